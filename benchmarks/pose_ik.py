@@ -1,0 +1,137 @@
+"""
+Pose IK against TRAC-IK (pytracik) on the same problems, in one run.
+
+    tools/run python benchmarks/pose_ik.py [--robots panda ur5] [--count 1000]
+
+Each problem is a random reachable pose with a random start, or one within 0.1 rad of an answer.
+Both solvers take turns on every problem. An answer counts when yourdfpy's forward kinematics
+puts the tip within 1e-5 m and 1e-4 rad of the target and every joint is within its limits;
+"wrong" are claims of success that fail this test. Only the ratio in one run says something.
+"""
+
+import argparse
+from collections.abc import Callable
+import io
+import time
+
+import numpy as np
+import yourdfpy
+
+from ros2_ik.core import Configuration, Robot, shipped_robots, solve_pose
+
+ROBOTS = ('panda', 'ur5', 'xarm7', 'baxter', 'kinova')
+TIMEOUT = 0.05
+
+
+class Judge:
+    """Forward kinematics and limits by other code than the solvers'."""
+
+    def __init__(self, robot: Robot, tip: str) -> None:
+        self._urdf = yourdfpy.URDF.load(io.BytesIO(robot.urdf.encode()), load_meshes=False,
+                                        build_scene_graph=True)
+        self._root, self._tip = robot.root_frame, tip
+        self._limits = {j.name: (j.lower, j.upper) for j in robot.joints}
+
+    def accepts(self, joints: dict[str, float], target: np.ndarray) -> bool:
+        for name, value in joints.items():
+            lower, upper = self._limits[name]
+            if not lower - 1e-6 <= value <= upper + 1e-6:   # TRAC-IK keeps them as float32
+                return False
+        self._urdf.update_cfg(joints)
+        T = self._urdf.get_transform(self._tip, self._root)
+        R = target[:3, :3].T @ T[:3, :3]
+        sine = np.linalg.norm([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / 2
+        angle = np.arctan2(sine, (np.trace(R) - 1) / 2)
+        return np.linalg.norm(T[:3, 3] - target[:3, 3]) <= 1e-5 and angle <= 1e-4
+
+
+Solve = Callable[[np.ndarray, np.ndarray], dict[str, float] | None]
+
+
+def ours(robot: Robot, tip: str) -> Solve:
+    generator = np.random.default_rng(0)
+
+    def solve(target: np.ndarray, start: np.ndarray) -> dict[str, float] | None:
+        return solve_pose(robot, tip, target, start, timeout=TIMEOUT,
+                          random_state=generator).joints
+    return solve
+
+
+def trac_ik(robot: Robot, tip: str) -> Solve | None:
+    try:
+        import pytracik
+    except ImportError:
+        print('pytracik is missing, so there is nothing to compare with: pip install pytracik')
+        return None
+    solver = pytracik.TRAC_IK(robot.root_frame, tip, robot.urdf, TIMEOUT, 5e-6,
+                              pytracik.SolveType.Speed)
+    moving = robot.moving_joints(tip)
+    joints = [j for j in robot.joints if j.name in moving]
+    names, index = [j.name for j in joints], [j.index for j in joints]
+    # it reads a <safety_controller> without soft limits as limits of zero
+    bounds = [(j.lower, j.upper) for j in joints]
+    if np.isfinite(bounds).all():
+        pytracik.set_joint_limits(solver, *zip(*bounds, strict=True))
+
+    def solve(target: np.ndarray, start: np.ndarray) -> dict[str, float] | None:
+        x, y, z, w = quaternion(target[:3, :3])
+        answer = pytracik.ik(solver, start[index], *target[:3, 3], x, y, z, w)
+        return None if answer[0] < 0 else dict(zip(names, answer[1:].tolist(), strict=True))
+    return solve
+
+
+def quaternion(R: np.ndarray) -> np.ndarray:
+    import pinocchio as pin
+    return pin.Quaternion(R).coeffs()
+
+
+def problems(robot: Robot, tip: str, count: int, near: bool) -> list[tuple[np.ndarray, ...]]:
+    generator = np.random.default_rng(1)
+    found = []
+    for _ in range(count):
+        q = robot.random_q(generator)
+        start = robot.random_q(generator)
+        if near:
+            start = np.clip(q + generator.uniform(-0.1, 0.1, robot.nq), robot.lower, robot.upper)
+        found.append((Configuration(robot, q).transform(tip), start))
+    return found
+
+
+def measure(solvers: dict[str, Solve], judge: Judge, cases: list[tuple[np.ndarray, ...]]) -> None:
+    seconds = {name: [] for name in solvers}
+    good, wrong = dict.fromkeys(solvers, 0), dict.fromkeys(solvers, 0)
+    for target, start in cases:
+        for name, solve in solvers.items():
+            begin = time.perf_counter()
+            joints = solve(target, start)
+            seconds[name].append(time.perf_counter() - begin)
+            if joints is not None:
+                verdict = judge.accepts(joints, target)
+                good[name] += verdict
+                wrong[name] += not verdict
+    first = np.mean(next(iter(seconds.values())))
+    for name, values in seconds.items():
+        ms = np.array(values) * 1e3
+        print(f'    {name:10s} success {100 * good[name] / len(cases):6.2f} %   wrong '
+              f'{wrong[name]:3d}   mean {ms.mean():7.3f} ms   median {np.median(ms):7.3f}   '
+              f'p99 {np.percentile(ms, 99):7.3f}   mean / ours {np.mean(values) / first:5.2f}')
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('--robots', nargs='+', default=ROBOTS)
+    parser.add_argument('--count', type=int, default=1000)
+    arguments = parser.parse_args()
+    for name in arguments.robots:
+        robot, tip = Robot.load(name), shipped_robots()[name].tip
+        solvers = {'ros2_ik lm': ours(robot, tip)}
+        if peer := trac_ik(robot, tip):
+            solvers['TRAC-IK'] = peer
+        judge = Judge(robot, tip)
+        for near in (False, True):
+            print(f'{name}, {tip}, {"start within 0.1 rad" if near else "random start"}:')
+            measure(solvers, judge, problems(robot, tip, arguments.count, near))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,13 @@
+"""The array type of the library: float64, shapes in docstrings."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[np.float64]
+Indices: TypeAlias = npt.NDArray[np.intp]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Pose: TypeAlias = Any   # a (4, 4) array or a pinocchio SE3, which has no types of its own
+JointValues: TypeAlias = Mapping[str, Any] | Sequence[float] | Array   # see Robot.to_q

@@ -1,0 +1,80 @@
+"""
+What can be wrong with a question.
+
+Not finding a solution is a `Status`, never an exception; these are for questions that make no
+sense. All derive from `IKError`, a ValueError.
+"""
+
+from collections.abc import Collection
+import difflib
+
+
+class IKError(ValueError):
+    """Base of every error this library raises on purpose."""
+
+
+class RobotDescriptionError(IKError):
+    """A URDF or SRDF that cannot become a robot."""
+
+
+class InvalidStateError(IKError):
+    """Joint values with NaN, of the wrong length, or a quaternion of norm zero."""
+
+
+class InvalidTargetError(IKError):
+    """A target, weight or tolerance that no configuration could be compared with."""
+
+
+class InvalidOptionError(IKError):
+    """An option out of its range, or one the chosen solver does not have."""
+
+
+class JointLimitError(IKError):
+    """A joint outside its limits."""
+
+    def __init__(self, joint: str, value: float, lower: float, upper: float) -> None:
+        super().__init__(f"joint '{joint}' is at {value:.6g}, outside its limits "
+                         f'[{lower:.6g}, {upper:.6g}]')
+        self.joint, self.value, self.lower, self.upper = joint, value, lower, upper
+
+
+class UnknownNameError(IKError):
+    """A name the robot does not have; the text lists the nearest ones that it has."""
+
+    kind = 'name'
+
+    def __init__(self, name: str, valid: Collection[str]) -> None:
+        super().__init__(_unknown(self.kind, name, valid))
+        self.name = name
+
+
+class UnknownFrameError(UnknownNameError):
+    kind = 'frame'
+
+
+class UnknownJointError(UnknownNameError):
+    kind = 'joint'
+
+
+class UnknownGroupError(UnknownNameError):
+    kind = 'group'
+
+
+class UnknownSolverError(UnknownNameError):
+    kind = 'solver'
+
+
+class UnknownRobotError(UnknownNameError):
+    kind = 'robot'
+
+
+def _unknown(kind: str, name: str, valid: Collection[str]) -> str:
+    """Write the sentence: a few valid names are all listed, of many only the nearest."""
+    near = difflib.get_close_matches(str(name), valid, n=3, cutoff=0.5)
+    if not near and len(valid) <= 12:
+        hint = 'valid: ' + ', '.join(sorted(valid)) if valid else 'there are none'
+    elif near:
+        hint = 'did you mean ' + ' or '.join(f"'{n}'" for n in near) + '?'
+    else:
+        hint = 'none is spelled like it'
+    return f"unknown {kind} '{name}'; {hint} ({len(valid)} {kind}s)"

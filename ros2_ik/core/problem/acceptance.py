@@ -1,0 +1,98 @@
+"""
+The only place that may say SUCCESS.
+
+It knows a robot, a question and joint values, nothing of how they were found: forward kinematics
+runs anew, in a configuration of its own.
+"""
+
+from dataclasses import dataclass
+import math
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.problem.ik_problem import IKProblem
+from ros2_ik.core.problem.pose_target import PoseTarget
+from ros2_ik.core.robot import Configuration
+
+
+@dataclass(frozen=True)
+class TargetError:
+    """How far a tip is from its target: position [m], orientation [rad], freed axes left out."""
+
+    tip: str
+    position: float
+    orientation: float
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Something that does not hold: value is `amount` outside lower..upper, in `unit`."""
+
+    name: str
+    value: float
+    lower: float
+    upper: float
+    unit: str
+
+    @property
+    def amount(self) -> float:
+        """How far outside."""
+        return max(self.lower - self.value, self.value - self.upper, 0.0)
+
+    def __str__(self) -> str:
+        return (f'{self.name}: {self.value:.4g} {self.unit}, '
+                f'allowed [{self.lower:.4g}, {self.upper:.4g}]')
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What acceptance found."""
+
+    accepted: bool
+    errors: tuple[TargetError, ...]
+    violations: tuple[Violation, ...]
+
+
+def accept(problem: IKProblem, q: Array) -> Verdict:
+    """
+    Judge joint values (nq,) as an answer to a problem.
+
+    Checked: numbers finite, every target within its tolerances, every joint that may move within
+    its limits, every other joint exactly where it was.
+    """
+    if not math.isfinite(q @ q):
+        lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
+        return Verdict(False, (), (lost,))
+    at = Configuration(problem.robot, q, problem.robot.scratch_data())
+    errors, violations = [], _joint_violations(problem, q)
+    for target in problem.targets:
+        position, orientation = target.errors(at)
+        errors.append(TargetError(target.tip, position, orientation))
+        violations += _target_violations(target, position, orientation)
+    return Verdict(not violations, tuple(errors), tuple(violations))
+
+
+def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
+    robot, locked = problem.robot, problem.free.is_locked
+    moved = locked & (q != problem.start)
+    outside = ~locked & ((q < robot.lower) | (q > robot.upper))
+    return [_joint_violation(problem, q, int(i), bool(moved[i]))
+            for i in np.flatnonzero(moved | outside)]
+
+
+def _joint_violation(problem: IKProblem, q: Array, index: int, moved: bool) -> Violation:
+    joint = next(j for j in problem.robot.joints if j.index <= index < j.index + j.size)
+    unit, value = 'rad' if joint.rotary else 'm', float(q[index])
+    if moved:
+        was = float(problem.start[index])
+        return Violation(f"locked joint '{joint.name}'", value, was, was, unit)
+    return Violation(f"joint '{joint.name}'", value, joint.lower, joint.upper, unit)
+
+
+def _target_violations(target: PoseTarget, position: float,
+                       orientation: float) -> list[Violation]:
+    rows = ((position, target.position_tolerance, 'position', 'm'),
+            (orientation, target.orientation_tolerance, 'orientation', 'rad'))
+    return [Violation(f"{what} error of '{target.tip}'", error, 0.0, tolerance, unit)
+            for error, tolerance, what, unit in rows if not error <= tolerance]

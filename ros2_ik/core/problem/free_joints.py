@@ -1,0 +1,60 @@
+"""The joints a problem may move, as arrays."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Indices
+from ros2_ik.core.robot import Joint, Robot
+
+TURN = 2 * np.pi
+
+
+class FreeJoints:
+    """
+    Some joints of a robot, prepared for fast reading and writing of their values.
+
+    `indices` (n,) are their places in q, `columns` (m,) in the tangent space; `place` and
+    `column` the same as a slice where they stand in a row, for a view costs nothing. `lower` and
+    `upper` (m,) are their limits in the tangent space's order, infinite for floating ones.
+    """
+
+    def __init__(self, robot: Robot, names: tuple[str, ...]) -> None:
+        self.names = names
+        self.joints = tuple(robot.joint(name) for name in names)
+        self.indices = _flat((j.index, j.size) for j in self.joints)
+        self.columns = _flat((j.velocity_index, j.velocity_size) for j in self.joints)
+        self.place, self.column = _as_slice(self.indices), _as_slice(self.columns)
+        lower, upper = np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf)
+        for joint in self.joints:
+            if joint.single:
+                lower[joint.velocity_index], upper[joint.velocity_index] = joint.lower, joint.upper
+        self.lower, self.upper = lower[self.columns], upper[self.columns]
+        self.is_locked = np.ones(robot.nq, dtype=bool)
+        self.is_locked[self.indices] = False
+        self.turnable = _flat((j.index, 1) for j in self.joints if _turnable(j, robot))
+
+
+@lru_cache(maxsize=32)
+def free_joints(robot: Robot, names: tuple[str, ...]) -> FreeJoints:
+    """Prepare joints of a robot once for all problems that move them."""
+    return FreeJoints(robot, names)
+
+
+def _turnable(joint: Joint, robot: Robot) -> bool:
+    """Whether a full turn of a joint can lead to the same place within the limits."""
+    whole = all(multiplier == round(multiplier) for leader, multiplier, _ in robot.mimics.values()
+                if leader == joint.name)    # a turn of the leader must be one of its followers
+    return joint.single and joint.rotary and joint.upper - joint.lower >= TURN and whole
+
+
+def _flat(ranges: Any) -> Indices:
+    return np.array([i for first, size in ranges for i in range(first, first + size)],
+                    dtype=np.intp)
+
+
+def _as_slice(indices: Indices) -> Any:
+    if len(indices) and indices[-1] - indices[0] + 1 == len(indices):
+        return slice(int(indices[0]), int(indices[-1]) + 1)
+    return indices

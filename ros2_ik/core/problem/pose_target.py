@@ -1,0 +1,72 @@
+"""Where a frame should go."""
+
+from collections.abc import Sequence
+import math
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array, Pose
+from ros2_ik.core.errors import InvalidTargetError
+from ros2_ik.core.functions import FramePose
+from ros2_ik.core.robot import Configuration
+
+
+class PoseTarget:
+    """
+    A pose that the frame `tip` should have, relative to a frame.
+
+    `target` is a (4, 4) array or pinocchio.SE3 in `relative_to` (default: the root frame), which
+    may itself move. `weights` are x y z rx ry rz along the target's own axes: they steer the
+    search; 0 frees an axis, which then is not counted in the errors either. `position_tolerance`
+    [m] and `orientation_tolerance` [rad] bound the length of the counted rows.
+
+    Raises InvalidTargetError.
+    """
+
+    def __init__(self, tip: str, target: Pose, relative_to: str | None = None,
+                 weights: Sequence[float] | Array = (1.0,) * 6,
+                 position_tolerance: float = 1e-5, orientation_tolerance: float = 1e-4) -> None:
+        self.tip, self.relative_to = tip, relative_to
+        self.function = FramePose(tip, target, relative_to)
+        self.weights = _weights(weights, tip)
+        self.whole = self.weights is _ALL
+        self.counted = self.weights > 0    # (6,), which of the rows x y z rx ry rz count
+        self.position_tolerance = _tolerance(position_tolerance, 'position_tolerance')
+        self.orientation_tolerance = _tolerance(orientation_tolerance, 'orientation_tolerance')
+
+
+    def errors(self, at: Configuration) -> tuple[float, float]:
+        """Position [m] and orientation [rad] error at a configuration, freed axes left out."""
+        error = self.function.value(at) * self.counted
+        return math.sqrt(error[:3] @ error[:3]), math.sqrt(error[3:] @ error[3:])
+
+
+_ALL = np.ones(6)
+_ALL.setflags(write=False)
+
+
+def _weights(weights: Sequence[float] | Array, tip: str) -> Array:
+    if isinstance(weights, tuple) and weights == (1.0,) * 6:
+        return _ALL
+    try:
+        array = np.array(weights, dtype=float)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape != (6,):
+        raise InvalidTargetError(f"weights of '{tip}' must be six numbers x y z rx ry rz, "
+                                 f'not {weights!r}')
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise InvalidTargetError(f"weights of '{tip}' must be finite and not negative: "
+                                 f'{array.tolist()}')
+    if (array == 1).all():
+        return _ALL
+    if not array.any():
+        raise InvalidTargetError(f"all six weights of '{tip}' are zero: nothing is asked for")
+    array.setflags(write=False)
+    return array
+
+
+def _tolerance(value: float, name: str) -> float:
+    if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
+        raise InvalidTargetError(f'{name} must be a positive finite number, not {value!r}')
+    return float(value)

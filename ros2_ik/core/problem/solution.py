@@ -1,0 +1,89 @@
+"""The one result type of everything that solves."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.problem.acceptance import TargetError, Violation
+from ros2_ik.core.problem.status import ExitFlag, Status
+
+
+@dataclass(frozen=True)
+class IKSolution:
+    """
+    What came of a question.
+
+    `q` (nq,) and `joints` (by name, all joints of the robot) are the answer and None without
+    success; `best_q` and `best_joints` are the least bad values seen, always. `errors` and
+    `violations` are those of best_q, which is q in case of success. `pose_error_norm` is the
+    length of all counted error rows together, metres and radians mixed as in MATLAB.
+    `alternatives` are other answers when several were asked for, best first.
+    """
+
+    status: Status
+    message: str
+    best_q: Array = field(repr=False)
+    best_joints: dict[str, Any]
+    errors: tuple[TargetError, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    cost: float = 0.0
+    contacts: tuple[Any, ...] = ()
+    iterations: int = 0
+    restarts: int = 0
+    seconds: float = 0.0
+    solver: str = ''
+    solver_reason: str = ''
+    exit_flag: ExitFlag = ExitFlag.NOT_RUN
+    at_limits: tuple[str, ...] = ()
+    alternatives: tuple['IKSolution', ...] = field(default=(), repr=False)
+
+    @property
+    def success(self) -> bool:
+        """Whether acceptance agreed: status is SUCCESS."""
+        return self.status is Status.SUCCESS
+
+    @property
+    def q(self) -> Array | None:
+        """The answer (nq,), or None."""
+        return self.best_q if self.success else None
+
+    @property
+    def joints(self) -> dict[str, Any] | None:
+        """The answer by joint name, or None."""
+        return self.best_joints if self.success else None
+
+    @property
+    def pose_error_norm(self) -> float:
+        """Length of all counted error rows, as MATLAB's PoseErrorNorm."""
+        return float(np.sqrt(sum(e.position**2 + e.orientation**2 for e in self.errors)))
+
+    def explain(self) -> str:
+        """Say what holds, what is violated and by how much, and what would help."""
+        lines = [f'{self.status.name}: {self.message}']
+        for error in self.errors:
+            lines.append(f"  '{error.tip}' is {error.position:.3g} m and "
+                         f'{error.orientation:.3g} rad from its target')
+        lines += [f'  violated: {violation}' for violation in self.violations]
+        if self.violations and self.at_limits:
+            lines.append(f'  joints at a limit: {", ".join(self.at_limits)}')
+        if not self.success:
+            lines += [f'  try: {advice}' for advice in self._advice()]
+        lines.append(f'  {self.solver}: {self.iterations} iterations, {self.restarts} restarts, '
+                     f'{self.seconds * 1e3:.2f} ms ({self.solver_reason})')
+        return '\n'.join(lines)
+
+    def _advice(self) -> list[str]:
+        if self.status is Status.TIMED_OUT:
+            return ['a longer timeout: the error was still shrinking']
+        position = any(v.name.startswith('position') for v in self.violations)
+        orientation = any(v.name.startswith('orientation') for v in self.violations)
+        advice = []
+        if position:
+            advice.append('a target closer to the robot: no configuration found gets there')
+        elif orientation:
+            advice.append('freeing an axis of rotation by a weight of 0: the position is reached')
+        if self.exit_flag in (ExitFlag.TIME_LIMIT, ExitFlag.CANCELLED) or self.restarts == 0:
+            advice.append('a longer timeout, or restarts if they were off')
+        return advice

@@ -1,0 +1,37 @@
+"""How an answer is meant; the numbers are MoveIt's."""
+
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """What became of a question; numbers of moveit_msgs/MoveItErrorCodes."""
+
+    SUCCESS = 1
+    NO_IK_SOLUTION = -31
+    TIMED_OUT = -6
+    GOAL_IN_COLLISION = -12
+    GOAL_CONSTRAINTS_VIOLATED = -14
+    PREEMPTED = -7
+    INVALID_ROBOT_STATE = -17
+    ROBOT_STATE_STALE = -23
+    FRAME_TRANSFORM_FAILURE = -21
+    INVALID_LINK_NAME = -18
+    INVALID_GROUP_NAME = -15
+    INVALID_GOAL_CONSTRAINTS = -16
+    INVALID_OBJECT_NAME = -19
+    START_STATE_IN_COLLISION = -10
+    CONTROL_FAILED = -4
+    COLLISION_CHECKING_UNAVAILABLE = -22
+    FAILURE = 99999
+
+
+class ExitFlag(IntEnum):
+    """Why a descent ended; numbers of MATLAB's inverseKinematics, and two of our own."""
+
+    NOT_RUN = 0
+    CONVERGED = 1            # MATLAB's "local minimum found", here with the target reached
+    ITERATION_LIMIT = 2
+    TIME_LIMIT = 3
+    STEP_TOO_SMALL = 4
+    ERROR_CHANGE_TOO_SMALL = 5
+    CANCELLED = -1

@@ -1,0 +1,9 @@
+"""Robots: description, names, limits, configurations."""
+
+from ros2_ik.core.robot.configuration import Configuration
+from ros2_ik.core.robot.group import Group
+from ros2_ik.core.robot.joint import Joint
+from ros2_ik.core.robot.robot import Robot
+from ros2_ik.core.robot.shipped import shipped_robots, ShippedRobot
+
+__all__ = ['Configuration', 'Group', 'Joint', 'Robot', 'ShippedRobot', 'shipped_robots']

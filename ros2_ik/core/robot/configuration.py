@@ -1,0 +1,115 @@
+"""A robot at given joint values."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array, JointValues
+from ros2_ik.core.errors import InvalidStateError, JointLimitError
+from ros2_ik.core.robot.robot import Robot
+
+
+class Configuration:
+    """
+    A robot at joint values q: having one means that forward kinematics has run.
+
+    `q` is anything `Robot.to_q` takes and is read-only; `with_q` gives another configuration,
+    `update` and `integrate_inplace` move this one (for loops that reuse it). `data` is
+    Pinocchio's, by default one of its own.
+    """
+
+    def __init__(self, robot: Robot, q: JointValues | None = None, data: Any = None) -> None:
+        self.robot = robot
+        self._data = robot.model.createData() if data is None else data
+        self.update(q)
+
+    def update(self, q: JointValues | None) -> None:
+        """Move to q; raises what `Robot.to_q` raises, and then stays where it was."""
+        q = self.robot.to_q(q)
+        q.setflags(write=False)
+        self.q = q
+        pin.computeJointJacobians(self.robot.model, self._data, q)
+
+    def with_q(self, q: JointValues) -> 'Configuration':
+        """Give another configuration of the same robot; a partial mapping starts from q."""
+        return Configuration(self.robot, self.robot.to_q(q, start=self.q))
+
+    @property
+    def joints(self) -> dict[str, Any]:
+        """Joint values by name, see `Robot.to_joints`."""
+        return self.robot.to_joints(self.q)
+
+    def placement(self, frame: str) -> Any:
+        """Pose of a frame in the root frame, a pinocchio.SE3; raises UnknownFrameError."""
+        index = self.robot.frame_id(frame)
+        return pin.updateFramePlacement(self.robot.model, self._data, index).copy()
+
+    def transform(self, frame: str, relative_to: str | None = None) -> Array:
+        """
+        T_relative_frame, (4, 4): maps coordinates in `frame` to ones in `relative_to`.
+
+        `relative_to` defaults to the root frame. Raises UnknownFrameError.
+        """
+        placement = self.placement(frame)
+        if relative_to is not None:
+            placement = self.placement(relative_to).actInv(placement)
+        return np.array(placement.homogeneous)
+
+    def jacobian(self, frame: str, relative_to: str | None = None) -> Array:
+        """
+        Jacobian of `frame`, (6, nv): J v is its twist relative to `relative_to`.
+
+        Linear rows [m] first, then angular [rad], both in the axes of `frame` itself
+        (Pinocchio's LOCAL). `relative_to` defaults to the root frame. Raises UnknownFrameError.
+        """
+        J = self._local_jacobian(frame)
+        if relative_to is not None:
+            T_frame_relative = self.placement(frame).actInv(self.placement(relative_to))
+            J = J - T_frame_relative.action @ self._local_jacobian(relative_to)
+        return J
+
+    def _local_jacobian(self, frame: str) -> Array:
+        model, index = self.robot.model, self.robot.frame_id(frame)
+        pin.updateFramePlacement(model, self._data, index)
+        # Pinocchio 4.1 gives shape (6,) for a robot of one joint
+        return np.array(pin.getFrameJacobian(model, self._data, index, pin.LOCAL)).reshape(6, -1)
+
+    def integrate(self, v: Array, dt: float = 1.0) -> Array:
+        """Joint values after moving with the tangent velocity v (nv,) for dt, (nq,)."""
+        v = np.asarray(v, dtype=float)
+        if v.shape != (self.robot.nv,):
+            raise InvalidStateError(f'a velocity has shape ({self.robot.nv},), not {v.shape}')
+        return np.array(pin.integrate(self.robot.model, self.q, v * dt))
+
+    def integrate_inplace(self, v: Array, dt: float = 1.0) -> None:
+        """Move this configuration with the tangent velocity v (nv,) for dt."""
+        self.update(self.integrate(v, dt))
+
+    def difference(self, other: 'Configuration | Array') -> Array:
+        """Tangent vector (nv,) that leads from here to `other`: integrate undoes it."""
+        q = other.q if isinstance(other, Configuration) else self.robot.to_q(other)
+        return np.array(pin.difference(self.robot.model, self.q, q))
+
+    def center_of_mass(self) -> Array:
+        """
+        Centre of mass of all that moves, (3,), in the root frame [m].
+
+        Links that are fixed to the root frame do not count, as in Pinocchio. Raises
+        InvalidStateError when nothing that moves has a mass.
+        """
+        if not self._mass > 0:
+            raise InvalidStateError(f"no moving link of robot '{self.robot.name}' has a mass")
+        return np.array(pin.centerOfMass(self.robot.model, self._data, self.q))
+
+    @cached_property
+    def _mass(self) -> float:
+        return float(sum(inertia.mass for inertia in list(self.robot.model.inertias)[1:]))
+
+    def check_limits(self, tolerance: float = 1e-6) -> None:
+        """Raise JointLimitError for the first joint further than `tolerance` outside."""
+        for joint in self.robot.joints:
+            value = float(self.q[joint.index])
+            if joint.single and not joint.lower - tolerance <= value <= joint.upper + tolerance:
+                raise JointLimitError(joint.name, value, joint.lower, joint.upper)

@@ -1,0 +1,406 @@
+"""The robot: what moves, within which limits, under which names."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+import hashlib
+import math
+from pathlib import Path
+import threading
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array, JointValues
+from ros2_ik.core.errors import (
+    InvalidStateError, RobotDescriptionError, UnknownFrameError, UnknownGroupError,
+    UnknownJointError,
+)
+from ros2_ik.core.robot.group import Group
+from ros2_ik.core.robot.joint import Joint, Kind
+from ros2_ik.core.robot.srdf import parse_srdf, Semantics
+from ros2_ik.core.robot.urdf import (
+    JointElement, kinematic_text, parse_urdf, PLANAR_PARTS, RobotTree,
+)
+
+ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
+_SIZES = {'floating': (7, 6), 'planar': (3, 3)}   # values in q, columns in the tangent space
+
+
+class Robot:
+    """
+    A robot from a URDF and, if there is one, an SRDF. Immutable; can be pickled.
+
+    q is an array (nq,) of the values of `joint_names` in order: one number each for revolute,
+    continuous [rad] and prismatic [m] joints, x y z qx qy qz qw for a floating one, x y theta
+    for a planar one. Fixed and mimic joints are not in it. Continuous joints keep their turns.
+    Tangent vectors (nv,) differ from q only at floating joints (six: linear, angular, in the
+    child's axes).
+
+    Make one with `from_urdf` or `load`.
+    """
+
+    def __init__(self, urdf: str, package_dirs: tuple[str, ...], srdf: str | None,
+                 root_joint: str) -> None:
+        if root_joint not in ROOT_JOINTS:
+            raise RobotDescriptionError(f"root_joint is '{root_joint}'; "
+                                        f'valid: {", ".join(ROOT_JOINTS)}')
+        self.urdf, self.srdf = urdf, srdf
+        self.package_dirs, self.root_joint = package_dirs, root_joint
+        tree = parse_urdf(urdf)
+        semantics = parse_srdf(srdf, tree) if srdf else Semantics()
+        self.name, self.warnings = tree.name, semantics.warnings
+        base_joint, self.root_frame = _base(tree, semantics, root_joint)
+        self.model = _build_model(kinematic_text(tree, root_joint, self.root_frame, base_joint))
+        elements = dict(tree.joints)
+        if root_joint != 'fixed':
+            kind = 'planar' if root_joint == 'planar' else 'floating'
+            elements[base_joint] = JointElement(base_joint, kind, self.root_frame, tree.root)
+        self.joints = tuple(sorted(_movable(self.model, elements), key=lambda j: j.index))
+        self.mimics = {j.name: (j.mimic.joint, j.mimic.multiplier, j.mimic.offset)
+                       for j in tree.joints.values() if j.mimic}
+        self._followers = {j.name: j for j in tree.joints.values() if j.mimic}
+        self.nq, self.nv = int(self.model.nq), int(self.model.nv)
+        self._set_limits()
+        self._tree = tree
+        self._scratch = threading.local()
+        self._moving: dict[str, frozenset[str]] = {}
+        self._set_groups(semantics)
+
+    @classmethod
+    def from_urdf(cls, text_or_path: str | Path, package_dirs: str | Iterable[str | Path] = (),
+                  srdf: str | Path | None = None, root_joint: str = 'fixed') -> 'Robot':
+        """
+        Make a robot from a URDF text or file.
+
+        `package_dirs` are folders in which package:// meshes are looked for. `srdf` is a text or
+        a file, too. `root_joint` says how the root link stands in the world: 'fixed', 'planar'
+        (x y theta) or 'freeflyer'; the SRDF's virtual joint then gives name and parent frame.
+
+        Raises RobotDescriptionError that says which element is wrong.
+        """
+        folders = [package_dirs] if isinstance(package_dirs, (str, Path)) else package_dirs
+        return cls(_read(text_or_path, 'URDF'), tuple(str(folder) for folder in folders),
+                   None if srdf is None else _read(srdf, 'SRDF'), root_joint)
+
+    @classmethod
+    def load(cls, name: str, root_joint: str | None = None) -> 'Robot':
+        """
+        Load a shipped robot, such as 'panda'; `shipped_robots()` has them all.
+
+        Raises UnknownRobotError, or RobotDescriptionError when its files are not installed.
+        """
+        from ros2_ik.core.robot.shipped import load_shipped
+        return load_shipped(name, root_joint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Robot, (self.urdf, self.package_dirs, self.srdf, self.root_joint)
+
+    def __repr__(self) -> str:
+        return f"Robot('{self.name}', {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
+
+    @cached_property
+    def key(self) -> str:
+        """A digest of all that makes this robot: equal keys mean equal robots."""
+        text = repr((self.urdf, self.srdf, self.root_joint))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    # -- names ----------------------------------------------------------------------------
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints that have values in q, in order."""
+        return tuple(joint.name for joint in self.joints)
+
+    @cached_property
+    def frame_names(self) -> tuple[str, ...]:
+        """Names of the frames: the links, then the joints (the frame of their child link)."""
+        bodies: list[str] = []
+        joints: list[str] = []
+        hidden = set(self._hidden_names())
+        for frame in self.model.frames[1:]:
+            if frame.name not in hidden:
+                (bodies if frame.type == pin.FrameType.BODY else joints).append(frame.name)
+        return tuple(dict.fromkeys(bodies + joints))
+
+    def _hidden_names(self) -> Iterable[str]:
+        """Frames that exist only because a planar joint is written as three."""
+        for joint in self.joints:
+            if joint.kind == 'planar':
+                yield from (f'{joint.name}/{part}' for part in PLANAR_PARTS)
+                yield from (f'{joint.name}/{part}_link' for part in PLANAR_PARTS[:2])
+
+    @cached_property
+    def _frame_ids(self) -> dict[str, int]:
+        """Links first: a link and a joint of one name are told apart as MoveIt does."""
+        ids: dict[str, int] = {}
+        for kind in (pin.FrameType.BODY, None):
+            for index, frame in enumerate(self.model.frames):
+                if kind is None or frame.type == kind:
+                    ids.setdefault(frame.name, index)
+        names = dict.fromkeys(self.frame_names)
+        return {name: ids[name] for name in names}
+
+    def frame_id(self, frame: str) -> int:
+        """Pinocchio's index of a frame; raises UnknownFrameError."""
+        try:
+            return self._frame_ids[frame]
+        except (KeyError, TypeError):
+            raise UnknownFrameError(frame, self.frame_names) from None
+
+    def joint(self, name: str) -> Joint:
+        """Give the joint of that name; raises UnknownJointError."""
+        try:
+            return self._joints_by_name[name]
+        except KeyError:
+            raise UnknownJointError(name, self.joint_names) from None
+
+    @cached_property
+    def _joints_by_name(self) -> dict[str, Joint]:
+        return {joint.name: joint for joint in self.joints}
+
+    def group(self, name: str) -> Group:
+        """Give the group of that name; raises UnknownGroupError."""
+        try:
+            return self.groups[name]
+        except KeyError:
+            raise UnknownGroupError(name, tuple(self.groups)) from None
+
+    def scratch_data(self) -> Any:
+        """
+        Pinocchio's Data for this thread, for whoever computes and reads in one go.
+
+        Making one costs more than a whole descent step; what it holds is anyone's.
+        """
+        try:
+            return self._scratch.data
+        except AttributeError:
+            self._scratch.data = self.model.createData()
+            return self._scratch.data
+
+    def moving_joints(self, frame: str) -> frozenset[str]:
+        """Names of the joints in q that move `frame`, mimicked ones included."""
+        if frame not in self._moving:
+            self._moving[frame] = self._find_moving_joints(frame)
+        return self._moving[frame]
+
+    def _find_moving_joints(self, frame: str) -> frozenset[str]:
+        parent = self.model.frames[self.frame_id(frame)].parentJoint
+        columns = {column for index in self.model.supports[parent]
+                   for column in _columns(self.model, index)}
+        return frozenset(j.name for j in self.joints if j.velocity_index in columns)
+
+    # -- values ---------------------------------------------------------------------------
+
+    @cached_property
+    def neutral(self) -> Array:
+        """Zero, or the middle of the limits for a joint that cannot be at zero, (nq,)."""
+        q = np.zeros(self.nq)
+        outside = (self.lower > 0) | (self.upper < 0)
+        q[outside] = (self.lower[outside] + self.upper[outside]) / 2
+        for joint in self.joints:
+            if joint.kind == 'floating':
+                q[joint.index + 6] = 1.0
+        q.setflags(write=False)
+        return q
+
+    def to_q(self, values: JointValues | None = None, start: Array | None = None) -> Array:
+        """
+        Joint values as q, (nq,).
+
+        `values` are a mapping from joint names (some may be missing: these keep their value in
+        `start`, by default `neutral`) or an array in the order of `joint_names`. Values of mimic
+        joints are passed over: they follow. Quaternions are normalised.
+
+        Raises UnknownJointError, or InvalidStateError for NaN, infinity, a wrong length or a
+        quaternion of norm zero.
+        """
+        if values is None or isinstance(values, Mapping):
+            q = np.array(self.neutral if start is None else start, dtype=float)
+            for name, value in (values or {}).items():
+                if name not in self.mimics:
+                    joint = self.joint(name)
+                    q[joint.index:joint.index + joint.size] = _floats(value, joint.size,
+                                                                      f"joint '{name}'")
+        else:
+            q = _floats(values, self.nq, 'q')
+        for joint in self.joints:
+            if joint.kind == 'floating':
+                _normalise(q[joint.index + 3:joint.index + 7], joint.name)
+        return q
+
+    def to_joints(self, q: Array, names: Iterable[str] | None = None) -> dict[str, Any]:
+        """
+        Values by joint name: a float, or an array for floating and planar joints.
+
+        `names` may include mimic joints; by default all of `joint_names`.
+        """
+        if names is None and len(self.joints) == self.nq:
+            return dict(zip(self.joint_names, q.tolist(), strict=True))
+        joints: dict[str, Any] = {}
+        for name in self.joint_names if names is None else names:
+            leader, multiplier, offset = self.mimics.get(name, (name, 1.0, 0.0))
+            joint = self.joint(leader)
+            value = q[joint.index:joint.index + joint.size]
+            joints[name] = multiplier * float(value[0]) + offset if joint.single else value.copy()
+        return joints
+
+    def random_q(self, generator: np.random.Generator) -> Array:
+        """
+        Draw a configuration uniformly within the limits, (nq,).
+
+        Joints without limits are drawn from [-pi, pi] (an angle, or metres), floating and planar
+        positions from [-1, 1] m, orientations uniformly.
+        """
+        lower = np.where(np.isfinite(self.lower), self.lower, -np.pi)
+        upper = np.where(np.isfinite(self.upper), self.upper, np.pi)
+        q = generator.uniform(lower, upper)
+        for joint in self.joints:
+            part = q[joint.index:joint.index + joint.size]
+            if joint.kind == 'floating':
+                part[:3] = generator.uniform(-1, 1, 3)
+                part[3:] = generator.normal(size=4)
+                _normalise(part[3:], joint.name)
+            elif joint.kind == 'planar':
+                part[:2] = generator.uniform(-1, 1, 2)
+        return q
+
+    # -- building -------------------------------------------------------------------------
+
+    def _set_limits(self) -> None:
+        """Limits of the joints, narrowed by those of the joints that mimic them."""
+        self.lower, self.upper = np.full(self.nq, -np.inf), np.full(self.nq, np.inf)
+        self.velocity_limits = np.full(self.nv, np.inf)
+        for joint in self.joints:
+            if joint.single:
+                self.lower[joint.index], self.upper[joint.index] = joint.lower, joint.upper
+                self.velocity_limits[joint.velocity_index] = joint.velocity_limit
+        for follower in self._followers.values():
+            self._narrow(follower)
+        self.model.lowerPositionLimit = self.lower
+        self.model.upperPositionLimit = self.upper
+        self.joints = tuple(_with_limits(j, self.lower, self.upper) for j in self.joints)
+        self.lower.setflags(write=False)
+        self.upper.setflags(write=False)
+        self.velocity_limits.setflags(write=False)
+
+    def _narrow(self, follower: JointElement) -> None:
+        leader, multiplier, offset = self.mimics[follower.name]
+        if multiplier == 0:
+            return
+        ends = sorted(((follower.lower - offset) / multiplier,
+                       (follower.upper - offset) / multiplier))
+        index = next(j.index for j in self.joints if j.name == leader)
+        lower, upper = max(self.lower[index], ends[0]), min(self.upper[index], ends[1])
+        if lower > upper:
+            raise RobotDescriptionError(
+                f"joint '{follower.name}' mimics '{leader}' but no value of the leader keeps both "
+                f'within their limits: [{self.lower[index]:g}, {self.upper[index]:g}] and '
+                f'[{ends[0]:g}, {ends[1]:g}]')
+        self.lower[index], self.upper[index] = lower, upper
+
+    def _set_groups(self, semantics: Semantics) -> None:
+        self.passive_joints = semantics.passive_joints
+        self.disabled_pairs = semantics.disabled_pairs
+        self.groups: dict[str, Group] = {}
+        for name, joints in semantics.groups.items():
+            self._add_group(name, joints, semantics.group_tips[name])
+        if not self.groups:
+            parents = {joint.parent for joint in self._tree.joints.values()}
+            for leaf in self._tree.links:
+                if leaf not in parents:
+                    self._add_group(leaf, tuple(self._tree.chain(leaf)), (leaf,))
+        self.group_states = {
+            group: {name: self._state(values) for name, values in states.items()}
+            for group, states in semantics.states.items()}
+
+    def _state(self, values: dict[str, list[float]]) -> dict[str, float | list[float]]:
+        return {name: value[0] if len(value) == 1 else value for name, value in values.items()
+                if name in self._joints_by_name and len(value) == self.joint(name).size}
+
+    def _add_group(self, name: str, joints: tuple[str, ...], tips: tuple[str, ...]) -> None:
+        moving = tuple(j for j in self.joint_names
+                       if j in joints and j not in self.passive_joints)
+        if not moving:
+            return
+        elements = [self._tree.joints[j] for j in joints if j in self._tree.joints]
+        parents = {element.parent for element in elements}
+        ends = tips or tuple(e.child for e in elements if e.child not in parents)
+        depths = {e.parent: len(self._tree.chain(e.parent)) for e in elements}
+        base = min(depths, key=lambda link: (depths[link], link)) if depths else self.root_frame
+        self.groups[name] = Group(name, moving, ends or (self._tree.root,), base)
+
+
+def _read(text_or_path: str | Path, what: str) -> str:
+    """Take XML as it is and anything else as a file name."""
+    if isinstance(text_or_path, str) and '<' in text_or_path:
+        return text_or_path
+    try:
+        return Path(text_or_path).read_text(encoding='utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        if not str(text_or_path).strip():
+            raise RobotDescriptionError(f'the {what} is empty') from None
+        raise RobotDescriptionError(f'the {what} cannot be read: {error}') from None
+
+
+def _base(tree: RobotTree, semantics: Semantics, root_joint: str) -> tuple[str, str]:
+    """Name of the base joint, and the frame that stands still."""
+    if root_joint == 'fixed':
+        return '', tree.root
+    name, frame = semantics.virtual_joint or ('root_joint', 'world')
+    free = (f for f in (frame, 'odom', 'map', f'{frame}/{name}') if f not in tree.links)
+    return name, next(free)
+
+
+def _build_model(text: str) -> Any:
+    try:
+        return pin.buildModelFromXML(text, mimic=True)
+    except (ValueError, RuntimeError) as error:
+        raise RobotDescriptionError(f'Pinocchio cannot build the robot: {error}') from None
+
+
+def _movable(model: Any, elements: dict[str, JointElement]) -> Iterable[Joint]:
+    for element in elements.values():
+        if element.kind == 'fixed' or element.mimic:
+            continue
+        kind: Kind = element.kind   # type: ignore[assignment]  # the reader let no other pass
+        size, velocity_size = _SIZES.get(kind, (1, 1))
+        first = f'{element.name}/{PLANAR_PARTS[0]}' if kind == 'planar' else element.name
+        index = model.getJointId(first)
+        if index >= model.njoints:
+            raise RobotDescriptionError(f"Pinocchio left out joint '{element.name}'")
+        yield Joint(element.name, kind, int(model.idx_qs[index]), size,
+                    int(model.idx_vs[index]), velocity_size,
+                    element.lower, element.upper, element.velocity)
+
+
+def _with_limits(joint: Joint, lower: Array, upper: Array) -> Joint:
+    return Joint(joint.name, joint.kind, joint.index, joint.size, joint.velocity_index,
+                 joint.velocity_size, float(lower[joint.index]), float(upper[joint.index]),
+                 joint.velocity_limit)
+
+
+def _columns(model: Any, index: int) -> range:
+    """Columns of the tangent space that a joint moves by; a mimic joint has its leader's."""
+    joint = model.joints[index]
+    return range(joint.idx_v, joint.idx_v + max(joint.nv, 1)) if index else range(0)
+
+
+def _floats(values: Any, size: int, what: str) -> Array:
+    try:
+        array = np.array(values, dtype=float).reshape(-1)
+    except (TypeError, ValueError):
+        raise InvalidStateError(f'{what}: {values!r} is not a number') from None
+    if array.size != size:
+        raise InvalidStateError(f'{what} takes {size} value{"s" * (size != 1)}, '
+                                f'{array.size} given')
+    if not math.isfinite(array @ array):
+        raise InvalidStateError(f'{what} is not finite: {array.tolist()}')
+    return array
+
+
+def _normalise(quaternion: Array, joint: str) -> None:
+    norm = float(np.sqrt(quaternion @ quaternion))
+    if norm < 1e-9:
+        raise InvalidStateError(f"the quaternion of joint '{joint}' has norm zero")
+    quaternion /= norm

@@ -1,0 +1,141 @@
+"""
+Reads an SRDF: groups, group states, disabled collision pairs, passive and virtual joints.
+
+As in MoveIt an element that names something unknown is left out and the rest is used; here each
+one left out is reported. Reference: srdfdom, https://github.com/moveit/srdfdom
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ros2_ik.core.robot.urdf import parse_xml, RobotTree
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+
+@dataclass
+class Semantics:
+    """What an SRDF says; joint names of groups include fixed and mimic ones."""
+
+    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    group_tips: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    states: dict[str, dict[str, dict[str, list[float]]]] = field(default_factory=dict)
+    disabled_pairs: frozenset[tuple[str, str]] = frozenset()
+    passive_joints: frozenset[str] = frozenset()
+    virtual_joint: tuple[str, str] | None = None   # its name and its parent frame
+    warnings: tuple[str, ...] = ()
+
+
+def parse_srdf(text: str, tree: RobotTree) -> Semantics:
+    """
+    Read an SRDF for the robot of `tree`.
+
+    Raises RobotDescriptionError when it is no XML or its root is not <robot>.
+    """
+    return _Reader(parse_xml(text, 'SRDF'), tree).read()
+
+
+class _Reader:
+    def __init__(self, root: 'Element', tree: RobotTree) -> None:
+        self.root, self.tree = root, tree
+        self.found = Semantics()
+        self.warnings: list[str] = []
+        self.elements = {element.get('name', ''): element for element in root.findall('group')}
+        virtual = [e for e in root.findall('virtual_joint') if e.get('child_link') == tree.root]
+        if virtual:
+            self.found.virtual_joint = (virtual[0].get('name', 'root_joint'),
+                                        virtual[0].get('parent_frame', 'world'))
+        self.joints = set(tree.joints) | {e.get('name', '') for e in virtual}
+
+    def read(self) -> Semantics:
+        for name in self.elements:
+            joints, tips = self._group(name, ())
+            if joints:
+                self.found.groups[name] = tuple(sorted(joints))
+                self.found.group_tips[name] = tuple(dict.fromkeys(tips))
+            else:
+                self.warnings.append(f"group '{name}' has no joints and is left out")
+        for element in self.root.findall('group_state'):
+            self._state(element)
+        self.found.disabled_pairs = self._pairs()
+        self.found.passive_joints = frozenset(
+            self._known(element.get('name', ''), self.joints, 'passive joint')
+            for element in self.root.findall('passive_joint')) - {''}
+        self.found.warnings = tuple(self.warnings)
+        return self.found
+
+    def _known(self, name: str, names: set[str], what: str) -> str:
+        if name in names:
+            return name
+        self.warnings.append(f"{what} '{name}' is not part of the robot and is left out")
+        return ''
+
+    def _group(self, name: str, outer: tuple[str, ...]) -> tuple[set[str], list[str]]:
+        """Joints of a group, and the tips its chains and subgroups name."""
+        joints: set[str] = set()
+        tips: list[str] = []
+        readers: dict[str, Callable[[Element], tuple[set[str], list[str]]]] = {
+            'joint': self._joint, 'link': self._link, 'chain': self._chain,
+            'group': lambda element: self._subgroup(element, (*outer, name))}
+        for element in self.elements[name]:
+            if element.tag in readers:
+                more, more_tips = readers[element.tag](element)
+                joints |= more
+                tips += more_tips
+        return joints, tips
+
+    def _joint(self, element: 'Element') -> tuple[set[str], list[str]]:
+        return {self._known(element.get('name', ''), self.joints, 'joint')} - {''}, []
+
+    def _link(self, element: 'Element') -> tuple[set[str], list[str]]:
+        link = self._known(element.get('name', ''), set(self.tree.links), 'link')
+        return ({self.tree.parent_joint[link]} if link in self.tree.parent_joint else set()), []
+
+    def _chain(self, element: 'Element') -> tuple[set[str], list[str]]:
+        links = set(self.tree.links)
+        base, tip = (self._known(element.get(f'{end}_link', ''), links, 'link of a chain')
+                     for end in ('base', 'tip'))
+        if not base or not tip:
+            return set(), []
+        return set(self.tree.chain(base)) ^ set(self.tree.chain(tip)), [tip]
+
+    def _subgroup(self, element: 'Element', outer: tuple[str, ...]) -> tuple[set[str], list[str]]:
+        name = self._known(element.get('name', ''), set(self.elements), 'subgroup')
+        if name in outer:
+            self.warnings.append(f"group '{name}' contains itself; the inner one is left out")
+            return set(), []
+        return self._group(name, outer) if name else (set(), [])
+
+    def _state(self, element: 'Element') -> None:
+        name, group = element.get('name', ''), element.get('group', '')
+        if group not in self.found.groups:
+            self.warnings.append(f"state '{name}' is of the unknown group '{group}' "
+                                 'and is left out')
+            return
+        values = {}
+        for joint in element.findall('joint'):
+            key = self._known(joint.get('name', ''), self.joints, f"joint of state '{name}'")
+            try:
+                values[key] = [float(part) for part in joint.get('value', '').split()]
+            except ValueError:
+                self.warnings.append(f"state '{name}': value of '{key}' is no number")
+        values.pop('', None)
+        self.found.states.setdefault(group, {})[name] = values
+
+    def _pairs(self) -> frozenset[tuple[str, str]]:
+        """Disabled pairs; links disabled by default lose the pairs enabled again."""
+        links = set(self.tree.links)
+        pairs: dict[str, set[tuple[str, str]]] = {'enable': set(), 'disable': set()}
+        for kind, found in pairs.items():
+            for element in self.root.findall(f'{kind}_collisions'):
+                ends = [self._known(element.get(key, ''), links, f'link of {kind}_collisions')
+                        for key in ('link1', 'link2')]
+                if all(ends):
+                    found.add((min(ends), max(ends)))
+        for element in self.root.findall('disable_default_collisions'):
+            link = self._known(element.get('link', ''), links, 'link of disable_default')
+            mine = {(min(link, other), max(link, other)) for other in links - {link} if link}
+            pairs['disable'] |= mine - pairs['enable']
+        return frozenset(pairs['disable'])

@@ -1,0 +1,11 @@
+"""Solvers, the search around them, and the doors."""
+
+from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.clik import ClosedLoopIK
+from ros2_ik.core.solvers.lm import LevenbergMarquardt
+from ros2_ik.core.solvers.search import Search
+from ros2_ik.core.solvers.solve import solve, solve_pose
+from ros2_ik.core.solvers.solver import Attempt, make_solver, register_solver, Solver, solver_names
+
+__all__ = ['Attempt', 'Budget', 'ClosedLoopIK', 'LevenbergMarquardt', 'Search', 'Solver',
+           'make_solver', 'register_solver', 'solve', 'solve_pose', 'solver_names']

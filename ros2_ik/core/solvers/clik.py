@@ -1,0 +1,93 @@
+"""Pinocchio's closed-loop inverse kinematics example."""
+
+import time
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.problem import ExitFlag, IKProblem, PoseTarget
+from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+
+FORMS = ('jlog6', 'classic')
+
+
+@register_solver('clik')
+class ClosedLoopIK(Solver):
+    """
+    v = -J' (J J' + damp I)^-1 err;  q <- q (+) v dt, until |err| < eps or `it_max` updates.
+
+    `form` 'jlog6' is today's example: err = log6(T_tip_target), J = -Jlog6(T_target_tip) J_tip;
+    'classic' the one documented with Pinocchio 2: err = log6(T_target_tip), J = J_tip. `eps`
+    mixes metres and radians; by default it is the example's 1e-4 or the smallest tolerance of
+    the targets, whichever is less. `clamp_limits` brings q within the limits after each update;
+    the example knows no limits.
+
+    Source: https://github.com/stack-of-tasks/pinocchio, examples/inverse-kinematics.py
+    """
+
+    def __init__(self, problem: IKProblem, eps: float | None = None, dt: float = 1e-1,
+                 damp: float = 1e-12, it_max: int = 1000, form: str = 'jlog6',
+                 clamp_limits: bool = True) -> None:
+        super().__init__(problem)
+        if form not in FORMS:
+            raise InvalidOptionError(f"form is '{form}'; valid: {', '.join(FORMS)}")
+        if eps is None:
+            eps = min(1e-4, *(tolerance for target in problem.targets for tolerance in
+                              (target.position_tolerance, target.orientation_tolerance)))
+        self.eps, self.dt, self.damp, self.it_max = eps, dt, damp, it_max
+        self.form, self.clamp_limits = form, clamp_limits
+        self._data = problem.robot.scratch_data()
+
+    def attempt(self, start: Array, budget: Budget) -> Attempt:
+        """Iterate from `start` (nq,)."""
+        robot, columns = self.problem.robot, self.problem.free.column
+        q, v = start.copy(), np.zeros(robot.nv)
+        flag, limit = ExitFlag.ITERATION_LIMIT, int(min(self.it_max, budget.iterations))
+        iteration = 0
+        for iteration in range(limit + 1):
+            err, J = self._rows(q)
+            if np.linalg.norm(err) < self.eps:
+                flag = ExitFlag.CONVERGED
+                break
+            if budget.cancelled():
+                flag = ExitFlag.CANCELLED
+                break
+            if time.monotonic() >= budget.deadline:
+                flag = ExitFlag.TIME_LIMIT
+                break
+            if iteration == limit:
+                break
+            J = J[:, columns]
+            v[columns] = -J.T @ np.linalg.solve(J @ J.T + self.damp * np.eye(len(J)), err)
+            q = pin.integrate(robot.model, q, v * self.dt)
+            if self.clamp_limits:
+                q = np.clip(q, robot.lower, robot.upper)
+        return Attempt(self.problem.locked(q), float(err @ err), iteration, flag)
+
+    def _rows(self, q: Array) -> tuple[Array, Array]:
+        pin.computeJointJacobians(self.problem.robot.model, self._data, q)
+        parts = [self._target_rows(target) for target in self.problem.targets]
+        return np.concatenate([e for e, _ in parts]), np.concatenate([J for _, J in parts])
+
+    def _target_rows(self, target: PoseTarget) -> tuple[Array, Array]:
+        robot, data, local = self.problem.robot, self._data, pin.ReferenceFrame.LOCAL
+        index = robot.frame_id(target.tip)
+        placement = pin.updateFramePlacement(robot.model, data, index).copy()
+        J = pin.getFrameJacobian(robot.model, data, index, local).reshape(6, -1)
+        if target.relative_to is not None:
+            other = robot.frame_id(target.relative_to)
+            T_other = pin.updateFramePlacement(robot.model, data, other)
+            J_other = pin.getFrameJacobian(robot.model, data, other, local).reshape(6, -1)
+            J = J - placement.actInv(T_other).action @ J_other
+            placement = T_other.actInv(placement)
+        T_target_tip = target.function.reference.actInv(placement)
+        if self.form == 'classic':
+            err = pin.log6(T_target_tip).vector
+        else:
+            err, J = pin.log6(T_target_tip.inverse()).vector, -pin.Jlog6(T_target_tip) @ J
+        rows = target.counted
+        weights = target.weights[rows]
+        return weights * err[rows], weights[:, None] * J[rows]

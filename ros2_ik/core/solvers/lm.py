@@ -1,0 +1,115 @@
+"""Levenberg-Marquardt with the joint limits inside the step."""
+
+import time
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from scipy.linalg.lapack import dposv
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.problem import ExitFlag, IKProblem
+from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.pose_rows import PoseRows
+from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+
+GIVE_UP_AFTER = 6      # iterations in a row without a drop; a fast failure beats a long search
+DROP = 0.8
+
+
+@register_solver('lm')
+class LevenbergMarquardt(Solver):
+    """
+    Damped Gauss-Newton on the pose errors: (J'J + lambda I) dq = J'e.
+
+    lambda = `damping` |e|^2 + 1e-10, so it vanishes at the target (Sugihara, "Solvability-
+    unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE T-RO 2011). A joint
+    on a limit that the step would push outward is held and the step solved again without it.
+    """
+
+    def __init__(self, problem: IKProblem, damping: float = 1e-2,
+                 attempt_iterations: int = 40) -> None:
+        super().__init__(problem)
+        self.damping, self.attempt_iterations = damping, attempt_iterations
+        self._rows = PoseRows(problem)
+        free = problem.free
+        self._place, self._lower, self._upper = free.place, free.lower, free.upper
+        self._vector_space = all(joint.size == joint.velocity_size for joint in free.joints)
+
+    def attempt(self, start: Array, budget: Budget) -> Attempt:
+        """Descend from `start` (nq,)."""
+        evaluate, reached, step = self._rows.evaluate, self._rows.reached, self._step
+        q = start.copy()
+        best, best_q, stall = np.inf, q, 0
+        flag = ExitFlag.ITERATION_LIMIT
+        limit = int(min(self.attempt_iterations, budget.iterations))
+        deadline, cancelled, clock = budget.deadline, budget.cancelled, time.monotonic
+        iteration = 0
+        for iteration in range(limit + 1):
+            e, J = evaluate(q)
+            error = float(e @ e)
+            if error < best:
+                stall = 0 if error < DROP * best else stall + 1
+                best, best_q = error, q
+            else:
+                stall += 1
+            if reached(e, error):
+                flag = ExitFlag.CONVERGED
+                break
+            if stall >= GIVE_UP_AFTER:
+                flag = ExitFlag.ERROR_CHANGE_TOO_SMALL
+                break
+            if clock() >= deadline:
+                flag = ExitFlag.TIME_LIMIT
+                break
+            if cancelled():
+                flag = ExitFlag.CANCELLED
+                break
+            q = step(q, e, J, error)
+        return Attempt(best_q, best, iteration, flag)
+
+    def _step(self, q: Array, e: Array, J: Array, error: float) -> Array:
+        """Move from q by the damped step that the limits leave."""
+        A = J.T @ J
+        A.reshape(-1)[::len(A) + 1] += self.damping * error + 1e-10
+        g = e @ J
+        dq = dposv(A.T, g)[1]
+        if not self._vector_space:
+            return self._step_on_manifold(q, A, g, dq)
+        lower, upper = self._lower, self._upper
+        position = q[self._place]
+        wanted = position + dq
+        clipped = np.minimum(np.maximum(wanted, lower), upper)
+        off = clipped - wanted
+        if off @ off > 0:
+            dq = self._hold(A, g, dq, position <= lower, position >= upper)
+            clipped = np.minimum(np.maximum(position + dq, lower), upper)
+        result = q.copy()
+        result[self._place] = clipped
+        return result
+
+    def _hold(self, A: Array, g: Array, dq: Array, low: Any, high: Any) -> Array:
+        """Solve again without the joints that stand on a limit and would be pushed outward."""
+        for _ in range(4):
+            pushed = (low & (dq < 0)) | (high & (dq > 0))
+            if not pushed.any():
+                break
+            for i in pushed.nonzero()[0].tolist():   # their rows become dq_i = 0
+                A[i] = A[:, i] = g[i] = 0.0
+                A[i, i] = 1.0
+            dq = dposv(A.T, g)[1]
+        return dq
+
+    def _step_on_manifold(self, q: Array, A: Array, g: Array, dq: Array) -> Array:
+        """Do the same where a floating joint may move: q is then no vector space."""
+        robot, free = self.problem.robot, self.problem.free
+        position = np.zeros(robot.nv)
+        for joint in free.joints:
+            if joint.single:
+                position[joint.velocity_index] = q[joint.index]
+        position = position[free.column]
+        dq = self._hold(A, g, dq, position <= self._lower, position >= self._upper)
+        v = np.zeros(robot.nv)
+        v[free.column] = np.clip(position + dq, self._lower, self._upper) - position
+        moved = pin.integrate(robot.model, q, v)
+        return self.problem.locked(np.clip(moved, robot.lower, robot.upper))

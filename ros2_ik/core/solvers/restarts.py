@@ -1,0 +1,67 @@
+"""Where descents start: the seeds, then at random; and which turn of a joint is kept."""
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.problem import IKProblem
+from ros2_ik.core.problem.free_joints import TURN
+
+
+class Starts:
+    """Seeds brought within the limits, and uniform random starts; joints that are locked stay."""
+
+    def __init__(self, problem: IKProblem, seed: Array) -> None:
+        self._problem, self._seed = problem, seed
+        robot = problem.robot
+        self._single = np.array([j.index + i for j in problem.free.joints if j.kind != 'floating'
+                                 for i in range(j.size)], dtype=np.intp)
+        lower, upper = robot.lower[self._single], robot.upper[self._single]
+        middle = seed[self._single]
+        self._low = np.where(np.isfinite(lower), lower,
+                             np.where(np.isfinite(upper), upper - TURN, middle - np.pi))
+        self._span = np.where(np.isfinite(upper), upper,
+                              np.where(np.isfinite(lower), lower + TURN, middle + np.pi))
+        self._span -= self._low
+        self._floating = [j for j in problem.free.joints if j.kind == 'floating']
+
+    def random(self, generator: np.random.Generator) -> Array:
+        """
+        Draw a start (nq,) uniformly within the limits.
+
+        A joint without limits is drawn within pi of the seed, a floating one within a metre of
+        it at any orientation.
+        """
+        q = self._problem.start.copy()
+        q[self._single] = self._low + self._span * generator.random(len(self._single))
+        for joint in self._floating:
+            place = slice(joint.index, joint.index + 3)
+            q[place] = self._seed[place] + generator.uniform(-1, 1, 3)
+            quaternion = generator.normal(size=4)
+            q[joint.index + 3:joint.index + 7] = quaternion / np.linalg.norm(quaternion)
+        return q
+
+
+def within_limits(problem: IKProblem, seed: Array) -> Array:
+    """Give a seed (nq,) with moving joints brought within their limits and the others locked."""
+    return problem.locked(np.minimum(np.maximum(seed, problem.robot.lower), problem.robot.upper))
+
+
+def nearest_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
+    """
+    Give q (nq,) with full turns added or taken away within the limits.
+
+    Of all turns of a joint that mean the same place, the one nearest the seed is kept.
+    """
+    indices = problem.free.turnable
+    if not indices.size:
+        return q
+    angle = q[indices]
+    turns = np.round((seed[indices] - angle) / TURN)
+    if not turns.any():
+        return q
+    least = np.ceil((problem.robot.lower[indices] - angle) / TURN)
+    most = np.floor((problem.robot.upper[indices] - angle) / TURN)
+    result = q.copy()
+    # q itself is within the limits, up to rounding: 0 must stay possible
+    result[indices] += TURN * np.clip(turns, np.minimum(least, 0), np.maximum(most, 0))
+    return result

@@ -1,0 +1,221 @@
+"""Attempts from seeds and random starts until an answer is accepted or the budget is over."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+import math
+import time
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array, JointValues
+from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.problem import accept, ExitFlag, IKProblem, IKSolution, Status, Verdict
+from ros2_ik.core.robot import Robot
+from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.restarts import nearest_turns, Starts, within_limits
+from ros2_ik.core.solvers.solver import Attempt, make_solver
+
+SELECTIONS = ('first', 'nearest')
+SAME = 1e-2    # answers closer than this in every joint [rad, m] are one
+AUTO_REASON = 'auto: only poses of frames are asked for'
+
+@dataclass(frozen=True)
+class Candidate:
+    """Where an attempt ended, judged."""
+
+    attempt: Attempt
+    verdict: Verdict
+    distance: float     # to the seed, in the tangent space of the moving joints
+
+
+class Search:
+    """
+    A search for answers to a problem, that can be run in slices.
+
+    The seeds come first, then uniform random starts. `select`: 'first' stops at the first
+    `solutions` different accepted answers, 'nearest' goes on until the budget is over and keeps
+    those nearest the first seed. The same `random_state` gives the same starts.
+
+    Raises UnknownSolverError or InvalidOptionError.
+    """
+
+    def __init__(self, problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
+                 solver: str = 'auto', select: str = 'first', solutions: int = 1,
+                 allow_restarts: bool = True,
+                 random_state: int | np.random.Generator | None = None,
+                 budget: Budget | None = None, **options: Any) -> None:
+        if select not in SELECTIONS:
+            raise InvalidOptionError(f"select is '{select}'; valid: {', '.join(SELECTIONS)}")
+        if not (isinstance(solutions, (int, np.integer)) and solutions >= 1):
+            raise InvalidOptionError(f'solutions must be a whole number from 1, not {solutions!r}')
+        self.problem, self.budget = problem, budget or Budget()
+        self.select, self.solutions, self.allow_restarts = select, solutions, allow_restarts
+        self.solver, self.options = ('lm' if solver == 'auto' else solver), options
+        self.reason = AUTO_REASON if solver == 'auto' else 'asked for by name'
+        self._seeds = ([problem.robot.to_q(seed, problem.start) for seed in seeds] if seeds
+                       else [problem.start])
+        self._random: Any = random_state
+        self.attempts = self.iterations = 0
+        self.accepted: list[Candidate] = []
+        self.best: Candidate | None = None
+        self._last = ExitFlag.NOT_RUN
+        self._ended: float | None = None
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._solver = make_solver(self.solver, self.problem, self.options)
+        self._starts: Starts | None = None
+
+    def state(self) -> dict[str, Any]:
+        """Give all of the search but the robot, for `resume` in another process."""
+        left_out = ('problem', '_solver', '_starts')
+        fields = {key: value for key, value in self.__dict__.items() if key not in left_out}
+        fields['budget'] = replace(self.budget, cancel=None, progress=None)
+        problem = self.problem
+        return {'problem': (problem.targets, problem.group, problem.start, problem.locked_joints),
+                'fields': fields}
+
+    @classmethod
+    def resume(cls, robot: Robot, state: dict[str, Any]) -> 'Search':
+        """Go on with a search of another process; cancel and progress do not travel."""
+        search = cls.__new__(cls)
+        search.problem = IKProblem(robot, *state['problem'])
+        search.__dict__.update(state['fields'])
+        search._prepare()
+        return search
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing left to do."""
+        if self._ended is None and self._is_over():
+            self._ended = time.monotonic()
+        return self._ended is not None
+
+    def _is_over(self) -> bool:
+        if self.select == 'first' and len(self.accepted) >= self.solutions:
+            return True
+        if self.attempts == 0 and not self.budget.cancelled():
+            return False                     # best_q needs one look, however late it is
+        if self.attempts >= len(self._seeds) and not self.allow_restarts:
+            return True
+        return self.budget.over()
+
+    def run(self, seconds: float | None = None) -> bool:
+        """
+        Make attempts until the search is finished, or `seconds` are used up.
+
+        At least one attempt is made. Gives whether the search is finished.
+        """
+        end = math.inf if seconds is None else time.monotonic() + seconds
+        while not self.finished:
+            self._attempt()
+            if time.monotonic() >= end:
+                break
+        return self.finished
+
+    def _attempt(self) -> None:
+        attempt = self._solver.attempt(self._next_start(), self.budget)
+        self.attempts += 1
+        self.iterations += attempt.iterations
+        self.budget.iterations -= attempt.iterations
+        self._last = attempt.exit_flag
+        better = self.best is None or attempt.error < self.best.attempt.error
+        if better or attempt.exit_flag is ExitFlag.CONVERGED:
+            self._judge(attempt, better)
+        if self.budget.progress and self.best:
+            self.budget.progress(math.sqrt(self.best.attempt.error), self.attempts)
+
+    def _next_start(self) -> Array:
+        if self.attempts < len(self._seeds):
+            return within_limits(self.problem, self._seeds[self.attempts])
+        if self._starts is None:
+            self._starts = Starts(self.problem, self._seeds[0])
+            self._random = np.random.default_rng(self._random)
+        return self._starts.random(self._random)
+
+    def _judge(self, attempt: Attempt, better: bool) -> None:
+        q = nearest_turns(self.problem, attempt.q, self._seeds[0])
+        if q is not attempt.q:
+            attempt = replace(attempt, q=q)
+        candidate = Candidate(attempt, accept(self.problem, q), self._distance(q))
+        if better:
+            self.best = candidate
+        if not candidate.verdict.accepted:
+            return
+        twin = next((i for i, other in enumerate(self.accepted)
+                     if self._same(other.attempt.q, q)), None)
+        if twin is None:
+            self.accepted.append(candidate)
+        elif candidate.distance < self.accepted[twin].distance:
+            self.accepted[twin] = candidate
+
+    def _difference(self, a: Array, b: Array) -> Array:
+        v: Array = pin.difference(self.problem.robot.model, a, b)[self.problem.free.column]
+        return v
+
+    def _distance(self, q: Array) -> float:
+        v = self._difference(self._seeds[0], q)
+        return math.sqrt(v @ v)
+
+    def _same(self, a: Array, b: Array) -> bool:
+        return float(np.abs(self._difference(a, b)).max()) < SAME
+
+    # -- the answer -----------------------------------------------------------------------
+
+    def solution(self) -> IKSolution:
+        """Give the answer as it stands; before the end that is the best so far."""
+        found = self._ranked()
+        if not found:
+            return self._solution(self._failure_status(), self.best, ())
+        alternatives = tuple(self._solution(Status.SUCCESS, c, ()) for c in found[1:])
+        return self._solution(Status.SUCCESS, found[0], alternatives)
+
+    def _ranked(self) -> list[Candidate]:
+        if self.select == 'nearest':
+            return sorted(self.accepted, key=lambda c: c.distance)[:self.solutions]
+        return self.accepted[:1] + sorted(self.accepted[1:], key=lambda c: c.distance)
+
+    def _failure_status(self) -> Status:
+        if self.budget.cancelled():
+            return Status.PREEMPTED
+        best = self.best is not None and self.best.attempt.exit_flag
+        if not self.finished or self._last is best is ExitFlag.TIME_LIMIT:
+            return Status.TIMED_OUT    # the clock cut off the best attempt of all
+        return Status.NO_IK_SOLUTION
+
+    def _solution(self, status: Status, candidate: Candidate | None,
+                  alternatives: tuple[IKSolution, ...]) -> IKSolution:
+        robot = self.problem.robot
+        q = self._seeds[0] if candidate is None else candidate.attempt.q
+        verdict = accept(self.problem, q) if candidate is None else candidate.verdict
+        seconds = (self._ended or time.monotonic()) - self.budget.started
+        return IKSolution(
+            status, self._message(status, verdict, seconds), q, robot.to_joints(q),
+            verdict.errors, verdict.violations, contacts=(), iterations=self.iterations,
+            restarts=max(0, self.attempts - len(self._seeds)), seconds=seconds,
+            solver=self.solver, solver_reason=self.reason,
+            exit_flag=candidate.attempt.exit_flag if candidate else self._last,
+            at_limits=() if status is Status.SUCCESS else _at_limits(self.problem, q),
+            alternatives=alternatives)
+
+    def _message(self, status: Status, verdict: Verdict, seconds: float) -> str:
+        tried = f'{self.attempts} attempt{"s" * (self.attempts != 1)}'
+        if status is Status.SUCCESS:
+            if self.select == 'nearest' or self.solutions > 1:
+                count = len(self.accepted)
+                which = 'nearest' if self.select == 'nearest' else 'first'
+                return f'{which} of {count} solution{"s" * (count != 1)} found in {tried}'
+            return f'solution found in {tried}'
+        off = '; '.join(f"'{error.tip}' stays {error.position:.3g} m and {error.orientation:.3g} "
+                        'rad from its target' for error in verdict.errors)
+        after = f'in {seconds * 1e3:.3g} ms and {tried}'
+        return {Status.PREEMPTED: f'cancelled after {after}: ',
+                Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: ',
+                }.get(status, f'no solution found {after}: ') + off
+
+
+def _at_limits(problem: IKProblem, q: Array) -> tuple[str, ...]:
+    return tuple(joint.name for joint in problem.free.joints if joint.single
+                 and not joint.lower + 1e-6 < q[joint.index] < joint.upper - 1e-6)

@@ -1,0 +1,89 @@
+"""What a solver is, and where solvers are found."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+import inspect
+from typing import Any, ClassVar, TypeVar
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.errors import InvalidOptionError, UnknownSolverError
+from ros2_ik.core.problem import ExitFlag, IKProblem
+from ros2_ik.core.solvers.budget import Budget
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Where one descent ended: q (nq,), its squared error, and why it ended."""
+
+    q: Array
+    error: float
+    iterations: int
+    exit_flag: ExitFlag
+
+
+class Solver(ABC):
+    """
+    One descent from one start.
+
+    Made for one problem, so that what can be prepared is prepared once. Options are keyword
+    arguments of __init__. Knows nothing of restarts, selection or collisions, and claims no
+    success: acceptance does.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, problem: IKProblem) -> None:
+        self.problem = problem
+
+    @abstractmethod
+    def attempt(self, start: Array, budget: Budget) -> Attempt:
+        """Descend from `start` (nq,) until a target is reached, stalled or the budget is over."""
+
+
+_SOLVERS: dict[str, type[Solver]] = {}
+S = TypeVar('S', bound=type[Solver])
+
+
+def register_solver(name: str) -> Callable[[S], S]:
+    """Enter a Solver class under a name; packages of others do so by entry point."""
+    def enter(solver: S) -> S:
+        solver.name = name
+        _SOLVERS[name] = solver
+        return solver
+    return enter
+
+
+def solver_names() -> tuple[str, ...]:
+    """Names of all solvers, those of other packages (entry points `ros2_ik.solvers`) too."""
+    return tuple(dict.fromkeys([*_SOLVERS, *(e.name for e in _entry_points())]))
+
+
+def make_solver(name: str, problem: IKProblem, options: dict[str, Any]) -> Solver:
+    """
+    Make the solver of that name for a problem.
+
+    Raises UnknownSolverError, or InvalidOptionError for an option it does not have.
+    """
+    solver = _SOLVERS.get(name) or _load(name)
+    if not options:
+        return solver(problem)
+    valid = [p for p in inspect.signature(solver).parameters if p != 'problem']
+    for option in options:
+        if option not in valid:
+            raise InvalidOptionError(f"solver '{name}' has no option '{option}'; "
+                                     f'valid: {", ".join(valid) or "none"}')
+    return solver(problem, **options)
+
+
+def _load(name: str) -> type[Solver]:
+    for entry in _entry_points():
+        if entry.name == name:
+            solver: type[Solver] = entry.load()
+            return register_solver(name)(solver)
+    raise UnknownSolverError(name, ('auto', *solver_names()))
+
+
+def _entry_points() -> Any:
+    return entry_points(group='ros2_ik.solvers')
