@@ -72,6 +72,8 @@ class Configuration:
 
     def _local_jacobian(self, frame: str) -> Array:
         model, index = self.robot.model, self.robot.frame_id(frame)
+        if model.nv == 0:      # Pinocchio crashes on a Jacobian without columns
+            return np.zeros((6, 0))
         pin.updateFramePlacement(model, self._data, index)
         # Pinocchio 4.1 gives shape (6,) for a robot of one joint
         return np.array(pin.getFrameJacobian(model, self._data, index, pin.LOCAL)).reshape(6, -1)

@@ -1,6 +1,10 @@
 """A named set of joints that move together."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from ros2_ik.core.robot.srdf import Semantics
+from ros2_ik.core.robot.urdf import RobotTree
 
 
 @dataclass(frozen=True)
@@ -16,3 +20,26 @@ class Group:
     joint_names: tuple[str, ...]
     tips: tuple[str, ...]
     base: str
+
+
+def find_groups(tree: RobotTree, semantics: Semantics,
+                joint_names: tuple[str, ...]) -> dict[str, Group]:
+    """Give the groups of an SRDF, or the chain of every leaf link where it has none."""
+    members: dict[str, tuple[Iterable[str], tuple[str, ...]]] = {
+        name: (joints, semantics.group_tips[name]) for name, joints in semantics.groups.items()}
+    if not members:
+        parents = {joint.parent for joint in tree.joints.values()}
+        members = {leaf: (tree.chain(leaf), (leaf,)) for leaf in tree.links
+                   if leaf not in parents}
+    groups = {}
+    for name, (joints, tips) in members.items():
+        names = set(joints) - semantics.passive_joints
+        moving = tuple(joint for joint in joint_names if joint in names)
+        if moving:
+            elements = [tree.joints[joint] for joint in joints if joint in tree.joints]
+            parents = {element.parent for element in elements}
+            ends = tuple(e.child for e in elements if e.child not in parents)
+            # the link nearest to the root; a group of the base joint alone has none
+            base = min(parents, key=lambda link: (len(tree.chain(link)), link), default=tree.root)
+            groups[name] = Group(name, moving, tips or ends or (tree.root,), base)
+    return groups

@@ -1,9 +1,14 @@
 """A movable joint, as its values stand in q."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, cast, Literal
+
+from ros2_ik.core.errors import RobotDescriptionError
+from ros2_ik.core.robot.urdf import JointElement, PLANAR_PARTS
 
 Kind = Literal['revolute', 'continuous', 'prismatic', 'floating', 'planar']
+
+_SIZES = {'floating': (7, 6), 'planar': (3, 3)}   # values in q, columns in the tangent space
 
 
 @dataclass(frozen=True)
@@ -35,3 +40,42 @@ class Joint:
     def rotary(self) -> bool:
         """Whether that number is an angle, so that a full turn is the same place."""
         return self.kind in ('revolute', 'continuous')
+
+
+def read_joints(model: Any, elements: dict[str, JointElement]) -> tuple[Joint, ...]:
+    """
+    Joints that have values in the q of a Pinocchio model, in order.
+
+    Their limits are narrowed by those of the joints that mimic them. Raises
+    RobotDescriptionError where that leaves nothing.
+    """
+    joints = {name: _joint(model, element) for name, element in elements.items()
+              if element.kind != 'fixed' and not element.mimic}
+    for element in elements.values():
+        if element.mimic and element.mimic.multiplier != 0:
+            joints[element.mimic.joint] = _narrowed(joints[element.mimic.joint], element)
+    return tuple(sorted(joints.values(), key=lambda joint: joint.index))
+
+
+def _joint(model: Any, element: JointElement) -> Joint:
+    size, velocity_size = _SIZES.get(element.kind, (1, 1))
+    planar = element.kind == 'planar'
+    index = model.getJointId(f'{element.name}/{PLANAR_PARTS[0]}' if planar else element.name)
+    if index >= model.njoints:
+        raise RobotDescriptionError(f"Pinocchio left out joint '{element.name}'")
+    return Joint(element.name, cast(Kind, element.kind), int(model.idx_qs[index]), size,
+                 int(model.idx_vs[index]), velocity_size,
+                 element.lower, element.upper, element.velocity)
+
+
+def _narrowed(leader: Joint, follower: JointElement) -> Joint:
+    assert follower.mimic is not None
+    multiplier, offset = follower.mimic.multiplier, follower.mimic.offset
+    ends = sorted(((follower.lower - offset) / multiplier, (follower.upper - offset) / multiplier))
+    lower, upper = max(leader.lower, ends[0]), min(leader.upper, ends[1])
+    if lower > upper:
+        raise RobotDescriptionError(
+            f"joint '{follower.name}' mimics '{leader.name}' but no value of the leader keeps both "
+            f'within their limits: [{leader.lower:g}, {leader.upper:g}] and '
+            f'[{ends[0]:g}, {ends[1]:g}]')
+    return replace(leader, lower=lower, upper=upper)

@@ -1,6 +1,6 @@
 """The robot: what moves, within which limits, under which names."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 import hashlib
 import math
@@ -16,15 +16,14 @@ from ros2_ik.core.errors import (
     InvalidStateError, RobotDescriptionError, UnknownFrameError, UnknownGroupError,
     UnknownJointError,
 )
-from ros2_ik.core.robot.group import Group
-from ros2_ik.core.robot.joint import Joint, Kind
+from ros2_ik.core.robot.group import find_groups, Group
+from ros2_ik.core.robot.joint import Joint, read_joints
 from ros2_ik.core.robot.srdf import parse_srdf, Semantics
 from ros2_ik.core.robot.urdf import (
     JointElement, kinematic_text, parse_urdf, PLANAR_PARTS, RobotTree,
 )
 
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
-_SIZES = {'floating': (7, 6), 'planar': (3, 3)}   # values in q, columns in the tangent space
 
 
 class Robot:
@@ -56,16 +55,19 @@ class Robot:
         if root_joint != 'fixed':
             kind = 'planar' if root_joint == 'planar' else 'floating'
             elements[base_joint] = JointElement(base_joint, kind, self.root_frame, tree.root)
-        self.joints = tuple(sorted(_movable(self.model, elements), key=lambda j: j.index))
         self.mimics = {j.name: (j.mimic.joint, j.mimic.multiplier, j.mimic.offset)
                        for j in tree.joints.values() if j.mimic}
-        self._followers = {j.name: j for j in tree.joints.values() if j.mimic}
+        self.joints = read_joints(self.model, elements)
         self.nq, self.nv = int(self.model.nq), int(self.model.nv)
         self._set_limits()
-        self._tree = tree
+        self.passive_joints = semantics.passive_joints
+        self.disabled_pairs = semantics.disabled_pairs
+        self.groups = find_groups(tree, semantics, self.joint_names)
+        self.group_states = {
+            group: {name: self._state(values) for name, values in states.items()}
+            for group, states in semantics.states.items()}
         self._scratch = threading.local()
         self._moving: dict[str, frozenset[str]] = {}
-        self._set_groups(semantics)
 
     @classmethod
     def from_urdf(cls, text_or_path: str | Path, package_dirs: str | Iterable[str | Path] = (),
@@ -117,18 +119,22 @@ class Robot:
         """Names of the frames: the links, then the joints (the frame of their child link)."""
         bodies: list[str] = []
         joints: list[str] = []
-        hidden = set(self._hidden_names())
+        hidden = self._planar_frames()
         for frame in self.model.frames[1:]:
-            if frame.name not in hidden:
-                (bodies if frame.type == pin.FrameType.BODY else joints).append(frame.name)
+            name = hidden.get(frame.name, frame.name)
+            if name:
+                (bodies if frame.type == pin.FrameType.BODY else joints).append(name)
         return tuple(dict.fromkeys(bodies + joints))
 
-    def _hidden_names(self) -> Iterable[str]:
-        """Frames that exist only because a planar joint is written as three."""
+    def _planar_frames(self) -> dict[str, str]:
+        """Names for the frames of planar joints, which are written as three; '' hides one."""
+        names = {}
         for joint in self.joints:
             if joint.kind == 'planar':
-                yield from (f'{joint.name}/{part}' for part in PLANAR_PARTS)
-                yield from (f'{joint.name}/{part}_link' for part in PLANAR_PARTS[:2])
+                names.update({f'{joint.name}/{part}': '' for part in PLANAR_PARTS})
+                names.update({f'{joint.name}/{part}_link': '' for part in PLANAR_PARTS[:2]})
+                names[f'{joint.name}/{PLANAR_PARTS[-1]}'] = joint.name
+        return names
 
     @cached_property
     def _frame_ids(self) -> dict[str, int]:
@@ -138,8 +144,10 @@ class Robot:
             for index, frame in enumerate(self.model.frames):
                 if kind is None or frame.type == kind:
                     ids.setdefault(frame.name, index)
-        names = dict.fromkeys(self.frame_names)
-        return {name: ids[name] for name in names}
+        for joint in self.joints:
+            if joint.kind == 'planar':
+                ids[joint.name] = ids[f'{joint.name}/{PLANAR_PARTS[-1]}']
+        return {name: ids[name] for name in self.frame_names}
 
     def frame_id(self, frame: str) -> int:
         """Pinocchio's index of a frame; raises UnknownFrameError."""
@@ -268,67 +276,20 @@ class Robot:
     # -- building -------------------------------------------------------------------------
 
     def _set_limits(self) -> None:
-        """Limits of the joints, narrowed by those of the joints that mimic them."""
         self.lower, self.upper = np.full(self.nq, -np.inf), np.full(self.nq, np.inf)
         self.velocity_limits = np.full(self.nv, np.inf)
         for joint in self.joints:
             if joint.single:
                 self.lower[joint.index], self.upper[joint.index] = joint.lower, joint.upper
                 self.velocity_limits[joint.velocity_index] = joint.velocity_limit
-        for follower in self._followers.values():
-            self._narrow(follower)
         self.model.lowerPositionLimit = self.lower
         self.model.upperPositionLimit = self.upper
-        self.joints = tuple(_with_limits(j, self.lower, self.upper) for j in self.joints)
-        self.lower.setflags(write=False)
-        self.upper.setflags(write=False)
-        self.velocity_limits.setflags(write=False)
-
-    def _narrow(self, follower: JointElement) -> None:
-        leader, multiplier, offset = self.mimics[follower.name]
-        if multiplier == 0:
-            return
-        ends = sorted(((follower.lower - offset) / multiplier,
-                       (follower.upper - offset) / multiplier))
-        index = next(j.index for j in self.joints if j.name == leader)
-        lower, upper = max(self.lower[index], ends[0]), min(self.upper[index], ends[1])
-        if lower > upper:
-            raise RobotDescriptionError(
-                f"joint '{follower.name}' mimics '{leader}' but no value of the leader keeps both "
-                f'within their limits: [{self.lower[index]:g}, {self.upper[index]:g}] and '
-                f'[{ends[0]:g}, {ends[1]:g}]')
-        self.lower[index], self.upper[index] = lower, upper
-
-    def _set_groups(self, semantics: Semantics) -> None:
-        self.passive_joints = semantics.passive_joints
-        self.disabled_pairs = semantics.disabled_pairs
-        self.groups: dict[str, Group] = {}
-        for name, joints in semantics.groups.items():
-            self._add_group(name, joints, semantics.group_tips[name])
-        if not self.groups:
-            parents = {joint.parent for joint in self._tree.joints.values()}
-            for leaf in self._tree.links:
-                if leaf not in parents:
-                    self._add_group(leaf, tuple(self._tree.chain(leaf)), (leaf,))
-        self.group_states = {
-            group: {name: self._state(values) for name, values in states.items()}
-            for group, states in semantics.states.items()}
+        for limits in (self.lower, self.upper, self.velocity_limits):
+            limits.setflags(write=False)
 
     def _state(self, values: dict[str, list[float]]) -> dict[str, float | list[float]]:
         return {name: value[0] if len(value) == 1 else value for name, value in values.items()
                 if name in self._joints_by_name and len(value) == self.joint(name).size}
-
-    def _add_group(self, name: str, joints: tuple[str, ...], tips: tuple[str, ...]) -> None:
-        moving = tuple(j for j in self.joint_names
-                       if j in joints and j not in self.passive_joints)
-        if not moving:
-            return
-        elements = [self._tree.joints[j] for j in joints if j in self._tree.joints]
-        parents = {element.parent for element in elements}
-        ends = tips or tuple(e.child for e in elements if e.child not in parents)
-        depths = {e.parent: len(self._tree.chain(e.parent)) for e in elements}
-        base = min(depths, key=lambda link: (depths[link], link)) if depths else self.root_frame
-        self.groups[name] = Group(name, moving, ends or (self._tree.root,), base)
 
 
 def _read(text_or_path: str | Path, what: str) -> str:
@@ -337,7 +298,7 @@ def _read(text_or_path: str | Path, what: str) -> str:
         return text_or_path
     try:
         return Path(text_or_path).read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError, TypeError) as error:
         if not str(text_or_path).strip():
             raise RobotDescriptionError(f'the {what} is empty') from None
         raise RobotDescriptionError(f'the {what} cannot be read: {error}') from None
@@ -348,8 +309,14 @@ def _base(tree: RobotTree, semantics: Semantics, root_joint: str) -> tuple[str, 
     if root_joint == 'fixed':
         return '', tree.root
     name, frame = semantics.virtual_joint or ('root_joint', 'world')
-    free = (f for f in (frame, 'odom', 'map', f'{frame}/{name}') if f not in tree.links)
-    return name, next(free)
+    return _unused(name, tree.joints), _unused(frame, tree.links)
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    """Give the name, lengthened if the robot has it already."""
+    while name in taken:
+        name = f'{name}_of_base'
+    return name
 
 
 def _build_model(text: str) -> Any:
@@ -357,27 +324,6 @@ def _build_model(text: str) -> Any:
         return pin.buildModelFromXML(text, mimic=True)
     except (ValueError, RuntimeError) as error:
         raise RobotDescriptionError(f'Pinocchio cannot build the robot: {error}') from None
-
-
-def _movable(model: Any, elements: dict[str, JointElement]) -> Iterable[Joint]:
-    for element in elements.values():
-        if element.kind == 'fixed' or element.mimic:
-            continue
-        kind: Kind = element.kind   # type: ignore[assignment]  # the reader let no other pass
-        size, velocity_size = _SIZES.get(kind, (1, 1))
-        first = f'{element.name}/{PLANAR_PARTS[0]}' if kind == 'planar' else element.name
-        index = model.getJointId(first)
-        if index >= model.njoints:
-            raise RobotDescriptionError(f"Pinocchio left out joint '{element.name}'")
-        yield Joint(element.name, kind, int(model.idx_qs[index]), size,
-                    int(model.idx_vs[index]), velocity_size,
-                    element.lower, element.upper, element.velocity)
-
-
-def _with_limits(joint: Joint, lower: Array, upper: Array) -> Joint:
-    return Joint(joint.name, joint.kind, joint.index, joint.size, joint.velocity_index,
-                 joint.velocity_size, float(lower[joint.index]), float(upper[joint.index]),
-                 joint.velocity_limit)
 
 
 def _columns(model: Any, index: int) -> range:

@@ -5,7 +5,6 @@ As in MoveIt an element that names something unknown is left out and the rest is
 one left out is reported. Reference: srdfdom, https://github.com/moveit/srdfdom
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,6 +36,24 @@ def parse_srdf(text: str, tree: RobotTree) -> Semantics:
     return _Reader(parse_xml(text, 'SRDF'), tree).read()
 
 
+@dataclass
+class _Members:
+    joints: set[str] = field(default_factory=set)
+    tips: list[str] = field(default_factory=list)
+    subgroups: list[str] = field(default_factory=list)
+
+
+def _reached(group: str, members: dict[str, _Members]) -> list[str]:
+    """Give the group and all its subgroups, each once, however they name each other."""
+    reached, waiting = [group], [group]
+    while waiting:
+        for name in members[waiting.pop()].subgroups:
+            if name and name not in reached:
+                reached.append(name)
+                waiting.append(name)
+    return reached
+
+
 class _Reader:
     def __init__(self, root: 'Element', tree: RobotTree) -> None:
         self.root, self.tree = root, tree
@@ -50,11 +67,16 @@ class _Reader:
         self.joints = set(tree.joints) | {e.get('name', '') for e in virtual}
 
     def read(self) -> Semantics:
+        members = {name: self._members(name) for name in self.elements}
         for name in self.elements:
-            joints, tips = self._group(name, ())
+            joints: set[str] = set()
+            tips: dict[str, None] = {}
+            for part in _reached(name, members):
+                joints |= members[part].joints
+                tips.update(dict.fromkeys(members[part].tips))
             if joints:
                 self.found.groups[name] = tuple(sorted(joints))
-                self.found.group_tips[name] = tuple(dict.fromkeys(tips))
+                self.found.group_tips[name] = tuple(tips)
             else:
                 self.warnings.append(f"group '{name}' has no joints and is left out")
         for element in self.root.findall('group_state'):
@@ -72,41 +94,28 @@ class _Reader:
         self.warnings.append(f"{what} '{name}' is not part of the robot and is left out")
         return ''
 
-    def _group(self, name: str, outer: tuple[str, ...]) -> tuple[set[str], list[str]]:
-        """Joints of a group, and the tips its chains and subgroups name."""
-        joints: set[str] = set()
-        tips: list[str] = []
-        readers: dict[str, Callable[[Element], tuple[set[str], list[str]]]] = {
-            'joint': self._joint, 'link': self._link, 'chain': self._chain,
-            'group': lambda element: self._subgroup(element, (*outer, name))}
+    def _members(self, name: str) -> '_Members':
+        """What the group names itself, subgroups by name only."""
+        members, links = _Members(), set(self.tree.links)
         for element in self.elements[name]:
-            if element.tag in readers:
-                more, more_tips = readers[element.tag](element)
-                joints |= more
-                tips += more_tips
-        return joints, tips
+            given = element.get('name', '')
+            if element.tag == 'joint':
+                members.joints |= {self._known(given, self.joints, 'joint')} - {''}
+            elif element.tag == 'link':
+                link = self._known(given, links, 'link')
+                members.joints |= {self.tree.parent_joint.get(link, '')} - {''}
+            elif element.tag == 'chain':
+                self._add_chain(members, element, links)
+            elif element.tag == 'group':
+                members.subgroups.append(self._known(given, set(self.elements), 'subgroup'))
+        return members
 
-    def _joint(self, element: 'Element') -> tuple[set[str], list[str]]:
-        return {self._known(element.get('name', ''), self.joints, 'joint')} - {''}, []
-
-    def _link(self, element: 'Element') -> tuple[set[str], list[str]]:
-        link = self._known(element.get('name', ''), set(self.tree.links), 'link')
-        return ({self.tree.parent_joint[link]} if link in self.tree.parent_joint else set()), []
-
-    def _chain(self, element: 'Element') -> tuple[set[str], list[str]]:
-        links = set(self.tree.links)
+    def _add_chain(self, members: '_Members', element: 'Element', links: set[str]) -> None:
         base, tip = (self._known(element.get(f'{end}_link', ''), links, 'link of a chain')
                      for end in ('base', 'tip'))
-        if not base or not tip:
-            return set(), []
-        return set(self.tree.chain(base)) ^ set(self.tree.chain(tip)), [tip]
-
-    def _subgroup(self, element: 'Element', outer: tuple[str, ...]) -> tuple[set[str], list[str]]:
-        name = self._known(element.get('name', ''), set(self.elements), 'subgroup')
-        if name in outer:
-            self.warnings.append(f"group '{name}' contains itself; the inner one is left out")
-            return set(), []
-        return self._group(name, outer) if name else (set(), [])
+        if base and tip:    # both climb to their common link
+            members.joints |= set(self.tree.chain(base)) ^ set(self.tree.chain(tip))
+            members.tips.append(tip)
 
     def _state(self, element: 'Element') -> None:
         name, group = element.get('name', ''), element.get('group', '')

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from ros2_ik.core.errors import RobotDescriptionError
-from ros2_ik.core.robot.joint import Kind
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 20_000_000
 PLANAR_PARTS = ('x', 'y', 'theta')
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
+_NO_LIMIT = 1e15
 _UNBOUNDED = 1e308   # urdfdom reads no inf; the robot sets the limits after the model is built
 
 
@@ -40,7 +40,7 @@ class JointElement:
     """A <joint> of the URDF."""
 
     name: str
-    kind: Kind | str
+    kind: str
     parent: str
     child: str
     lower: float = -math.inf
@@ -84,6 +84,10 @@ def parse_urdf(text: str) -> RobotTree:
     tree = RobotTree(root.get('name') or 'robot', tuple(links), by_name, _root(links, joints),
                      root, {joint.child: joint.name for joint in joints})
     _check_connected(tree)
+    for joint in by_name.values():
+        if joint.mimic and joint.name in tree.chain(by_name[joint.mimic.joint].child):
+            raise RobotDescriptionError(f"joint '{joint.name}' mimics '{joint.mimic.joint}', which "
+                                        'hangs on it; Pinocchio has no such joint')
     return tree
 
 
@@ -117,7 +121,8 @@ def kinematic_text(tree: RobotTree, root_joint: str, root_frame: str, root_name:
     root = ElementTree.Element('robot', name=tree.name)
     for link in tree.element.findall('link'):
         copy = ElementTree.SubElement(root, 'link', name=link.get('name', ''))
-        copy.extend(link.findall('inertial'))
+        if (inertial := link.find('inertial')) is not None:
+            copy.append(_inertial(inertial, link.get('name', '')))
     if root_joint != 'fixed':
         ElementTree.SubElement(root, 'link', name=root_frame)
         kind = {'planar': 'planar', 'freeflyer': 'floating'}[root_joint]
@@ -126,6 +131,22 @@ def kinematic_text(tree: RobotTree, root_joint: str, root_frame: str, root_name:
     for element in tree.element.findall('joint'):
         _append(root, element, tree.joints[element.get('name', '')])
     return ElementTree.tostring(root, encoding='unicode')
+
+
+def _inertial(element: 'Element', link: str) -> 'Element':
+    """Copy mass, inertia and their place; refuse numbers that urdfdom would drop."""
+    copy = ElementTree.Element('inertial')
+    parts = {'mass': {'value': 1}, 'origin': {'xyz': 3, 'rpy': 3},
+             'inertia': dict.fromkeys(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), 1)}
+    for tag, attributes in parts.items():
+        part = element.find(tag)
+        if part is None:
+            continue
+        for attribute, count in attributes.items():
+            if part.get(attribute) is not None or tag != 'origin':
+                _numbers(part.get(attribute, ''), count, f"link '{link}', {tag} {attribute}")
+        ElementTree.SubElement(copy, tag, part.attrib)
+    return copy
 
 
 def _append(root: 'Element', element: 'Element', joint: JointElement) -> None:
@@ -211,6 +232,9 @@ def _limits(element: 'Element', name: str, kind: str) -> tuple[float, float, flo
     if kind not in ('revolute', 'prismatic') or not {'lower', 'upper'} & set(values):
         return -math.inf, math.inf, velocity
     lower, upper = values.get('lower', 0.0), values.get('upper', 0.0)   # as the URDF page has it
+    # exporters write the largest number they know for none
+    lower = -math.inf if lower <= -_NO_LIMIT else lower
+    upper = math.inf if upper >= _NO_LIMIT else upper
     if lower > upper:
         raise RobotDescriptionError(f"joint '{name}': lower limit {lower:g} is above "
                                     f'upper limit {upper:g}')

@@ -1,7 +1,6 @@
 """Levenberg-Marquardt with the joint limits inside the step."""
 
 import time
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -73,34 +72,32 @@ class LevenbergMarquardt(Solver):
         A = J.T @ J
         A.reshape(-1)[::len(A) + 1] += self.damping * error + 1e-10
         g = e @ J
-        dq = dposv(A.T, g)[1]
         if not self._vector_space:
-            return self._step_on_manifold(q, A, g, dq)
-        lower, upper = self._lower, self._upper
-        position = q[self._place]
-        wanted = position + dq
-        clipped = np.minimum(np.maximum(wanted, lower), upper)
-        off = clipped - wanted
-        if off @ off > 0:
-            dq = self._hold(A, g, dq, position <= lower, position >= upper)
-            clipped = np.minimum(np.maximum(position + dq, lower), upper)
+            return self._step_on_manifold(q, A, g)
         result = q.copy()
-        result[self._place] = clipped
+        result[self._place] = self._within(q[self._place], A, g)
         return result
 
-    def _hold(self, A: Array, g: Array, dq: Array, low: Any, high: Any) -> Array:
-        """Solve again without the joints that stand on a limit and would be pushed outward."""
+    def _within(self, position: Array, A: Array, g: Array) -> Array:
+        """Give position + dq with A dq = g, clipped; A and g are used up."""
+        lower, upper = self._lower, self._upper
         for _ in range(4):
-            pushed = (low & (dq < 0)) | (high & (dq > 0))
-            if not pushed.any():
+            wanted = position + dposv(A.T, g)[1]
+            clipped: Array = np.minimum(np.maximum(wanted, lower), upper)
+            off = clipped - wanted
+            if not off @ off > 0:
                 break
-            for i in pushed.nonzero()[0].tolist():   # their rows become dq_i = 0
+            moved = clipped - position
+            held = [i for i, (o, m) in enumerate(zip(off.tolist(), moved.tolist(), strict=True))
+                    if o and not m]
+            if not held:
+                break
+            for i in held:                    # the row becomes dq_i = 0
                 A[i] = A[:, i] = g[i] = 0.0
                 A[i, i] = 1.0
-            dq = dposv(A.T, g)[1]
-        return dq
+        return clipped
 
-    def _step_on_manifold(self, q: Array, A: Array, g: Array, dq: Array) -> Array:
+    def _step_on_manifold(self, q: Array, A: Array, g: Array) -> Array:
         """Do the same where a floating joint may move: q is then no vector space."""
         robot, free = self.problem.robot, self.problem.free
         position = np.zeros(robot.nv)
@@ -108,8 +105,7 @@ class LevenbergMarquardt(Solver):
             if joint.single:
                 position[joint.velocity_index] = q[joint.index]
         position = position[free.column]
-        dq = self._hold(A, g, dq, position <= self._lower, position >= self._upper)
         v = np.zeros(robot.nv)
-        v[free.column] = np.clip(position + dq, self._lower, self._upper) - position
+        v[free.column] = self._within(position, A, g) - position
         moved = pin.integrate(robot.model, q, v)
         return self.problem.locked(np.clip(moved, robot.lower, robot.upper))

@@ -1,0 +1,175 @@
+"""
+ComputeIK of a running node against an empty service, over DDS between processes.
+
+    tools/run python benchmarks/service.py [--robot panda] [--count 500]
+
+Starts an empty service (std_srvs/Trigger) and the node with a shipped robot, each in a process
+of its own, and prints round trips:
+
+1. the empty service;
+2. ComputeIK for random reachable poses, as a whole and less the solver's own time, with the
+   ratio of the latter to the empty service;
+3. ComputeIK for reachable poses while four other processes ask for unreachable ones without a
+   pause.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+import os
+from pathlib import Path
+import subprocess
+import sys
+import tempfile
+import time
+
+os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
+
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+import pinocchio as pin
+import rclpy
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+import yaml
+
+from ros2_ik.core import Configuration, Robot, shipped_robots
+from ros2_ik.srv import ComputeIK
+
+EMPTY_SERVICE = '''
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from std_srvs.srv import Trigger
+rclpy.init()
+node = rclpy.create_node('empty')
+node.create_service(Trigger, 'empty', lambda request, response: response)
+executor = SingleThreadedExecutor()
+executor.add_node(node)
+executor.spin()
+'''
+
+
+class Client:
+    """One caller, one open call at a time."""
+
+    def __init__(self) -> None:
+        self.node = Node(f'client_{os.getpid()}')
+        self.executor = rclpy.executors.SingleThreadedExecutor()
+        self.executor.add_node(self.node)
+
+    def service(self, kind: type, name: str) -> Callable:
+        client = self.node.create_client(kind, name)
+        if not client.wait_for_service(20):
+            sys.exit(f'no service {name}')
+
+        def call(request: object) -> tuple[object, float]:
+            begin = time.perf_counter()
+            future = client.call_async(request)
+            while not future.done():
+                self.executor.spin_once(timeout_sec=10)
+            return future.result(), time.perf_counter() - begin
+        return call
+
+
+def request(target: np.ndarray) -> ComputeIK.Request:
+    pose = PoseStamped()
+    position, orientation = pose.pose.position, pose.pose.orientation
+    position.x, position.y, position.z = target[:3, 3].tolist()
+    quaternion = pin.Quaternion(target[:3, :3]).coeffs().tolist()
+    orientation.x, orientation.y, orientation.z, orientation.w = quaternion
+    return ComputeIK.Request(targets=[pose])
+
+
+def targets(robot: Robot, tip: str, seed: int, shift: float = 0.0) -> Iterator[np.ndarray]:
+    generator = np.random.default_rng(seed)
+    while True:
+        T = Configuration(robot, robot.random_q(generator)).transform(tip)
+        T[0, 3] += shift
+        yield T
+
+
+def report(name: str, seconds: list[float]) -> float:
+    ms = np.array(seconds) * 1e3
+    print(f'{name:52s} median {np.median(ms):6.2f} ms   p99 {np.percentile(ms, 99):6.2f}   '
+          f'max {ms.max():6.2f}', flush=True)
+    return float(np.median(ms))
+
+
+def disturb(robot: Robot, tip: str) -> None:
+    """Ask for unreachable poses until killed."""
+    call = Client().service(ComputeIK, 'ros2_ik/compute_ik')
+    print('disturbing', flush=True)
+    for target in targets(robot, tip, os.getpid(), shift=50.0):
+        call(request(target))
+
+
+def measure(robot: Robot, tip: str, arguments: argparse.Namespace) -> None:
+    client = Client()
+    empty = client.service(Trigger, 'empty')
+    compute_ik = client.service(ComputeIK, 'ros2_ik/compute_ik')
+    poses = targets(robot, tip, 0)
+    for _ in range(50):
+        empty(Trigger.Request())
+        compute_ik(request(next(poses)))
+    base = report('empty service', [empty(Trigger.Request())[1] for _ in range(arguments.count)])
+    answers = [compute_ik(request(next(poses))) for _ in range(arguments.count)]
+    report('ComputeIK', [seconds for _, seconds in answers])
+    rest = report('ComputeIK less the solve', [s - answer.seconds for answer, s in answers])
+    solved = sum(answer.status == 1 for answer, _ in answers)
+    print(f'  {rest / base:.2f} times the empty service; solved {solved} of {len(answers)}')
+    with_disturbance(arguments, lambda: compute_ik(request(next(poses))))
+
+
+def with_disturbance(arguments: argparse.Namespace, ask: Callable) -> None:
+    command = [sys.executable, __file__, '--robot', arguments.robot, '--disturb']
+    others = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(4)]
+    try:
+        for other in others:
+            other.stdout.readline()
+        answers = [ask() for _ in range(arguments.count)]
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    report('ComputeIK while four clients ask for the unreachable', [s for _, s in answers])
+    print(f'  solved {sum(answer.status == 1 for answer, _ in answers)} of {len(answers)}')
+
+
+def node_command(name: str, robot: Robot) -> tuple[list[str], Path]:
+    from ament_index_python.packages import get_package_prefix
+    executable = Path(get_package_prefix('ros2_ik')) / 'lib' / 'ros2_ik' / 'ik_node'
+    parameters = {'/**': {'ros__parameters': {
+        'robot_description': robot.urdf, 'robot_description_semantic': robot.srdf or '',
+        'default_tip': shipped_robots()[name].tip}}}
+    with tempfile.NamedTemporaryFile('w', suffix='.yaml', delete=False) as file:
+        yaml.safe_dump(parameters, file)
+    command = [sys.executable, str(executable), '--ros-args', '--params-file', file.name]
+    return command, Path(file.name)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('--robot', default='panda')
+    parser.add_argument('--count', type=int, default=500)
+    parser.add_argument('--disturb', action='store_true', help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    robot, tip = Robot.load(arguments.robot), shipped_robots()[arguments.robot].tip
+    rclpy.init()
+    if arguments.disturb:
+        disturb(robot, tip)
+        return
+    command, parameters = node_command(arguments.robot, robot)
+    processes = [subprocess.Popen(command), subprocess.Popen([sys.executable, '-c',
+                                                              EMPTY_SERVICE])]
+    try:
+        measure(robot, tip, arguments)
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait(5)
+        parameters.unlink()
+        rclpy.shutdown()
+
+
+if __name__ == '__main__':
+    main()
