@@ -36,7 +36,7 @@ import yaml
 from ros2_ik.core import Configuration, Robot, shipped_robots
 from ros2_ik.srv import ComputeIK
 
-EMPTY_SERVICE = '''
+EMPTY_SERVICE = """
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from std_srvs.srv import Trigger
@@ -46,7 +46,7 @@ node.create_service(Trigger, 'empty', lambda request, response: response)
 executor = SingleThreadedExecutor()
 executor.add_node(node)
 executor.spin()
-'''
+"""
 
 
 class Client:

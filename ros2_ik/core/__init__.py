@@ -5,17 +5,41 @@ Inverse kinematics as a plain Python library, without ROS.
 """
 
 from ros2_ik.core.errors import (
-    IKError, InvalidOptionError, InvalidStateError, InvalidTargetError, JointLimitError,
-    RobotDescriptionError, UnknownFrameError, UnknownGroupError, UnknownJointError,
-    UnknownNameError, UnknownRobotError, UnknownSolverError,
+    IKError,
+    InvalidOptionError,
+    InvalidStateError,
+    InvalidTargetError,
+    JointLimitError,
+    RobotDescriptionError,
+    UnknownFrameError,
+    UnknownGroupError,
+    UnknownJointError,
+    UnknownNameError,
+    UnknownRobotError,
+    UnknownSolverError,
 )
 from ros2_ik.core.functions import FramePose, KinematicFunction
 from ros2_ik.core.problem import (
-    accept, ExitFlag, IKProblem, IKSolution, PoseTarget, Status, TargetError, Verdict, Violation,
+    accept,
+    ExitFlag,
+    IKProblem,
+    IKSolution,
+    PoseTarget,
+    Status,
+    TargetError,
+    Verdict,
+    Violation,
 )
 from ros2_ik.core.robot import Configuration, Group, Joint, Robot, shipped_robots, ShippedRobot
 from ros2_ik.core.solvers import (
-    Attempt, Budget, register_solver, Search, solve, solve_pose, Solver, solver_names,
+    Attempt,
+    Budget,
+    register_solver,
+    Search,
+    solve,
+    solve_pose,
+    Solver,
+    solver_names,
 )
 
 __all__ = [

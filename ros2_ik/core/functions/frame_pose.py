@@ -62,8 +62,9 @@ def as_placement(pose: Pose, what: str) -> Any:
     rigid transformation.
     """
     try:
-        T = np.array(pose.homogeneous if isinstance(pose, pin.SE3) else pose, dtype=float)
-    except (TypeError, ValueError):
+        T = np.array(pose.homogeneous if isinstance(pose, pin.SE3) else pose)
+        T = T.astype(float, casting='same_kind' if T.dtype.kind == 'c' else 'unsafe')
+    except (TypeError, ValueError, OverflowError):
         T = np.empty(0)
     if T.shape != (4, 4):
         raise InvalidTargetError(f'{what} must be a 4x4 array or a pinocchio.SE3, '

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.errors import InvalidStateError
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Configuration
@@ -61,6 +62,8 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
     Checked: numbers finite, every target within its tolerances, every joint that may move within
     its limits, every other joint exactly where it was.
     """
+    if np.shape(q) != (problem.robot.nq,):
+        raise InvalidStateError(f'q has shape ({problem.robot.nq},), not {np.shape(q)}')
     if not math.isfinite(q @ q):
         lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
         return Verdict(False, (), (lost,))

@@ -44,8 +44,9 @@ def free_joints(robot: Robot, names: tuple[str, ...]) -> FreeJoints:
 
 def _turnable(joint: Joint, robot: Robot) -> bool:
     """Whether a full turn of a joint can lead to the same place within the limits."""
-    whole = all(multiplier == round(multiplier) for leader, multiplier, _ in robot.mimics.values()
-                if leader == joint.name)    # a turn of the leader must be one of its followers
+    # a turn of the leader must be a turn of its followers
+    whole = all(follower.rotary and follower.multiplier == round(follower.multiplier)
+                for follower in robot.mimics.values() if follower.leader == joint.name)
     return joint.single and joint.rotary and joint.upper - joint.lower >= TURN and whole
 
 

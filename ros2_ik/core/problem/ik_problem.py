@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.errors import InvalidTargetError
+from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem.free_joints import free_joints
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Configuration, Robot
@@ -14,9 +14,9 @@ class IKProblem:
     Targets for frames of a robot, and the joints that may move to reach them.
 
     The joints of `group` may move; without a group, all that move the tips. Passive joints and
-    those named in `locked` never do. All joints that do not move stay at their values in `start` (anything
-    `Robot.to_q` takes), by default `robot.neutral`. A target
-    in a frame that only locked joints move is resolved to the root frame here.
+    those named in `locked` never do. Joints that do not move stay at their values in `start`
+    (anything `Robot.to_q` takes), by default `robot.neutral`. A target in a frame that only such
+    joints move is resolved to the root frame here.
 
     Raises UnknownFrameError, UnknownGroupError, or InvalidTargetError when a tip cannot move.
     """
@@ -24,8 +24,11 @@ class IKProblem:
     def __init__(self, robot: Robot, targets: Sequence[PoseTarget], group: str | None = None,
                  start: JointValues | None = None,
                  locked: Iterable[str] = ()) -> None:
-        if not targets:
-            raise InvalidTargetError('there is no target')
+        targets = list(targets) if isinstance(targets, Iterable) else [targets]
+        if not targets or not all(isinstance(target, PoseTarget) for target in targets):
+            raise InvalidTargetError(f'targets must be one or more PoseTarget, not {targets!r}')
+        if isinstance(locked, str):
+            raise InvalidOptionError(f"locked is a list of joint names, not '{locked}'")
         self.robot, self.group = robot, group
         self.start = robot.to_q(start)
         self.start.setflags(write=False)

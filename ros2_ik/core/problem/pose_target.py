@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Pose
+from ros2_ik.core.checks import positive
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import FramePose
 from ros2_ik.core.robot import Configuration
@@ -31,8 +32,10 @@ class PoseTarget:
         self.weights = _weights(weights, tip)
         self.whole = self.weights is _ALL
         self.counted = self.weights > 0    # (6,), which of the rows x y z rx ry rz count
-        self.position_tolerance = _tolerance(position_tolerance, 'position_tolerance')
-        self.orientation_tolerance = _tolerance(orientation_tolerance, 'orientation_tolerance')
+        self.position_tolerance = positive(position_tolerance, 'position_tolerance',
+                                           InvalidTargetError)
+        self.orientation_tolerance = positive(orientation_tolerance, 'orientation_tolerance',
+                                              InvalidTargetError)
 
 
     def errors(self, at: Configuration) -> tuple[float, float]:
@@ -50,7 +53,7 @@ def _weights(weights: Sequence[float] | Array, tip: str) -> Array:
         return _ALL
     try:
         array = np.array(weights, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.shape != (6,):
         raise InvalidTargetError(f"weights of '{tip}' must be six numbers x y z rx ry rz, "
@@ -64,9 +67,3 @@ def _weights(weights: Sequence[float] | Array, tip: str) -> Array:
         raise InvalidTargetError(f"all six weights of '{tip}' are zero: nothing is asked for")
     array.setflags(write=False)
     return array
-
-
-def _tolerance(value: float, name: str) -> float:
-    if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
-        raise InvalidTargetError(f'{name} must be a positive finite number, not {value!r}')
-    return float(value)

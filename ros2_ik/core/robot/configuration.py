@@ -80,10 +80,15 @@ class Configuration:
 
     def integrate(self, v: Array, dt: float = 1.0) -> Array:
         """Joint values after moving with the tangent velocity v (nv,) for dt, (nq,)."""
-        v = np.asarray(v, dtype=float)
-        if v.shape != (self.robot.nv,):
-            raise InvalidStateError(f'a velocity has shape ({self.robot.nv},), not {v.shape}')
-        return np.array(pin.integrate(self.robot.model, self.q, v * dt))
+        try:
+            step = np.asarray(v, dtype=float) * float(dt)
+        except (TypeError, ValueError):
+            raise InvalidStateError(f'no velocity and time: {v!r}, {dt!r}') from None
+        if step.shape != (self.robot.nv,):
+            raise InvalidStateError(f'a velocity has shape ({self.robot.nv},), not {step.shape}')
+        if not np.isfinite(step).all():
+            raise InvalidStateError(f'the velocity {v} times {dt} is not finite')
+        return np.array(pin.integrate(self.robot.model, self.q, step))
 
     def integrate_inplace(self, v: Array, dt: float = 1.0) -> None:
         """Move this configuration with the tangent velocity v (nv,) for dt."""

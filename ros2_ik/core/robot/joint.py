@@ -1,10 +1,10 @@
 """A movable joint, as its values stand in q."""
 
 from dataclasses import dataclass, replace
-from typing import Any, cast, Literal
+from typing import Any, cast, Literal, NamedTuple
 
 from ros2_ik.core.errors import RobotDescriptionError
-from ros2_ik.core.robot.urdf import JointElement, PLANAR_PARTS
+from ros2_ik.core.robot.urdf import JointElement, PLANAR_PARTS, RobotTree
 
 Kind = Literal['revolute', 'continuous', 'prismatic', 'floating', 'planar']
 
@@ -42,6 +42,22 @@ class Joint:
         return self.kind in ('revolute', 'continuous')
 
 
+class Follower(NamedTuple):
+    """How a mimic joint follows: value = multiplier * leader + offset; `rotary` if an angle."""
+
+    leader: str
+    multiplier: float
+    offset: float
+    rotary: bool
+
+
+def find_followers(tree: RobotTree) -> dict[str, Follower]:
+    """Give every mimic joint of a robot by name."""
+    return {j.name: Follower(j.mimic.joint, j.mimic.multiplier, j.mimic.offset,
+                             j.kind != 'prismatic')
+            for j in tree.joints.values() if j.mimic}
+
+
 def read_joints(model: Any, elements: dict[str, JointElement]) -> tuple[Joint, ...]:
     """
     Joints that have values in the q of a Pinocchio model, in order.
@@ -75,7 +91,7 @@ def _narrowed(leader: Joint, follower: JointElement) -> Joint:
     lower, upper = max(leader.lower, ends[0]), min(leader.upper, ends[1])
     if lower > upper:
         raise RobotDescriptionError(
-            f"joint '{follower.name}' mimics '{leader.name}' but no value of the leader keeps both "
-            f'within their limits: [{leader.lower:g}, {leader.upper:g}] and '
+            f"joint '{follower.name}' mimics '{leader.name}' but no value of the leader keeps "
+            f'both within their limits: [{leader.lower:g}, {leader.upper:g}] and '
             f'[{ends[0]:g}, {ends[1]:g}]')
     return replace(leader, lower=lower, upper=upper)

@@ -13,14 +13,22 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.errors import (
-    InvalidStateError, RobotDescriptionError, UnknownFrameError, UnknownGroupError,
+    InvalidStateError,
+    RobotDescriptionError,
+    UnknownFrameError,
+    UnknownGroupError,
     UnknownJointError,
 )
 from ros2_ik.core.robot.group import find_groups, Group
-from ros2_ik.core.robot.joint import Joint, read_joints
+from ros2_ik.core.robot.joint import find_followers, Joint, read_joints
 from ros2_ik.core.robot.srdf import parse_srdf, Semantics
 from ros2_ik.core.robot.urdf import (
-    JointElement, kinematic_text, parse_urdf, PLANAR_PARTS, RobotTree,
+    JointElement,
+    kinematic_text,
+    parse_urdf,
+    plain_name,
+    PLANAR_PARTS,
+    RobotTree,
 )
 
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
@@ -55,8 +63,7 @@ class Robot:
         if root_joint != 'fixed':
             kind = 'planar' if root_joint == 'planar' else 'floating'
             elements[base_joint] = JointElement(base_joint, kind, self.root_frame, tree.root)
-        self.mimics = {j.name: (j.mimic.joint, j.mimic.multiplier, j.mimic.offset)
-                       for j in tree.joints.values() if j.mimic}
+        self.mimics = find_followers(tree)
         self.joints = read_joints(self.model, elements)
         self.nq, self.nv = int(self.model.nq), int(self.model.nv)
         self._set_limits()
@@ -67,7 +74,7 @@ class Robot:
             group: {name: self._state(values) for name, values in states.items()}
             for group, states in semantics.states.items()}
         self._scratch = threading.local()
-        self._moving: dict[str, frozenset[str]] = {}
+        self._moving: dict[int, frozenset[str]] = {}
 
     @classmethod
     def from_urdf(cls, text_or_path: str | Path, package_dirs: str | Iterable[str | Path] = (),
@@ -81,7 +88,7 @@ class Robot:
 
         Raises RobotDescriptionError that says which element is wrong.
         """
-        folders = [package_dirs] if isinstance(package_dirs, (str, Path)) else package_dirs
+        folders = [package_dirs] if isinstance(package_dirs, (str, Path)) else list(package_dirs)
         return cls(_read(text_or_path, 'URDF'), tuple(str(folder) for folder in folders),
                    None if srdf is None else _read(srdf, 'SRDF'), root_joint)
 
@@ -160,7 +167,7 @@ class Robot:
         """Give the joint of that name; raises UnknownJointError."""
         try:
             return self._joints_by_name[name]
-        except KeyError:
+        except (KeyError, TypeError):
             raise UnknownJointError(name, self.joint_names) from None
 
     @cached_property
@@ -171,7 +178,7 @@ class Robot:
         """Give the group of that name; raises UnknownGroupError."""
         try:
             return self.groups[name]
-        except KeyError:
+        except (KeyError, TypeError):
             raise UnknownGroupError(name, tuple(self.groups)) from None
 
     def scratch_data(self) -> Any:
@@ -188,14 +195,15 @@ class Robot:
 
     def moving_joints(self, frame: str) -> frozenset[str]:
         """Names of the joints in q that move `frame`, mimicked ones included."""
-        if frame not in self._moving:
-            self._moving[frame] = self._find_moving_joints(frame)
-        return self._moving[frame]
+        index = self.frame_id(frame)
+        if index not in self._moving:
+            self._moving[index] = self._find_moving_joints(index)
+        return self._moving[index]
 
-    def _find_moving_joints(self, frame: str) -> frozenset[str]:
-        parent = self.model.frames[self.frame_id(frame)].parentJoint
-        columns = {column for index in self.model.supports[parent]
-                   for column in _columns(self.model, index)}
+    def _find_moving_joints(self, index: int) -> frozenset[str]:
+        parent = self.model.frames[index].parentJoint
+        columns = {column for joint in self.model.supports[parent]
+                   for column in _columns(self.model, joint)}
         return frozenset(j.name for j in self.joints if j.velocity_index in columns)
 
     # -- values ---------------------------------------------------------------------------
@@ -247,7 +255,7 @@ class Robot:
             return dict(zip(self.joint_names, q.tolist(), strict=True))
         joints: dict[str, Any] = {}
         for name in self.joint_names if names is None else names:
-            leader, multiplier, offset = self.mimics.get(name, (name, 1.0, 0.0))
+            leader, multiplier, offset, _ = self.mimics.get(name, (name, 1.0, 0.0, False))
             joint = self.joint(leader)
             value = q[joint.index:joint.index + joint.size]
             joints[name] = multiplier * float(value[0]) + offset if joint.single else value.copy()
@@ -321,9 +329,14 @@ def _unused(name: str, taken: Collection[str]) -> str:
 
 def _build_model(text: str) -> Any:
     try:
-        return pin.buildModelFromXML(text, mimic=True)
+        model = pin.buildModelFromXML(text, mimic=True)
     except (ValueError, RuntimeError) as error:
         raise RobotDescriptionError(f'Pinocchio cannot build the robot: {error}') from None
+    for index, name in enumerate(model.names):
+        model.names[index] = plain_name(name)
+    for frame in model.frames:
+        frame.name = plain_name(frame.name)
+    return model
 
 
 def _columns(model: Any, index: int) -> range:
@@ -335,7 +348,7 @@ def _columns(model: Any, index: int) -> range:
 def _floats(values: Any, size: int, what: str) -> Array:
     try:
         array = np.array(values, dtype=float).reshape(-1)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidStateError(f'{what}: {values!r} is not a number') from None
     if array.size != size:
         raise InvalidStateError(f'{what} takes {size} value{"s" * (size != 1)}, '

@@ -95,7 +95,7 @@ class _Reader:
         return ''
 
     def _members(self, name: str) -> '_Members':
-        """What the group names itself, subgroups by name only."""
+        """Give what the group names itself, subgroups by name only."""
         members, links = _Members(), set(self.tree.links)
         for element in self.elements[name]:
             given = element.get('name', '')

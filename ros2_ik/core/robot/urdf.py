@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 20_000_000
 PLANAR_PARTS = ('x', 'y', 'theta')
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
+_RANK = '|'
 _NO_LIMIT = 1e15
 _UNBOUNDED = 1e308   # urdfdom reads no inf; the robot sets the limits after the model is built
 
@@ -84,10 +85,6 @@ def parse_urdf(text: str) -> RobotTree:
     tree = RobotTree(root.get('name') or 'robot', tuple(links), by_name, _root(links, joints),
                      root, {joint.child: joint.name for joint in joints})
     _check_connected(tree)
-    for joint in by_name.values():
-        if joint.mimic and joint.name in tree.chain(by_name[joint.mimic.joint].child):
-            raise RobotDescriptionError(f"joint '{joint.name}' mimics '{joint.mimic.joint}', which "
-                                        'hangs on it; Pinocchio has no such joint')
     return tree
 
 
@@ -128,9 +125,60 @@ def kinematic_text(tree: RobotTree, root_joint: str, root_frame: str, root_name:
         kind = {'planar': 'planar', 'freeflyer': 'floating'}[root_joint]
         element = _element(root_name, kind, root_frame, tree.root)
         _append(root, element, JointElement(root_name, kind, root_frame, tree.root))
-    for element in tree.element.findall('joint'):
-        _append(root, element, tree.joints[element.get('name', '')])
+    elements = {element.get('name', ''): element for element in tree.element.findall('joint')}
+    for name in elements:
+        _append(root, elements[name], tree.joints[name])
+    _prefix_ranks(root, tree)
     return ElementTree.tostring(root, encoding='unicode')
+
+
+def plain_name(name: str) -> str:
+    """Take away the rank that `kinematic_text` puts before the names of joints."""
+    rank, separator, plain = name[:6], name[6:7], name[7:]
+    return plain if separator == _RANK and rank.isdigit() else name
+
+
+def _prefix_ranks(root: 'Element', tree: RobotTree) -> None:
+    """
+    Put ranks before the joints' names.
+
+    urdfdom gives the joints of a link in the order of their names, and Pinocchio must meet a
+    joint before those that mimic it.
+    """
+    ranks = {name: rank for rank, name in enumerate(_leaders_first(tree))}
+    for joint in root.findall('joint'):
+        name = joint.get('name', '')
+        rank = ranks.get(name, ranks.get(name.rsplit('/', 1)[0], 0))
+        joint.set('name', f'{rank:06d}{_RANK}{name}')
+        if (mimic := joint.find('mimic')) is not None:
+            leader = mimic.get('joint', '')
+            mimic.set('joint', f'{ranks[leader]:06d}{_RANK}{leader}')
+
+
+def _leaders_first(tree: RobotTree) -> list[str]:
+    """Order the joints by name, but of the joints on one link those that lead come first."""
+    before: dict[str, set[str]] = {name: set() for name in tree.joints}
+    for joint in tree.joints.values():
+        if joint.mimic:
+            leading, following = (tree.chain(tree.joints[name].child)
+                                  for name in (joint.mimic.joint, joint.name))
+            fork = next((pair for pair in zip(leading, following, strict=False)
+                         if pair[0] != pair[1]), None)
+            if fork:
+                before[fork[1]].add(fork[0])
+            elif len(leading) > len(following):
+                raise RobotDescriptionError(f"joint '{joint.name}' mimics '{joint.mimic.joint}', "
+                                            'which hangs on it; Pinocchio has no such joint')
+    order: dict[str, None] = {}
+    waiting = sorted(tree.joints)
+    while waiting:
+        ready = [name for name in waiting if before[name] <= order.keys()]
+        if not ready:
+            raise RobotDescriptionError('joints mimic each other across branches, each with a '
+                                        f'leader of the other: {", ".join(waiting)}')
+        order.update(dict.fromkeys(ready))
+        waiting = [name for name in waiting if name not in order]
+    return list(order)
 
 
 def _inertial(element: 'Element', link: str) -> 'Element':
@@ -240,7 +288,8 @@ def _limits(element: 'Element', name: str, kind: str) -> tuple[float, float, flo
                                     f'upper limit {upper:g}')
     safety = element.find('safety_controller')
     if safety is not None:
-        soft = [_numbers(safety.get(f'soft_{side}_limit', '0'), 1, f"joint '{name}', soft limit")[0]
+        where = f"joint '{name}', soft limit"
+        soft = [_numbers(safety.get(f'soft_{side}_limit', '0'), 1, where)[0]
                 for side in ('lower', 'upper')]
         if soft[0] < soft[1] and max(lower, soft[0]) <= min(upper, soft[1]):
             lower, upper = max(lower, soft[0]), min(upper, soft[1])

@@ -6,6 +6,7 @@ import math
 import time
 from typing import Any
 
+from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 
 
@@ -29,14 +30,16 @@ class Budget:
     def of(cls, timeout: float, max_iterations: int | None = None, cancel: Any = None,
            progress: Callable[[float, int], None] | None = None) -> 'Budget':
         """Start the clock: `timeout` in seconds from now."""
-        if not (isinstance(timeout, (int, float)) and timeout > 0):
-            raise InvalidOptionError(f'timeout must be a positive number of seconds, '
-                                     f'not {timeout!r}')
-        if max_iterations is not None and not max_iterations > 0:
-            raise InvalidOptionError(f'max_iterations must be positive, not {max_iterations!r}')
+        seconds = positive(timeout, 'timeout', InvalidOptionError)
+        iterations = math.inf
+        if max_iterations is not None:
+            iterations = whole(max_iterations, 'max_iterations', InvalidOptionError)
+        if not (cancel is None or callable(cancel) or hasattr(cancel, 'is_set')):
+            raise InvalidOptionError(f'cancel must be an event or a callable, not {cancel!r}')
+        if not (progress is None or callable(progress)):
+            raise InvalidOptionError(f'progress must be a callable, not {progress!r}')
         started = time.monotonic()
-        return cls(started + timeout, math.inf if max_iterations is None else max_iterations,
-                   cancel, progress, started)
+        return cls(started + seconds, iterations, cancel, progress, started)
 
     def cancelled(self) -> bool:
         """Whether somebody asked to stop."""

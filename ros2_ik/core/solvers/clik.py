@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import ExitFlag, IKProblem, PoseTarget
 from ros2_ik.core.solvers.budget import Budget
@@ -37,7 +38,10 @@ class ClosedLoopIK(Solver):
         if eps is None:
             eps = min(1e-4, *(tolerance for target in problem.targets for tolerance in
                               (target.position_tolerance, target.orientation_tolerance)))
-        self.eps, self.dt, self.damp, self.it_max = eps, dt, damp, it_max
+        self.eps = positive(eps, 'eps', InvalidOptionError)
+        self.dt = positive(dt, 'dt', InvalidOptionError)
+        self.damp = positive(damp, 'damp', InvalidOptionError)
+        self.it_max = whole(it_max, 'it_max', InvalidOptionError)
         self.form, self.clamp_limits = form, clamp_limits
         self._data = problem.robot.scratch_data()
 
@@ -45,9 +49,9 @@ class ClosedLoopIK(Solver):
         """Iterate from `start` (nq,)."""
         robot, columns = self.problem.robot, self.problem.free.column
         q, v = start.copy(), np.zeros(robot.nv)
-        flag, limit = ExitFlag.ITERATION_LIMIT, int(min(self.it_max, budget.iterations))
+        limit = int(min(self.it_max, budget.iterations))
         iteration = 0
-        for iteration in range(limit + 1):
+        while True:
             err, J = self._rows(q)
             if np.linalg.norm(err) < self.eps:
                 flag = ExitFlag.CONVERGED
@@ -59,12 +63,14 @@ class ClosedLoopIK(Solver):
                 flag = ExitFlag.TIME_LIMIT
                 break
             if iteration == limit:
+                flag = ExitFlag.ITERATION_LIMIT
                 break
             J = J[:, columns]
             v[columns] = -J.T @ np.linalg.solve(J @ J.T + self.damp * np.eye(len(J)), err)
             q = pin.integrate(robot.model, q, v * self.dt)
             if self.clamp_limits:
                 q = np.clip(q, robot.lower, robot.upper)
+            iteration += 1
         return Attempt(self.problem.locked(q), float(err @ err), iteration, flag)
 
     def _rows(self, q: Array) -> tuple[Array, Array]:

@@ -7,6 +7,8 @@ import pinocchio as pin
 from scipy.linalg.lapack import dposv
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import positive, whole
+from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import ExitFlag, IKProblem
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.pose_rows import PoseRows
@@ -29,7 +31,9 @@ class LevenbergMarquardt(Solver):
     def __init__(self, problem: IKProblem, damping: float = 1e-2,
                  attempt_iterations: int = 40) -> None:
         super().__init__(problem)
-        self.damping, self.attempt_iterations = damping, attempt_iterations
+        self.damping = positive(damping, 'damping', InvalidOptionError)
+        self.attempt_iterations = whole(attempt_iterations, 'attempt_iterations',
+                                        InvalidOptionError)
         self._rows = PoseRows(problem)
         free = problem.free
         self._place, self._lower, self._upper = free.place, free.lower, free.upper
@@ -40,11 +44,10 @@ class LevenbergMarquardt(Solver):
         evaluate, reached, step = self._rows.evaluate, self._rows.reached, self._step
         q = start.copy()
         best, best_q, stall = np.inf, q, 0
-        flag = ExitFlag.ITERATION_LIMIT
         limit = int(min(self.attempt_iterations, budget.iterations))
         deadline, cancelled, clock = budget.deadline, budget.cancelled, time.monotonic
         iteration = 0
-        for iteration in range(limit + 1):
+        while True:
             e, J = evaluate(q)
             error = float(e @ e)
             if error < best:
@@ -54,6 +57,9 @@ class LevenbergMarquardt(Solver):
                 stall += 1
             if reached(e, error):
                 flag = ExitFlag.CONVERGED
+                break
+            if iteration >= limit:
+                flag = ExitFlag.ITERATION_LIMIT
                 break
             if stall >= GIVE_UP_AFTER:
                 flag = ExitFlag.ERROR_CHANGE_TOO_SMALL
@@ -65,6 +71,7 @@ class LevenbergMarquardt(Solver):
                 flag = ExitFlag.CANCELLED
                 break
             q = step(q, e, J, error)
+            iteration += 1
         return Attempt(best_q, best, iteration, flag)
 
     def _step(self, q: Array, e: Array, J: Array, error: float) -> Array:

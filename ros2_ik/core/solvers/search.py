@@ -1,6 +1,6 @@
 """Attempts from seeds and random starts until an answer is accepted or the budget is over."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 import math
 import time
@@ -10,7 +10,8 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.checks import whole
+from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.problem import accept, ExitFlag, IKProblem, IKSolution, Status, Verdict
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.solvers.budget import Budget
@@ -46,16 +47,16 @@ class Search:
                  allow_restarts: bool = True,
                  random_state: int | np.random.Generator | None = None,
                  budget: Budget | None = None, **options: Any) -> None:
-        if select not in SELECTIONS:
+        if not (isinstance(select, str) and select in SELECTIONS):
             raise InvalidOptionError(f"select is '{select}'; valid: {', '.join(SELECTIONS)}")
-        if not (isinstance(solutions, (int, np.integer)) and solutions >= 1):
-            raise InvalidOptionError(f'solutions must be a whole number from 1, not {solutions!r}')
+        solutions = whole(solutions, 'solutions', InvalidOptionError)
+        if not isinstance(random_state, (np.random.Generator, type(None))):
+            random_state = whole(random_state, 'random_state', InvalidOptionError, least=0)
         self.problem, self.budget = problem, budget or Budget()
         self.select, self.solutions, self.allow_restarts = select, solutions, allow_restarts
         self.solver, self.options = ('lm' if solver == 'auto' else solver), options
         self.reason = AUTO_REASON if solver == 'auto' else 'asked for by name'
-        self._seeds = ([problem.robot.to_q(seed, problem.start) for seed in seeds] if seeds
-                       else [problem.start])
+        self._seeds = _seeds(problem, seeds)
         self._random: Any = random_state
         self.attempts = self.iterations = 0
         self.accepted: list[Candidate] = []
@@ -214,6 +215,16 @@ class Search:
         return {Status.PREEMPTED: f'cancelled after {after}: ',
                 Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: ',
                 }.get(status, f'no solution found {after}: ') + off
+
+
+def _seeds(problem: IKProblem, seeds: Any) -> list[Array]:
+    if seeds is None:
+        return [problem.start]
+    if not isinstance(seeds, (Mapping, Sequence, np.ndarray)) or len(seeds) == 0:
+        raise InvalidStateError(f'seeds must be a list of joint values, not {seeds!r}')
+    if isinstance(seeds, Mapping) or np.ndim(seeds[0]) == 0 and not isinstance(seeds[0], Mapping):
+        seeds = [seeds]         # one seed, not in a list
+    return [problem.robot.to_q(seed, problem.start) for seed in seeds]
 
 
 def _at_limits(problem: IKProblem, q: Array) -> tuple[str, ...]:

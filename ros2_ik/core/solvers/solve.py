@@ -42,7 +42,8 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *, tim
 def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[Pose],
                seed: JointValues | None = None, *,
                relative_to: str | Sequence[str | None] | None = None, group: str | None = None,
-               locked: Iterable[str] = (), timeout: float = 0.05, weights: Sequence[Any] | Array = (1.0,) * 6,
+               locked: Iterable[str] = (), timeout: float = 0.05,
+               weights: Sequence[Any] | Array = (1.0,) * 6,
                position_tolerance: float = 1e-5, orientation_tolerance: float = 1e-4,
                allow_restarts: bool = True, solver: str = 'auto', select: str = 'first',
                solutions: int = 1, random_state: int | np.random.Generator | None = None,
@@ -75,8 +76,11 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     Raises IKError (a ValueError) for a malformed question.
     """
     several = not isinstance(tip, str)
-    tips = [tip] if isinstance(tip, str) else list(tip)
-    targets = list(target) if several else [target]
+    tips = [tip] if isinstance(tip, str) else tip
+    targets = target if several else [target]
+    if not (_is_list(tips) and _is_list(targets)):
+        raise InvalidTargetError(f'tip must be a name, or a list of names with a list of targets, '
+                                 f'not {tip!r} and a {type(target).__name__}')
     if len(tips) != len(targets):
         raise InvalidTargetError(f'{len(tips)} tips but {len(targets)} targets')
     frames = _each(relative_to, len(tips), 'relative_to', several and _is_list(relative_to))
@@ -91,7 +95,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
+    return isinstance(value, (list, tuple)) or isinstance(value, np.ndarray) and value.ndim == 3
 
 
 def _each(value: Any, count: int, name: str, listed: bool) -> list[Any]:

@@ -66,7 +66,7 @@ def make_solver(name: str, problem: IKProblem, options: dict[str, Any]) -> Solve
 
     Raises UnknownSolverError, or InvalidOptionError for an option it does not have.
     """
-    solver = _SOLVERS.get(name) or _load(name)
+    solver = _SOLVERS.get(str(name)) or _load(str(name))
     if not options:
         return solver(problem)
     valid = [p for p in inspect.signature(solver).parameters if p != 'problem']

@@ -1,0 +1,34 @@
+"""Checks of single arguments, for errors that name the argument and the value."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.errors import IKError
+
+
+def positive(value: Any, name: str, error: type[IKError]) -> float:
+    """Give the value as a float if it is a finite number above zero, or raise `error`."""
+    number = _number(value)
+    if number is None or not (math.isfinite(number) and number > 0):
+        raise error(f'{name} must be a positive finite number, not {value!r}')
+    return number
+
+
+def whole(value: Any, name: str, error: type[IKError], least: int = 1) -> int:
+    """Give the value as an int if it is a whole number from `least` on, or raise `error`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) \
+            or value < least:
+        raise error(f'{name} must be a whole number from {least}, not {value!r}')
+    return int(value)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer,
+                                                                     np.floating)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
