@@ -62,8 +62,12 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
     Checked: numbers finite, every target within its tolerances, every joint that may move within
     its limits, every other joint exactly where it was.
     """
-    if np.shape(q) != (problem.robot.nq,):
-        raise InvalidStateError(f'q has shape ({problem.robot.nq},), not {np.shape(q)}')
+    try:
+        q = np.asarray(q, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidStateError(f'q is no array of numbers: {q!r}') from None
+    if q.shape != (problem.robot.nq,):
+        raise InvalidStateError(f'q has shape ({problem.robot.nq},), not {q.shape}')
     if not math.isfinite(q @ q):
         lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
         return Verdict(False, (), (lost,))

@@ -52,9 +52,7 @@ class IKProblem:
 
     def _moving(self, target: PoseTarget) -> frozenset[str]:
         """Joints that move a tip relative to its reference frame, passive ones left out."""
-        moving = self.robot.moving_joints(target.tip)
-        if target.relative_to is not None:
-            moving = moving ^ self.robot.moving_joints(target.relative_to)
+        moving = self.robot.moving_joints(target.tip, target.relative_to)
         return moving - self.robot.passive_joints - self.locked_joints
 
     def _resolved(self, target: PoseTarget) -> PoseTarget:

@@ -75,6 +75,8 @@ class IKSolution:
         return '\n'.join(lines)
 
     def _advice(self) -> list[str]:
+        if self.exit_flag is ExitFlag.NOT_RUN:
+            return ['letting it run: nothing was tried']
         if self.status is Status.TIMED_OUT:
             return ['a longer timeout: the error was still shrinking']
         position = any(v.name.startswith('position') for v in self.violations)

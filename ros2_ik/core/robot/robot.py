@@ -74,7 +74,7 @@ class Robot:
             group: {name: self._state(values) for name, values in states.items()}
             for group, states in semantics.states.items()}
         self._scratch = threading.local()
-        self._moving: dict[int, frozenset[str]] = {}
+        self._moving: dict[tuple[int, int], frozenset[str]] = {}
 
     @classmethod
     def from_urdf(cls, text_or_path: str | Path, package_dirs: str | Iterable[str | Path] = (),
@@ -193,17 +193,22 @@ class Robot:
             self._scratch.data = self.model.createData()
             return self._scratch.data
 
-    def moving_joints(self, frame: str) -> frozenset[str]:
-        """Names of the joints in q that move `frame`, mimicked ones included."""
-        index = self.frame_id(frame)
-        if index not in self._moving:
-            self._moving[index] = self._find_moving_joints(index)
-        return self._moving[index]
+    def moving_joints(self, frame: str, relative_to: str | None = None) -> frozenset[str]:
+        """
+        Names of the joints in q that move `frame` relative to a frame, mimicked ones included.
 
-    def _find_moving_joints(self, index: int) -> frozenset[str]:
-        parent = self.model.frames[index].parentJoint
-        columns = {column for joint in self.model.supports[parent]
-                   for column in _columns(self.model, joint)}
+        `relative_to` defaults to the root frame. Raises UnknownFrameError.
+        """
+        frames = (self.frame_id(frame), 0 if relative_to is None else self.frame_id(relative_to))
+        if frames not in self._moving:
+            self._moving[frames] = self._between(*frames)
+        return self._moving[frames]
+
+    def _between(self, first: int, second: int) -> frozenset[str]:
+        """Joints on the way between two frames: those that carry one of them only."""
+        one, other = (set(self.model.supports[self.model.frames[index].parentJoint])
+                      for index in (first, second))
+        columns = {column for joint in one ^ other for column in _columns(self.model, joint)}
         return frozenset(j.name for j in self.joints if j.velocity_index in columns)
 
     # -- values ---------------------------------------------------------------------------

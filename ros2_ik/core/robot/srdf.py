@@ -6,6 +6,7 @@ one left out is reported. Reference: srdfdom, https://github.com/moveit/srdfdom
 """
 
 from dataclasses import dataclass, field
+import math
 from typing import TYPE_CHECKING
 
 from ros2_ik.core.robot.urdf import parse_xml, RobotTree
@@ -45,13 +46,13 @@ class _Members:
 
 def _reached(group: str, members: dict[str, _Members]) -> list[str]:
     """Give the group and all its subgroups, each once, however they name each other."""
-    reached, waiting = [group], [group]
+    reached, waiting = {group: None}, [group]
     while waiting:
         for name in members[waiting.pop()].subgroups:
             if name and name not in reached:
-                reached.append(name)
+                reached[name] = None
                 waiting.append(name)
-    return reached
+    return list(reached)
 
 
 class _Reader:
@@ -129,7 +130,10 @@ class _Reader:
             try:
                 values[key] = [float(part) for part in joint.get('value', '').split()]
             except ValueError:
-                self.warnings.append(f"state '{name}': value of '{key}' is no number")
+                values[key] = [math.nan]
+            if not all(map(math.isfinite, values[key])):
+                self.warnings.append(f"state '{name}': value of '{key}' is no finite number")
+                del values[key]
         values.pop('', None)
         self.found.states.setdefault(group, {})[name] = values
 

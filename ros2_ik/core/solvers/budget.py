@@ -8,6 +8,7 @@ from typing import Any
 
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.problem import ExitFlag
 
 
 @dataclass
@@ -47,6 +48,12 @@ class Budget:
             return False
         return bool(self.cancel.is_set() if hasattr(self.cancel, 'is_set') else self.cancel())
 
+    def interrupted(self) -> ExitFlag | None:
+        """Why a descent must stop at once, or None."""
+        if time.monotonic() >= self.deadline:
+            return ExitFlag.TIME_LIMIT
+        return ExitFlag.CANCELLED if self.cancelled() else None
+
     def over(self) -> bool:
-        """Whether to stop now."""
-        return time.monotonic() >= self.deadline or self.iterations <= 0 or self.cancelled()
+        """Whether no further attempt may begin."""
+        return self.iterations <= 0 or self.interrupted() is not None

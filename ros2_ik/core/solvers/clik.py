@@ -1,7 +1,5 @@
 """Pinocchio's closed-loop inverse kinematics example."""
 
-import time
-
 import numpy as np
 import pinocchio as pin
 
@@ -49,29 +47,22 @@ class ClosedLoopIK(Solver):
         """Iterate from `start` (nq,)."""
         robot, columns = self.problem.robot, self.problem.free.column
         q, v = start.copy(), np.zeros(robot.nv)
-        limit = int(min(self.it_max, budget.iterations))
-        iteration = 0
+        limit, iteration = min(self.it_max, budget.iterations), 0
         while True:
             err, J = self._rows(q)
+            flag = budget.interrupted()
             if np.linalg.norm(err) < self.eps:
                 flag = ExitFlag.CONVERGED
-                break
-            if budget.cancelled():
-                flag = ExitFlag.CANCELLED
-                break
-            if time.monotonic() >= budget.deadline:
-                flag = ExitFlag.TIME_LIMIT
-                break
-            if iteration == limit:
+            elif iteration >= limit:
                 flag = ExitFlag.ITERATION_LIMIT
-                break
+            if flag:
+                return Attempt(self.problem.locked(q), float(err @ err), iteration, flag)
             J = J[:, columns]
             v[columns] = -J.T @ np.linalg.solve(J @ J.T + self.damp * np.eye(len(J)), err)
             q = pin.integrate(robot.model, q, v * self.dt)
             if self.clamp_limits:
                 q = np.clip(q, robot.lower, robot.upper)
             iteration += 1
-        return Attempt(self.problem.locked(q), float(err @ err), iteration, flag)
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
         pin.computeJointJacobians(self.problem.robot.model, self._data, q)

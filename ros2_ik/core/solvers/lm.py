@@ -1,7 +1,5 @@
 """Levenberg-Marquardt with the joint limits inside the step."""
 
-import time
-
 import numpy as np
 import pinocchio as pin
 from scipy.linalg.lapack import dposv
@@ -42,37 +40,25 @@ class LevenbergMarquardt(Solver):
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
         evaluate, reached, step = self._rows.evaluate, self._rows.reached, self._step
+        interrupted, limit = budget.interrupted, min(self.attempt_iterations, budget.iterations)
         q = start.copy()
-        best, best_q, stall = np.inf, q, 0
-        limit = int(min(self.attempt_iterations, budget.iterations))
-        deadline, cancelled, clock = budget.deadline, budget.cancelled, time.monotonic
-        iteration = 0
+        best, best_q, stall, iteration = np.inf, q, 0, 0
         while True:
             e, J = evaluate(q)
             error = float(e @ e)
-            if error < best:
-                stall = 0 if error < DROP * best else stall + 1
-                best, best_q = error, q
-            else:
-                stall += 1
             if reached(e, error):
-                flag = ExitFlag.CONVERGED
-                break
+                return Attempt(q, error, iteration, ExitFlag.CONVERGED)
+            stall = 0 if error < DROP * best else stall + 1
+            if error < best:
+                best, best_q = error, q
             if iteration >= limit:
-                flag = ExitFlag.ITERATION_LIMIT
-                break
+                return Attempt(best_q, best, iteration, ExitFlag.ITERATION_LIMIT)
             if stall >= GIVE_UP_AFTER:
-                flag = ExitFlag.ERROR_CHANGE_TOO_SMALL
-                break
-            if clock() >= deadline:
-                flag = ExitFlag.TIME_LIMIT
-                break
-            if cancelled():
-                flag = ExitFlag.CANCELLED
-                break
+                return Attempt(best_q, best, iteration, ExitFlag.ERROR_CHANGE_TOO_SMALL)
+            if flag := interrupted():
+                return Attempt(best_q, best, iteration, flag)
             q = step(q, e, J, error)
             iteration += 1
-        return Attempt(best_q, best, iteration, flag)
 
     def _step(self, q: Array, e: Array, J: Array, error: float) -> Array:
         """Move from q by the damped step that the limits leave."""

@@ -189,7 +189,8 @@ class Search:
     def _solution(self, status: Status, candidate: Candidate | None,
                   alternatives: tuple[IKSolution, ...]) -> IKSolution:
         robot = self.problem.robot
-        q = self._seeds[0] if candidate is None else candidate.attempt.q
+        q = (within_limits(self.problem, self._seeds[0]) if candidate is None
+             else candidate.attempt.q)
         verdict = accept(self.problem, q) if candidate is None else candidate.verdict
         seconds = (self._ended or time.monotonic()) - self.budget.started
         return IKSolution(
@@ -212,7 +213,7 @@ class Search:
         off = '; '.join(f"'{error.tip}' stays {error.position:.3g} m and {error.orientation:.3g} "
                         'rad from its target' for error in verdict.errors)
         after = f'in {seconds * 1e3:.3g} ms and {tried}'
-        return {Status.PREEMPTED: f'cancelled after {after}: ',
+        return {Status.PREEMPTED: f'cancelled {after}: ',
                 Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: ',
                 }.get(status, f'no solution found {after}: ') + off
 
