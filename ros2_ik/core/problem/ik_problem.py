@@ -27,8 +27,8 @@ class IKProblem:
         targets = list(targets) if isinstance(targets, Iterable) else [targets]
         if not targets or not all(isinstance(target, PoseTarget) for target in targets):
             raise InvalidTargetError(f'targets must be one or more PoseTarget, not {targets!r}')
-        if isinstance(locked, str):
-            raise InvalidOptionError(f"locked is a list of joint names, not '{locked}'")
+        if isinstance(locked, str) or not isinstance(locked, Iterable):
+            raise InvalidOptionError(f'locked is a list of joint names, not {locked!r}')
         self.robot, self.group = robot, group
         self.start = robot.to_q(start)
         self.start.setflags(write=False)

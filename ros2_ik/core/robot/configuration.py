@@ -82,7 +82,7 @@ class Configuration:
         """Joint values after moving with the tangent velocity v (nv,) for dt, (nq,)."""
         try:
             step = np.asarray(v, dtype=float) * float(dt)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InvalidStateError(f'no velocity and time: {v!r}, {dt!r}') from None
         if step.shape != (self.robot.nv,):
             raise InvalidStateError(f'a velocity has shape ({self.robot.nv},), not {step.shape}')
@@ -96,7 +96,7 @@ class Configuration:
 
     def difference(self, other: 'Configuration | Array') -> Array:
         """Tangent vector (nv,) that leads from here to `other`: integrate undoes it."""
-        q = other.q if isinstance(other, Configuration) else self.robot.to_q(other)
+        q = self.robot.to_q(other.q if isinstance(other, Configuration) else other)
         return np.array(pin.difference(self.robot.model, self.q, q))
 
     def center_of_mass(self) -> Array:

@@ -88,8 +88,11 @@ class Robot:
 
         Raises RobotDescriptionError that says which element is wrong.
         """
-        folders = [package_dirs] if isinstance(package_dirs, (str, Path)) else list(package_dirs)
-        return cls(_read(text_or_path, 'URDF'), tuple(str(folder) for folder in folders),
+        if isinstance(package_dirs, (str, Path)):
+            package_dirs = [package_dirs]
+        if not isinstance(package_dirs, Iterable):
+            raise RobotDescriptionError(f'package_dirs are folders, not {package_dirs!r}')
+        return cls(_read(text_or_path, 'URDF'), tuple(str(folder) for folder in package_dirs),
                    None if srdf is None else _read(srdf, 'SRDF'), root_joint)
 
     @classmethod
@@ -237,9 +240,9 @@ class Robot:
         quaternion of norm zero.
         """
         if values is None or isinstance(values, Mapping):
-            q = np.array(self.neutral if start is None else start, dtype=float)
+            q = self.neutral.copy() if start is None else _floats(start, self.nq, 'start')
             for name, value in (values or {}).items():
-                if name not in self.mimics:
+                if not isinstance(name, str) or name not in self.mimics:
                     joint = self.joint(name)
                     q[joint.index:joint.index + joint.size] = _floats(value, joint.size,
                                                                       f"joint '{name}'")
@@ -260,6 +263,8 @@ class Robot:
             return dict(zip(self.joint_names, q.tolist(), strict=True))
         joints: dict[str, Any] = {}
         for name in self.joint_names if names is None else names:
+            if not isinstance(name, str):
+                raise UnknownJointError(name, self.joint_names)
             leader, multiplier, offset, _ = self.mimics.get(name, (name, 1.0, 0.0, False))
             joint = self.joint(leader)
             value = q[joint.index:joint.index + joint.size]

@@ -66,7 +66,7 @@ def shipped_robots() -> dict[str, ShippedRobot]:
 def load_shipped(name: str, root_joint: str | None = None) -> Robot:
     """Load a shipped robot by name; raises UnknownRobotError."""
     robots = shipped_robots()
-    if name not in robots:
+    if not isinstance(name, str) or name not in robots:
         raise UnknownRobotError(name, tuple(robots))
     return robots[name].load(root_joint)
 

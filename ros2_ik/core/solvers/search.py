@@ -1,6 +1,7 @@
 """Attempts from seeds and random starts until an answer is accepted or the budget is over."""
 
 from collections.abc import Mapping, Sequence
+import copy
 from dataclasses import dataclass, replace
 import math
 import time
@@ -49,6 +50,10 @@ class Search:
                  budget: Budget | None = None, **options: Any) -> None:
         if not (isinstance(select, str) and select in SELECTIONS):
             raise InvalidOptionError(f"select is '{select}'; valid: {', '.join(SELECTIONS)}")
+        if not isinstance(allow_restarts, (bool, np.bool_)):
+            raise InvalidOptionError(f'allow_restarts is True or False, not {allow_restarts!r}')
+        if not isinstance(budget, (Budget, type(None))):
+            raise InvalidOptionError(f'budget must be a Budget, not {budget!r}')
         solutions = whole(solutions, 'solutions', InvalidOptionError)
         if not isinstance(random_state, (np.random.Generator, type(None))):
             random_state = whole(random_state, 'random_state', InvalidOptionError, least=0)
@@ -74,6 +79,8 @@ class Search:
         left_out = ('problem', '_solver', '_starts')
         fields = {key: value for key, value in self.__dict__.items() if key not in left_out}
         fields['budget'] = replace(self.budget, cancel=None, progress=None)
+        fields['accepted'] = list(self.accepted)
+        fields['_random'] = copy.deepcopy(self._random)
         problem = self.problem
         return {'problem': (problem.targets, problem.group, problem.start, problem.locked_joints),
                 'fields': fields}

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
-from ros2_ik.core.errors import InvalidTargetError
+from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem import IKProblem, IKSolution, PoseTarget
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.solvers.budget import Budget
@@ -31,6 +31,8 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *, tim
 
     Not finding an answer is a status of the solution. Raises IKError for a malformed question.
     """
+    if 'budget' in options:
+        raise InvalidOptionError("there is no option 'budget'; give timeout and max_iterations")
     budget = Budget.of(timeout, max_iterations, cancel, progress)
     search = Search(problem, seeds, solver=solver, select=select, solutions=solutions,
                     allow_restarts=allow_restarts, random_state=random_state, budget=budget,
@@ -75,6 +77,8 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
 
     Raises IKError (a ValueError) for a malformed question.
     """
+    for name in {'problem', 'seeds'} & options.keys():
+        raise InvalidOptionError(f"solve_pose has no option '{name}'; solve has")
     several = not isinstance(tip, str)
     tips = [tip] if isinstance(tip, str) else tip
     targets = target if several else [target]
