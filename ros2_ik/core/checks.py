@@ -5,7 +5,19 @@ from typing import Any
 
 import numpy as np
 
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import IKError
+
+
+def floats(value: Any, name: str, error: type[IKError]) -> Array:
+    """Copy the value into an array of floats, or raise `error`: no text, no complex numbers."""
+    try:
+        array = np.array(value)
+        if array.dtype.kind in 'biufO':
+            return array if array.dtype == np.float64 else array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise error(f'{name} is not made of numbers: {value!r}')
 
 
 def positive(value: Any, name: str, error: type[IKError]) -> float:
@@ -22,6 +34,16 @@ def whole(value: Any, name: str, error: type[IKError], least: int = 1) -> int:
             or value < least:
         raise error(f'{name} must be a whole number from {least}, not {value!r}')
     return int(value)
+
+
+def listed(value: Any) -> list[Any] | None:
+    """Give the items of a list, tuple, set or array, or None: a text is one thing, not many."""
+    if isinstance(value, (str, bytes)):
+        return None
+    try:
+        return list(value)
+    except TypeError:
+        return None
 
 
 def _number(value: Any) -> float | None:

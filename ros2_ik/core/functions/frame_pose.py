@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Pose
+from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.robot import Configuration
@@ -61,11 +62,7 @@ def as_placement(pose: Pose, what: str) -> Any:
     Raises InvalidTargetError when it is not (4, 4), not finite, or further than 1e-4 from a
     rigid transformation.
     """
-    try:
-        T = np.array(pose.homogeneous if isinstance(pose, pin.SE3) else pose)
-        T = T.astype(float, casting='same_kind' if T.dtype.kind == 'c' else 'unsafe')
-    except (TypeError, ValueError, OverflowError):
-        T = np.empty(0)
+    T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, InvalidTargetError)
     if T.shape != (4, 4):
         raise InvalidTargetError(f'{what} must be a 4x4 array or a pinocchio.SE3, '
                                  f'not {type(pose).__name__} of shape {T.shape}')

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidStateError
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.pose_target import PoseTarget
@@ -62,10 +63,7 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
     Checked: numbers finite, every target within its tolerances, every joint that may move within
     its limits, every other joint exactly where it was.
     """
-    try:
-        q = np.asarray(q, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidStateError(f'q is no array of numbers: {q!r}') from None
+    q = floats(q, 'q', InvalidStateError)
     if q.shape != (problem.robot.nq,):
         raise InvalidStateError(f'q has shape ({problem.robot.nq},), not {q.shape}')
     if not math.isfinite(q @ q):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from ros2_ik.core.arrays import Array, JointValues
+from ros2_ik.core.checks import listed
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem.free_joints import free_joints
 from ros2_ik.core.problem.pose_target import PoseTarget
@@ -24,27 +25,27 @@ class IKProblem:
     def __init__(self, robot: Robot, targets: Sequence[PoseTarget], group: str | None = None,
                  start: JointValues | None = None,
                  locked: Iterable[str] = ()) -> None:
-        targets = list(targets) if isinstance(targets, Iterable) else [targets]
-        if not targets or not all(isinstance(target, PoseTarget) for target in targets):
-            raise InvalidTargetError(f'targets must be one or more PoseTarget, not {targets!r}')
-        if isinstance(locked, str) or not isinstance(locked, Iterable):
+        found, names = listed(targets), listed(locked)
+        if not found or not all(isinstance(target, PoseTarget) for target in found):
+            raise InvalidTargetError(f'targets must be a list of PoseTarget, not {targets!r}')
+        if names is None:
             raise InvalidOptionError(f'locked is a list of joint names, not {locked!r}')
         self.robot, self.group = robot, group
         self.start = robot.to_q(start)
         self.start.setflags(write=False)
-        self.locked_joints = frozenset(robot.joint(name).name for name in locked)
-        self.free = free_joints(robot, self._free_names(targets))
-        self.targets = tuple(self._resolved(target) for target in targets)
+        self.locked_joints = frozenset(robot.joint(name).name for name in names)
+        self.free = free_joints(robot, self._free_names(found))
+        self.targets = tuple(self._resolved(target) for target in found)
 
     def _free_names(self, targets: Sequence[PoseTarget]) -> tuple[str, ...]:
         names = (set(self.robot.group(self.group).joint_names) - self.locked_joints
-                 if self.group else None)
+                 if self.group is not None else None)
         used: set[str] = set()
         for target in targets:
             moving = self._moving(target)
             if not moving & (names if names is not None else moving):
-                which = f"no joint of group '{self.group}'" if self.group else 'no joint'
-                raise InvalidTargetError(f"{which} moves '{target.tip}' relative to "
+                group = '' if self.group is None else f" of group '{self.group}'"
+                raise InvalidTargetError(f"no joint{group} moves '{target.tip}' relative to "
                                          f"'{target.relative_to or self.robot.root_frame}'")
             used |= moving
         free = used if names is None else names

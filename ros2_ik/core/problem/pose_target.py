@@ -6,10 +6,12 @@ import math
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Pose
-from ros2_ik.core.checks import positive
+from ros2_ik.core.checks import floats, positive
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import FramePose
 from ros2_ik.core.robot import Configuration
+
+ALL_AXES = (1.0,) * 6
 
 
 class PoseTarget:
@@ -25,7 +27,7 @@ class PoseTarget:
     """
 
     def __init__(self, tip: str, target: Pose, relative_to: str | None = None,
-                 weights: Sequence[float] | Array = (1.0,) * 6,
+                 weights: Sequence[float] | Array = ALL_AXES,
                  position_tolerance: float = 1e-5, orientation_tolerance: float = 1e-4) -> None:
         self.tip, self.relative_to = tip, relative_to
         self.function = FramePose(tip, target, relative_to)
@@ -49,12 +51,9 @@ _ALL.setflags(write=False)
 
 
 def _weights(weights: Sequence[float] | Array, tip: str) -> Array:
-    if isinstance(weights, tuple) and weights == (1.0,) * 6:
+    if weights is ALL_AXES:
         return _ALL
-    try:
-        array = np.array(weights, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        array = np.empty(0)
+    array = floats(weights, f"weights of '{tip}'", InvalidTargetError)
     if array.shape != (6,):
         raise InvalidTargetError(f"weights of '{tip}' must be six numbers x y z rx ry rz, "
                                  f'not {weights!r}')

@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
+from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidStateError, JointLimitError
 from ros2_ik.core.robot.robot import Robot
 
@@ -80,12 +81,12 @@ class Configuration:
 
     def integrate(self, v: Array, dt: float = 1.0) -> Array:
         """Joint values after moving with the tangent velocity v (nv,) for dt, (nq,)."""
-        try:
-            step = np.asarray(v, dtype=float) * float(dt)
-        except (TypeError, ValueError, OverflowError):
-            raise InvalidStateError(f'no velocity and time: {v!r}, {dt!r}') from None
-        if step.shape != (self.robot.nv,):
-            raise InvalidStateError(f'a velocity has shape ({self.robot.nv},), not {step.shape}')
+        velocity, time = (floats(value, name, InvalidStateError)
+                          for value, name in ((v, 'the velocity'), (dt, 'dt')))
+        if velocity.shape != (self.robot.nv,) or time.shape:
+            raise InvalidStateError(f'a velocity has shape ({self.robot.nv},) and dt none, '
+                                    f'not {velocity.shape} and {time.shape}')
+        step = velocity * time
         if not np.isfinite(step).all():
             raise InvalidStateError(f'the velocity {v} times {dt} is not finite')
         return np.array(pin.integrate(self.robot.model, self.q, step))

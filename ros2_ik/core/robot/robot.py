@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
+from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import (
     InvalidStateError,
     RobotDescriptionError,
@@ -49,7 +50,7 @@ class Robot:
 
     def __init__(self, urdf: str, package_dirs: tuple[str, ...], srdf: str | None,
                  root_joint: str) -> None:
-        if root_joint not in ROOT_JOINTS:
+        if not isinstance(root_joint, str) or root_joint not in ROOT_JOINTS:
             raise RobotDescriptionError(f"root_joint is '{root_joint}'; "
                                         f'valid: {", ".join(ROOT_JOINTS)}')
         self.urdf, self.srdf = urdf, srdf
@@ -356,10 +357,7 @@ def _columns(model: Any, index: int) -> range:
 
 
 def _floats(values: Any, size: int, what: str) -> Array:
-    try:
-        array = np.array(values, dtype=float).reshape(-1)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidStateError(f'{what}: {values!r} is not a number') from None
+    array = floats(values, what, InvalidStateError).reshape(-1)
     if array.size != size:
         raise InvalidStateError(f'{what} takes {size} value{"s" * (size != 1)}, '
                                 f'{array.size} given')

@@ -40,7 +40,7 @@ class ShippedRobot:
         folder = _data_folder()
         srdf = self._srdf_text(folder)
         return Robot.from_urdf(folder / self.urdf, [folder.parents[1]], srdf,
-                               root_joint or self.root_joint)
+                               self.root_joint if root_joint is None else root_joint)
 
     def _srdf_text(self, folder: Path) -> str | None:
         if not self.srdf and not self.chains:

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.checks import whole
+from ros2_ik.core.checks import listed, whole
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.problem import accept, ExitFlag, IKProblem, IKSolution, Status, Verdict
 from ros2_ik.core.robot import Robot
@@ -38,7 +38,8 @@ class Search:
 
     The seeds come first, then uniform random starts. `select`: 'first' stops at the first
     `solutions` different accepted answers, 'nearest' goes on until the budget is over and keeps
-    those nearest the first seed. The same `random_state` gives the same starts.
+    those nearest the first seed. The same `random_state` gives the same starts. `options` are the
+    solver's.
 
     Raises UnknownSolverError or InvalidOptionError.
     """
@@ -47,7 +48,8 @@ class Search:
                  solver: str = 'auto', select: str = 'first', solutions: int = 1,
                  allow_restarts: bool = True,
                  random_state: int | np.random.Generator | None = None,
-                 budget: Budget | None = None, **options: Any) -> None:
+                 budget: Budget | None = None,
+                 options: Mapping[str, Any] | None = None) -> None:
         if not (isinstance(select, str) and select in SELECTIONS):
             raise InvalidOptionError(f"select is '{select}'; valid: {', '.join(SELECTIONS)}")
         if not isinstance(allow_restarts, (bool, np.bool_)):
@@ -59,8 +61,9 @@ class Search:
             random_state = whole(random_state, 'random_state', InvalidOptionError, least=0)
         self.problem, self.budget = problem, budget or Budget()
         self.select, self.solutions, self.allow_restarts = select, solutions, allow_restarts
-        self.solver, self.options = ('lm' if solver == 'auto' else solver), options
-        self.reason = AUTO_REASON if solver == 'auto' else 'asked for by name'
+        auto = isinstance(solver, str) and solver == 'auto'
+        self.solver, self.options = ('lm' if auto else solver), dict(options or {})
+        self.reason = AUTO_REASON if auto else 'asked for by name'
         self._seeds = _seeds(problem, seeds)
         self._random: Any = random_state
         self.attempts = self.iterations = 0
@@ -78,19 +81,16 @@ class Search:
         """Give all of the search but the robot, for `resume` in another process."""
         left_out = ('problem', '_solver', '_starts')
         fields = {key: value for key, value in self.__dict__.items() if key not in left_out}
-        fields['budget'] = replace(self.budget, cancel=None, progress=None)
-        fields['accepted'] = list(self.accepted)
-        fields['_random'] = copy.deepcopy(self._random)
         problem = self.problem
         return {'problem': (problem.targets, problem.group, problem.start, problem.locked_joints),
-                'fields': fields}
+                'fields': _copied(fields)}
 
     @classmethod
     def resume(cls, robot: Robot, state: dict[str, Any]) -> 'Search':
         """Go on with a search of another process; cancel and progress do not travel."""
         search = cls.__new__(cls)
         search.problem = IKProblem(robot, *state['problem'])
-        search.__dict__.update(state['fields'])
+        search.__dict__.update(_copied(state['fields']))
         search._prepare()
         return search
 
@@ -225,14 +225,22 @@ class Search:
                 }.get(status, f'no solution found {after}: ') + off
 
 
+def _copied(fields: dict[str, Any]) -> dict[str, Any]:
+    """Copy what a running search changes, so that two searches of one state stay apart."""
+    return {**fields, 'accepted': list(fields['accepted']),
+            '_random': copy.deepcopy(fields['_random']),
+            'budget': replace(fields['budget'], cancel=None, progress=None)}
+
+
 def _seeds(problem: IKProblem, seeds: Any) -> list[Array]:
     if seeds is None:
         return [problem.start]
-    if not isinstance(seeds, (Mapping, Sequence, np.ndarray)) or len(seeds) == 0:
+    found = listed(seeds)
+    if not found:
         raise InvalidStateError(f'seeds must be a list of joint values, not {seeds!r}')
-    if isinstance(seeds, Mapping) or np.ndim(seeds[0]) == 0 and not isinstance(seeds[0], Mapping):
-        seeds = [seeds]         # one seed, not in a list
-    return [problem.robot.to_q(seed, problem.start) for seed in seeds]
+    if isinstance(seeds, Mapping) or isinstance(found[0], (int, float)):
+        found = [seeds]         # one seed, not in a list
+    return [problem.robot.to_q(seed, problem.start) for seed in found]
 
 
 def _at_limits(problem: IKProblem, q: Array) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
-from ros2_ik.core.problem import IKProblem, IKSolution, PoseTarget
+from ros2_ik.core.problem import ALL_AXES, IKProblem, IKSolution, PoseTarget
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.search import Search
@@ -31,12 +31,10 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *, tim
 
     Not finding an answer is a status of the solution. Raises IKError for a malformed question.
     """
-    if 'budget' in options:
-        raise InvalidOptionError("there is no option 'budget'; give timeout and max_iterations")
     budget = Budget.of(timeout, max_iterations, cancel, progress)
     search = Search(problem, seeds, solver=solver, select=select, solutions=solutions,
                     allow_restarts=allow_restarts, random_state=random_state, budget=budget,
-                    **options)
+                    options=options)
     search.run()
     return search.solution()
 
@@ -45,7 +43,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                seed: JointValues | None = None, *,
                relative_to: str | Sequence[str | None] | None = None, group: str | None = None,
                locked: Iterable[str] = (), timeout: float = 0.05,
-               weights: Sequence[Any] | Array = (1.0,) * 6,
+               weights: Sequence[Any] | Array = ALL_AXES,
                position_tolerance: float = 1e-5, orientation_tolerance: float = 1e-4,
                allow_restarts: bool = True, solver: str = 'auto', select: str = 'first',
                solutions: int = 1, random_state: int | np.random.Generator | None = None,
