@@ -9,7 +9,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import IKError
 
 
-def floats(value: Any, name: str, error: type[IKError]) -> Array:
+def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
     """Copy the value into an array of floats, or raise `error`: no text, no complex numbers."""
     try:
         array = np.array(value)
@@ -17,7 +17,7 @@ def floats(value: Any, name: str, error: type[IKError]) -> Array:
             return array if array.dtype == np.float64 else array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise error(f'{name} is not made of numbers: {value!r}')
+    raise error(f'{name} must be {wanted}, not {value!r}')
 
 
 def positive(value: Any, name: str, error: type[IKError]) -> float:

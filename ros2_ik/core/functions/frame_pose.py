@@ -62,10 +62,11 @@ def as_placement(pose: Pose, what: str) -> Any:
     Raises InvalidTargetError when it is not (4, 4), not finite, or further than 1e-4 from a
     rigid transformation.
     """
-    T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, InvalidTargetError)
+    wanted = 'a 4x4 array or a pinocchio.SE3'
+    T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted,
+               InvalidTargetError)
     if T.shape != (4, 4):
-        raise InvalidTargetError(f'{what} must be a 4x4 array or a pinocchio.SE3, '
-                                 f'not {type(pose).__name__} of shape {T.shape}')
+        raise InvalidTargetError(f'{what} must be {wanted}, not of shape {T.shape}')
     R = T[:3, :3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()
     off = (rotation - R).reshape(-1)

@@ -63,7 +63,7 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
     Checked: numbers finite, every target within its tolerances, every joint that may move within
     its limits, every other joint exactly where it was.
     """
-    q = floats(q, 'q', InvalidStateError)
+    q = floats(q, 'q', f'{problem.robot.nq} numbers', InvalidStateError)
     if q.shape != (problem.robot.nq,):
         raise InvalidStateError(f'q has shape ({problem.robot.nq},), not {q.shape}')
     if not math.isfinite(q @ q):

@@ -22,10 +22,11 @@ class IKProblem:
     Raises UnknownFrameError, UnknownGroupError, or InvalidTargetError when a tip cannot move.
     """
 
-    def __init__(self, robot: Robot, targets: Sequence[PoseTarget], group: str | None = None,
-                 start: JointValues | None = None,
+    def __init__(self, robot: Robot, targets: Sequence[PoseTarget] | PoseTarget,
+                 group: str | None = None, start: JointValues | None = None,
                  locked: Iterable[str] = ()) -> None:
-        found, names = listed(targets), listed(locked)
+        found = [targets] if isinstance(targets, PoseTarget) else listed(targets)
+        names = listed(locked)
         if not found or not all(isinstance(target, PoseTarget) for target in found):
             raise InvalidTargetError(f'targets must be a list of PoseTarget, not {targets!r}')
         if names is None:

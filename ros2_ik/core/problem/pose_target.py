@@ -53,13 +53,12 @@ _ALL.setflags(write=False)
 def _weights(weights: Sequence[float] | Array, tip: str) -> Array:
     if weights is ALL_AXES:
         return _ALL
-    array = floats(weights, f"weights of '{tip}'", InvalidTargetError)
+    name, wanted = f"weights of '{tip}'", 'six numbers x y z rx ry rz'
+    array = floats(weights, name, wanted, InvalidTargetError)
     if array.shape != (6,):
-        raise InvalidTargetError(f"weights of '{tip}' must be six numbers x y z rx ry rz, "
-                                 f'not {weights!r}')
+        raise InvalidTargetError(f'{name} must be {wanted}, not {weights!r}')
     if not np.isfinite(array).all() or (array < 0).any():
-        raise InvalidTargetError(f"weights of '{tip}' must be finite and not negative: "
-                                 f'{array.tolist()}')
+        raise InvalidTargetError(f'{name} must be finite and not negative: {array.tolist()}')
     if (array == 1).all():
         return _ALL
     if not array.any():

@@ -81,7 +81,7 @@ class Configuration:
 
     def integrate(self, v: Array, dt: float = 1.0) -> Array:
         """Joint values after moving with the tangent velocity v (nv,) for dt, (nq,)."""
-        velocity, time = (floats(value, name, InvalidStateError)
+        velocity, time = (floats(value, name, 'made of numbers', InvalidStateError)
                           for value, name in ((v, 'the velocity'), (dt, 'dt')))
         if velocity.shape != (self.robot.nv,) or time.shape:
             raise InvalidStateError(f'a velocity has shape ({self.robot.nv},) and dt none, '

@@ -272,6 +272,17 @@ class Robot:
             joints[name] = multiplier * float(value[0]) + offset if joint.single else value.copy()
         return joints
 
+    def sampling_limits(self, middle: Array) -> tuple[Array, Array]:
+        """
+        Between which values to draw at random, (nq,) each: the limits where there are some.
+
+        Without any, within pi of `middle` (nq,); with one, within a turn (6.28 m) of that.
+        """
+        turn = 2 * np.pi
+        low, high = np.isfinite(self.lower), np.isfinite(self.upper)
+        lower = np.where(low, self.lower, np.where(high, self.upper - turn, middle - np.pi))
+        return lower, np.where(high, self.upper, np.where(low, self.lower + turn, middle + np.pi))
+
     def random_q(self, generator: np.random.Generator) -> Array:
         """
         Draw a configuration uniformly within the limits, (nq,).
@@ -279,9 +290,7 @@ class Robot:
         Joints without limits are drawn from [-pi, pi] (an angle, or metres), floating and planar
         positions from [-1, 1] m, orientations uniformly.
         """
-        lower = np.where(np.isfinite(self.lower), self.lower, -np.pi)
-        upper = np.where(np.isfinite(self.upper), self.upper, np.pi)
-        q = generator.uniform(lower, upper)
+        q = generator.uniform(*self.sampling_limits(np.zeros(self.nq)))
         for joint in self.joints:
             part = q[joint.index:joint.index + joint.size]
             if joint.kind == 'floating':
@@ -357,10 +366,10 @@ def _columns(model: Any, index: int) -> range:
 
 
 def _floats(values: Any, size: int, what: str) -> Array:
-    array = floats(values, what, InvalidStateError).reshape(-1)
+    wanted = f'{size} value{"s" * (size != 1)}'
+    array = floats(values, what, wanted, InvalidStateError).reshape(-1)
     if array.size != size:
-        raise InvalidStateError(f'{what} takes {size} value{"s" * (size != 1)}, '
-                                f'{array.size} given')
+        raise InvalidStateError(f'{what} takes {wanted}, {array.size} given')
     if not math.isfinite(array @ array):
         raise InvalidStateError(f'{what} is not finite: {array.tolist()}')
     return array

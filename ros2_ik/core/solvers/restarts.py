@@ -12,16 +12,10 @@ class Starts:
 
     def __init__(self, problem: IKProblem, seed: Array) -> None:
         self._problem, self._seed = problem, seed
-        robot = problem.robot
         self._single = np.array([j.index + i for j in problem.free.joints if j.kind != 'floating'
                                  for i in range(j.size)], dtype=np.intp)
-        lower, upper = robot.lower[self._single], robot.upper[self._single]
-        middle = seed[self._single]
-        self._low = np.where(np.isfinite(lower), lower,
-                             np.where(np.isfinite(upper), upper - TURN, middle - np.pi))
-        self._span = np.where(np.isfinite(upper), upper,
-                              np.where(np.isfinite(lower), lower + TURN, middle + np.pi))
-        self._span -= self._low
+        self._low, high = (limit[self._single] for limit in problem.robot.sampling_limits(seed))
+        self._span = high - self._low
         self._floating = [j for j in problem.free.joints if j.kind == 'floating']
 
     def random(self, generator: np.random.Generator) -> Array:
