@@ -94,4 +94,4 @@ def _narrowed(leader: Joint, follower: JointElement) -> Joint:
             f"joint '{follower.name}' mimics '{leader.name}' but no value of the leader keeps "
             f'both within their limits: [{leader.lower:g}, {leader.upper:g}] and '
             f'[{ends[0]:g}, {ends[1]:g}]')
-    return replace(leader, lower=lower, upper=upper)
+    return replace(leader, lower=lower + 0.0, upper=upper + 0.0)   # no -0.0
