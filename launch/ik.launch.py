@@ -1,0 +1,63 @@
+"""
+Starts the node ros2_ik.
+
+    ros2 launch ros2_ik ik.launch.py                                  robot from the topics
+    ros2 launch ros2_ik ik.launch.py robot:=panda                     a shipped robot
+    ros2 launch ros2_ik ik.launch.py config:=my_cell.yaml namespace:=left
+
+Without `robot` the node takes what robot_state_publisher publishes on robot_description, and the
+SRDF from robot_description_semantic. joint_states come from the robot in either case.
+
+`config` is a parameter file; `ros2 param describe /ros2_ik NAME` explains the parameters:
+
+    /**:
+      ros__parameters:
+        default_group: manipulator
+        default_timeout: 0.1       # seconds
+        position_tolerance: 1.0e-4 # metres
+"""
+
+from pathlib import Path
+
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Describe the arguments; the node is made when their values are known."""
+    return LaunchDescription([
+        DeclareLaunchArgument('robot', default_value='', description='Shipped robot, such as '
+                              'panda. Empty: from the topic robot_description.'),
+        DeclareLaunchArgument('config', default_value='',
+                              description='YAML file with parameters of the node.'),
+        DeclareLaunchArgument('namespace', default_value='', description='Of the node and of '
+                              'the topics it listens to.'),
+        OpaqueFunction(function=make_node),
+    ])
+
+
+def make_node(context: LaunchContext) -> list[Node]:
+    """Make the node; raises when the robot is unknown or the file is not there."""
+    robot, config = (LaunchConfiguration(name).perform(context) for name in ('robot', 'config'))
+    parameters = []
+    if config:
+        path = Path(config).expanduser()
+        if not path.is_file():   # launch itself would only warn
+            raise FileNotFoundError(f'config: there is no file {path.absolute()}')
+        parameters.append(str(path))
+    if robot:
+        parameters.append(description(robot))
+    return [Node(package='ros2_ik', executable='ik_node', name='ros2_ik', output='screen',
+                 namespace=LaunchConfiguration('namespace'), parameters=parameters)]
+
+
+def description(name: str) -> dict[str, ParameterValue]:
+    """Give the description of a shipped robot as parameters."""
+    from ros2_ik.core import Robot
+    robot = Robot.load(name)
+    texts = {'robot_description': robot.urdf, 'robot_description_semantic': robot.srdf}
+    # typed: launch would read the text as YAML
+    return {key: ParameterValue(text, value_type=str) for key, text in texts.items() if text}

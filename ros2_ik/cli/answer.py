@@ -1,0 +1,145 @@
+"""An answer, from the library or from a node, as text or JSON."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+import json
+import math
+from typing import Any, TYPE_CHECKING
+
+from ros2_ik.cli.question import Exit
+from ros2_ik.cli.recheck import Check
+from ros2_ik.cli.tables import number, small, table
+
+if TYPE_CHECKING:
+    from ros2_ik.core import Joint, Robot
+
+NEAR = 0.02   # of a joint's range
+QUATERNION = (('qx', ''), ('qy', ''), ('qz', ''), ('qw', ''))
+PARTS = {3: (('x', 'm'), ('y', 'm'), ('theta', 'rad')),   # a planar joint, a floating one
+         7: (('x', 'm'), ('y', 'm'), ('z', 'm'), *QUATERNION)}
+
+
+@dataclass
+class Answer:
+    """
+    What came of a question.
+
+    `values` are the joints by name: the solution, or without success the best attempt. `claimed`
+    are the errors that came with the answer, `checked` those found by forward kinematics (empty
+    when it could not run), which may differ by `noise`.
+    """
+
+    status: str
+    message: str
+    success: bool
+    values: dict[str, Any]
+    claimed: Sequence[Check]
+    checked: Sequence[Check] = ()
+    noise: float = 1e-6
+    figures: dict[str, Any] = field(default_factory=dict)
+    alternatives: Sequence[dict[str, Any]] = ()
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether forward kinematics found another error than the answer claims."""
+        return any(abs(ours - theirs) > self.noise
+                   for check, claim in zip(self.checked, self.claimed, strict=False)
+                   for ours, theirs in zip(check[1:], claim[1:], strict=True))
+
+    @property
+    def exit(self) -> Exit:
+        """The exit code it deserves."""
+        return Exit.ANSWERED if self.success and not self.doubtful else Exit.NO_SOLUTION
+
+
+def print_answer(answer: Answer, robot: 'Robot | None') -> None:
+    """Print it as tables; limits only where the robot is known."""
+    print(f'{answer.status}: {answer.message}' if answer.message else answer.status)
+    for note in answer.notes:
+        print(note)
+    if answer.values:
+        print('' if answer.success else '\nbest attempt:')
+        print(joint_table(answer.values, robot))
+    _print_errors(answer)
+    for i, values in enumerate(answer.alternatives, 2):
+        print(f'\nsolution {i}:\n{joint_table(values, robot)}')
+    print('\n' + _figures(answer.figures))
+
+
+def _print_errors(answer: Answer) -> None:
+    checks = answer.checked or answer.claimed
+    if not checks:
+        return
+    print('\n' + table(('target', 'position error [m]', 'orientation error [rad]'),
+                       [(c.tip, small(c.position), small(c.orientation)) for c in checks]))
+    print('as forward kinematics of these joints has it' if answer.checked else
+          'as the answer claims, not re-checked')
+    if answer.doubtful:
+        claims = ', '.join(f'{small(c.position)} m {small(c.orientation)} rad'
+                           for c in answer.claimed)
+        print(f'WRONG: the answer claims {claims}')
+
+
+def joint_table(values: dict[str, Any], robot: 'Robot | None') -> str:
+    """Joints with value, degrees, limits, and a mark where one is near its limit."""
+    known = {joint.name: joint for joint in robot.joints} if robot else {}
+    rows = []
+    for name, value in values.items():
+        if isinstance(value, float):
+            rows.append(_row(name, value, known.get(name)))
+        else:
+            rows += [(f'{name} {part}', number(float(component)), unit, '', '', '', '')
+                     for (part, unit), component in zip(PARTS[len(value)], value, strict=True)]
+    return table(('joint', 'value', 'unit', 'degrees', 'lower', 'upper', ''), rows)
+
+
+def _row(name: str, value: float, joint: 'Joint | None') -> tuple[str, ...]:
+    if joint is None:
+        return name, number(value), '', '', '', '', ''
+    span = joint.upper - joint.lower
+    margin = min(value - joint.lower, joint.upper - value)
+    near = math.isfinite(span) and margin < NEAR * span
+    mark = '' if not near else 'near its limit' if margin > -1e-6 else 'OUTSIDE its limits'
+    return (name, number(value), 'rad' if joint.rotary else 'm',
+            number(math.degrees(value), 2) if joint.rotary else '',
+            *(number(limit) if math.isfinite(limit) else '-'
+              for limit in (joint.lower, joint.upper)), mark)
+
+
+def _figures(figures: dict[str, Any]) -> str:
+    seconds = ', '.join(f'{figures[key] * 1e3:.2f} ms {what}' for key, what
+                        in (('seconds', 'solving'), ('round_trip', 'round trip'))
+                        if figures.get(key) is not None)
+    return (f'{figures.get("solver", "?")}: {figures.get("iterations", 0)} iterations, '
+            f'{figures.get("restarts", 0)} restarts, {seconds}')
+
+
+def answer_json(answer: Answer) -> str:
+    """Give it as JSON; errors are those of forward kinematics, null where it could not run."""
+    targets = [{'tip': claim.tip, 'claimed_position_error': claim.position,
+                'claimed_orientation_error': claim.orientation,
+                'position_error': check.position if check else None,
+                'orientation_error': check.orientation if check else None}
+               for claim, check in zip_longest(answer.claimed, answer.checked)]
+    return to_json({
+        'success': answer.success, 'status': answer.status, 'message': answer.message,
+        'joints': answer.values if answer.success else None, 'best_joints': answer.values,
+        'targets': targets, **answer.figures, 'alternatives': list(answer.alternatives),
+        'notes': answer.notes})
+
+
+def to_json(content: Any) -> str:
+    """Give JSON that every reader takes: null for infinity, lists for arrays."""
+    return json.dumps(_plain(content), indent=2, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if hasattr(value, 'tolist'):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

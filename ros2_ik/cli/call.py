@@ -1,0 +1,108 @@
+"""`ros2_ik call`: ask a running node."""
+
+import argparse
+from typing import Any, TYPE_CHECKING
+
+from ros2_ik.cli import poses
+from ros2_ik.cli.answer import answer_json, print_answer, to_json
+from ros2_ik.cli.fk import pose_table
+from ros2_ik.cli.joint_values import HELP, read_joint_values
+from ros2_ik.cli.numbers import positive
+from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.recheck import Wanted
+from ros2_ik.cli.solve import add_search_arguments
+
+if TYPE_CHECKING:
+    from ros2_ik.cli.node_client import NodeClient
+
+PATIENCE = 10.0   # seconds to wait for poses
+
+EXAMPLE = """examples:
+  ros2_ik call --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
+  ros2_ik call --node /left/ros2_ik --tip tool0 --xyz 0 0 0.1 --quat 0 0 0 1 --frame tool0
+  ros2_ik call --fk --tip tool0 --seed elbow_joint=1.2"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'call', help='ask a running node', epilog=EXAMPLE,
+        description='Ask a running node for joint values or, with --fk, for poses.',
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--node', default='/ros2_ik', help='full name (default: %(default)s)')
+    parser.add_argument('--fk', action='store_true', help='ask for the poses of the tips')
+    poses.add_target_arguments(parser, '--frame', 'frame the pose is given in (default: the root)')
+    parser.add_argument('--follow-frames', action='store_true',
+                        help='the pose holds relative to --frame in the answer if it moves')
+    parser.add_argument('--deg', action='store_true', help='angles are degrees')
+    parser.add_argument('--seed', '--joints', nargs='+', metavar='S', default=[],
+                        help=f'{HELP} (default: joint_states)')
+    add_search_arguments(parser)
+    parser.add_argument('--timeout', type=positive, metavar='S',
+                        help="seconds for the search (default: the node's)")
+    parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
+                        help='seconds to wait for the service (default: %(default)g)')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> Exit:
+    """Ask and print; returns the exit code."""
+    import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
+
+    from ros2_ik.cli.node_client import NodeClient
+    with NodeClient(args.node) as client:
+        return _forward(args, client) if args.fk else _inverse(args, client)
+
+
+def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
+    from ros2_ik.cli.node_answer import ask_ik, ik_request
+    from ros2_ik.srv import ComputeIK
+    wanted = [Wanted(t.tip or '', poses.matrix(t, args.deg), t.frame, poses.weights(t))
+              for t in args.targets or [poses.TargetOptions()]]
+    service = client.connect(ComputeIK, 'compute_ik', args.wait)
+    seed = _seed(args, client)
+    request = ik_request(
+        wanted, seed, group=args.group, solver=args.solver, select=args.select,
+        position_tolerance=args.position_tolerance, solutions=args.solutions,
+        orientation_tolerance=args.orientation_tolerance, timeout=args.timeout,
+        allow_restarts=not args.no_restarts, follow_frames=args.follow_frames)
+    answer = ask_ik(client, service, request, wanted, seed)
+    answer.notes += poses.notes(args.targets)
+    if args.json:
+        print(answer_json(answer))
+    else:
+        print_answer(answer, client.robot(0.0))
+    return answer.exit
+
+
+def _forward(args: argparse.Namespace, client: 'NodeClient') -> Exit:
+    from ros2_ik.cli.messages import pose_components, state_message
+    from ros2_ik.cli.node_answer import accepted
+    from ros2_ik.srv import ComputeFK
+    if any(t.xyz or t.rpy or t.quat or t.weights for t in args.targets):
+        raise BadQuestion('--fk gives poses and takes none: --tip, --frame and --seed only')
+    frames = {t.frame for t in args.targets if t.frame}
+    if len(frames) > 1:
+        raise BadQuestion('--fk takes one --frame for all tips')
+    service = client.connect(ComputeFK, 'compute_fk', args.wait)
+    request = ComputeFK.Request(links=[t.tip for t in args.targets if t.tip],
+                                state=state_message(_seed(args, client)),
+                                frame_id=frames.pop() if frames else '')
+    response = client.ask(service, request, PATIENCE)
+    accepted(response)
+    found = {link: pose_components(pose) for link, pose
+             in zip(response.links, response.poses, strict=True)}
+    frame = response.poses[0].header.frame_id if response.poses else ''
+    print(to_json({'frame': frame, 'poses': found}) if args.json
+          else f'poses in {frame}\n{pose_table(found, args.deg)}')
+    return Exit.ANSWERED
+
+
+def _seed(args: argparse.Namespace, client: 'NodeClient') -> dict[str, Any]:
+    """Read --seed, which needs the robot: its joints, and states by name."""
+    if not args.seed:
+        return {}
+    robot = client.robot()
+    if robot is None:
+        raise BadQuestion('--seed needs the robot, but no robot_description was received')
+    return read_joint_values(args.seed, robot, None, args.deg)

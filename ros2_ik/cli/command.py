@@ -1,0 +1,74 @@
+"""The parser of all subcommands, and what becomes of their errors."""
+
+import argparse
+from collections.abc import Sequence
+import os
+import sys
+
+from ros2_ik import __version__
+from ros2_ik.cli import call, fk, robots, solve
+from ros2_ik.cli.question import BadQuestion, Exit
+
+ROS = ('rclpy', 'ros2_ik.srv', 'ros2_ik.msg')
+WHEELS = {'pinocchio': 'pin', 'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'PyYAML'}
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Give the parser; `run` of its result is the function of the subcommand."""
+    parser = argparse.ArgumentParser(
+        prog='ros2_ik', description='Inverse kinematics for any URDF robot.',
+        epilog='exit codes: 0 answered, 1 no solution, 2 bad question or nobody to ask\n'
+               'more: ros2_ik solve --help',
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
+    commands = parser.add_subparsers(metavar='COMMAND', required=True)
+    for module in (solve, fk, robots, call):
+        module.add_parser(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code."""
+    words = sys.argv[1:] if arguments is None else arguments
+    args = make_parser().parse_args([_shielded(word) for word in words])
+    try:
+        code = args.run(args)
+        sys.stdout.flush()
+        return int(code)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:   # `ros2_ik robots | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except Exception as error:
+        print(f'ros2_ik: {_explanation(error)}', file=sys.stderr)
+        return Exit.BAD_QUESTION
+
+
+def _shielded(word: str) -> str:
+    """Keep argparse from taking -1e-3 for an option: a space in front makes it a value."""
+    try:
+        float(word)
+    except ValueError:
+        return word
+    return f' {word}' if word.startswith('-') else word
+
+
+def _explanation(error: Exception) -> str:
+    """Say in one line what is wrong; anything that is a defect of ours is raised again."""
+    if isinstance(error, BadQuestion):
+        return str(error)
+    if isinstance(error, ModuleNotFoundError) and error.name in ROS:
+        return (f'{error.name} is missing: source ROS and the built workspace '
+                '(. install/setup.bash), or run it as: tools/run ros2_ik ...')
+    if isinstance(error, ModuleNotFoundError) and error.name in WHEELS:
+        return f'{error.name} is missing: pip install {WHEELS[error.name]}'
+    if isinstance(error, UnicodeEncodeError):
+        return f'{error.object!r} is not valid UTF-8'
+    try:
+        from ros2_ik.core import IKError
+    except ImportError:
+        raise error from None
+    if isinstance(error, IKError):
+        return ' '.join(str(error).split())
+    raise error

@@ -1,0 +1,118 @@
+"""Asks ComputeIK and judges the reply."""
+
+from collections.abc import Iterable, Sequence
+import math
+import time
+from typing import Any, TYPE_CHECKING
+
+from builtin_interfaces.msg import Duration
+
+from ros2_ik.cli.answer import Answer
+from ros2_ik.cli.messages import pose_message, state_message, state_values
+from ros2_ik.cli.question import BadQuestion
+from ros2_ik.cli.recheck import Check, recheck, Wanted
+from ros2_ik.core import Robot, Status
+from ros2_ik.srv import ComputeIK
+
+if TYPE_CHECKING:
+    from rclpy.client import Client
+
+    from ros2_ik.cli.node_client import NodeClient
+
+PATIENCE = 20.0   # seconds for a reply, besides the time for the search
+MEASURED = 1e-3   # joint_states of a real robot tremble, and the node read them at another moment
+# all other statuses but SUCCESS refuse the question
+SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
+            Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED)
+
+
+def ik_request(wanted: Sequence[Wanted], seed: dict[str, Any], timeout: float | None = None,
+               **fields: Any) -> ComputeIK.Request:
+    """Give a request; a field that is None keeps its default."""
+    request = ComputeIK.Request()
+    request.tips = [target.tip for target in wanted if target.tip]
+    request.targets = [pose_message(target.T, target.frame) for target in wanted]
+    request.weights = [float(weight) for target in wanted for weight in target.weights]
+    request.seed = state_message(seed)
+    if timeout is not None:
+        fraction, whole = math.modf(timeout)
+        request.timeout = Duration(sec=int(whole), nanosec=int(fraction * 1e9))
+    for name, value in fields.items():
+        if value is not None:
+            setattr(request, name, value)
+    return request
+
+
+def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
+           wanted: Sequence[Wanted], seed: dict[str, Any]) -> Answer:
+    """Ask, and re-check the reply by forward kinematics of the received robot_description."""
+    started = time.monotonic()
+    patience = PATIENCE + request.timeout.sec
+    response = client.ask(service, request, patience)
+    round_trip = time.monotonic() - started
+    status = accepted(response, SEARCHED)
+    success = status is Status.SUCCESS
+    state = response.solution if success else response.best_attempt
+    robot = client.robot()
+    values = state_values(state, robot)
+    answer = Answer(
+        status.name, response.message, success, values,
+        [Check(target.tip, *errors) for target, *errors in zip(
+            wanted, response.position_errors, response.orientation_errors, strict=False)],
+        figures={'iterations': response.iterations, 'restarts': response.restarts,
+                 'seconds': response.seconds, 'solver': response.solver,
+                 'round_trip': round_trip},
+        alternatives=[state_values(other, robot) for other in response.alternatives])
+    _recheck(answer, client, robot, wanted, seed, request.follow_frames)
+    return answer
+
+
+def accepted(response: Any, also: Sequence[Status] = ()) -> Any:
+    """Give the status of a response, raising BadQuestion where the node refused."""
+    try:
+        status = Status(response.status)
+    except ValueError:
+        raise BadQuestion(f'status {response.status}: {response.message}') from None
+    if status is not Status.SUCCESS and status not in also:
+        raise BadQuestion(f'{status.name}: {response.message}')
+    return status
+
+
+def _recheck(answer: Answer, client: 'NodeClient', robot: Robot | None, wanted: Sequence[Wanted],
+             seed: dict[str, Any], follow_frames: bool) -> None:
+    """Fill in what forward kinematics says, or a note why it cannot say anything."""
+    if not answer.values:
+        return
+    reason = _obstacle(robot, wanted)
+    if robot is not None and reason is None:
+        client.spin_until(lambda: bool(client.joint_values), 0.5)
+        measured = {name: value for name, value in client.joint_values.items()
+                    if name in robot.joint_names and name not in seed}
+        start = measured | seed
+        tips, frames = (_movers(robot, names) for names in zip(
+            *((target.tip, target.frame) for target in wanted), strict=True))
+        taken = (tips | frames) - set(answer.values) | (set() if follow_frames else frames)
+        if missing := taken - set(start):
+            reason = f"the value of joint '{min(missing)}' is not known"
+        else:
+            if taken & set(measured):
+                answer.noise = MEASURED
+            answer.checked = recheck(robot, robot.to_q(start | answer.values), wanted,
+                                     None if follow_frames else robot.to_q(start))
+    if reason:
+        answer.notes.append(f'not re-checked: {reason}')
+
+
+def _obstacle(robot: Robot | None, wanted: Sequence[Wanted]) -> str | None:
+    """Say why forward kinematics cannot judge, if it cannot."""
+    if robot is None:
+        return 'no robot_description was received'
+    if not all(target.tip for target in wanted):
+        return 'the tip was left to the node'
+    unknown = [t.frame for t in wanted if t.frame and t.frame not in robot.frame_names]
+    return f"frame '{unknown[0]}' is not the robot's" if unknown else None
+
+
+def _movers(robot: Robot, frames: Iterable[str | None]) -> set[str]:
+    """Joints that move any of the frames."""
+    return {name for frame in frames if frame for name in robot.moving_joints(frame)}

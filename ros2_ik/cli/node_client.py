@@ -1,0 +1,143 @@
+"""A client of a running node, over DDS."""
+
+from collections.abc import Callable
+import os
+import time
+from typing import Any, TYPE_CHECKING
+
+from rcl_interfaces.srv import GetParameters
+import rclpy
+from rclpy.client import Client
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
+from rclpy.signals import SignalHandlerOptions
+from rclpy.validate_full_topic_name import validate_full_topic_name
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from ros2_ik.cli.question import BadQuestion
+
+if TYPE_CHECKING:
+    from ros2_ik.core import Robot
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+DESCRIPTIONS = ('robot_description', 'robot_description_semantic')
+
+
+def _start(node: str) -> None:
+    try:
+        validate_full_topic_name(node)
+    except InvalidTopicNameException:
+        raise BadQuestion(f"'{node}' cannot be the name of a node") from None
+    try:
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:
+        raise BadQuestion(f'ROS does not start: {str(error).splitlines()[0]}') from None
+
+
+class NodeClient:
+    """
+    Asks the node of the given full name, such as /ros2_ik; a context manager.
+
+    Collects the robot's description and joint values from the topics of the node's namespace.
+    Waits for nothing any longer once `give_up` is true.
+    """
+
+    def __init__(self, node: str, give_up: Callable[[], bool] = lambda: False) -> None:
+        self.name, self._give_up = '/' + node.strip('/'), give_up
+        _start(self.name)
+        namespace = self.name.rpartition('/')[0]
+        self.node = Node(f'ros2_ik_call_{os.getpid()}', namespace=namespace or None,
+                         use_global_arguments=False, start_parameter_services=False,
+                         enable_rosout=False)
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self.node)
+        self._texts: dict[str, str] = {}
+        self.joint_values: dict[str, float] = {}
+        for topic in DESCRIPTIONS:
+            self.node.create_subscription(String, topic, self._keep(topic), LATCHED)
+        self.node.create_subscription(JointState, 'joint_states', self._on_joint_states,
+                                      qos_profile_sensor_data)
+
+    def __enter__(self) -> 'NodeClient':
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown()
+
+    def _keep(self, topic: str) -> Callable[[String], None]:
+        return lambda message: self._texts.update({topic: message.data})
+
+    def _on_joint_states(self, message: JointState) -> None:
+        self.joint_values.update(zip(message.name, message.position, strict=False))
+
+    def spin_until(self, done: Callable[[], bool], seconds: float) -> bool:
+        """Serve DDS until `done` or the time is over; gives done()."""
+        deadline = time.monotonic() + seconds
+        while not done() and not self._give_up() and time.monotonic() < deadline:
+            self._executor.spin_once(timeout_sec=0.05)
+        return done()
+
+    def connect(self, kind: Any, service: str, wait: float) -> Client:
+        """Find the node's ~/service; raises BadQuestion when it is not there after `wait` s."""
+        name = f'{self.name}/{service}'
+        client = self.node.create_client(kind, name)
+        if not self.spin_until(client.service_is_ready, wait):
+            raise BadQuestion(f'no service {name} after {wait:g} s; {self._seen(service)}')
+        return client
+
+    def ask(self, client: Client, request: Any, patience: float) -> Any:
+        """Give the response; raises BadQuestion when none comes within `patience` seconds."""
+        future = client.call_async(request)
+        if not self.spin_until(future.done, patience):
+            raise BadQuestion(f'{client.srv_name} did not answer within {patience:g} s')
+        return future.result()
+
+    def _seen(self, service: str) -> str:
+        """Say what is there instead, after some time more: `wait` may have been short."""
+        self.spin_until(lambda: bool(self._alike(service)), 2.0)
+        if alike := self._alike(service):
+            return f'there is {", ".join(alike)}: say --node {alike[0].rpartition("/")[0]}'
+        return (f'nodes seen (ROS_DOMAIN_ID {os.environ.get("ROS_DOMAIN_ID") or 0}, '
+                f'{os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")}): '
+                f'{", ".join(self._others()) or "none"}')
+
+    def _alike(self, service: str) -> list[str]:
+        return [name for name, _ in self.node.get_service_names_and_types()
+                if name.endswith(f'/{service}') and self.node.count_services(name)]
+
+    def _others(self) -> list[str]:
+        mine = self.node.get_name()
+        return sorted(f'{namespace.rstrip("/")}/{name}' for name, namespace
+                      in self.node.get_node_names_and_namespaces() if name != mine)
+
+    def robot(self, seconds: float = 5.0) -> 'Robot | None':
+        """Give the robot as its topic or the node's parameters describe it, None if neither."""
+        def described() -> bool:
+            return 'robot_description' in self._texts
+        if 'root_joint' not in self._texts:
+            self._read_parameters(seconds)
+        if not self.spin_until(described, seconds):
+            return None
+        # the SRDF is optional
+        self.spin_until(lambda: 'robot_description_semantic' in self._texts, min(seconds, 0.3))
+        from ros2_ik.core import Robot
+        return Robot.from_urdf(self._texts['robot_description'], (),
+                               self._texts.get('robot_description_semantic'),
+                               self._texts.get('root_joint', 'fixed'))
+
+    def _read_parameters(self, seconds: float) -> None:
+        """Read what a topic may not tell; a description on the topic is the one that counts."""
+        names = ('root_joint', *DESCRIPTIONS)
+        client = self.node.create_client(GetParameters, f'{self.name}/get_parameters')
+        if not self.spin_until(client.service_is_ready, seconds):
+            return
+        future = client.call_async(GetParameters.Request(names=names))
+        if self.spin_until(future.done, seconds):
+            for name, value in zip(names, future.result().values, strict=False):
+                if value.string_value:
+                    self._texts.setdefault(name, value.string_value)

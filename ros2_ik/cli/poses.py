@@ -1,0 +1,110 @@
+"""Poses on the command line: --tip opens a target, the pose options near it fill it in."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TYPE_CHECKING
+
+from ros2_ik.cli.question import BadQuestion
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass
+class TargetOptions:
+    """The options of one target as they were typed; None where not given."""
+
+    tip: str | None = None
+    xyz: list[float] | None = None
+    rpy: list[float] | None = None
+    quat: list[float] | None = None
+    frame: str | None = None
+    weights: list[float] | None = None
+
+
+class TargetOption(argparse.Action):
+    """Puts an option into the target that is open; a second --tip opens the next one."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace,
+                 values: Any, option_string: str | None = None) -> None:
+        targets = namespace.targets
+        if not targets or (self.dest == 'tip' and targets[-1].tip is not None):
+            targets = [*targets, TargetOptions()]   # a new list: the default one is shared
+            namespace.targets = targets
+        if getattr(targets[-1], self.dest) is not None:
+            parser.error(f'{option_string} is given twice for one target; '
+                         'several targets need a --tip each')
+        setattr(targets[-1], self.dest, values)
+
+
+def add_target_arguments(parser: argparse.ArgumentParser, frame_option: str,
+                         frame_help: str) -> None:
+    """Add --tip, the pose, its frame and weights; repeatable, each --tip opens a target."""
+    parser.set_defaults(targets=[])
+    group = parser.add_argument_group('targets', 'each further --tip opens another target')
+    rows: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ('--tip', 'tip', {'metavar': 'T', 'help': 'frame that should go there'}),
+        ('--xyz', 'xyz', {'nargs': 3, 'type': float, 'metavar': ('X', 'Y', 'Z'),
+                          'help': 'position [m]; without it the orientation alone counts'}),
+        ('--rpy', 'rpy', {'nargs': 3, 'type': float, 'metavar': ('R', 'P', 'Y'),
+                          'help': 'turns [rad] about the fixed axes x, y, z, as in a URDF'}),
+        ('--quat', 'quat', {'nargs': 4, 'type': float, 'metavar': ('X', 'Y', 'Z', 'W'),
+                            'help': 'instead of --rpy; without both the position alone counts'}),
+        (frame_option, 'frame', {'metavar': 'FRAME', 'help': frame_help}),
+        ('--weights', 'weights', {'nargs': 6, 'type': float, 'metavar': 'W',
+                                  'help': "x y z rx ry rz along the target's own axes; "
+                                          '0 frees an axis'}))
+    for option, dest, options in rows:
+        group.add_argument(option, dest=dest, action=TargetOption, default=argparse.SUPPRESS,
+                           **options)
+
+
+def matrix(target: TargetOptions, degrees: bool) -> 'NDArray[Any]':
+    """Give the pose, (4, 4), with zero for what was not given."""
+    import numpy as np
+    import pinocchio as pin
+    if target.rpy is not None and target.quat is not None:
+        raise BadQuestion('--rpy and --quat are both given for one target')
+    if target.xyz is None and target.rpy is None and target.quat is None:
+        raise BadQuestion('a target needs --xyz, --rpy or --quat')
+    T = np.eye(4)
+    T[:3, 3] = target.xyz or 0.0
+    if target.rpy is not None:
+        T[:3, :3] = pin.rpy.rpyToMatrix(np.radians(target.rpy) if degrees
+                                        else np.array(target.rpy))
+    elif target.quat is not None:
+        norm = np.linalg.norm(target.quat)
+        if norm < 1e-6:
+            raise BadQuestion('the quaternion of --quat has norm zero')
+        T[:3, :3] = pin.Quaternion(np.array(target.quat) / norm).toRotationMatrix()
+    return T
+
+
+def weights(target: TargetOptions) -> tuple[float, ...]:
+    """Give the six weights, zero for what was not given."""
+    turned = target.rpy is not None or target.quat is not None
+    given = [target.xyz is not None] * 3 + [turned] * 3
+    return tuple(weight * is_given for weight, is_given
+                 in zip(target.weights or (1.0,) * 6, given, strict=True))
+
+
+def notes(targets: Sequence[TargetOptions]) -> list[str]:
+    """Say where only a part of the pose counts."""
+    found = []
+    for target in targets:
+        if target.xyz is None:
+            found.append(f'{target.tip}: orientation only (no --xyz given)')
+        elif target.rpy is None and target.quat is None:
+            found.append(f'{target.tip}: position only (no --rpy or --quat given)')
+    return found
+
+
+def components(T: 'NDArray[Any]') -> dict[str, list[float]]:
+    """Give a pose (4, 4) as xyz [m], rpy [rad] and quat (x y z w)."""
+    import numpy as np
+    import pinocchio as pin
+    R = np.array(T[:3, :3])
+    return {'xyz': [float(x) for x in T[:3, 3]],
+            'rpy': [float(x) for x in pin.rpy.matrixToRpy(R)],
+            'quat': [float(x) for x in pin.Quaternion(R).coeffs()]}

@@ -1,0 +1,113 @@
+"""`ros2_ik solve`: joint values for wanted poses."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, TYPE_CHECKING
+
+from ros2_ik.cli import poses
+from ros2_ik.cli.answer import Answer, answer_json, print_answer
+from ros2_ik.cli.joint_values import HELP, read_joint_values
+from ros2_ik.cli.numbers import count, positive
+from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.recheck import Check, recheck, Wanted
+from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
+
+if TYPE_CHECKING:
+    from ros2_ik.core import Robot, ShippedRobot
+
+EXAMPLE = """examples:
+  ros2_ik solve panda --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
+  ros2_ik solve my_arm.urdf --tip tool0 --xyz 0.4 0.1 0.5 --quat 1 0 0 0 --seed joint_2=-0.7
+  ros2_ik solve baxter --tip left_gripper --xyz .7 .3 .2 --tip right_gripper --xyz .7 -.3 .2"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'solve', help='joint values for wanted poses', epilog=EXAMPLE,
+        description='Find joint values that bring frames of a robot to wanted poses.',
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_robot_arguments(parser)
+    poses.add_target_arguments(parser, '--relative-to', 'frame the pose is given in; if it moves, '
+                               'the pose holds in the answer (default: the root)')
+    parser.add_argument('--deg', action='store_true',
+                        help='angles of --rpy and --seed are degrees')
+    parser.add_argument('--seed', nargs='+', metavar='S', default=None,
+                        help=f'where the search starts: {HELP} (default: home, or zero)')
+    add_search_arguments(parser)
+    parser.add_argument('--timeout', type=positive, default=1.0, metavar='S',
+                        help='seconds until it gives up (default: %(default)s)')
+    parser.add_argument('--random-state', type=int, metavar='N',
+                        help='seed of the restarts: same answer each time')
+    parser.set_defaults(run=run)
+
+
+def add_search_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what a search can be told, in the library and in the node alike."""
+    parser.add_argument('--group', help='joints that may move (default: all that move the tips)')
+    parser.add_argument('--position-tolerance', type=positive, metavar='M',
+                        help='default: 1e-5')
+    parser.add_argument('--orientation-tolerance', type=positive, metavar='RAD',
+                        help='default: 1e-4')
+    parser.add_argument('--no-restarts', action='store_true', help='one descent from the seed')
+    parser.add_argument('--solver', help='default: chosen by the question')
+    parser.add_argument('--select', choices=('first', 'nearest'),
+                        help='first found (default), or nearest to the seed')
+    parser.add_argument('--solutions', type=count, default=1, metavar='N',
+                        help='how many different ones to look for')
+    parser.add_argument('--json', action='store_true', help='print JSON')
+
+
+def run(args: argparse.Namespace) -> Exit:
+    """Solve and print; returns the exit code."""
+    robot, shipped = load_robot(args)
+    home = shipped.home if shipped else None
+    targets = args.targets or [poses.TargetOptions()]
+    for target in targets:
+        target.tip = target.tip or default_tip(robot, shipped, args.group)
+    wanted = [Wanted(t.tip, poses.matrix(t, args.deg), t.frame, poses.weights(t))
+              for t in targets]
+    words = args.seed or (['home'] if home is not None else [])
+    seed = read_joint_values(words, robot, home, args.deg)
+    answer = _solve(args, robot, wanted, seed)
+    answer.notes += poses.notes(targets)
+    if args.json:
+        print(answer_json(answer))
+    else:
+        print_answer(answer, robot)
+    return answer.exit
+
+
+def default_tip(robot: 'Robot', shipped: 'ShippedRobot | None', group: str | None) -> str:
+    """Give the shipped robot's tip; for another group, or robot, the only tip there is."""
+    if shipped and shipped.tip and group in (None, shipped.group):
+        return shipped.tip
+    groups = [robot.group(group)] if group else list(robot.groups.values())
+    tips = sorted({tip for found in groups for tip in found.tips})
+    if len(tips) != 1:
+        raise BadQuestion(f'which frame should go there? --tip one of: {", ".join(tips[:20])}')
+    return tips[0]
+
+
+def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
+           seed: dict[str, Any]) -> Answer:
+    from ros2_ik.core import IKProblem, PoseTarget, solve
+    tolerances = _given(args, 'position_tolerance', 'orientation_tolerance')
+    problem = IKProblem(robot, [PoseTarget(*target, **tolerances) for target in wanted],
+                        args.group, seed)
+    solution = solve(problem, timeout=args.timeout, allow_restarts=not args.no_restarts,
+                     solutions=args.solutions, **_given(args, 'solver', 'select', 'random_state'))
+    figures = {key: getattr(solution, key) for key in ('iterations', 'restarts', 'seconds',
+                                                       'solver', 'solver_reason')}
+    names = problem.joint_names
+    return Answer(
+        solution.status.name, solution.message, solution.success,
+        robot.to_joints(solution.best_q, names),
+        [Check(e.tip, e.position, e.orientation) for e in solution.errors],
+        recheck(robot, solution.best_q, wanted), figures=figures,
+        alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives])
+
+
+def _given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Options that were given; the others keep the library's defaults."""
+    return {name: getattr(args, name) for name in names if getattr(args, name) is not None}

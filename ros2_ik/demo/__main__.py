@@ -1,0 +1,40 @@
+"""Starts a mock robot and the node that answers for it, and ends both: tools/demo."""
+
+import argparse
+import os
+import signal
+import sys
+
+from ros2_ik.demo.demo import Demo, Ended, Failed
+
+
+def main() -> int:
+    """Run the demo; returns the exit code, 0 after Ctrl-C or SIGTERM."""
+    demo = Demo()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # a flag, for an exception out of a handler can get lost in a destructor
+        signal.signal(number, lambda *_: demo.stop())
+    args = _arguments()
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    try:
+        return demo.once(args.robot) if args.once else demo.stay(args.robot)
+    except Ended:
+        return 0
+    except Failed as failure:
+        print(f'ros2_ik: {failure}', file=sys.stderr)
+        return 1
+    finally:
+        demo.close()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog='tools/demo', description=__doc__)
+    parser.add_argument('--robot', default='panda', metavar='NAME',
+                        help='shipped robot (default: %(default)s)')
+    parser.add_argument('--once', action='store_true',
+                        help='ask one question, print the answer, exit 0 if it holds')
+    return parser.parse_args()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

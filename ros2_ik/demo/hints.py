@@ -1,0 +1,45 @@
+"""What to try next: commands that work as they are."""
+
+import os
+from pathlib import Path
+import shlex
+
+from ros2_ik.cli.messages import pose_message
+from ros2_ik.cli.poses import components
+from ros2_ik.cli.recheck import Wanted
+
+
+def hints(robot: str, wanted: Wanted) -> str:
+    """Give commands for a second terminal, with a pose that is reachable."""
+    pose = components(wanted.T)
+    xyz, rpy = (' '.join(f'{value:.4f}' for value in pose[key]) for key in ('xyz', 'rpy'))
+    run = _runner()
+    commands = [
+        f'{run}ros2_ik call --tip {wanted.tip} --xyz {xyz} --rpy {rpy}',
+        f'{run}ros2_ik call --fk --tip {wanted.tip}',
+        f'{run}ros2_ik fk {robot} --frame {wanted.tip}',
+        f'{run}ros2 service call /ros2_ik/compute_ik ros2_ik/srv/ComputeIK '
+        + shlex.quote(_request_yaml(wanted))]
+    lines = ''.join(f'  {command}\n' for command in commands)
+    return (f'{robot} is up: /mock_robot publishes it, /ros2_ik answers for it, in ROS domain '
+            f'{os.environ.get("ROS_DOMAIN_ID", "0")}.\nTry in a second terminal:\n{lines}'
+            '(the last one where ros2cli is installed)\nCtrl-C ends the demo.')
+
+
+def _runner() -> str:
+    """Give what stands in front of a command: environment, and tools/run in a checkout."""
+    prefix = ''.join(f'{name}={os.environ[name]} ' for name in ('ROS_DOMAIN_ID',)
+                     if name in os.environ)
+    tool = Path(__file__).resolve().parents[2] / 'tools' / 'run'
+    if not tool.exists():
+        return prefix
+    path = os.path.relpath(tool)
+    return f'{prefix}{shlex.quote(str(tool) if path.startswith("..") else path)} '
+
+
+def _request_yaml(wanted: Wanted) -> str:
+    pose = pose_message(wanted.T, None).pose
+    fields = [', '.join(f'{axis}: {getattr(part, axis):.6f}' for axis in axes)
+              for part, axes in ((pose.position, 'xyz'), (pose.orientation, 'xyzw'))]
+    return (f'{{tips: [{wanted.tip}], targets: [{{pose: {{position: {{{fields[0]}}}, '
+            f'orientation: {{{fields[1]}}}}}}}]}}')

@@ -1,0 +1,92 @@
+"""Names of groups, tips and frames."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pinocchio as pin
+
+from ros2_ik.core import Robot, shipped_robots, Status, UnknownFrameError, UnknownGroupError
+from ros2_ik.node.refusal import Refusal
+
+Lookup = Callable[[str, str], pin.SE3]   # (target frame, source frame) -> placement; LookupError
+
+
+class Reference(NamedTuple):
+    """A frame that poses are given in: one of the robot's (None: the root), and an offset."""
+
+    frame: str | None
+    offset: pin.SE3 | None = None
+
+
+def link_name(robot: Robot, name: str, what: str) -> str:
+    """Check a frame of the robot; raises Refusal."""
+    name = name.removeprefix('/')
+    try:
+        robot.frame_id(name)
+    except UnknownFrameError as error:
+        raise Refusal(Status.INVALID_LINK_NAME, f'{what}: {error}') from None
+    return name
+
+
+def reference(robot: Robot, frame_id: str, lookup: Lookup) -> Reference:
+    """Find the frame of a header: one of the robot, else of TF; raises Refusal."""
+    frame_id = frame_id.removeprefix('/')
+    if frame_id in ('', robot.root_frame):
+        return Reference(None)
+    try:
+        robot.frame_id(frame_id)
+        return Reference(frame_id)
+    except UnknownFrameError as unknown:
+        try:
+            return Reference(None, lookup(robot.root_frame, frame_id))
+        except LookupError as error:
+            raise Refusal(Status.FRAME_TRANSFORM_FAILURE, f'{unknown}; {error}') from None
+
+
+def default_group(robot: Robot, defaults: Any) -> str:
+    """Group of requests that name none; '' if there is none. Raises Refusal."""
+    return defaults.default_group or _shipped(robot, 'group')
+
+
+def group_name(robot: Robot, name: str, defaults: Any) -> str:
+    """Check a request's group, or choose it; '' stands for all joints that move the tips."""
+    chosen = name or default_group(robot, defaults)
+    try:
+        return robot.group(chosen).name if chosen else ''
+    except UnknownGroupError as error:
+        what = '' if name else 'parameter default_group: '
+        raise Refusal(Status.INVALID_GROUP_NAME, f'{what}{error}') from None
+
+
+def default_tip(robot: Robot, group: str, defaults: Any) -> str:
+    """
+    Tip of requests that name none, for a group or ''.
+
+    Raises Refusal with the choices when there are several or none.
+    """
+    own = group in ('', default_group(robot, defaults))
+    tip = (defaults.default_tip or _shipped(robot, 'tip')) if own else ''
+    if tip:
+        return link_name(robot, tip, 'parameter default_tip')
+    tips = group_tips(robot, group)
+    if len(tips) == 1:
+        return tips[0]
+    where = f"group '{group}' has" if group else 'the robot has'
+    choices = ', '.join(tips) if tips else 'any link'
+    raise Refusal(Status.INVALID_LINK_NAME, f'no tip is named and {where} {len(tips)}; name one: '
+                                            f'{choices}')
+
+
+def group_tips(robot: Robot, group: str) -> tuple[str, ...]:
+    """Tips of a group, or of all groups."""
+    groups = [robot.group(group)] if group else robot.groups.values()
+    return tuple(dict.fromkeys(tip for each in groups for tip in each.tips))
+
+
+def _shipped(robot: Robot, what: str) -> str:
+    """What config/ says of the robot of this name, if the robot at hand has that."""
+    shipped = shipped_robots().get(robot.name)
+    if shipped is None or shipped.group not in robot.groups \
+            or shipped.tip not in robot.frame_names:
+        return ''
+    return getattr(shipped, what) or ''

@@ -1,0 +1,48 @@
+"""Poses and transforms."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core import Status
+from ros2_ik.node.refusal import Refusal
+
+QUATERNION_SLACK = 1e-2   # a norm further than this from 1 is a mistake, not rounding
+
+
+def placement(position: Any, rotation: Any, what: str,
+              status: Status = Status.INVALID_GOAL_CONSTRAINTS) -> pin.SE3:
+    """
+    Read a Point or Vector3 [m] and a Quaternion; `what` is their name in the refusal.
+
+    Raises Refusal for a number that is not finite or a quaternion whose norm is not 1.
+    """
+    numbers = (position.x, position.y, position.z, rotation.x, rotation.y, rotation.z, rotation.w)
+    if not math.isfinite(sum(numbers)):
+        raise Refusal(status, f'{what} holds a number that is not finite: {list(numbers)}')
+    norm = math.sqrt(sum(number * number for number in numbers[3:]))
+    if norm < 1e-9:
+        raise Refusal(status, f'the quaternion of {what} is zero; no rotation is x y z w = '
+                              '0 0 0 1')
+    if abs(norm - 1) > QUATERNION_SLACK:
+        raise Refusal(status, f'the quaternion of {what} has norm {norm:.6g}; it must be 1')
+    values = np.array(numbers)
+    values[3:] /= norm
+    return pin.XYZQUATToSE3(values)
+
+
+def fill_pose(pose: Any, place: pin.SE3) -> None:
+    """Write a placement into a Pose."""
+    _fill(pose.position, pose.orientation, pin.SE3ToXYZQUAT(place))
+
+
+def fill_transform(transform: Any, values: Any) -> None:
+    """Write x y z qx qy qz qw into a Transform."""
+    _fill(transform.translation, transform.rotation, values)
+
+
+def _fill(position: Any, rotation: Any, values: Any) -> None:
+    (position.x, position.y, position.z,
+     rotation.x, rotation.y, rotation.z, rotation.w) = (float(value) for value in values)

@@ -1,0 +1,85 @@
+"""From a question to the problem that core solves."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pinocchio as pin
+
+from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, Status
+import numpy as np
+from ros2_ik.node.conversions.questions import Question
+from ros2_ik.node.refusal import Refusal
+
+
+def base_joint(robot: Robot) -> str | None:
+    """Name of the joint by which the robot's root moves in the world, if it does."""
+    return None if robot.root_joint == 'fixed' else robot.joints[0].name
+
+
+def free_joints(question: Question, robot: Robot) -> frozenset[str]:
+    """
+    Joints that the solution may move; the base only does when the group has it.
+
+    Raises Refusal for a tip that none of them moves.
+    """
+    moving = [robot.moving_joints(tip) ^ _movers(robot, frame.frame if question.follow_frames
+                                                 else None)
+              for tip, frame in zip(question.tips, question.references, strict=True)]
+    if question.group:
+        free = frozenset(robot.group(question.group).joint_names)
+    else:
+        free = frozenset[str]().union(*moving) - robot.passive_joints - {base_joint(robot)}
+    for tip, movers in zip(question.tips, moving, strict=True):
+        if not movers & free:
+            who = f"group '{question.group}' does" if question.group else 'the joints do'
+            raise Refusal(Status.INVALID_LINK_NAME, f"{who} not move '{tip}'")
+    return free
+
+
+def needed_joints(question: Question, robot: Robot, free: frozenset[str]) -> frozenset[str]:
+    """Joints without whose values in the start state the question has no definite meaning."""
+    needed = frozenset[str]()
+    for tip, frame in zip(question.tips, question.references, strict=True):
+        needed |= involved_joints(robot, tip, frame.frame) - free
+        if not question.follow_frames:
+            needed |= _movers(robot, frame.frame) & free
+    return needed
+
+
+def involved_joints(robot: Robot, tip: str, frame: str | None) -> frozenset[str]:
+    """
+    Joints that change the pose of `tip` relative to `frame`.
+
+    A joint that carries both drops out, unless others mimic it: these may carry only one.
+    """
+    tip_movers, frame_movers = robot.moving_joints(tip), _movers(robot, frame)
+    leaders = {follower.leader for follower in robot.mimics.values()}
+    return (tip_movers ^ frame_movers) | (tip_movers & frame_movers & leaders)
+
+
+def make_problem(question: Question, robot: Robot, start: np.ndarray) -> IKProblem:
+    """Make the problem; `start` (nq,) has the locked joints' values. Raises IKError."""
+    targets = [_target(question, i, robot, start) for i in range(len(question.tips))]
+    base = base_joint(robot)
+    locked: Iterable[str] = (base,) if base and not question.group else ()
+    return IKProblem(robot, targets, question.group or None, start, locked)
+
+
+def _target(question: Question, i: int, robot: Robot, start: np.ndarray) -> PoseTarget:
+    pose: Any = question.poses[i]
+    frame, offset = question.references[i]
+    if offset is not None:
+        pose = offset * pose
+    if frame is not None and not question.follow_frames:
+        pose, frame = standing(robot, start, frame) * pose, None
+    return PoseTarget(question.tips[i], pose, frame, question.weights[i],
+                      question.position_tolerance, question.orientation_tolerance)
+
+
+def standing(robot: Robot, q: np.ndarray, frame: str) -> pin.SE3:
+    """Where a frame stands in the root frame at q."""
+    return Configuration(robot, q, robot.scratch_data()).placement(frame)
+
+
+def _movers(robot: Robot, frame: str | None) -> frozenset[str]:
+    return robot.moving_joints(frame) if frame else frozenset()

@@ -1,0 +1,113 @@
+"""ComputeIK requests: what is asked, with every default filled in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pinocchio as pin
+
+from ros2_ik.core import Robot, Status
+from ros2_ik.node.conversions.frames import (
+    default_tip, group_name, link_name, Lookup, Reference, reference,
+)
+from ros2_ik.node.conversions.poses import placement
+from ros2_ik.node.conversions.robot_states import joint_values, Values
+from ros2_ik.node.refusal import Refusal
+
+ALL_AXES = (1.0,) * 6
+MAX_TARGETS = 100   # reading more would keep the node from other requests
+
+
+@dataclass(frozen=True)
+class Question:
+    """A ComputeIK request in core's terms; one of tips, references, poses and weights a target."""
+
+    group: str                          # '': the joints that move the tips
+    tips: tuple[str, ...]
+    references: tuple[Reference, ...]
+    poses: tuple[pin.SE3, ...]          # in the references
+    weights: tuple[Sequence[float], ...]
+    position_tolerance: float
+    orientation_tolerance: float
+    follow_frames: bool
+    seed: Values
+    timeout: float
+    solver: str
+    select: str
+    solutions: int
+    allow_restarts: bool
+
+
+def read_question(request: Any, robot: Robot, defaults: Any, lookup: Lookup) -> Question:
+    """
+    Read a ComputeIK request; `defaults` has the parameters as attributes.
+
+    Raises Refusal. What only core can judge (solver names, weights) is left to it.
+    """
+    count = len(request.targets)
+    group = group_name(robot, request.group, defaults)
+    tips = _tips(request.tips, count, robot, group, defaults)
+    if not request.group and not _moves(robot, group, tips):
+        group = ''   # the default one is not meant: an arm that is named moves itself
+    return Question(
+        group, tips,
+        tuple(reference(robot, target.header.frame_id, lookup) for target in request.targets),
+        tuple(placement(target.pose.position, target.pose.orientation, f"the target of '{tip}'")
+              for tip, target in zip(tips, request.targets, strict=True)),
+        _weights(request.weights, count),
+        request.position_tolerance or defaults.position_tolerance,
+        request.orientation_tolerance or defaults.orientation_tolerance,
+        request.follow_frames, joint_values(request.seed, robot),
+        _timeout(request.timeout, defaults),
+        request.solver or defaults.default_solver, request.select or defaults.default_select,
+        _solutions(request.solutions, defaults), request.allow_restarts)
+
+
+def _tips(names: Sequence[str], count: int, robot: Robot, group: str,
+          defaults: Any) -> tuple[str, ...]:
+    if count == 0:
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS, 'there is no target')
+    if count > MAX_TARGETS:
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                      f'{count} targets; at most {MAX_TARGETS} are read')
+    if not names and count == 1:
+        return (default_tip(robot, group, defaults),)
+    if len(names) != count:
+        raise Refusal(Status.INVALID_LINK_NAME, f'{len(names)} tips but {count} targets')
+    return tuple(link_name(robot, name, 'tips') for name in names)
+
+
+def _moves(robot: Robot, group: str, tips: Sequence[str]) -> bool:
+    joints = set(robot.group(group).joint_names) if group else set()
+    return all(joints & robot.moving_joints(tip) for tip in tips)
+
+
+def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...]:
+    if not numbers:
+        return (ALL_AXES,) * count
+    if len(numbers) not in (6, 6 * count):
+        valid = f'6, or {6 * count} for {count} targets' if count > 1 else '6'
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                      f'{len(numbers)} weights; valid: none, {valid}')
+    rows = tuple(tuple(numbers[i:i + 6]) for i in range(0, len(numbers), 6))
+    return rows if len(rows) == count else rows * count
+
+
+def _timeout(duration: Any, defaults: Any) -> float:
+    seconds = duration.sec + duration.nanosec * 1e-9
+    if seconds < 0:
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS, f'the timeout is negative: {seconds:g} s')
+    if seconds > defaults.max_timeout:
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                      f'the timeout is {seconds:g} s; parameter max_timeout allows '
+                      f'{defaults.max_timeout:g} s')
+    return seconds or defaults.default_timeout
+
+
+def _solutions(count: int, defaults: Any) -> int:
+    if count > defaults.max_solutions:
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                      f'{count} solutions are wanted; parameter max_solutions allows '
+                      f'{defaults.max_solutions}')
+    return max(1, count)
+

@@ -1,0 +1,89 @@
+"""RobotState messages: joint values by name."""
+
+from array import array
+from collections.abc import Iterable, Mapping
+import math
+from typing import Any
+
+from geometry_msgs.msg import Transform
+import pinocchio as pin
+
+from ros2_ik.core import Joint, Robot, Status, UnknownJointError
+from ros2_ik.node.conversions.poses import fill_transform, placement
+from ros2_ik.node.refusal import Refusal
+
+Values = dict[str, Any]   # joint name -> float, or the list of values of a floating or planar one
+
+
+def joint_values(state: Any, robot: Robot, what: str = 'seed') -> Values:
+    """
+    Read a RobotState; mimic joints are passed over.
+
+    Raises Refusal for lengths that differ, unknown joints, joints named twice, and numbers that
+    are not finite.
+    """
+    single, multiple = state.joint_state, state.multi_dof_joint_state
+    values: Values = {}
+    _check_lengths(single.name, single.position, f'{what}.joint_state: {{}} names, {{}} positions')
+    _check_lengths(multiple.joint_names, multiple.transforms,
+                   f'{what}.multi_dof_joint_state: {{}} joint_names, {{}} transforms')
+    for name, position in zip(single.name, single.position, strict=True):
+        if name in robot.mimics:
+            continue
+        _check(_joint(robot, name, values, what).single,
+               f"{what}: joint '{name}' belongs into multi_dof_joint_state")
+        _check(math.isfinite(position), f"{what}: joint '{name}' is at {position}")
+        values[name] = position
+    for name, transform in zip(multiple.joint_names, multiple.transforms, strict=True):
+        joint = _joint(robot, name, values, what)
+        _check(not joint.single, f"{what}: joint '{name}' belongs into joint_state")
+        values[name] = joint_pose(joint, placement(transform.translation, transform.rotation,
+                                                   f"{what}: joint '{name}'",
+                                                   Status.INVALID_ROBOT_STATE))
+    return values
+
+
+def joint_pose(joint: Joint, place: pin.SE3) -> list[float]:
+    """Give the values of a floating or planar joint whose child stands at `place`."""
+    if joint.kind == 'floating':
+        return pin.SE3ToXYZQUAT(place).tolist()
+    R = place.rotation
+    x, y, _ = place.translation
+    return [float(x), float(y), math.atan2(R[1, 0], R[0, 0])]
+
+
+def fill_state(state: Any, joints: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Write the joints called `names`, in that order, into a RobotState."""
+    single, multiple = [], []
+    for name in names:
+        (single if isinstance(joints[name], float) else multiple).append(name)
+    state.joint_state.name = single
+    state.joint_state.position = array('d', [joints[name] for name in single])
+    state.multi_dof_joint_state.joint_names = multiple
+    state.multi_dof_joint_state.transforms = [_transform(joints[name]) for name in multiple]
+
+
+def _transform(values: Any) -> Transform:
+    if len(values) == 3:
+        x, y, theta = values
+        values = (x, y, 0.0, 0.0, 0.0, math.sin(theta / 2), math.cos(theta / 2))
+    transform = Transform()
+    fill_transform(transform, values)
+    return transform
+
+
+def _check_lengths(names: Any, values: Any, text: str) -> None:
+    _check(len(names) == len(values), text.format(len(names), len(values)))
+
+
+def _joint(robot: Robot, name: str, values: Values, what: str) -> Joint:
+    _check(name not in values, f"{what}: joint '{name}' is named twice")
+    try:
+        return robot.joint(name)
+    except UnknownJointError as error:
+        raise Refusal(Status.INVALID_ROBOT_STATE, f'{what}: {error}') from None
+
+
+def _check(holds: bool, message: str) -> None:
+    if not holds:
+        raise Refusal(Status.INVALID_ROBOT_STATE, message)

@@ -1,0 +1,70 @@
+"""The node's state of health, on /diagnostics."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+from ros2_ik.node.parts import Parts
+
+Values = dict[str, Any]
+
+
+def diagnostics(parts: Parts, name: str) -> DiagnosticArray:
+    """Make the message; `name` is the node's."""
+    message = DiagnosticArray()
+    message.header.stamp = parts.clock.now().to_msg()
+    for topic, (level, text, values) in {
+            'robot': _robot(parts), 'joint_states': _joint_states(parts),
+            'requests': _requests(parts), 'workers': _workers(parts)}.items():
+        message.status.append(DiagnosticStatus(
+            level=level, name=f'{name}: {topic}', message=text, hardware_id=name,
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()]))
+    return message
+
+
+def _robot(parts: Parts) -> tuple[bytes, str, Values]:
+    robot, refused = parts.description.robot, parts.description.refused
+    values = {'refused description': refused} if refused else {}
+    if robot is None:
+        return DiagnosticStatus.ERROR, refused or 'no robot yet', values
+    values |= {'robot': robot.name, 'joints': len(robot.joints),
+               'groups': ', '.join(robot.groups), 'root frame': robot.root_frame}
+    if refused:
+        return DiagnosticStatus.WARN, f'a newer description was refused: {refused}', values
+    return DiagnosticStatus.OK, f"robot '{robot.name}' is loaded", values
+
+
+def _joint_states(parts: Parts) -> tuple[bytes, str, Values]:
+    newest = parts.joint_states.newest
+    if newest is None:
+        return DiagnosticStatus.WARN, 'none received', {}
+    age = newest.age(parts.clock.now().nanoseconds)
+    values = {'age [s]': f'{age:.3f}'}
+    if age > (parts.parameters.joint_state_timeout or float('inf')):
+        return DiagnosticStatus.STALE, f'the newest is {age:.3g} s old', values
+    return DiagnosticStatus.OK, 'fresh', values
+
+
+def _requests(parts: Parts) -> tuple[bytes, str, Values]:
+    statistics = parts.statistics
+    values: Values = {f'requests {service}': n for service, n in statistics.requests.items()}
+    values |= {f'failures {status}': n for status, n in statistics.failures.items()}
+    values['refused as busy'] = statistics.busy
+    values |= dict(_times(statistics.percentiles(50, 90, 99)))
+    defects = statistics.failures['FAILURE']
+    text = f'{statistics.requests.total()} requests, {statistics.failures.total()} failures'
+    return (DiagnosticStatus.WARN if defects else DiagnosticStatus.OK), text, values
+
+
+def _times(percentiles: list[float]) -> Iterator[tuple[str, str]]:
+    for percent, seconds in zip((50, 90, 99), percentiles, strict=bool(percentiles)):
+        yield f'solve time p{percent} [ms]', f'{seconds * 1e3:.3f}'
+
+
+def _workers(parts: Parts) -> tuple[bytes, str, Values]:
+    pool = parts.pool
+    values = {'workers': pool.size, 'busy': pool.busy, 'open searches': pool.open_jobs,
+              'replaced': pool.replaced}
+    level = DiagnosticStatus.WARN if pool.replaced else DiagnosticStatus.OK
+    return level, f'{pool.busy} of {pool.size} busy', values

@@ -1,0 +1,1 @@
+"""One file for each service, action or group of topics."""

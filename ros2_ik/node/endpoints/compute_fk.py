@@ -1,0 +1,71 @@
+"""Service ~/compute_fk."""
+
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+
+from ros2_ik.core import Configuration, Robot, Status
+from ros2_ik.node.conversions.frames import (
+    default_group, default_tip, group_tips, link_name, reference,
+)
+from ros2_ik.node.conversions.poses import fill_pose
+from ros2_ik.node.conversions.problems import involved_joints
+from ros2_ik.node.conversions.robot_states import joint_values
+from ros2_ik.node.endpoints.defect import failed
+from ros2_ik.node.parts import Parts
+from ros2_ik.node.refusal import Refusal
+
+MAX_LINKS = 1000   # more would keep the node from other requests
+
+
+class ComputeFK:
+    """Answers where links are."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def answer(self, request: Any, response: Any) -> Any:
+        """Answer a request; never raises."""
+        try:
+            self._compute(request, response)
+        except Exception as error:
+            response = failed(response, error, self._parts.log)
+        self._parts.statistics.count('compute_fk', response.status)
+        return response
+
+    def _compute(self, request: Any, response: Any) -> None:
+        parts = self._parts
+        robot = parts.robot()
+        links = self._links(request.links, robot)
+        frame, offset = reference(robot, request.frame_id, parts.transforms.lookup)
+        needed = frozenset().union(*(involved_joints(robot, link, frame) for link in links))
+        q = parts.state.start(robot, joint_values(request.state, robot, 'state'), needed).q
+        at = Configuration(robot, q, robot.scratch_data())
+        origin = at.placement(frame) if frame else offset
+        header = parts.header(request.frame_id.removeprefix('/') or robot.root_frame)
+        for link in links:
+            place = at.placement(link)
+            pose = PoseStamped(header=header)
+            fill_pose(pose.pose, place if origin is None else origin.actInv(place))
+            response.poses.append(pose)
+        response.links, response.status = links, int(Status.SUCCESS)
+        response.message = f'{len(links)} pose{"s" * (len(links) != 1)} in {header.frame_id}'
+
+    def _links(self, names: Any, robot: Robot) -> list[str]:
+        if len(names) > MAX_LINKS:
+            raise Refusal(Status.INVALID_LINK_NAME,
+                          f'{len(names)} links; at most {MAX_LINKS} are read')
+        if names:
+            return [link_name(robot, name, 'links') for name in names]
+        defaults = self._parts.parameters
+        try:
+            return [default_tip(robot, '', defaults)]
+        except Refusal:
+            group = default_group(robot, defaults)
+            return list(group_tips(robot, group)) if group else self._all_tips(robot)
+
+    def _all_tips(self, robot: Robot) -> list[str]:
+        tips = list(group_tips(robot, ''))
+        if not tips:
+            raise Refusal(Status.INVALID_LINK_NAME, 'no link is named and the robot has no tips')
+        return tips

@@ -1,0 +1,187 @@
+"""The node: makes the parts, spins, stops."""
+
+import os
+import signal
+import sys
+import time
+import traceback
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
+import rclpy
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from ros2_ik.core import IKSolution, Robot
+from ros2_ik.msg import Solution
+from ros2_ik.node.diagnostics import diagnostics
+from ros2_ik.node.endpoints.compute_fk import ComputeFK
+from ros2_ik.node.endpoints.compute_ik import ComputeIK
+from ros2_ik.node.parameters import ParameterError, Parameters
+from ros2_ik.node.parts import Parts
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.free_base import FreeBase
+from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.transforms import Transforms
+from ros2_ik.node.statistics import Statistics
+from ros2_ik.node.workers import Pool
+from ros2_ik.srv import ComputeFK as ComputeFKService, ComputeIK as ComputeIKService
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+PATIENCE = 0.3   # time at the end for the answers of open requests [s]
+
+
+class IKNode(Node):
+    """The node `ros2_ik`."""
+
+    def __init__(self) -> None:
+        super().__init__('ros2_ik')
+        log = self.get_logger()
+        parameters = Parameters(self)
+        self._waiting = 0
+        self._pool = Pool(parameters.workers, log)
+        transforms = Transforms(self, parameters.use_tf)
+        joint_states = JointStates(lambda text: log.warning(text, throttle_duration_sec=5.0))
+        base = FreeBase(parameters, transforms,
+                        lambda text: log.warning(text, throttle_duration_sec=5.0))
+        self._parts = Parts(
+            log, self.get_clock(), parameters,
+            Description(lambda: parameters.max_description_length, log, self._pool.set_robot),
+            joint_states, CurrentState(parameters, joint_states, base, self._now), transforms,
+            self._pool, Statistics())
+        parameters.check, parameters.changed = self._check, self._changed
+        self._subscribe(joint_states, base)
+        self._serve()
+        self._changed({'root_joint', 'robot_description_semantic', 'robot_description'})
+        wrong = self._parts.description.refused or self._check(
+            {'base_source': parameters.base_source})
+        if wrong:
+            raise ParameterError(wrong)
+        self._pool.start()
+
+    def _now(self) -> int:
+        return self.get_clock().now().nanoseconds
+
+    def _subscribe(self, joint_states: JointStates, base: FreeBase) -> None:
+        offer = self._parts.description.offer
+        self.create_subscription(String, 'robot_description',
+                                 lambda message: offer(urdf=message.data), LATCHED)
+        self.create_subscription(String, 'robot_description_semantic',
+                                 lambda message: offer(srdf=message.data), LATCHED)
+        self.create_subscription(JointState, 'joint_states', joint_states.take,
+                                 qos_profile_sensor_data)
+        self.create_subscription(PoseStamped, 'base_pose', base.take, qos_profile_sensor_data)
+
+    def _serve(self) -> None:
+        requests = QoSProfile(depth=self._parts.parameters.queue_depth)
+        compute_ik = ComputeIK(self._parts, self.create_publisher(Solution, '~/solution', 10),
+                               self._wait)
+        # in a reentrant group: else one request that waits for a worker stops all callbacks
+        self.create_service(ComputeIKService, '~/compute_ik', compute_ik.answer,
+                            qos_profile=requests, callback_group=ReentrantCallbackGroup())
+        self.create_service(ComputeFKService, '~/compute_fk', ComputeFK(self._parts).answer,
+                            qos_profile=requests)
+        health = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self.create_timer(1.0, lambda: health.publish(
+            diagnostics(self._parts, self.get_fully_qualified_name())),
+            clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    async def _wait(self, start: Any) -> IKSolution:
+        """Call start(done) and wait for what done is given, in whatever thread."""
+        executor = self.executor
+        future = Future(executor=executor)
+
+        def done(result: IKSolution | Exception) -> None:
+            if isinstance(result, Exception):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
+            executor.wake()   # set_result alone does not end the executor's wait
+
+        self._waiting += 1
+        try:
+            start(done)
+            return await future
+        finally:
+            self._waiting -= 1
+
+    # -- parameters -----------------------------------------------------------------------
+
+    def _check(self, values: dict[str, Any]) -> str | None:
+        if values.get('base_source') == 'tf' and self._parts.transforms.absent:
+            return f'base_source cannot be tf: {self._parts.transforms.absent}'
+        texts = _texts(values)
+        return self._parts.description.why_not(**texts) if texts else None
+
+    def _changed(self, names: set[str]) -> None:
+        texts = _texts({name: getattr(self._parts.parameters, name) for name in names})
+        if texts:
+            self._parts.description.offer(**texts)
+
+    # -- the end --------------------------------------------------------------------------
+
+    def close(self, executor: SingleThreadedExecutor) -> None:
+        """Answer what is open with what has been found so far, then end the workers."""
+        self._pool.cancel_all()
+        end, answered = time.monotonic() + PATIENCE, -1
+        total = self._parts.statistics.requests.total
+        while time.monotonic() < end and (self._waiting or total() > answered):
+            answered = total()
+            executor.spin_once(timeout_sec=0.02)
+        self._pool.close()
+        executor.shutdown()
+        self.destroy_node()
+
+
+def _texts(values: dict[str, Any]) -> dict[str, str]:
+    """Those parameters that make the robot, by the names `Description` has for them."""
+    names = {'robot_description': 'urdf', 'robot_description_semantic': 'srdf',
+             'root_joint': 'root_joint'}
+    return {names[name]: value for name, value in values.items() if value and name in names}
+
+
+def main() -> int:
+    """Run the node until SIGINT or SIGTERM; gives the exit code."""
+    stopping: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: stopping.append(number))
+    try:
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    except Exception as error:   # only wrong arguments, such as a parameter file that is not there
+        return _refuse(f'the arguments cannot be used: {error}')
+    try:
+        node = IKNode()
+    except ParameterError as error:
+        rclpy.shutdown()
+        return _refuse(str(error))
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    try:
+        _spin(executor, node, stopping)
+    finally:
+        node.close(executor)
+        rclpy.try_shutdown()
+    sys.stderr.flush()
+    os._exit(0)   # the interpreter's own end takes up to a second on a busy machine
+
+
+def _spin(executor: SingleThreadedExecutor, node: Node, stopping: list[int]) -> None:
+    while not stopping and rclpy.ok():
+        try:
+            executor.spin_once(timeout_sec=0.1)   # a signal's handler runs when this returns
+        except Exception:
+            node.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
+
+
+def _refuse(reason: str) -> int:
+    print(f'ros2_ik: {" ".join(reason.split())}', file=sys.stderr)
+    return 1

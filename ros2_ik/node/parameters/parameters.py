@@ -1,0 +1,98 @@
+"""The parameters as the node has them: declared once, checked at every change."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+import difflib
+import math
+from typing import Any
+
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.exceptions import ParameterException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from ros2_ik.node.parameters.spec import ParameterError, Spec
+from ros2_ik.node.parameters.table import PARAMETERS
+
+Changed = Callable[[set[str]], None]
+Check = Callable[[dict[str, Any]], str | None]
+
+
+@dataclass
+class Parameters:
+    """
+    The values as attributes: `parameters.max_timeout`.
+
+    `check` is asked before a change (it gives the reason against it, or None), `changed` is told
+    after it.
+    """
+
+    node: Node
+    check: Check = field(default=lambda values: None)
+    changed: Changed = field(default=lambda names: None)
+
+    def __post_init__(self) -> None:
+        self._specs = {spec.name: spec for spec in PARAMETERS}
+        self._values: dict[str, Any] = {}
+        for spec in PARAMETERS:
+            self._values[spec.name] = self._declare(spec)
+        self._raise(_conflict(self._values))
+        self.node.add_on_set_parameters_callback(self._on_set)
+        self.node.add_post_set_parameters_callback(self._on_changed)
+        self._warn_of_unknown()
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__['_values'][name]
+        except KeyError:
+            raise AttributeError(f"there is no parameter '{name}'") from None
+
+    def _declare(self, spec: Spec) -> Any:
+        try:
+            given = self.node.declare_parameter(spec.name, spec.default, spec.descriptor())
+        except (ParameterException, ValueError, TypeError) as error:
+            overrides = getattr(self.node, '_parameter_overrides', {})
+            if spec.name in overrides:
+                spec.parse(overrides[spec.name].value)   # says it better
+            raise ParameterError(f'{spec.name}: {error}') from None
+        return spec.parse(given.value)
+
+    def _warn_of_unknown(self) -> None:
+        """ROS passes over misspelt parameters without a word."""
+        known = set(self._specs) | set(self.node._parameters)   # rclpy has no public way
+        for name in set(getattr(self.node, '_parameter_overrides', {})) - known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else ''
+            self.node.get_logger().warning(f"unknown parameter '{name}' is ignored{hint}")
+
+    def _parsed(self, parameters: list[Parameter]) -> dict[str, Any]:
+        return {p.name: self._specs[p.name].parse(p.value)
+                for p in parameters if p.name in self._specs}
+
+    def _raise(self, reason: str | None) -> None:
+        if reason:
+            raise ParameterError(reason)
+
+    def _on_set(self, parameters: list[Parameter]) -> SetParametersResult:
+        try:
+            values = self._parsed(parameters)
+            self._raise(_conflict({**self._values, **values}))
+            self._raise(self.check(values))
+        except Exception as error:   # out of here it would end the node
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _on_changed(self, parameters: list[Parameter]) -> None:
+        values = self._parsed(parameters)
+        self._values.update(values)
+        self.changed(set(values))
+
+
+def _conflict(values: dict[str, Any]) -> str | None:
+    if values['default_timeout'] > values['max_timeout']:
+        return (f"default_timeout, {values['default_timeout']:g} s, is above max_timeout, "
+                f"{values['max_timeout']:g} s")
+    quaternion = values['base_pose'][3:]
+    if abs(math.hypot(*quaternion) - 1) > 1e-2:
+        return f'base_pose: the quaternion {quaternion} does not have norm 1'
+    return None

@@ -1,0 +1,62 @@
+"""The parameters of the node."""
+
+import os
+
+from ros2_ik.core import solver_names
+from ros2_ik.node.parameters.spec import Spec
+
+
+def _solvers() -> tuple[str, ...]:
+    return ('auto', *solver_names())
+
+
+PARAMETERS = (
+    Spec('robot_description', '',
+         'URDF of the robot. The topic robot_description is read as well; the newer one counts.'),
+    Spec('robot_description_semantic', '',
+         'SRDF of the robot. The topic robot_description_semantic is read as well.'),
+    Spec('max_description_length', 20_000_000,
+         'Longer descriptions are refused unread.', 'characters', 1, 2_000_000_000),
+    Spec('root_joint', 'fixed', 'How the root link stands in the world.',
+         choices=lambda: ('fixed', 'planar', 'freeflyer')),
+    Spec('base_source', 'parameter',
+         'Where the pose of a planar or freeflyer base comes from when a request does not give '
+         'it: parameter (base_pose), topic (base_pose, a PoseStamped) or tf.',
+         choices=lambda: ('parameter', 'topic', 'tf')),
+    Spec('base_pose', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+         "Pose of the root link in the robot's root frame, x y z qx qy qz qw.", 'm'),
+    Spec('use_tf', True, 'Listen to TF, where tf2_ros is installed, for frames that are not '
+         "the robot's.", read_only=True),
+    Spec('joint_state_timeout', 1.0,
+         'Joint values older than this count as unknown; 0: any age will do.', 's', 0),
+    Spec('require_joint_states', False,
+         'Refuse requests that need a joint value which is neither given nor fresh, even if it '
+         'only says where the search starts.'),
+    Spec('default_group', '',
+         'Group of requests that name none, if it moves their tips. Empty: that of the shipped '
+         'robot of this name, else the joints that move the tips.'),
+    Spec('default_tip', '',
+         'Tip of requests that name none. Empty: that of the shipped robot of this name, else '
+         'the only tip of the group. Requests for another group take the only tip of that.'),
+    Spec('default_timeout', 0.05, 'Time for a search when the request gives none.', 's',
+         1e-4, 3600),
+    Spec('max_timeout', 10.0, 'Requests for a longer search are refused.', 's', 1e-4, 3600),
+    Spec('position_tolerance', 1e-5, 'Used when the request gives none.', 'm', 1e-12, 10),
+    Spec('orientation_tolerance', 1e-4, 'Used when the request gives none.', 'rad', 1e-12, 4),
+    Spec('default_solver', 'auto', 'Used when the request names none.', choices=_solvers),
+    Spec('default_select', 'first', 'Used when the request says nothing.',
+         choices=lambda: ('first', 'nearest')),
+    Spec('max_solutions', 64, 'Requests for more solutions are refused.', '', 1, 10_000),
+    Spec('random_state', 0, 'Start of the random numbers of each search, so that equal requests '
+         'get equal answers; -1: different each time.', '', -1, 2**32 - 1),
+    Spec('inline_time', 0.002, 'A search that is not done after this goes to a worker process; '
+         'no other callback runs meanwhile.', 's', 0, 0.1),
+    Spec('workers', max(1, (os.cpu_count() or 2) - 1), 'Worker processes for long searches.',
+         '', 1, 256, read_only=True),
+    Spec('max_pending', 64, 'Open searches in the workers; what exceeds it is answered "busy".',
+         '', 1, 10_000),
+    Spec('queue_depth', 1000, 'Requests that may wait, for each service; DDS drops older ones '
+         'without a sign. Fast DDS sends each answer to all clients of a service: when several '
+         'ask at once, each needs a queue (QoS depth) for the answers to all.', '', 1, 5000,
+         read_only=True),
+)

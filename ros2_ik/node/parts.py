@@ -1,0 +1,45 @@
+"""What the endpoints work with."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from rclpy.clock import Clock
+from std_msgs.msg import Header
+
+from ros2_ik.core import Robot, Status
+from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.transforms import Transforms
+from ros2_ik.node.statistics import Statistics
+from ros2_ik.node.workers import Pool
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of the node, made once."""
+
+    log: Any
+    clock: Clock
+    parameters: Parameters
+    description: Description
+    joint_states: JointStates
+    state: CurrentState
+    transforms: Transforms
+    pool: Pool
+    statistics: Statistics
+
+    def robot(self) -> Robot:
+        """Give the robot of this moment; raises Refusal when there is none."""
+        robot = self.description.robot
+        if robot is None:
+            refused = self.description.refused
+            why = f': {refused}' if refused else '; robot_description has not been received'
+            raise Refusal(Status.INVALID_ROBOT_STATE, f'there is no robot yet{why}')
+        return robot
+
+    def header(self, frame_id: str) -> Header:
+        """Make a header stamped now."""
+        return Header(stamp=self.clock.now().to_msg(), frame_id=frame_id)

@@ -1,0 +1,89 @@
+"""The start state of a request: what it gives, and what is known of the rest."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ros2_ik.core import Robot, Status
+import numpy as np
+from ros2_ik.node.conversions.problems import base_joint
+from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.state.free_base import FreeBase
+from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.reading import Reading
+
+NONE: frozenset[str] = frozenset()
+NOTICEABLE = 1e-3   # encoders report a hair outside of the limits [rad, m]
+
+
+class Start(NamedTuple):
+    """Joint values (nq,) to start from, and what a person should know of where they are from."""
+
+    q: np.ndarray
+    notes: list[str]
+
+
+class CurrentState:
+    """Joint values and base pose as the node knows them now; `now` is the node clock [ns]."""
+
+    def __init__(self, parameters: Any, joint_states: JointStates, base: FreeBase,
+                 now: Callable[[], int]) -> None:
+        self._parameters, self._now = parameters, now
+        self._joint_states, self._base = joint_states, base
+
+    def start(self, robot: Robot, given: Mapping[str, Any], needed: frozenset[str],
+              free: frozenset[str] = NONE) -> Start:
+        """
+        Complete the `given` joint values.
+
+        `needed` joints must be given or known by a reading that is fresh, else Refusal. `free`
+        ones only say where a search starts: an old reading does, or else the neutral value.
+        """
+        strict = self._parameters.require_joint_states
+        limit, now = self._parameters.joint_state_timeout or float('inf'), self._now()
+        base = base_joint(robot)
+        values, old, unseen = dict(given), [], []
+        for joint in robot.joints:
+            name = joint.name
+            if name in given:
+                continue
+            reading = (self._base.read(robot) if name == base
+                       else self._joint_states.get(name) if joint.single else None)
+            fresh = reading is not None and reading.age(now) <= limit
+            if not fresh and (name in needed or strict and name in free):
+                raise Refusal(Status.ROBOT_STATE_STALE,
+                              self._complaint(name, name == base, reading, now, limit))
+            if reading is not None:
+                values[name] = reading.value
+            if not fresh and name in free:
+                (unseen if reading is None else old).append(name)
+        q = robot.to_q(values)
+        return Start(q, _notes(old, unseen, _outside(robot, q, free)))
+
+    def _complaint(self, name: str, is_base: bool, reading: Reading | None, now: int,
+                   limit: float) -> str:
+        source = (f'base_source {self._parameters.base_source}' if is_base else 'joint_states')
+        if reading is None:
+            return (f"joint '{name}' is needed, but the request does not give it and {source} "
+                    'has never told it')
+        return (f"joint '{name}' is needed, but the request does not give it and {source} told it "
+                f'{reading.age(now):.3g} s ago; parameter joint_state_timeout allows {limit:g} s')
+
+
+def _outside(robot: Robot, q: np.ndarray, free: frozenset[str]) -> list[str]:
+    """Free joints that are noticeably outside their limits."""
+    if not ((q < robot.lower - NOTICEABLE) | (q > robot.upper + NOTICEABLE)).any():
+        return []
+    return [joint.name for joint in robot.joints if joint.single and joint.name in free
+            and not joint.lower - NOTICEABLE <= q[joint.index] <= joint.upper + NOTICEABLE]
+
+
+def _notes(old: list[str], unseen: list[str], outside: list[str]) -> list[str]:
+    said = ((old, 'joint_states is too old for {}: the search started there all the same'),
+            (unseen, 'joint_states has nothing of {}: the search started at neutral'),
+            (outside, 'outside the limits at the start: {}, moved inside for the search'))
+    return [text.format(_list(names)) for names, text in said if names]
+
+
+def _list(names: list[str]) -> str:
+    quoted = ', '.join(f"'{name}'" for name in names[:3])
+    return quoted if len(names) <= 3 else f'{quoted} and {len(names) - 3} more'

@@ -1,0 +1,118 @@
+"""The robot's description: taken over when it is right, refused with the reason when not."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ros2_ik.core import IKError, Robot
+
+
+class Texts(NamedTuple):
+    """All that makes a robot."""
+
+    urdf: str = ''
+    srdf: str = ''
+    root_joint: str = 'fixed'
+
+
+class Trial(NamedTuple):
+    """What came of texts: the reason against them, or the texts to keep and their robot."""
+
+    refused: str
+    texts: Texts = Texts()
+    robot: Robot | None = None
+
+
+class Description:
+    """
+    The robot of the newest good description.
+
+    `limit` gives the longest text that is read; `swapped` is called with each new robot.
+    `refused` is the reason why the newest text was not taken over, or ''.
+    """
+
+    def __init__(self, limit: Callable[[], int], log: Any,
+                 swapped: Callable[[Robot], None]) -> None:
+        self._limit, self._log, self._swapped = limit, log, swapped
+        self.robot: Robot | None = None
+        self.refused = ''
+        self._texts = Texts()
+        self._tried: tuple[object, Trial] = None, Trial('')
+
+    def offer(self, **texts: str) -> str:
+        """
+        Take over new texts (urdf, srdf, root_joint); the others stay.
+
+        Gives the reason against it, or ''. An SRDF without a URDF waits for one.
+        """
+        wanted = self._texts._replace(**texts)
+        if wanted == self._texts:
+            self.refused = ''
+        elif self._tried[0] != (wanted, set(texts)) or not self.refused:   # else known to be wrong
+            self._take(texts, self._try(texts))
+        return self.refused
+
+    def why_not(self, **texts: str) -> str:
+        """Give the reason against texts, or ''."""
+        return self._try(texts).refused
+
+    def _take(self, texts: dict[str, str], trial: Trial) -> None:
+        self.refused = trial.refused
+        if trial.refused:
+            self._log.error(f'description refused: {trial.refused}'
+                            + (f"; robot '{self.robot.name}' stays" if self.robot else ''))
+            return
+        self._texts = trial.texts
+        if trial.robot:
+            self.robot = trial.robot
+            self._tell(trial.robot)
+            self._swapped(trial.robot)
+
+    def _try(self, texts: dict[str, str]) -> Trial:
+        """Make the robot; the last trial is kept, since parameters are checked, then set."""
+        flaw = self._flaw(texts)
+        if flaw:
+            return Trial(flaw)
+        wanted = self._texts._replace(**texts)
+        if self._tried[0] != (wanted, set(texts)):
+            self._tried = (wanted, set(texts)), _trial(texts, wanted, self._log)
+        return self._tried[1]
+
+    def _flaw(self, texts: dict[str, str]) -> str:
+        """Say what is wrong at first sight."""
+        for key, text in texts.items():
+            name = key.upper()
+            if len(text) > self._limit():
+                return (f'the {name} has {len(text)} characters; parameter '
+                        f'max_description_length allows {self._limit()}')
+            if key != 'root_joint' and '<' not in text:
+                return f'the {name} is no XML' if text.strip() else f'the {name} is empty'
+        return ''
+
+    def _tell(self, robot: Robot) -> None:
+        groups = ', '.join(robot.groups) or 'none'
+        self._log.info(f"robot '{robot.name}': {len(robot.joints)} joints, groups: {groups}")
+        if robot.warnings:
+            more = f' (and {len(robot.warnings) - 1} more)' if len(robot.warnings) > 1 else ''
+            self._log.warning(f'SRDF: {robot.warnings[0]}{more}')
+
+
+def _trial(texts: dict[str, str], wanted: Texts, log: Any) -> Trial:
+    if not wanted.urdf:
+        return Trial('', wanted)
+    try:
+        return Trial('', wanted, _build(wanted))
+    except IKError as error:
+        if not wanted.srdf or set(texts) != {'urdf'}:
+            return Trial(str(error))
+        first = str(error)
+    without = wanted._replace(srdf='')   # a URDF must not suffer from an SRDF that came earlier
+    try:
+        robot = _build(without)
+    except IKError:
+        return Trial(first)
+    log.error(f'the SRDF that came earlier is left out: {first}')
+    return Trial('', without, robot)
+
+
+def _build(texts: Texts) -> Robot:
+    return Robot.from_urdf(texts.urdf, srdf=texts.srdf or None, root_joint=texts.root_joint)

@@ -1,0 +1,33 @@
+"""What the node counts of its requests."""
+
+from collections import Counter, deque
+
+import numpy as np
+
+from ros2_ik.core import Status
+
+KEPT = 1000   # solve times that the percentiles are taken of
+
+
+class Statistics:
+    """Requests by service and status, and the times of the last searches [s]."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        self.busy = 0
+        self._seconds: deque[float] = deque(maxlen=KEPT)
+
+    def count(self, service: str, status: int, seconds: float = 0.0) -> None:
+        """Count a request that has been answered; `seconds` is 0 when nothing was searched."""
+        self.requests[service] += 1
+        if status != Status.SUCCESS:
+            self.failures[Status(status).name] += 1
+        if seconds > 0:
+            self._seconds.append(seconds)
+
+    def percentiles(self, *percents: float) -> list[float]:
+        """Percentiles of the times [s]; empty before the first search."""
+        if not self._seconds:
+            return []
+        return [float(value) for value in np.percentile(list(self._seconds), percents)]

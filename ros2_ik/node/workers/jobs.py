@@ -1,0 +1,38 @@
+"""What the node and a worker say to each other through their pipe."""
+
+from typing import Any, NamedTuple
+
+from ros2_ik.core import IKSolution
+
+
+class TakeRobot(NamedTuple):
+    """To the worker: a robot, pickled, that jobs may name."""
+
+    key: str
+    robot: bytes
+
+
+class Job(NamedTuple):
+    """To the worker: go on with a search, `state` of Search.state()."""
+
+    number: int
+    robot_key: str
+    state: dict[str, Any]
+
+
+class Cancel(NamedTuple):
+    """To the worker: answer a job at once with what there is."""
+
+    number: int
+
+
+class Ready(NamedTuple):
+    """To the node: the worker has started."""
+
+
+class Result(NamedTuple):
+    """To the node: a job's end; without a solution, `failure` says what went wrong."""
+
+    number: int
+    solution: IKSolution | None
+    failure: str = ''

@@ -1,0 +1,59 @@
+"""A worker process as the node sees it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+import math
+import pickle
+import time
+from typing import Any
+
+from ros2_ik.core import IKSolution, Robot
+from ros2_ik.node.workers.jobs import TakeRobot
+from ros2_ik.node.workers.serve import serve
+
+OVERDUE = 1.0   # with no answer so long after a job's deadline [s], a worker is stuck
+START = 30.0    # it may take this long to start [s]
+
+Done = Callable[[IKSolution | Exception], None]
+
+
+class WorkerError(RuntimeError):
+    """A search that failed in its worker, or whose worker died or was stuck."""
+
+
+class Member:
+    """One process, its pipe and the jobs it has: number -> deadline and who is told."""
+
+    def __init__(self, context: Any) -> None:
+        self.connection, there = context.Pipe()
+        self.process = context.Process(target=serve, args=(there,), daemon=True)
+        self.process.start()
+        there.close()   # the worker's end alone keeps the pipe open
+        self.started, self.ready = time.monotonic(), False
+        self.jobs: dict[int, tuple[float, Done]] = {}
+
+    def send(self, message: Any) -> None:
+        """Send, unless it has died: whoever waits for its answers sees that, too."""
+        try:
+            self.connection.send(message)
+        except OSError:
+            pass
+
+    def stuck(self) -> bool:
+        """Whether an answer, or its start, is long overdue."""
+        now = time.monotonic()
+        if not self.ready:
+            return now > self.started + START
+        earliest = min((deadline for deadline, _ in list(self.jobs.values())), default=math.inf)
+        return now > earliest + OVERDUE
+
+    def end(self) -> None:
+        """Kill the process and wait until it is gone."""
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+def robot_message(robot: Robot) -> TakeRobot:
+    """Pickle a robot once for all workers."""
+    return TakeRobot(robot.key, pickle.dumps(robot))

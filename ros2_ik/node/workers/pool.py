@@ -1,0 +1,170 @@
+"""The node's side: starts worker processes, hands out searches, replaces what dies."""
+
+from itertools import count
+import multiprocessing
+from multiprocessing.connection import wait
+import threading
+import time
+from typing import Any
+
+from ros2_ik.core import Robot, Search
+from ros2_ik.node.workers.jobs import Cancel, Job, Ready, Result, TakeRobot
+from ros2_ik.node.workers.member import Done, Member, robot_message, WorkerError
+
+CHECK = 0.5     # how often stuck workers are looked for [s]
+RESTART = 1.0   # time from the start of a worker to that of the one in its place, at least [s]
+
+
+class Pool:
+    """
+    `size` worker processes, and a thread that waits for what they say.
+
+    The methods belong to one thread, the node's; `done` callbacks run in the pool's own. Nobody
+    sends while holding the lock: a full pipe is only emptied by a worker that is listened to.
+    """
+
+    def __init__(self, size: int, log: Any) -> None:
+        self.size, self._log = size, log
+        self._context: Any = multiprocessing.get_context('forkserver')
+        self._context.set_forkserver_preload(['ros2_ik.node.workers.preload'])
+        self._numbers = count()
+        self._robot: TakeRobot | None = None
+        self._lock = threading.Lock()
+        self._wake, self._waker = self._context.Pipe(duplex=False)
+        self._stopping = self._closing = False
+        self._members: list[Member] = []
+        self._vacant: list[float] = []   # from when on the places of lost ones may be filled
+        self.replaced = 0
+        self._thread = threading.Thread(target=self._watch, name='workers', daemon=True)
+
+    def start(self) -> None:
+        """Start the processes; it takes a second until they work."""
+        self._vacant = [0.0] * self.size
+        self._fill_places()
+        self.replaced = 0
+        self._thread.start()
+
+    @property
+    def open_jobs(self) -> int:
+        """Number of searches that the workers have."""
+        return sum(len(member.jobs) for member in self._members)
+
+    @property
+    def busy(self) -> int:
+        """Number of workers that have a search."""
+        return sum(bool(member.jobs) for member in self._members)
+
+    @property
+    def processes(self) -> list[int]:
+        """Process ids of the workers."""
+        return [member.process.pid for member in self._members]
+
+    def set_robot(self, robot: Robot) -> None:
+        """Tell all workers of a robot, also those that start later."""
+        message = robot_message(robot)
+        with self._lock:
+            self._robot, members = message, list(self._members)
+        for member in members:
+            member.send(message)
+
+    def submit(self, search: Search, done: Done) -> None:
+        """Hand a search on; `done` gets its solution, or a WorkerError."""
+        if self._stopping:
+            search.budget.cancel = lambda: True
+            done(search.solution())
+            return
+        job = Job(next(self._numbers), search.problem.robot.key, search.state())
+        with self._lock:
+            member = min(self._members, key=lambda m: (not m.ready, len(m.jobs)), default=None)
+            if member:
+                member.jobs[job.number] = search.budget.deadline, done
+        if member:
+            member.send(job)
+        else:
+            done(WorkerError('no worker process is running; a new one is being started'))
+
+    def cancel_all(self) -> None:
+        """Ask for the answers of all searches at once, also of those that are still to come."""
+        self._stopping = True
+        for member in list(self._members):
+            for number in list(member.jobs):
+                member.send(Cancel(number))
+
+    def close(self) -> None:
+        """End all processes; open searches get no answer any more."""
+        self._closing = True
+        self._waker.send_bytes(b'.')
+        self._thread.join()
+        for member in self._members:
+            member.process.kill()
+        for member in self._members:
+            member.end()
+
+    # -- in the pool's thread -------------------------------------------------------------
+
+    def _watch(self) -> None:
+        while not self._closing:
+            try:
+                self._listen()
+                self._fill_places()
+            except Exception as error:
+                self._log.error(f'workers: {type(error).__name__}: {error}')
+                time.sleep(CHECK)
+
+    def _listen(self) -> None:
+        members = list(self._members)
+        sources = [end for m in members for end in (m.connection, m.process.sentinel)]
+        ready = set(wait([self._wake, *sources], CHECK))
+        for member in members:
+            alive = member.process.sentinel not in ready
+            if member.connection in ready:
+                alive = self._receive(member) and alive
+            if not alive or member.stuck():
+                self._lose(member, 'was stuck' if alive else 'died')
+
+    def _receive(self, member: Member) -> bool:
+        """Take what a worker says; gives whether its pipe is still open."""
+        try:
+            while member.connection.poll():
+                self._take(member, member.connection.recv())
+        except (EOFError, OSError):
+            return False
+        return True
+
+    def _take(self, member: Member, message: Ready | Result) -> None:
+        if isinstance(message, Ready):
+            member.ready = True
+            return
+        _, done = member.jobs.pop(message.number)
+        if message.solution is not None:
+            done(message.solution)
+        else:
+            self._log.error(f'a search failed:\n{message.failure}')
+            done(WorkerError(message.failure.strip().splitlines()[-1]))
+
+    def _lose(self, member: Member, how: str) -> None:
+        with self._lock:
+            self._members.remove(member)
+            self._vacant.append(member.started + RESTART)
+        member.end()
+        code = '' if how == 'was stuck' else f' (exit code {member.process.exitcode})'
+        reason = f'the worker process of this search {how}{code}'
+        self._log.error(f'a worker process {how}{code}; another one takes its place')
+        for _, done in member.jobs.values():
+            done(WorkerError(reason))
+
+    def _fill_places(self) -> None:
+        while self._vacant and min(self._vacant) <= time.monotonic():
+            self._vacant.remove(min(self._vacant))
+            member, told = Member(self._context), None
+            while not self._join(member, told):
+                told = self._robot
+                member.send(told)
+            self.replaced += 1
+
+    def _join(self, member: Member, told: TakeRobot | None) -> bool:
+        """Let the node have a member that knows the present robot."""
+        with self._lock:
+            if told is self._robot:
+                self._members.append(member)
+            return told is self._robot

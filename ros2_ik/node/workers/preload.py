@@ -1,0 +1,12 @@
+"""
+What the fork server imports before its first fork, so that workers start warm.
+
+It ignores SIGTERM: systemd and others send that to every process of the node at once, and the
+node takes a worker whose fork server has died for a dead one. It ends when the node does.
+"""
+
+import signal
+
+import ros2_ik.node.workers.serve  # noqa: F401
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN)

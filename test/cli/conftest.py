@@ -1,0 +1,103 @@
+"""The command as a person runs it, and judges that share no code with it."""
+
+from collections.abc import Callable
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from ros2_ik.cli import main
+from ros2_ik.core import Robot
+
+COMMAND = Path(__file__).parents[2] / 'scripts' / 'ros2_ik'
+
+# two links of 0.5 m and 0.3 m that turn about z, a slide along z at the end
+PLANAR_ARM = """<robot name="planar_arm">
+  <link name="base"/> <link name="upper"/> <link name="fore"/> <link name="slide"/>
+  <joint name="shoulder" type="revolute">
+    <parent link="base"/> <child link="upper"/> <axis xyz="0 0 1"/>
+    <limit lower="-2" upper="2" velocity="1" effort="1"/>
+  </joint>
+  <joint name="elbow" type="continuous">
+    <parent link="upper"/> <child link="fore"/> <axis xyz="0 0 1"/> <origin xyz="0.5 0 0"/>
+  </joint>
+  <joint name="lift" type="prismatic">
+    <parent link="fore"/> <child link="slide"/> <axis xyz="0 0 1"/> <origin xyz="0.3 0 0"/>
+    <limit lower="0" upper="0.2" velocity="1" effort="1"/>
+  </joint>
+</robot>"""
+
+
+class Run(NamedTuple):
+    """What a command has said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Its output as JSON, as strict readers take it."""
+        return json.loads(self.out, parse_constant=lambda name: pytest.fail(f'{name} in JSON'))
+
+    def refused(self) -> str:
+        """Give the reason of a refusal: one line, no traceback."""
+        assert self.code == 2
+        assert self.out == ''
+        lines = self.err.strip().splitlines()
+        assert 'Traceback' not in self.err
+        assert lines and (len(lines) == 1 or lines[0].startswith('usage:')), self.err
+        return lines[-1]
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
+    """Run the command in this process."""
+    def run(*words: object) -> Run:
+        try:
+            code = main([str(word) for word in words])
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return Run(code, *capsys.readouterr())
+    return run
+
+
+@pytest.fixture(scope='session')
+def process() -> Callable[..., Run]:
+    """Run the command in a process of its own."""
+    def run(*words: object, **environment: str) -> Run:
+        done = subprocess.run([sys.executable, COMMAND, *(str(word) for word in words)],
+                              capture_output=True, text=True, timeout=60,
+                              env=os.environ | environment)
+        return Run(done.returncode, done.stdout, done.stderr)
+    return run
+
+
+@pytest.fixture
+def planar_arm(tmp_path: Path) -> Path:
+    """Give a URDF file."""
+    path = tmp_path / 'planar arm.urdf'
+    path.write_text(PLANAR_ARM)
+    return path
+
+
+@pytest.fixture(scope='session')
+def judge() -> Callable[..., np.ndarray]:
+    """Give forward kinematics of shipped robots by yourdfpy: T_frame_link, (4, 4)."""
+    yourdfpy = pytest.importorskip('yourdfpy')
+    loaded = {}
+
+    def pose(robot: str, joints: dict[str, float], link: str, frame: str) -> np.ndarray:
+        if robot not in loaded:
+            from io import BytesIO
+            urdf = BytesIO(Robot.load(robot).urdf.encode())
+            loaded[robot] = yourdfpy.URDF.load(urdf, load_meshes=False, build_scene_graph=True)
+        model = loaded[robot]
+        model.update_cfg({name: joints.get(name, 0.0) for name in model.actuated_joint_names})
+        return np.array(model.get_transform(link, frame))
+    return pose

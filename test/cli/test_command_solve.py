@@ -1,0 +1,184 @@
+"""`ros2_ik solve`, judged by yourdfpy or by closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+
+# in the limits, far from the home pose
+REACHABLE = {'panda_joint1': 0.6, 'panda_joint2': -0.9, 'panda_joint3': 0.7, 'panda_joint4': -2.1,
+             'panda_joint5': 1.2, 'panda_joint6': 1.9, 'panda_joint7': -0.8}
+
+
+def rotation(rpy):
+    """Rotation about fixed x, then y, then z (URDF specification)."""
+    (r, p, y) = rpy
+    Rx = np.array([[1, 0, 0], [0, math.cos(r), -math.sin(r)], [0, math.sin(r), math.cos(r)]])
+    Ry = np.array([[math.cos(p), 0, math.sin(p)], [0, 1, 0], [-math.sin(p), 0, math.cos(p)]])
+    Rz = np.array([[math.cos(y), -math.sin(y), 0], [math.sin(y), math.cos(y), 0], [0, 0, 1]])
+    return Rz @ Ry @ Rx
+
+
+def quaternion(rpy):
+    """Give x y z w of the same rotation."""
+    (sr, sp, sy), (cr, cp, cy) = np.sin(np.array(rpy) / 2), np.cos(np.array(rpy) / 2)
+    return [sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy,
+            cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy]
+
+
+def angle(R):
+    """Angle of a rotation, exact for small ones, too."""
+    return 2 * math.asin(min(1.0, np.linalg.norm(R - np.eye(3)) / math.sqrt(8)))
+
+
+def rpy_of(R):
+    """Fixed-axis angles, away from the singularity."""
+    return [math.atan2(R[2, 1], R[2, 2]), -math.asin(R[2, 0]), math.atan2(R[1, 0], R[0, 0])]
+
+
+def test_reaches_a_pose(process, judge):
+    T = judge('panda', REACHABLE, 'panda_hand_tcp', 'panda_link0')
+    run = process('solve', 'panda', '--xyz', *T[:3, 3], '--rpy', *rpy_of(T[:3, :3]), '--json',
+                  '--random-state', 1)
+    assert run.code == 0, run.err
+    answer = run.json
+    assert answer['success'] and answer['status'] == 'SUCCESS'
+    found = judge('panda', answer['joints'], 'panda_hand_tcp', 'panda_link0')
+    assert np.linalg.norm(found[:3, 3] - T[:3, 3]) < 2e-5
+    assert angle(found[:3, :3].T @ T[:3, :3]) < 2e-4
+    target = answer['targets'][0]
+    assert target['position_error'] == pytest.approx(
+        np.linalg.norm(found[:3, 3] - T[:3, 3]), abs=1e-8)
+
+
+@pytest.mark.parametrize('words', [
+    ('--rpy', 30, -20, 100, '--deg'),
+    ('--rpy', *np.radians([30, -20, 100])),
+    ('--quat', *(2 * x for x in quaternion(np.radians([30, -20, 100])))),
+])
+def test_orientations_mean_what_ros_means(command, judge, words):
+    R = rotation(np.radians([30, -20, 100]))
+    run = command('solve', 'ur5', '--xyz', 0.3, -1e-3, 0.4, *words, '--json')
+    assert run.code == 0, run.err
+    found = judge('ur5', run.json['joints'], 'tool0', 'base_link')
+    assert angle(found[:3, :3].T @ R) < 2e-4
+    assert np.linalg.norm(found[:3, 3] - [0.3, -1e-3, 0.4]) < 2e-5
+
+
+def test_two_arms(command, judge):
+    run = command('solve', 'baxter', '--tip', 'left_gripper', '--xyz', 0.7, 0.3, 0.2,
+                  '--rpy', 0, 90, 0, '--tip', 'right_gripper', '--xyz', 0.7, -0.3, 0.1,
+                  '--deg', '--json')
+    assert run.code == 0, run.err
+    joints = run.json['joints']
+    assert len(joints) == 14
+    left = judge('baxter', joints, 'left_gripper', 'base')
+    right = judge('baxter', joints, 'right_gripper', 'base')
+    assert np.linalg.norm(left[:3, 3] - [0.7, 0.3, 0.2]) < 2e-5
+    assert angle(left[:3, :3].T @ rotation([0, math.pi / 2, 0])) < 2e-4
+    assert np.linalg.norm(right[:3, 3] - [0.7, -0.3, 0.1]) < 2e-5
+    assert run.json['notes'] == ['right_gripper: position only (no --rpy or --quat given)']
+
+
+def test_relative_to_a_moving_frame(command, judge):
+    run = command('solve', 'panda', '--xyz', 0, 0.2, 0.3, '--relative-to', 'panda_link3', '--json')
+    assert run.code == 0, run.err
+    found = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link3')
+    assert np.linalg.norm(found[:3, 3] - [0, 0.2, 0.3]) < 2e-5
+
+
+def test_orientation_only(command, judge):
+    run = command('solve', 'panda', '--rpy', 180, 0, 30, '--deg', '--json')
+    assert run.code == 0, run.err
+    found = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link0')
+    assert angle(found[:3, :3].T @ rotation(np.radians([180, 0, 30]))) < 2e-4
+    assert 'orientation only' in run.json['notes'][0]
+
+
+def test_a_freed_axis_may_be_any_way_off(command, judge):
+    run = command('solve', 'panda', '--xyz', 0.4, 0.1, 9, '--rpy', 180, 0, 0, '--deg', '--json',
+                  '--weights', 1, 1, 0, 1, 1, 1)
+    assert run.code == 0, run.err
+    found = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link0')
+    assert np.linalg.norm(found[:2, 3] - [0.4, 0.1]) < 2e-5
+    assert run.json['targets'][0]['position_error'] < 2e-5
+
+
+def test_several_solutions_differ_and_hold(command, judge):
+    run = command('solve', 'ur5', '--xyz', 0.4, 0.2, 0.3, '--rpy', 0, 0, 0, '--solutions', 3,
+                  '--random-state', 1, '--json')
+    solutions = [run.json['joints'], *run.json['alternatives']]
+    assert len(solutions) == 3
+    for joints in solutions:
+        found = judge('ur5', joints, 'tool0', 'base_link')
+        assert np.linalg.norm(found[:3, 3] - [0.4, 0.2, 0.3]) < 2e-5
+    values = np.array([list(joints.values()) for joints in solutions])
+    assert min(np.abs(values[i] - values[j]).max() for i in range(3) for j in range(i)) > 1e-2
+
+
+def test_urdf_file_closed_form(command, planar_arm):
+    run = command('solve', planar_arm, '--xyz', 0.5, 0.3, 0.1, '--json', '--seed', 'elbow=1.5')
+    assert run.code == 0, run.err
+    q = run.json['joints']
+    assert q['lift'] == pytest.approx(0.1, abs=2e-5)
+    assert math.cos(q['elbow']) == pytest.approx(0, abs=1e-4)
+    x = 0.5 * math.cos(q['shoulder']) + 0.3 * math.cos(q['shoulder'] + q['elbow'])
+    y = 0.5 * math.sin(q['shoulder']) + 0.3 * math.sin(q['shoulder'] + q['elbow'])
+    assert (x, y) == pytest.approx((0.5, 0.3), abs=2e-5)
+
+
+def test_seed_decides_which_solution(command, planar_arm):
+    up = command('solve', planar_arm, '--xyz', 0.6, 0, 0, '--json', '--seed', 'elbow=60', '--deg')
+    down = command('solve', planar_arm, '--xyz', 0.6, 0, 0, '--json', '--seed', 'elbow=-60',
+                   '--deg')
+    assert up.json['joints']['elbow'] == pytest.approx(-down.json['joints']['elbow'], abs=1e-3)
+    assert up.json['joints']['elbow'] > 0
+
+
+def test_the_table_shows_limits_and_marks_the_near_ones(command, planar_arm):
+    run = command('solve', planar_arm, '--xyz', 0.5, 0.3, 0.199)
+    assert run.code == 0, run.err
+    lines = {line.split()[0]: line for line in run.out.splitlines() if line.strip()}
+    assert lines['lift'].split()[1:] == ['0.1990', 'm', '0.0000', '0.2000', 'near', 'its', 'limit']
+    assert lines['elbow'].split()[2:] == ['rad', lines['elbow'].split()[3], '-', '-']
+    assert 'position only' in run.out
+    assert 'forward kinematics' in run.out
+
+
+def test_out_of_reach_is_no_solution(command, planar_arm):
+    run = command('solve', planar_arm, '--xyz', 2, 0, 0, '--timeout', 0.2)
+    assert run.code == 1
+    assert 'best attempt' in run.out
+    answer = command('solve', planar_arm, '--xyz', 2, 0, 0, '--timeout', 0.2, '--json')
+    assert answer.code == 1
+    assert answer.json['joints'] is None
+    assert answer.json['status'] in ('NO_IK_SOLUTION', 'TIMED_OUT')
+    assert answer.json['targets'][0]['position_error'] == pytest.approx(1.2, abs=1e-2)
+
+
+@pytest.mark.parametrize('words, hint', [
+    (['pand', '--xyz', 1, 2, 3], "did you mean 'panda'"),
+    (['panda'], 'needs --xyz, --rpy or --quat'),
+    (['panda', '--tip', 'panda_hand_tpc', '--xyz', 1, 2, 3], "'panda_hand_tcp'"),
+    (['panda', '--xyz', 1, 2, 'nan'], 'not finite'),
+    (['panda', '--xyz', 1, 2, '-inf'], 'not finite'),
+    (['panda', '--xyz', 1, 2], '--xyz: expected 3 arguments'),
+    (['panda', '--xyz', 1, 2, 3, '--quat', 0, 0, 0, 0], 'norm zero'),
+    (['panda', '--quat', 0, 0, 0, 1, '--rpy', 0, 0, 0], 'both'),
+    (['panda', '--xyz', 1, 2, 3, '--xyz', 1, 2, 3], '--tip each'),
+    (['panda', '--xyz', 1, 2, 3, '--rpy', 0, 0, 0, '--weights', 1, 1, 1, 1, 1, -1], 'negative'),
+    (['panda', '--xyz', 1, 2, 3, '--group', 'arms'], "did you mean 'arm'"),
+    (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint9=1'], 'unknown joint'),
+    (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint1=x'], 'not a number'),
+    (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_finger_joint2=0'], "follows 'panda_finger"),
+    (['panda', '--xyz', 1, 2, 3, '--seed', 'resting'], 'default, home'),
+    (['panda', '--xyz', 1, 2, 3, '--solver', 'newton'], "unknown solver 'newton'"),
+    (['panda', '--xyz', 1, 2, 3, '--timeout', -1], 'positive'),
+    (['panda', '--xyz', 1, 2, 3, '--solutions', 0], 'whole number'),
+    (['panda', '--xyz', 1, 2, 3, '--relative-to', 'table'], "unknown frame 'table'"),
+    (['panda', '--xyz', 1, 2, 3, '--srdf', 'x.srdf'], 'shipped robot'),
+    ([__file__, '--xyz', 1, 2, 3], 'URDF'),
+    (['/', '--xyz', 1, 2, 3], 'URDF'),
+])
+def test_bad_questions_are_refused_in_one_line(command, words, hint):
+    assert hint in command('solve', *words).refused()

@@ -1,0 +1,136 @@
+"""The demo as tools/demo starts it: answers, ends cleanly, leaves nothing behind."""
+
+import os
+from pathlib import Path
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+DEMO = ('-m', 'ros2_ik.demo')
+
+
+def session(process):
+    """Give the processes of the demo's session, which it leads."""
+    found = []
+    for stat in Path('/proc').glob('[0-9]*/stat'):
+        try:
+            fields = stat.read_text().rpartition(')')[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == process.pid and fields[0] != 'Z':
+            found.append(int(stat.parent.name))
+    return found
+
+
+def nothing_left(process):
+    """Whether the session is empty, soon: the node's helpers see its end only after it."""
+    deadline = time.monotonic() + 5
+    while session(process) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return session(process) == []
+
+
+def come_up(process):
+    """Give what the demo has printed when it is ready."""
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if 'Ctrl-C ends' in line:
+            return lines
+    pytest.fail(f'the demo did not come up: {process.stderr.read()}')
+
+
+def ended(process):
+    """Wait for the end; gives exit code and the error output."""
+    _, errors = process.communicate(timeout=20)
+    return process.returncode, errors
+
+
+@pytest.mark.parametrize('robot', ['panda', 'ur5', 'baxter', 'talos'])
+def test_once(start, robot):
+    process = start(*DEMO, '--robot', robot, '--once')
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert 'SUCCESS' in out and 'the answer holds' in out and 'round trip' in out
+    assert nothing_left(process)
+
+
+def test_once_without_a_domain_takes_a_free_one(start):
+    process = start(*DEMO, '--once', ROS_DOMAIN_ID='')
+    assert ended(process)[0] == 0
+
+
+@pytest.mark.parametrize('end', [
+    lambda pid: os.killpg(pid, signal.SIGINT),   # what Ctrl-C does
+    lambda pid: os.kill(pid, signal.SIGINT),
+    lambda pid: os.kill(pid, signal.SIGTERM),
+], ids=['Ctrl-C', 'SIGINT', 'SIGTERM'])
+def test_signals_end_everything_with_code_0(start, end):
+    process = start(*DEMO)
+    come_up(process)
+    assert len(session(process)) >= 3
+    end(process.pid)
+    code, errors = ended(process)
+    assert code == 0
+    assert 'Traceback' not in errors and 'exit code' not in errors, errors
+    assert nothing_left(process)
+
+
+@pytest.mark.parametrize('once', [[], ['--once']])
+def test_ends_while_it_is_still_starting(start, once):
+    process = start(*DEMO, *once)
+    assert 'starting' in process.stderr.readline()
+    os.killpg(process.pid, signal.SIGINT)
+    code, errors = ended(process)
+    assert code == 0
+    assert 'Traceback' not in errors and 'exit code' not in errors, errors
+    assert nothing_left(process)
+
+
+def test_the_hints_work_as_they_are(start, domain):
+    process = start(*DEMO, '--robot', 'ur5')
+    hints = [line.strip() for line in come_up(process) if 'ros2_ik call --tip' in line]
+    words = shlex.split(hints[0])
+    assert f'ROS_DOMAIN_ID={domain}' in words
+    scripts = Path(__file__).parents[2] / 'scripts'
+    call = [sys.executable, scripts / 'ros2_ik', *words[words.index('call'):]]
+    run = subprocess.run(call, env=os.environ | {'ROS_DOMAIN_ID': str(domain)}, timeout=60,
+                         capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert 'forward kinematics' in run.stdout
+    second = start(*DEMO)   # of two demos in one domain nobody would know who answers
+    code, errors = ended(second)
+    assert code == 1
+    assert f'ROS domain {domain} is in use' in errors
+    assert process.poll() is None
+
+
+@pytest.mark.parametrize('name', ['mock_robot', 'ik_node'])
+def test_a_dead_child_ends_the_demo_with_its_last_words(start, name):
+    process = start(*DEMO)
+    come_up(process)
+    victim = next(pid for pid in session(process)
+                  if f'/{name}' in Path(f'/proc/{pid}/cmdline').read_text())
+    os.kill(victim, signal.SIGKILL)
+    code, errors = ended(process)
+    assert code == 1
+    assert f'{name} has ended with exit code -9, after saying' in errors
+    assert nothing_left(process)
+
+
+def test_a_killed_demo_leaves_nothing_behind(start):
+    process = start(*DEMO)
+    come_up(process)
+    process.kill()
+    assert ended(process)[0] == -signal.SIGKILL
+    assert nothing_left(process)
+
+
+def test_an_unknown_robot(start):
+    code, errors = ended(start(*DEMO, '--robot', 'pandaa'))
+    assert code == 1
+    assert "did you mean 'panda'" in errors and 'Traceback' not in errors

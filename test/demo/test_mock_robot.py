@@ -1,0 +1,89 @@
+"""The mock robot: what it publishes, how often, and how it ends."""
+
+import os
+import signal
+import time
+from xml.etree import ElementTree
+
+from ament_index_python.packages import get_package_prefix
+import pytest
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from ros2_ik.core import shipped_robots
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+MOCK = os.path.join(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik', 'mock_robot')
+
+
+def listen(watcher, messages=100):
+    """Give the texts and some joint states of the mock robot in the watcher's domain."""
+    texts, states = {}, []
+    for topic in ('robot_description', 'robot_description_semantic'):
+        watcher.node.create_subscription(
+            String, topic, lambda message, topic=topic: texts.update({topic: message.data}),
+            LATCHED)
+    watcher.node.create_subscription(JointState, 'joint_states', states.append, 200)
+    watcher.until(lambda: len(texts) == 2 and len(states) >= messages, 'texts and joint states')
+    return texts, states
+
+
+def end(process, number):
+    """Send a signal; gives the seconds until a clean end."""
+    start = time.monotonic()
+    process.send_signal(number)
+    assert process.wait(10) == 0
+    return time.monotonic() - start
+
+
+@pytest.mark.parametrize('robot', ['panda', 'talos'])
+def test_publishes_the_robot_at_home(start, watcher, robot):
+    process = start(MOCK, '--robot', robot)
+    texts, states = listen(watcher)
+    urdf = ElementTree.fromstring(texts['robot_description'])
+    moving = {j.get('name'): j for j in urdf.findall('joint')
+              if j.get('type') != 'fixed' and j.find('mimic') is None}
+    shipped = shipped_robots()[robot]
+    assert set(states[0].name) == set(moving)
+    values = dict(zip(states[0].name, states[0].position, strict=True))
+    assert {name: values[name] for name in shipped.home} == shipped.home
+    for name, joint in moving.items():
+        limit = joint.find('limit')
+        if joint.get('type') in ('revolute', 'prismatic'):
+            assert float(limit.get('lower')) <= values[name] <= float(limit.get('upper'))
+    groups = ElementTree.fromstring(texts['robot_description_semantic']).findall('group')
+    assert shipped.group in {group.get('name') for group in groups}
+    assert end(process, signal.SIGTERM) < 2
+
+
+def test_publishes_at_100_hz_with_fresh_stamps(start, watcher):
+    start(MOCK)
+    _, states = listen(watcher, 300)
+    stamps = [s.header.stamp.sec + s.header.stamp.nanosec * 1e-9 for s in states]
+    assert 0 <= time.time() - stamps[-1] < 5
+    periods = sorted(b - a for a, b in zip(stamps, stamps[1:], strict=False))
+    assert periods[len(periods) // 2] == pytest.approx(0.01, rel=0.2)
+
+
+def test_latecomers_get_the_description(start, watcher):
+    process = start(MOCK)
+    watcher.until(lambda: watcher.node.count_publishers('/joint_states'), 'the mock robot')
+    texts, _ = listen(watcher, 1)   # subscribes only now
+    assert '<robot' in texts['robot_description']
+    assert end(process, signal.SIGINT) < 2
+
+
+def test_the_robot_as_a_parameter(start, watcher):
+    start(MOCK, '--ros-args', '-p', 'robot:=ur5', '-r', '__ns:=/cell')
+    names = []
+    watcher.node.create_subscription(JointState, '/cell/joint_states',
+                                     lambda message: names.extend(message.name), 10)
+    watcher.until(lambda: 'elbow_joint' in names, 'joint states of the UR5')
+
+
+def test_an_unknown_robot_is_refused(start):
+    process = start(MOCK, '--robot', 'pandaa')
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "did you mean 'panda'" in errors and 'Traceback' not in errors

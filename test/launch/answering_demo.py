@@ -1,0 +1,58 @@
+"""
+A launch test of demo.launch.py: it answers, and it ends cleanly.
+
+Not collected by pytest: test_launch_testing.py runs it, as `launch_test` does.
+"""
+
+import os
+from pathlib import Path
+import subprocess
+import sys
+import time
+import unittest
+
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription, SetEnvironmentVariable
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+import launch_testing
+from launch_testing.actions import ReadyToTest
+from launch_testing.asserts import assertExitCodes
+
+from ros2_ik.demo.domain import unused_domain
+
+ROOT = Path(__file__).parents[2]
+DOMAIN = str(unused_domain())
+
+
+def generate_test_description():
+    """Launch the demo with a UR5 in a namespace."""
+    source = PythonLaunchDescriptionSource(str(ROOT / 'launch' / 'demo.launch.py'))
+    return LaunchDescription([
+        SetEnvironmentVariable('ROS_DOMAIN_ID', DOMAIN),
+        IncludeLaunchDescription(source, launch_arguments={
+            'robot': 'ur5', 'namespace': 'cell'}.items()),
+        ReadyToTest(),
+    ])
+
+
+class TestAnswer(unittest.TestCase):
+
+    def test_a_question_is_answered(self):
+        command = [sys.executable, ROOT / 'scripts' / 'ros2_ik', 'call', '--node',
+                   '/cell/ros2_ik', '--wait', '30', '--tip', 'tool0', '--xyz', '0.4', '0.1', '0.5',
+                   '--seed', 'elbow_joint=1.2']
+        deadline = time.monotonic() + 30
+        while True:   # the node may not have read its robot yet
+            run = subprocess.run(command, env=os.environ | {'ROS_DOMAIN_ID': DOMAIN}, timeout=90,
+                                 capture_output=True, text=True)
+            if 'there is no robot yet' not in run.stderr or time.monotonic() > deadline:
+                break
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn('as forward kinematics', run.stdout)
+
+
+@launch_testing.post_shutdown_test()
+class TestEnd(unittest.TestCase):
+
+    def test_exit_codes(self, proc_info):
+        assertExitCodes(proc_info)

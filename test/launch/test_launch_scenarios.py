@@ -1,0 +1,82 @@
+"""What the launch files start, started by hand: runs where there is no launch, too."""
+
+from contextlib import contextmanager
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from ament_index_python.packages import get_package_prefix
+import pytest
+import yaml
+
+from ros2_ik.core import Robot
+from ros2_ik.demo.domain import unused_domain
+
+PROGRAMS = os.path.join(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik')
+
+
+@pytest.fixture(scope='module')
+def environment():
+    """Give a ROS domain of the module's own."""
+    return os.environ | {'ROS_DOMAIN_ID': str(unused_domain())}
+
+
+@contextmanager
+def running(environment, program, *words):
+    """Run one of the package's programs, and expect a clean end."""
+    process = subprocess.Popen([sys.executable, os.path.join(PROGRAMS, program), *words],
+                               env=environment, start_new_session=True)
+    try:
+        yield
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def call(environment, *words):
+    """Ask as a person would: again, when the node has not read its robot yet."""
+    command = [sys.executable, os.path.join(PROGRAMS, 'ros2_ik'), 'call', *words]
+    deadline = time.monotonic() + 30
+    while True:
+        run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        if 'there is no robot yet' not in run.stderr or time.monotonic() > deadline:
+            return run
+
+
+def parameter_file(path, node, parameters):
+    """Write parameters as launch does."""
+    path.write_text(yaml.dump({node: {'ros__parameters': parameters}}, default_flow_style=False))
+    return str(path)
+
+
+def test_ik_with_a_shipped_robot_a_config_and_a_namespace(environment, tmp_path):
+    robot = Robot.load('panda')
+    description = {'robot_description': robot.urdf, 'robot_description_semantic': robot.srdf}
+    config = {'default_timeout': 0.25, 'default_tip': 'panda_link7'}
+    files = [parameter_file(tmp_path / 'config', '/**', config),
+             parameter_file(tmp_path / 'description', '/left/ros2_ik', description)]
+    with running(environment, 'ik_node', '--ros-args', '-r', '__node:=ros2_ik', '-r',
+                 '__ns:=/left', *(word for file in files for word in ('--params-file', file))):
+        asked = call(environment, '--node', '/left/ros2_ik', '--tip', 'panda_hand_tcp',
+                     '--xyz', '0.4', '0.1', '0.5')
+        assert asked.returncode == 0, asked.stderr
+        assert 'as forward kinematics' in asked.stdout
+        by_default = call(environment, '--node', '/left/ros2_ik', '--fk', '--seed', 'default')
+        assert by_default.returncode == 0, by_default.stderr
+        assert 'panda_link7' in by_default.stdout
+        nowhere = call(environment, '--wait', '0.5', '--xyz', '0.4', '0.1', '0.5')
+        assert '--node /left/ros2_ik' in nowhere.stderr
+
+
+def test_demo(environment):
+    with running(environment, 'mock_robot', '--robot', 'ur5', '--ros-args', '-r', '__ns:=/cell'), \
+            running(environment, 'ik_node', '--ros-args', '-r', '__ns:=/cell'):
+        asked = call(environment, '--node', '/cell/ros2_ik', '--tip', 'tool0', '--xyz', '0.4',
+                     '0.1', '0.5', '--seed', 'elbow_joint=1.2')
+        assert asked.returncode == 0, asked.stderr
+        assert 'elbow_joint' in asked.stdout and 'as forward kinematics' in asked.stdout

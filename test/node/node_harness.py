@@ -1,0 +1,276 @@
+"""A node in a process of its own, and a client that talks to it over DDS."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+import io
+import os
+from pathlib import Path
+import signal
+import subprocess
+import threading
+import time
+from typing import Any
+
+from ament_index_python.packages import get_package_prefix
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+import pytest
+from rcl_interfaces.srv import SetParameters
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from scipy.spatial.transform import Rotation
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+import yourdfpy
+
+from ros2_ik.core import Configuration, Robot
+from ros2_ik.msg import RobotState, Status
+from ros2_ik.srv import ComputeFK, ComputeIK
+
+TIMEOUT = 20.0   # generous: the machine may be busy
+
+
+def eventually(condition: Callable[[], Any], what: str, timeout: float = TIMEOUT) -> Any:
+    """Wait until a condition gives something true, and give that."""
+    end = time.monotonic() + timeout
+    pause = threading.Event()
+    while not (result := condition()):
+        assert time.monotonic() < end, f'not within {timeout} s: {what}'
+        pause.wait(0.01)
+    return result
+
+
+class NodeProcess:
+    """A node under test."""
+
+    def __init__(self, domain: int, log: Path, parameters: dict[str, Any],
+                 remappings: tuple[str, ...] = ()) -> None:
+        self.log = log
+        arguments = [x for name, value in parameters.items()
+                     for x in ('-p', f'{name}:={_yaml(value)}')]
+        arguments += [x for rule in remappings for x in ('-r', rule)]
+        self.process = subprocess.Popen(
+            [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node', '--ros-args', *arguments],
+            env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, stdout=subprocess.DEVNULL,
+            stderr=log.open('wb'), start_new_session=True)
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def text(self) -> str:
+        """What it has logged."""
+        return self.log.read_text(errors='replace')
+
+    def workers(self) -> list[int]:
+        """Process ids of the workers: children of the fork server, itself a child of the node."""
+        return [worker for server in _children(self.pid) if 'forkserver' in _command(server)
+                for worker in _children(server)]
+
+    def end(self, number: int = signal.SIGTERM, timeout: float = 5.0) -> int:
+        """Send a signal and give the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(timeout)
+
+
+def _yaml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        files = Path(f'/proc/{pid}/task').glob('*/children')
+        return [int(child) for file in files for child in file.read_text().split()]
+    except OSError:
+        return []
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f'/proc/{pid}/cmdline').read_bytes().replace(b'\0', b' ').decode()
+    except OSError:
+        return ''
+
+
+StartNode = Callable[..., NodeProcess]
+
+
+@contextmanager
+def nodes(domain: int, folder: Path) -> Iterator[StartNode]:
+    """Give a function that starts nodes; all must end with code 0 and without a trace."""
+    started: list[NodeProcess] = []
+
+    def start(remappings: tuple[str, ...] = (), **parameters: Any) -> NodeProcess:
+        parameters = {'workers': 1, **parameters}
+        started.append(NodeProcess(domain, folder / f'{len(started)}.log', parameters, remappings))
+        return started[-1]
+
+    yield start
+    for node in started:
+        running = node.process.poll() is None
+        try:
+            code = node.end()
+        except subprocess.TimeoutExpired:
+            node.process.kill()
+            pytest.fail(f'the node did not end on SIGTERM:\n{node.text}')
+        assert not running or code == 0, f'exit code {code}:\n{node.text}'
+        assert 'Traceback' not in node.text, node.text
+
+
+class Client:
+    """A node of the test's own, spinning in a thread, with calls that wait."""
+
+    def __init__(self, domain: int) -> None:
+        self.domain = domain
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=domain)
+        self.node = rclpy.create_node('test_client', context=self.context)
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._executor.spin)
+        self._thread.start()
+        self._clients: dict[str, Any] = {}
+        self._publishers: dict[str, Any] = {}
+
+    def close(self) -> None:
+        self._executor.shutdown()
+        self._thread.join()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+    def service(self, kind: Any, name: str) -> Any:
+        """Give a client of a service that is there."""
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(kind, name,
+                                                          qos_profile=QoSProfile(depth=1000))
+        assert self._clients[name].wait_for_service(TIMEOUT), f'no service {name}'
+        return self._clients[name]
+
+    def call(self, kind: Any, name: str, request: Any, timeout: float = TIMEOUT) -> Any:
+        """Call a service and wait for the answer."""
+        return self.wait(self.service(kind, name).call_async(request), timeout)
+
+    def wait(self, future: Any, timeout: float = TIMEOUT) -> Any:
+        """Wait for the result of a call."""
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        assert done.wait(timeout), f'no answer within {timeout} s'
+        return future.result()
+
+    def ik(self, **fields: Any) -> Any:
+        """Call compute_ik."""
+        return self.call(ComputeIK, 'ros2_ik/compute_ik', ComputeIK.Request(**fields))
+
+    def ik_later(self, **fields: Any) -> Any:
+        """Call compute_ik without waiting; gives the future."""
+        service = self.service(ComputeIK, 'ros2_ik/compute_ik')
+        return service.call_async(ComputeIK.Request(**fields))
+
+    def fk(self, **fields: Any) -> Any:
+        """Call compute_fk."""
+        return self.call(ComputeFK, 'ros2_ik/compute_fk', ComputeFK.Request(**fields))
+
+    def set(self, name: str, value: Any) -> Any:
+        """Set a parameter of the node; gives the result."""
+        request = SetParameters.Request(parameters=[Parameter(name, value=value)
+                                                    .to_parameter_msg()])
+        return self.call(SetParameters, 'ros2_ik/set_parameters', request).results[0]
+
+    def publish(self, topic: str, message: Any, latched: bool = False) -> None:
+        """Publish a message once somebody listens."""
+        publisher = self._publishers.get(topic)
+        if publisher is None:
+            durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
+            publisher = self._publishers[topic] = self.node.create_publisher(
+                type(message), topic, QoSProfile(depth=1, durability=durability))
+        eventually(publisher.get_subscription_count, f'a subscriber of {topic}')
+        publisher.publish(message)
+
+    def describe(self, robot: Robot) -> None:
+        """Publish a robot's SRDF and URDF, and wait until the node has it."""
+        if robot.srdf:
+            self.publish('robot_description_semantic', String(data=robot.srdf), latched=True)
+        self.publish('robot_description', String(data=robot.urdf), latched=True)
+        group = next(iter(robot.groups), '')   # known only when the SRDF is
+        known = ComputeFK.Request(links=[robot.frame_names[-1]], state=neutral(robot))
+        eventually(lambda: self.call(ComputeFK, 'ros2_ik/compute_fk', known).status == 1
+                   and self.ik(group=group).status != Status.INVALID_GROUP_NAME,
+                   f'robot {robot.name}')
+
+    def joint_states(self, joints: dict[str, float], stamp: Any = None) -> None:
+        """Publish joint_states."""
+        message = JointState(name=list(joints), position=[float(v) for v in joints.values()])
+        if stamp is not None:
+            message.header.stamp = stamp
+        self.publish('joint_states', message)
+
+
+def neutral(robot: Robot) -> RobotState:
+    """Give every joint of one value at its neutral value."""
+    return seed({joint.name: robot.neutral[joint.index] for joint in robot.joints
+                 if joint.single})
+
+
+def seed(joints: dict[str, float]) -> RobotState:
+    """Give a RobotState of joints of one value."""
+    state = RobotState()
+    state.joint_state.name = list(joints)
+    state.joint_state.position = [float(value) for value in joints.values()]
+    return state
+
+
+def values(state: RobotState) -> dict[str, float]:
+    """Give the joints of one value of a RobotState."""
+    return dict(zip(state.joint_state.name, state.joint_state.position, strict=True))
+
+
+def stamped(T: np.ndarray, frame: str = '') -> PoseStamped:
+    """Give a PoseStamped of a (4, 4) pose."""
+    message = PoseStamped()
+    message.header.frame_id = frame
+    place, turn = message.pose.position, message.pose.orientation
+    place.x, place.y, place.z = (float(x) for x in T[:3, 3])
+    turn.x, turn.y, turn.z, turn.w = (float(x) for x in Rotation.from_matrix(T[:3, :3]).as_quat())
+    return message
+
+
+def matrix(pose: Any) -> np.ndarray:
+    """Give a Pose as (4, 4)."""
+    T = np.eye(4)
+    T[:3, :3] = Rotation.from_quat([pose.orientation.x, pose.orientation.y, pose.orientation.z,
+                                    pose.orientation.w]).as_matrix()
+    T[:3, 3] = pose.position.x, pose.position.y, pose.position.z
+    return T
+
+
+def reachable(robot: Robot, tip: str, number: int = 0, frame: str | None = None) -> PoseStamped:
+    """Give a pose that some configuration reaches; another one for each number."""
+    at = Configuration(robot, robot.random_q(np.random.default_rng(number)))
+    return stamped(at.transform(tip, frame), frame or '')
+
+
+def unreachable() -> PoseStamped:
+    """Give a pose that nothing on a table reaches."""
+    T = np.eye(4)
+    T[0, 3] = 5.0
+    return stamped(T)
+
+
+class Judge:
+    """Forward kinematics by yourdfpy, which shares no code with the node."""
+
+    def __init__(self, robot: Robot) -> None:
+        self._urdf = yourdfpy.URDF.load(io.StringIO(robot.urdf), load_meshes=False,
+                                        build_collision_scene_graph=False)
+
+    def transform(self, joints: dict[str, float], link: str, frame: str) -> np.ndarray:
+        """Give T_frame_link; joints that are not named are at zero."""
+        known = {name: joints.get(name, 0.0) for name in self._urdf.actuated_joint_names}
+        self._urdf.update_cfg(known)
+        return self._urdf.get_transform(link, frame)

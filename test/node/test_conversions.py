@@ -1,0 +1,218 @@
+"""Messages to core values and back."""
+
+import math
+from types import SimpleNamespace
+
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
+from node_harness import matrix, reachable, seed
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.spatial.transform import Rotation
+from small_arm import ARM, small_arm
+
+from ros2_ik.core import Configuration, Robot, Status
+from ros2_ik.msg import RobotState
+from ros2_ik.node.conversions.frames import default_tip, group_name, reference
+from ros2_ik.node.conversions.poses import fill_pose, placement
+from ros2_ik.node.conversions.problems import (
+    free_joints, involved_joints, make_problem, needed_joints,
+)
+from ros2_ik.node.conversions.questions import read_question
+from ros2_ik.node.conversions.robot_states import fill_state, joint_pose, joint_values
+from ros2_ik.node.parameters import PARAMETERS
+from ros2_ik.node.refusal import Refusal
+from ros2_ik.srv import ComputeIK
+
+DEFAULTS = SimpleNamespace(**{spec.name: spec.default for spec in PARAMETERS})
+
+
+def no_tf(target, source):
+    raise LookupError('no TF here')
+
+
+def question(robot, **fields):
+    return read_question(ComputeIK.Request(**fields), robot, DEFAULTS, no_tf)
+
+
+# -- poses ----------------------------------------------------------------------------------
+
+def test_pose_there_and_back():
+    for rotation in Rotation.random(50, random_state=0):
+        x, y, z, w = rotation.as_quat()
+        place = placement(Point(x=1.0, y=-2.0, z=3.0), Quaternion(x=x, y=y, z=z, w=w), 'it')
+        assert np.allclose(place.rotation, rotation.as_matrix(), atol=1e-14)
+        assert place.translation.tolist() == [1, -2, 3]
+        pose = Pose()
+        fill_pose(pose, place)
+        assert np.allclose(matrix(pose), place.homogeneous, atol=1e-14)
+
+
+@pytest.mark.parametrize(('norm', 'good'), [(1, True), (1.009, True), (0.991, True),
+                                            (1.011, False), (0.989, False), (1e-12, False)])
+def test_norm_of_quaternions(norm, good):
+    rotation = Quaternion(x=0.6 * norm, y=0.0, z=0.0, w=0.8 * norm)
+    if good:
+        place = placement(Point(), rotation, 'it')
+        assert abs(np.linalg.det(place.rotation) - 1) < 1e-12
+    else:
+        with pytest.raises(Refusal, match='quaternion of it') as error:
+            placement(Point(), rotation, 'it')
+        assert error.value.status is Status.INVALID_GOAL_CONSTRAINTS
+
+
+# -- robot states ---------------------------------------------------------------------------
+
+def test_state_of_a_floating_joint():
+    robot = small_arm(root_joint='freeflyer')
+    base = robot.joints[0]
+    half = math.sqrt(0.5)
+    state = seed(ARM)
+    state.multi_dof_joint_state.joint_names = [base.name]
+    state.multi_dof_joint_state.transforms = [Transform(
+        translation=Vector3(x=1.0, y=2.0, z=3.0), rotation=Quaternion(z=half, w=half))]
+    values = joint_values(state, robot)
+    assert values == {**ARM, base.name: pytest.approx([1, 2, 3, 0, 0, half, half])}
+    again = RobotState()
+    fill_state(again, values, [*ARM, base.name])
+    assert joint_values(again, robot) == {**ARM, base.name: pytest.approx(values[base.name])}
+    assert list(again.joint_state.name) == list(ARM)
+
+
+def test_state_of_a_planar_joint():
+    joint = small_arm(root_joint='planar').joints[0]
+    place = pin.SE3(Rotation.from_rotvec([0, 0, 0.7]).as_matrix(), np.array([1.0, 2, 0]))
+    assert joint_pose(joint, place) == pytest.approx([1, 2, 0.7])
+    state = RobotState()
+    fill_state(state, {joint.name: np.array([1, 2, 0.7])}, [joint.name])
+    rotation = state.multi_dof_joint_state.transforms[0].rotation
+    assert (rotation.z, rotation.w) == pytest.approx((math.sin(0.35), math.cos(0.35)))
+
+
+def test_mimic_joints_are_passed_over(panda):
+    follower = next(iter(panda.mimics))
+    assert joint_values(seed({follower: 5.0, 'panda_joint1': 0.1}), panda) == {'panda_joint1': 0.1}
+
+
+def test_anything_with_the_right_fields():
+    """As moveit_msgs has them, which is not installed here."""
+    state = SimpleNamespace(
+        joint_state=SimpleNamespace(name=['elbow'], position=[1.0]), is_diff=True,
+        multi_dof_joint_state=SimpleNamespace(joint_names=[], transforms=[]),
+        attached_collision_objects=[])
+    assert joint_values(state, small_arm()) == {'elbow': 1.0}
+
+
+# -- names ----------------------------------------------------------------------------------
+
+def test_defaults_of_a_shipped_robot(panda):
+    assert group_name(panda, '', DEFAULTS) == 'arm'
+    assert default_tip(panda, 'arm', DEFAULTS) == 'panda_hand_tcp'
+    assert default_tip(panda, 'hand', DEFAULTS) == 'panda_leftfinger'
+
+
+def test_defaults_of_an_unknown_robot():
+    robot = small_arm()
+    assert group_name(robot, '', DEFAULTS) == ''
+    assert default_tip(robot, '', DEFAULTS) == 'hand'
+
+
+def test_shipped_defaults_are_not_for_another_robot_of_that_name():
+    robot = Robot.from_urdf(small_arm().urdf.replace('"small_arm"', '"panda"'))
+    assert default_tip(robot, group_name(robot, '', DEFAULTS), DEFAULTS) == 'hand'
+
+
+def test_frame_of_tf():
+    place = pin.SE3.Random()
+    asked = []
+
+    def lookup(target, source):
+        asked.append((target, source))
+        return place
+    found = reference(small_arm(), '/camera', lookup)
+    assert found.frame is None and found.offset is place and asked == [('base', 'camera')]
+    assert reference(small_arm(), 'fore', lookup).frame == 'fore'
+    assert reference(small_arm(), 'base', lookup) == reference(small_arm(), '', lookup)
+    with pytest.raises(Refusal, match="unknown frame 'camera'.*no TF here") as error:
+        reference(small_arm(), 'camera', no_tf)
+    assert error.value.status is Status.FRAME_TRANSFORM_FAILURE
+
+
+def test_target_in_a_frame_of_tf():
+    robot = small_arm()
+    place = pin.SE3(np.eye(3), np.array([0.1, 0.2, 0.3]))
+    asked = read_question(ComputeIK.Request(targets=[reachable(robot, 'hand')]), robot, DEFAULTS,
+                          no_tf)
+    message = reachable(robot, 'hand')
+    message.header.frame_id = 'camera'
+    moved = read_question(ComputeIK.Request(targets=[message]), robot, DEFAULTS,
+                          lambda target, source: place)
+    there, here = (make_problem(q, robot, robot.neutral).targets[0].function.reference
+                   for q in (moved, asked))
+    assert np.allclose(there.homogeneous, (place * here).homogeneous)
+
+
+# -- questions ------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(('given', 'seconds'), [
+    (Duration(), 0.05), (Duration(sec=2), 2), (Duration(nanosec=500_000_000), 0.5),
+    (Duration(sec=1, nanosec=4_000_000_000), 5), (Duration(nanosec=1), 1e-9),
+    (Duration(sec=-1, nanosec=1_500_000_000), 0.5)])
+def test_timeouts(given, seconds):
+    robot = small_arm()
+    asked = question(robot, targets=[reachable(robot, 'hand')], timeout=given)
+    assert asked.timeout == pytest.approx(seconds)
+
+
+def test_weights_for_each_tip(panda):
+    targets = [reachable(panda, tip) for tip in ('panda_link7', 'panda_link5')]
+    tips = ['panda_link7', 'panda_link5']
+    six, other = [1.0, 2, 3, 4, 5, 6], [0.0, 0, 0, 1, 1, 1]
+    assert question(panda, tips=tips, targets=targets, weights=six).weights == (tuple(six),) * 2
+    asked = question(panda, tips=tips, targets=targets, weights=six + other)
+    assert asked.weights == (tuple(six), tuple(other))
+
+
+# -- joints ---------------------------------------------------------------------------------
+
+def test_joints_that_must_be_known():
+    robot = small_arm()
+    target = reachable(robot, 'hand')
+    asked = question(robot, group='arm', targets=[target])
+    free = free_joints(asked, robot)
+    assert free == set(ARM) and needed_joints(asked, robot, free) == {'turn'}
+    asked = question(robot, targets=[target])
+    assert free_joints(asked, robot) == {*ARM, 'turn'}
+    assert not needed_joints(asked, robot, free_joints(asked, robot))
+    target.header.frame_id = 'fore'
+    asked = question(robot, group='arm', targets=[target])
+    assert needed_joints(asked, robot, set(ARM)) == {'shoulder', 'elbow'}
+
+
+def test_free_base_stays_unless_a_group_has_it():
+    robot = small_arm(root_joint='freeflyer')
+    asked = question(robot, targets=[reachable(robot, 'hand')])
+    base = robot.joints[0].name
+    free = free_joints(asked, robot)
+    assert base not in free and needed_joints(asked, robot, free) == {base}
+    problem = make_problem(asked, robot, robot.neutral)
+    assert problem.joint_names == ('turn', *ARM)
+
+
+def test_mimicked_joint_does_not_drop_out(panda):
+    """One finger follows the other: they do not stand still relative to each other."""
+    assert involved_joints(panda, 'panda_leftfinger', 'panda_rightfinger')
+    assert not involved_joints(panda, 'panda_link7', 'panda_link7')
+
+
+def test_frame_where_it_stands(panda):
+    q = panda.random_q(np.random.default_rng(3))
+    target = reachable(panda, 'panda_hand_tcp', 1, 'panda_link4')
+    asked = question(panda, targets=[target])
+    problem = make_problem(asked, panda, q)
+    wanted = Configuration(panda, q).transform('panda_link4') @ matrix(target.pose)
+    assert problem.targets[0].relative_to is None
+    assert np.allclose(problem.targets[0].function.reference.homogeneous, wanted)
+    asked = question(panda, targets=[target], follow_frames=True)
+    assert make_problem(asked, panda, q).targets[0].relative_to == 'panda_link4'

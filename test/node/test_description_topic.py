@@ -1,0 +1,145 @@
+"""How the node comes to its robot: descriptions that come, change, or are wrong."""
+
+import threading
+
+from builtin_interfaces.msg import Duration
+from node_harness import eventually, neutral, nodes, reachable, seed
+import pytest
+from small_arm import ARM, small_arm, SRDF, URDF
+from std_msgs.msg import String
+
+from ros2_ik.core import Robot
+from ros2_ik.msg import Status
+
+
+@pytest.fixture(scope='module')
+def node(domain, client, tmp_path_factory):
+    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
+        yield start()
+
+
+@pytest.fixture(scope='module')
+def ur5():
+    return Robot.load('ur5')
+
+
+def refused(client, node, text, topic='robot_description'):
+    """Publish a description and wait for the log's new line that refuses it."""
+    before = node.text.count('refused')
+    client.publish(topic, String(data=text), latched=True)
+    eventually(lambda: node.text.count('refused') > before, 'a refusal')
+    return [line for line in node.text.splitlines() if 'refused' in line][-1]
+
+
+def test_no_robot_yet(client, node):
+    for response in (client.ik(), client.fk()):
+        assert response.status == Status.INVALID_ROBOT_STATE
+        assert 'no robot yet' in response.message and 'robot_description' in response.message
+
+
+def test_broken_description_while_there_is_none(client, node):
+    refused(client, node, '<robot name="x"><link name="a"/>')
+    response = client.ik()
+    assert response.status == Status.INVALID_ROBOT_STATE and 'not well-formed' in response.message
+
+
+def test_swap(client, node, panda, ur5):
+    for robot, tip in ((panda, 'panda_hand_tcp'), (ur5, 'tool0'), (panda, 'panda_hand_tcp')):
+        client.describe(robot)
+        response = client.ik(targets=[reachable(robot, tip)])
+        assert response.status == Status.SUCCESS, response.message
+        assert set(response.solution.joint_state.name) <= set(robot.joint_names)
+
+
+def test_swap_during_a_search(client, node, panda, ur5):
+    """A search that is under way ends with the robot it began with."""
+    client.describe(panda)
+    target = reachable(panda, 'panda_hand_tcp')
+    later = client.ik_later(targets=[target], select='nearest', tips=['panda_hand_tcp'],
+                            timeout=Duration(nanosec=500_000_000))
+    client.fk(state=neutral(panda))   # answered after the search has begun
+    client.describe(ur5)
+    response = client.wait(later)
+    assert response.status == Status.SUCCESS
+    assert response.solution.joint_state.name[0] == 'panda_joint1'
+
+
+def test_same_text_is_ignored(client, node, panda):
+    client.describe(panda)
+    swaps = node.text.count("robot 'panda'")
+    for _ in range(5):
+        client.publish('robot_description', String(data=panda.urdf), latched=True)
+        assert client.ik().message == 'there is no target'
+    assert node.text.count("robot 'panda'") == swaps
+
+
+ENTITIES = ''.join(f'<!ENTITY e{i + 1} "{f"&e{i};" * 10}">' for i in range(9))
+BOMB = f'''<!DOCTYPE bomb [<!ENTITY e0 "aaaaaaaaaa"> {ENTITIES}]>
+<robot name="bomb"><link name="&e9;"/></robot>'''
+
+BROKEN = {
+    'no XML': ('hello', 'no XML'),
+    'a path': ('/etc/passwd', 'no XML'),
+    'empty': ('', 'empty'),
+    'not closed': ('<robot name="x"><link name="a"/>', 'not well-formed'),
+    'other root': ('<sdf/>', '<sdf>'),
+    'no links': ('<robot name="x"/>', 'no links'),
+    'joint to nowhere': (URDF.replace('<child link="hand"/>', '<child link="hnad"/>'), 'hnad'),
+    'limits upside down': (URDF.replace('lower="-3" upper="3"', 'lower="3" upper="-3"'), "'turn'"),
+    'NaN': (URDF.replace('0 0 0.4', '0 0 nan'), 'nan'),
+    'entity bomb': (BOMB, 'DOCTYPE or entities'),
+    'external entity': ('<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="&x;"/>',
+                        'DOCTYPE or entities'),
+}
+
+
+@pytest.mark.parametrize('name', BROKEN)
+def test_broken_description(client, node, panda, name):
+    """It is refused with the reason, and the old robot stays."""
+    client.describe(panda)
+    text, words = BROKEN[name]
+    line = refused(client, node, text)
+    assert words in line and "robot 'panda' stays" in line
+    assert client.ik(targets=[reachable(panda, 'panda_hand_tcp')]).status == Status.SUCCESS
+
+
+def test_broken_srdf(client, node, panda):
+    client.describe(panda)
+    line = refused(client, node, '<robot name="panda"><group', 'robot_description_semantic')
+    assert 'SRDF' in line and "robot 'panda' stays" in line
+    assert client.ik(group='arm').message == 'there is no target'
+
+
+def test_description_of_100_megabytes(client, node, panda):
+    client.describe(panda)
+    answers = []
+
+    def ask():
+        answers.append(client.fk(state=neutral(panda)).status)
+    asking = threading.Thread(target=ask)
+    line = refused(client, node, '<robot>' + ' ' * 100_000_000)
+    assert '100000007 characters' in line and 'max_description_length allows 20000000' in line
+    asking.start()
+    asking.join(10)
+    assert answers == [Status.SUCCESS]
+
+
+def test_srdf_that_comes_later(client, node):
+    """The robot is made anew with it."""
+    client.publish('robot_description', String(data=URDF), latched=True)
+    eventually(lambda: client.ik(group='hand').status != Status.INVALID_GROUP_NAME,
+               'the group that a tree without SRDF has')
+    client.publish('robot_description_semantic', String(data=SRDF), latched=True)
+    eventually(lambda: client.ik(group='arm').status != Status.INVALID_GROUP_NAME,
+               'the group of the SRDF')
+
+
+def test_parameter(client, node):
+    """A description may also come, and be refused, as a parameter."""
+    robot = small_arm('_of_parameter')
+    assert client.set('robot_description', robot.urdf).successful
+    state = seed({f'{name}_of_parameter': 0.0 for name in (*ARM, 'turn')})
+    assert client.fk(links=['hand'], state=state).status == Status.SUCCESS
+    result = client.set('robot_description', BROKEN['limits upside down'][0])
+    assert not result.successful and "'turn'" in result.reason
+    assert client.fk(links=['hand'], state=state).status == Status.SUCCESS

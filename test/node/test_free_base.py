@@ -1,0 +1,150 @@
+"""Robots that stand on a base that moves."""
+
+import math
+
+from geometry_msgs.msg import PoseStamped, Transform
+from node_harness import eventually, nodes, seed, stamped, values
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from small_arm import ARM, small_arm
+from std_msgs.msg import String
+
+from ros2_ik.core import Configuration
+from ros2_ik.msg import Status
+
+HOME = {**ARM, 'turn': 0.5}
+
+
+@pytest.fixture(scope='module')
+def node(domain, client, tmp_path_factory):
+    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
+        node = start(default_group='arm', default_tip='hand')
+        client.publish('robot_description_semantic', String(data=small_arm().srdf), latched=True)
+        client.publish('robot_description', String(data=small_arm().urdf), latched=True)
+        yield node
+
+
+@pytest.fixture(params=['freeflyer', 'planar'])
+def robot(request, client, node):
+    robot = small_arm(root_joint=request.param)
+    assert client.set('root_joint', request.param).successful
+    assert client.set('base_source', 'parameter').successful
+    eventually(lambda: 'world' in client.fk(links=['base']).message, 'the free base')
+    return robot
+
+
+def base_pose(z):
+    """Give a pose of the base as Pose x y z qx qy qz qw; a planar base has no z."""
+    return [1.0, -2.0, z, 0.0, 0.0, math.sin(0.4), math.cos(0.4)]
+
+
+def target(robot, base):
+    """Give a pose in the world that the arm reaches with the base at `base`."""
+    joint = robot.joints[0]
+    value = base if joint.kind == 'floating' else [base[0], base[1], 0.8]
+    return stamped(Configuration(robot, {**HOME, joint.name: value}).transform('hand'))
+
+
+def pose_stamped(base, frame=''):
+    T = np.eye(4)
+    T[:3, 3], T[:3, :3] = base[:3], Rotation.from_quat(base[3:]).as_matrix()
+    return stamped(T, frame)
+
+
+def height(robot):
+    return 0.3 if robot.root_joint == 'freeflyer' else 0.0
+
+
+def test_base_in_the_seed(client, robot):
+    base = base_pose(height(robot))
+    state = seed(HOME)
+    x, y, z, qx, qy, qz, qw = base
+    transform = Transform()
+    transform.translation.x, transform.translation.y, transform.translation.z = x, y, z
+    transform.rotation.x, transform.rotation.y = qx, qy
+    transform.rotation.z, transform.rotation.w = qz, qw
+    state.multi_dof_joint_state.joint_names = [robot.joints[0].name]
+    state.multi_dof_joint_state.transforms = [transform]
+    response = client.ik(targets=[target(robot, base)], seed=state)
+    assert response.status == Status.SUCCESS, response.message
+    assert list(response.solution.joint_state.name) == list(ARM)   # the base stays
+    assert not response.solution.multi_dof_joint_state.joint_names
+    for name, value in values(response.solution).items():
+        assert abs(value - ARM[name]) < 1e-3
+
+
+def test_base_from_the_parameter(client, robot):
+    base = base_pose(height(robot))
+    assert client.set('base_pose', base).successful
+    response = client.ik(targets=[target(robot, base)], seed=seed({'turn': 0.5}))
+    assert response.status == Status.SUCCESS, response.message
+
+
+def test_base_from_a_topic(client, robot):
+    assert client.set('base_source', 'topic').successful
+    base = base_pose(height(robot))
+    wanted = target(robot, base)
+
+    def solved():
+        client.publish('base_pose', pose_stamped(base, 'world'))
+        return client.ik(targets=[wanted], seed=seed({'turn': 0.5})).status == Status.SUCCESS
+    eventually(solved, 'the base pose')
+    assert client.set('joint_state_timeout', 0.2).successful
+    response = eventually(
+        lambda: (answer := client.ik(targets=[wanted], seed=seed({'turn': 0.5}))).status
+        == Status.ROBOT_STATE_STALE and answer, 'the base pose getting old')
+    assert 'base_source topic' in response.message and 's ago' in response.message
+    assert client.set('joint_state_timeout', 1.0).successful
+
+
+def test_base_from_a_topic_in_an_unknown_frame(client, node, robot):
+    assert client.set('base_source', 'topic').successful
+
+    def warned():
+        client.publish('base_pose', pose_stamped(base_pose(0.0), 'map'))
+        client.ik(targets=[target(robot, base_pose(0.0))], seed=seed(HOME))
+        return 'the base pose is unknown' in node.text
+    eventually(warned, 'a warning')
+
+
+def test_target_in_the_base_frame_needs_no_base(client, robot):
+    assert client.set('base_source', 'topic').successful
+    at = Configuration(robot, HOME)
+    wanted = stamped(at.transform('hand', 'base'), 'base')
+    response = client.ik(targets=[wanted], seed=seed({'turn': 0.5}))
+    assert response.status == Status.SUCCESS, response.message
+
+
+def test_wrong_base_pose(client, robot):
+    assert not client.set('base_pose', [0.0] * 7).successful
+    assert not client.set('base_pose', [0.0, 0.0, 0.0]).successful
+    bad = PoseStamped()
+    bad.pose.orientation.w = 0.0
+    client.publish('base_pose', bad)
+    assert client.ik(targets=[PoseStamped()]).status != Status.FAILURE
+
+
+def test_base_that_the_solution_moves(client, node):
+    """The base is part of a group: it is in the answer, too."""
+    robot = small_arm(root_joint='freeflyer')
+    assert client.set('root_joint', 'freeflyer').successful
+    assert client.set('base_source', 'parameter').successful
+    assert client.set('base_pose', [0.0] * 6 + [1.0]).successful
+    whole = robot.srdf.replace('</robot>', """
+        <virtual_joint name="world_joint" type="floating" parent_frame="world" child_link="base"/>
+        <group name="all"><joint name="world_joint"/><group name="arm"/></group></robot>""")
+    client.publish('robot_description_semantic', String(data=whole), latched=True)
+    eventually(lambda: client.ik(group='all').status != Status.INVALID_GROUP_NAME, 'the group')
+    wanted = stamped(Configuration(robot, {**HOME, robot.joints[0].name: base_pose(0.5)})
+                     .transform('hand'))
+    response = client.ik(group='all', tips=['hand'], targets=[wanted], seed=seed(HOME))
+    assert response.status == Status.SUCCESS, response.message
+    assert list(response.solution.multi_dof_joint_state.joint_names) == ['world_joint']
+    moved = response.solution.multi_dof_joint_state.transforms[0]
+    q = {**HOME, **values(response.solution), robot.joints[0].name: [
+        moved.translation.x, moved.translation.y, moved.translation.z, moved.rotation.x,
+        moved.rotation.y, moved.rotation.z, moved.rotation.w]}
+    reached = Configuration(robot, q).transform('hand')
+    assert np.allclose(reached[:3, 3], [wanted.pose.position.x, wanted.pose.position.y,
+                                        wanted.pose.position.z], atol=2e-5)

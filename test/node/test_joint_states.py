@@ -1,0 +1,177 @@
+"""What ~/compute_ik takes from joint_states, and what it does without."""
+
+from itertools import count
+
+from builtin_interfaces.msg import Time
+from node_harness import eventually, Judge, matrix, nodes, seed, stamped, values
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from small_arm import ARM, small_arm
+
+from ros2_ik.core import Configuration
+from ros2_ik.msg import Status
+
+STALE = Status.ROBOT_STATE_STALE
+HOME = {**ARM, 'turn': 0.5}
+numbers = count()
+
+
+class Arm:
+    """A robot whose joints nobody has heard of yet."""
+
+    def __init__(self, client):
+        self.client, self.suffix = client, str(next(numbers))
+        self.robot = small_arm(self.suffix)
+        client.describe(self.robot)
+
+    def named(self, joints):
+        """Give joints the names that they have in this robot."""
+        return {name + self.suffix: value for name, value in joints.items()}
+
+    def target(self, frame=None):
+        """Give a pose that the arm reaches when the torso stands at HOME."""
+        at = Configuration(self.robot, self.named(HOME))
+        return stamped(at.transform('hand', frame), frame or '')
+
+    def ik(self, given=(), frame=None, **request):
+        """Ask for the target with some joints given."""
+        return self.client.ik(targets=[self.target(frame)], seed=seed(self.named(dict(given))),
+                              **request)
+
+    def tell(self, joints, stamp=None):
+        """Publish joint_states."""
+        self.client.joint_states(self.named(joints), stamp)
+
+    def tell_until_solved(self, joints):
+        """Publish joint_states until they have come."""
+        def solved():
+            self.tell(joints)
+            return self.ik().status == Status.SUCCESS
+        eventually(solved, 'the joint_states')
+
+
+@pytest.fixture(scope='module')
+def node(domain, client, tmp_path_factory):
+    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
+        yield start(default_group='arm')
+
+
+@pytest.fixture
+def arm(node, client):
+    assert client.set('joint_state_timeout', 0.4).successful
+    assert client.set('require_joint_states', False).successful
+    return Arm(client)
+
+
+def test_locked_joint_that_nobody_told(arm):
+    response = arm.ik()
+    assert response.status == STALE
+    assert "joint 'turn" in response.message and 'never' in response.message
+
+
+def test_locked_joint_in_the_seed(arm):
+    response = arm.ik({'turn': 0.5})
+    assert response.status == Status.SUCCESS, response.message
+    assert 'joint_states has nothing of' in response.message   # the arm's own joints
+    assert list(response.solution.joint_state.name) == list(arm.named(ARM))
+    reached = Judge(arm.robot).transform(
+        {**values(response.solution), **arm.named({'turn': 0.5})}, 'hand', 'base')
+    assert np.allclose(reached, matrix(arm.target().pose), atol=2e-4)
+
+
+def test_locked_joint_that_carries_frame_and_tip(arm):
+    """Where it stands does not matter."""
+    response = arm.ik(frame='torso')
+    assert response.status == Status.SUCCESS, response.message
+
+
+def test_frame_that_the_solution_moves_needs_its_joints(arm):
+    response = arm.ik(frame='fore')
+    assert response.status == STALE and "'shoulder" in response.message
+    assert arm.ik(frame='fore', follow_frames=True).status == Status.SUCCESS
+
+
+def test_parts_of_several_publishers_are_merged(arm):
+    def both():
+        arm.tell({'turn': 0.5})
+        arm.tell({**ARM, 'a joint of another robot': 1.0})
+        response = arm.ik()
+        return response.status == Status.SUCCESS and ';' not in response.message and response
+    reached = values(eventually(both, 'an answer that knows all joints').solution)
+    for name, value in arm.named(ARM).items():   # the search started there, so there it ends
+        assert abs(reached[name] - value) < 1e-3
+
+
+def test_old_joint_states(arm):
+    arm.tell_until_solved(HOME)
+    response = eventually(lambda: (answer := arm.ik()).status == STALE and answer,
+                          'joint_states getting old')
+    assert "'turn" in response.message and 's ago' in response.message
+    assert 'joint_state_timeout allows 0.4 s' in response.message
+    response = arm.ik({'turn': 0.5})
+    assert response.status == Status.SUCCESS
+    assert "too old for 'shoulder" in response.message
+    assert arm.client.set('joint_state_timeout', 0.0).successful       # any age will do
+    assert arm.ik().status == Status.SUCCESS
+
+
+def test_stamp_counts(arm):
+    """A message that was under way for long is old when it comes."""
+    arm.tell_until_solved(HOME)
+    clock = arm.client.node.get_clock()
+
+    def ask():
+        arm.tell(HOME, Time(sec=clock.now().nanoseconds // 10**9 - 100))
+        response = arm.ik()
+        return response.status == STALE and response
+    age = eventually(ask, 'the old stamp').message.split(' told it ')[1].split()[0]
+    assert 99 < float(age) < 130
+
+    def fresh():
+        arm.tell(HOME, clock.now().to_msg())
+        return arm.ik().status == Status.SUCCESS
+    eventually(fresh, 'the new stamp')
+
+
+def test_not_a_number_is_no_position(arm):
+    arm.tell_until_solved(HOME)
+    assert arm.client.set('joint_state_timeout', 0.0).successful
+    changed = {**HOME, 'elbow': 1.2}
+    height = Configuration(arm.robot, arm.named(changed)).transform('hand')[2, 3]
+
+    def came():
+        arm.tell({'turn': float('nan'), 'elbow': 1.2})
+        pose = arm.client.fk(links=['hand']).poses[0].pose
+        return abs(pose.position.z - height) < 1e-9
+    eventually(came, 'the message with NaN')
+    assert arm.ik().status == Status.SUCCESS
+
+
+def test_lengths_that_differ(arm, node):
+    def warned():
+        arm.client.publish('joint_states', JointState(name=[f'turn{arm.suffix}', 'elbow'],
+                                                      position=[0.5]))
+        return 'with 2 names and 1 positions is ignored' in node.text
+    eventually(warned, 'a warning')
+    assert arm.ik().status == STALE
+    message = JointState(name=[f'turn{arm.suffix}'], velocity=[1.0])   # has no position: fine
+    arm.client.publish('joint_states', message)
+    assert arm.ik().status == STALE
+
+
+def test_required(arm):
+    assert arm.client.set('require_joint_states', True).successful
+    response = arm.ik({'turn': 0.5})
+    assert response.status == STALE and "'shoulder" in response.message
+    assert arm.ik(HOME).status == Status.SUCCESS
+    arm.tell_until_solved(HOME)
+
+
+def test_fk_needs_what_moves_the_link(arm):
+    fk = arm.client.fk
+    response = fk(links=['hand'])
+    assert response.status == STALE and not response.poses
+    state = seed(arm.named(ARM))
+    assert fk(links=['hand'], frame_id='torso', state=state).status == Status.SUCCESS
+    assert fk(links=['base']).status == Status.SUCCESS

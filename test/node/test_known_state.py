@@ -1,0 +1,167 @@
+"""Parts of the node's knowledge, without a node."""
+
+import sys
+import time
+from types import ModuleType, SimpleNamespace
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped, TransformStamped
+import pytest
+from sensor_msgs.msg import JointState
+from small_arm import small_arm, SRDF, URDF
+
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.free_base import FreeBase
+from ros2_ik.node.state.joint_states import JointStates, MAX_NAMES
+from ros2_ik.node.state.reading import Reading
+from ros2_ik.node.state.transforms import Transforms
+
+
+class Log:
+    """Keeps what it is told."""
+
+    def __init__(self):
+        self.lines = []
+
+    def __call__(self, text, **_):
+        self.lines.append(text)
+    error = warning = info = __call__
+
+
+# -- readings -------------------------------------------------------------------------------
+
+def test_age():
+    now = 5_000_000_000
+    assert Reading(0, 3_000_000_000, 0).age(now) == 2
+    received = time.monotonic() - 7
+    assert Reading(0, 0, received).age(now) == pytest.approx(7, abs=0.5)        # no stamp
+    assert Reading(0, now + 1, received).age(now) == pytest.approx(7, abs=0.5)  # in the future
+
+
+def test_joint_states_have_a_bound():
+    log = Log()
+    states = JointStates(log)
+    for number in range(30):
+        names = [f'joint_{number}_{i}' for i in range(1000)]
+        states.take(JointState(name=names, position=[0.0] * 1000))
+    assert sum(states.get(f'joint_{n}_0') is not None for n in range(30)) == MAX_NAMES // 1000
+    assert 'more than' in log.lines[-1]
+    states.take(JointState(name=['joint_0_0'], position=[1.5]))   # known ones go on
+    assert states.get('joint_0_0').value == 1.5
+
+
+# -- description ----------------------------------------------------------------------------
+
+@pytest.fixture
+def log():
+    return Log()
+
+
+@pytest.fixture
+def swaps():
+    return []
+
+
+@pytest.fixture
+def description(log, swaps):
+    return Description(lambda: 10_000, log, swaps.append)
+
+
+def test_srdf_before_urdf(description, swaps):
+    assert description.offer(srdf=SRDF) == '' and description.robot is None
+    assert description.offer(urdf=URDF) == '' and list(description.robot.groups) == ['arm']
+    assert len(swaps) == 1
+
+
+def test_urdf_does_not_suffer_from_an_earlier_srdf(description, log, swaps):
+    description.offer(srdf='<robot><group')
+    assert description.offer(urdf=URDF) == ''
+    assert 'left out' in log.lines[0] and list(description.robot.groups) == ['hand']
+    other = URDF.replace('0.25', '0.26')
+    assert 'SRDF' in description.offer(urdf=other, srdf='<robot><group')   # both at once: refused
+
+
+def test_refused_text_is_not_read_again(description, log, swaps):
+    description.offer(urdf=URDF)
+    for _ in range(3):
+        assert 'no links' in description.offer(urdf='<robot name="x"/>')
+    assert sum('refused' in line for line in log.lines) == 1
+    assert description.offer(urdf=URDF) == '' and description.refused == ''
+    assert len(swaps) == 1
+
+
+def test_longer_than_allowed(log, swaps):
+    limit = [10]
+    description = Description(lambda: limit[0], log, swaps.append)
+    assert 'allows 10' in description.offer(urdf=URDF)
+    limit[0] = 10_000
+    assert description.offer(urdf=URDF) == '' and len(swaps) == 1
+
+
+def test_why_not_changes_nothing(description, swaps):
+    assert description.why_not(urdf=URDF) == '' and description.robot is None
+    assert 'no XML' in description.why_not(urdf='x')
+    assert description.offer(urdf=URDF) == '' and len(swaps) == 1
+
+
+# -- TF and the base ------------------------------------------------------------------------
+
+@pytest.fixture
+def tf(monkeypatch):
+    """Put a tf2_ros in place that knows one transform."""
+    message = TransformStamped()
+    message.header.stamp = Time(sec=3)
+    message.transform.translation.x = 2.0
+
+    class Buffer:
+        def __init__(self, node):
+            pass
+
+        def lookup_transform(self, target, source, when):
+            if (target, source) not in (('world', 'base'), ('world', 'map')):
+                raise RuntimeError(f'"{source}" does not exist')
+            return message
+    module = ModuleType('tf2_ros')
+    module.Buffer, module.TransformListener = Buffer, lambda buffer, node: None
+    monkeypatch.setitem(sys.modules, 'tf2_ros', module)
+    return message
+
+
+def test_transforms(tf):
+    transforms = Transforms(None, True)
+    assert transforms.absent == ''
+    assert transforms.lookup('world', 'base').translation.tolist() == [2, 0, 0]
+    assert transforms.find('world', 'base').stamp == 3_000_000_000
+    with pytest.raises(LookupError, match='TF: "camera" does not exist'):
+        transforms.lookup('world', 'camera')
+    tf.transform.rotation.w = 0.0
+    with pytest.raises(LookupError, match='quaternion'):
+        transforms.lookup('world', 'base')
+    with pytest.raises(LookupError, match='use_tf'):
+        Transforms(None, False).lookup('world', 'base')
+
+
+def test_tf_that_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'tf2_ros', None)
+    with pytest.raises(LookupError, match='not installed'):
+        Transforms(None, True).lookup('world', 'base')
+
+
+def test_base_from_tf(tf):
+    robot = small_arm(root_joint='planar')
+    base = FreeBase(SimpleNamespace(base_source='tf'), Transforms(None, True), Log())
+    reading = base.read(robot)
+    assert reading.value == [2, 0, 0] and reading.stamp == 3_000_000_000
+
+
+def test_base_pose_in_a_frame_of_tf(tf):
+    robot, log = small_arm(root_joint='planar'), Log()
+    base = FreeBase(SimpleNamespace(base_source='topic'), Transforms(None, True), log)
+    assert base.read(robot) is None
+    message = PoseStamped()
+    message.header.frame_id, message.pose.position.x = 'map', 1.0
+    base.take(message)
+    assert base.read(robot).value == [3, 0, 0]
+    message.header.frame_id = 'odom'
+    base.take(message)
+    assert base.read(robot) is None and 'odom' in log.lines[-1]

@@ -1,0 +1,104 @@
+"""Long searches go to worker processes: what is asked meanwhile, and what if one dies."""
+
+import os
+from pathlib import Path
+import signal
+
+from builtin_interfaces.msg import Duration
+from node_harness import eventually, neutral, nodes, reachable, unreachable
+import pytest
+
+from ros2_ik.msg import Status
+
+TIP = 'panda_hand_tcp'
+LONG = Duration(sec=4)
+
+
+@pytest.fixture(scope='module')
+def node(domain, client, panda, tmp_path_factory):
+    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
+        node = start(max_pending=3)
+        client.describe(panda)
+        eventually(node.workers, 'a worker')
+        yield node
+
+
+def hard(client, panda):
+    """Give a reachable target that is not found at once: the seed and first starts fail."""
+    for number in range(100):
+        target = reachable(panda, TIP, number)
+        if client.ik(targets=[target], solutions=8, timeout=Duration(sec=3)).seconds > 0.004:
+            return target
+    pytest.fail('no target takes long')
+
+
+def gone(pid):
+    return not Path(f'/proc/{pid}').exists() or ') Z ' in Path(f'/proc/{pid}/stat').read_text()
+
+
+def test_reachable_ones_do_not_wait_for_unreachable_ones(client, panda, node):
+    """Also those do not that need a worker themselves."""
+    long = [client.ik_later(targets=[unreachable()], timeout=LONG) for _ in range(2)]
+    target = hard(client, panda)
+    response = client.ik(targets=[target], solutions=8, timeout=Duration(sec=3))
+    assert response.status == Status.SUCCESS and len(response.alternatives) == 7
+    assert client.fk(state=neutral(panda)).status == Status.SUCCESS
+    assert not any(future.done() for future in long)
+    for future in long:
+        response = client.wait(future)
+        assert response.status == Status.NO_IK_SOLUTION
+        assert 3.9 < response.seconds < 6   # each had its full time
+
+
+def test_busy(client, panda, node):
+    """More than max_pending long searches are refused at once; short ones are not."""
+    long = [client.ik_later(targets=[unreachable()], timeout=Duration(sec=2)) for _ in range(6)]
+    response = client.ik(targets=[reachable(panda, TIP, 1)])
+    assert response.status == Status.SUCCESS
+    answers = [client.wait(future) for future in long]
+    busy = [answer for answer in answers if answer.message.startswith('busy')]
+    assert len(busy) == 3
+    for answer in busy:
+        assert answer.status == Status.TIMED_OUT and answer.seconds < 1
+        assert 'max_pending' in answer.message and answer.best_attempt.joint_state.name
+    others = [answer for answer in answers if answer not in busy]
+    assert all(answer.status == Status.NO_IK_SOLUTION for answer in others)
+
+
+@pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGSEGV])
+def test_worker_that_dies(client, panda, node, number):
+    """Its requests are answered, and another one takes its place."""
+    worker, = eventually(node.workers, 'a worker')
+    future = client.ik_later(targets=[unreachable()], timeout=LONG)
+    client.fk(state=neutral(panda))   # answered after the search has begun
+    os.kill(worker, number)
+    response = client.wait(future)
+    assert response.status == Status.FAILURE
+    assert 'worker process' in response.message and f'exit code {-number}' in response.message
+    eventually(lambda: node.workers() and node.workers() != [worker], 'another worker')
+    response = client.ik(targets=[unreachable()])
+    assert response.status == Status.NO_IK_SOLUTION
+
+
+def test_worker_that_is_stuck(client, panda, node):
+    """A second after the deadline it is given up."""
+    worker, = eventually(node.workers, 'a worker')
+    os.kill(worker, signal.SIGSTOP)
+    response = client.ik(targets=[unreachable()], timeout=Duration(nanosec=100_000_000))
+    assert response.status == Status.FAILURE and 'stuck' in response.message
+    eventually(lambda: gone(worker), 'the end of the stuck worker')
+    assert client.ik(targets=[unreachable()]).status == Status.NO_IK_SOLUTION
+
+
+def test_workers_are_polite(client, node):
+    worker, = eventually(node.workers, 'a worker')
+    assert os.getpriority(os.PRIO_PROCESS, worker) == 10
+
+
+def test_workers_end_with_a_killed_node(client, panda, node):
+    workers = eventually(node.workers, 'a worker')
+    client.ik_later(targets=[unreachable()], timeout=LONG)
+    client.fk(state=neutral(panda))
+    node.process.kill()
+    node.process.wait(5)
+    eventually(lambda: all(gone(worker) for worker in workers), 'the end of the workers')

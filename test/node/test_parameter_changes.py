@@ -1,0 +1,98 @@
+"""Parameters: wrong ones are refused with the reason, changed ones take effect."""
+
+from importlib.util import find_spec
+import subprocess
+
+from ament_index_python.packages import get_package_prefix
+from node_harness import eventually, reachable, unreachable
+import pytest
+from rcl_interfaces.srv import DescribeParameters, ListParameters
+
+from ros2_ik.msg import Status
+from ros2_ik.node.parameters import PARAMETERS
+
+TIP = 'panda_hand_tcp'
+
+WRONG_AT_START = {
+    'text for a number': ('max_timeout:=abc', 'max_timeout'),
+    'out of range': ('max_timeout:=-1.0', '0.0001 to 3600 s'),
+    'two that exclude each other': ('default_timeout:=20.0', 'above max_timeout'),
+    'broken robot': ('robot_description:=hello', 'no XML'),
+}
+
+
+@pytest.mark.parametrize('name', WRONG_AT_START)
+def test_wrong_at_start(name):
+    argument, words = WRONG_AT_START[name]
+    run = subprocess.run(
+        [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node', '--ros-args', '-p', argument],
+        capture_output=True, text=True, timeout=30)
+    assert run.returncode == 1
+    assert words in run.stderr.splitlines()[-1] and 'Traceback' not in run.stderr
+
+
+def test_whole_number_for_a_float(start_node, client, panda):
+    start_node(max_timeout=2, default_timeout=1)
+    client.describe(panda)
+    assert client.ik(targets=[unreachable()]).seconds > 0.9
+    assert client.set('default_timeout', 2).successful
+
+
+def test_misspelt(start_node):
+    node = start_node(defualt_timeout=1.0)
+    eventually(lambda: "did you mean 'default_timeout'?" in node.text, 'a warning')
+
+
+def test_every_parameter_is_described(client, panda_node):
+    names = [spec.name for spec in PARAMETERS]
+    listed = client.call(ListParameters, 'ros2_ik/list_parameters', ListParameters.Request())
+    assert set(names) <= set(listed.result.names)
+    descriptors = client.call(DescribeParameters, 'ros2_ik/describe_parameters',
+                              DescribeParameters.Request(names=names)).descriptors
+    for spec, descriptor in zip(PARAMETERS, descriptors, strict=True):
+        assert descriptor.description and descriptor.read_only == spec.read_only
+        ranged = descriptor.floating_point_range or descriptor.integer_range
+        assert bool(ranged) == (type(spec.default) in (int, float))
+
+
+REFUSED = {
+    'max_timeout': (-1.0, 'Max: 3600'),
+    'default_timeout': (11.0, 'above max_timeout'),
+    'default_select': ('best', 'first, nearest'),
+    'require_joint_states': (1, 'truth value'),
+    'workers': (3, 'read-only'),
+    'queue_depth': (3, 'read-only'),
+    'base_source': ('tf', 'tf2_ros is not installed'),
+    'root_joint': ('floating', 'fixed, planar, freeflyer'),
+    'robot_description': ('<robot/>', 'no links'),
+}
+
+
+@pytest.mark.parametrize('name', REFUSED)
+def test_refused_change(client, panda_node, name):
+    value, words = REFUSED[name]
+    if name == 'base_source' and find_spec('tf2_ros'):
+        pytest.skip('TF is installed here')
+    result = client.set(name, value)
+    assert not result.successful and words in result.reason
+
+
+def test_changes_take_effect(client, panda, panda_node):
+    target = reachable(panda, TIP)
+    assert client.set('default_timeout', 0.3).successful
+    assert client.ik(targets=[unreachable()]).seconds > 0.25
+    assert client.set('default_timeout', 0.05).successful
+    assert client.set('max_solutions', 1).successful
+    assert 'max_solutions allows 1' in client.ik(targets=[target], solutions=2).message
+    assert client.set('default_tip', 'panda_link7').successful
+    assert client.ik(targets=[reachable(panda, 'panda_link7')]).status == Status.SUCCESS
+    assert client.set('default_tip', 'panda_link77').successful   # the robot may come later
+    response = client.ik(targets=[target])
+    assert response.status == Status.INVALID_LINK_NAME
+    assert 'parameter default_tip' in response.message and 'did you mean' in response.message
+    assert client.set('default_tip', '').successful
+    assert client.set('default_solver', 'clik').successful
+    assert client.ik(targets=[target]).solver == 'clik'
+    assert client.set('default_solver', 'auto').successful
+    assert client.set('max_description_length', 10).successful
+    assert 'allows 10' in client.set('robot_description', panda.urdf + ' ').reason

@@ -1,0 +1,38 @@
+"""What each parameter takes."""
+
+import math
+
+import pytest
+
+from ros2_ik.node.parameters import ParameterError, PARAMETERS
+
+SPECS = {spec.name: spec for spec in PARAMETERS}
+
+WRONG = [
+    ('max_timeout', 'abc', 'a number'), ('max_timeout', -1.0, '0.0001 to 3600 s'),
+    ('max_timeout', True, 'a number'), ('inline_time', math.nan, '0 to 0.1 s'),
+    ('joint_state_timeout', -1, '0 s or more'), ('random_state', 1.5, 'a whole number'),
+    ('random_state', -2, '-1 to'), ('workers', 0, '1 to 256'), ('default_tip', 5, 'a text'),
+    ('require_joint_states', 1, 'truth value'), ('default_solver', 'kdl', 'auto, clik, lm'),
+    ('base_pose', [1.0, 2.0], '7 finite numbers'), ('base_pose', 5, '7 finite numbers'),
+    ('base_pose', [math.nan] * 7, '7 finite numbers'), ('base_pose', ['a'] * 7, '7 finite'),
+]
+
+
+@pytest.mark.parametrize(('name', 'value', 'words'), WRONG)
+def test_wrong(name, value, words):
+    with pytest.raises(ParameterError, match=name) as error:
+        SPECS[name].parse(value)
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize('spec', PARAMETERS, ids=lambda spec: spec.name)
+def test_default_is_right(spec):
+    assert spec.parse(spec.default) == spec.default
+    assert spec.descriptor().description
+
+
+def test_whole_number_for_a_float():
+    value = SPECS['max_timeout'].parse(5)
+    assert value == 5.0 and isinstance(value, float)
+    assert SPECS['base_pose'].parse([0, 0, 0, 0, 0, 0, 1]) == [0.0] * 6 + [1.0]

@@ -1,0 +1,49 @@
+"""SIGINT and SIGTERM: the node ends within a second, with exit code 0 and without silence."""
+
+import os
+import signal
+import time
+
+from builtin_interfaces.msg import Duration
+from node_harness import eventually, neutral, unreachable
+import pytest
+
+from ros2_ik.msg import Status
+
+
+def to_node(node, number):
+    node.process.send_signal(number)
+
+
+def to_group(node, number):
+    """As a terminal's Ctrl-C and systemd do."""
+    os.killpg(node.pid, number)
+
+
+@pytest.mark.parametrize('send', [to_node, to_group])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_during_a_search(start_node, client, panda, number, send):
+    node = start_node()
+    client.describe(panda)
+    eventually(node.workers, 'a worker')
+    searches = [client.ik_later(targets=[unreachable()], timeout=Duration(sec=9))
+                for _ in range(3)]
+    client.fk(state=neutral(panda))
+    workers = node.workers()
+    start = time.monotonic()
+    send(node, number)
+    assert node.process.wait(5) == 0
+    assert time.monotonic() - start < 1.0
+    for search in searches:
+        response = client.wait(search, 5)
+        assert response.status == Status.PREEMPTED and 'cancelled' in response.message
+        assert response.best_attempt.joint_state.name
+    assert not any(os.path.exists(f'/proc/{worker}') for worker in workers)
+
+
+def test_twice_while_idle(start_node):
+    node = start_node()
+    eventually(node.workers, 'a worker')
+    node.process.send_signal(signal.SIGINT)
+    node.process.send_signal(signal.SIGTERM)
+    assert node.process.wait(5) == 0

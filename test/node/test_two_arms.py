@@ -1,0 +1,64 @@
+"""Two tips at once, and links that a group does not name."""
+
+from builtin_interfaces.msg import Duration
+from node_harness import Judge, matrix, neutral, seed, stamped, values
+import numpy as np
+import pytest
+
+from ros2_ik.core import Configuration, Robot
+from ros2_ik.msg import Status
+
+TIPS = ['left_gripper', 'right_gripper']
+LONG = Duration(sec=5)
+
+
+@pytest.fixture(scope='module')
+def baxter():
+    return Robot.load('baxter')
+
+
+def test_two_tips(start_node, client, baxter):
+    start_node()
+    client.describe(baxter)
+    judge = Judge(baxter)
+    for number in range(3):
+        q = baxter.random_q(np.random.default_rng(number))
+        at = Configuration(baxter, q)
+        targets = [stamped(at.transform(tip)) for tip in TIPS]
+        state = seed({'head_pan': 0.1})
+        response = client.ik(tips=TIPS, targets=targets, seed=state,
+                             weights=[1.0] * 6 + [1.0, 1, 1, 0, 0, 0], timeout=LONG)
+        assert response.status == Status.SUCCESS, response.message
+        assert len(response.position_errors) == len(response.orientation_errors) == 2
+        names = list(response.solution.joint_state.name)
+        assert len(names) == 14 and names == [n for n in baxter.joint_names if n in names]
+        joints = {**values(neutral(baxter)), **values(response.solution)}
+        for tip, target, turns in zip(TIPS, targets, (True, False), strict=True):
+            T, wanted = judge.transform(joints, tip, 'base'), matrix(target.pose)
+            assert np.allclose(T[:3, 3], wanted[:3, 3], atol=2e-5)
+            assert not turns or np.allclose(T, wanted, atol=2e-4)
+
+
+def test_arm_that_is_not_the_default_one(start_node, client, baxter):
+    start_node(default_group='left_arm')
+    client.describe(baxter)
+    at = Configuration(baxter, baxter.random_q(np.random.default_rng(5)))
+    response = client.ik(tips=TIPS[1:], targets=[stamped(at.transform(TIPS[1]))],
+                         timeout=LONG)
+    assert response.status == Status.SUCCESS, response.message
+    assert all(name.startswith('right') for name in response.solution.joint_state.name)
+
+
+def test_one_hand_relative_to_the_other(client, start_node, baxter):
+    start_node()
+    client.describe(baxter)
+    q = baxter.to_joints(baxter.random_q(np.random.default_rng(7)))
+    right = {name: value for name, value in q.items() if name.startswith('right')}
+    target = stamped(Configuration(baxter, q).transform(*TIPS), TIPS[1])
+    for follow in (False, True):   # the right arm stands still: there is no difference
+        response = client.ik(tips=TIPS[:1], targets=[target], follow_frames=follow,
+                             seed=seed(right), timeout=LONG)
+        assert response.status == Status.SUCCESS, response.message
+        joints = {**values(response.solution), **right}
+        reached = Judge(baxter).transform(joints, *TIPS)
+        assert np.allclose(reached, matrix(target.pose), atol=2e-4)

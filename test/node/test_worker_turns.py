@@ -1,0 +1,122 @@
+"""A worker's side, without a process: who gets the next attempt, and what it answers."""
+
+from multiprocessing import Pipe
+import pickle
+
+from node_harness import matrix, reachable, unreachable
+import pytest
+
+from ros2_ik.core import Budget, IKProblem, PoseTarget, Search, Status
+from ros2_ik.node.workers.jobs import Cancel, Job, TakeRobot
+from ros2_ik.node.workers.serve import Worker
+
+TIP = 'panda_hand_tcp'
+
+
+@pytest.fixture
+def pipe():
+    here, there = Pipe()
+    yield here, there
+    here.close()
+    there.close()
+
+
+@pytest.fixture
+def worker(pipe, panda):
+    pipe[0].send(TakeRobot(panda.key, pickle.dumps(panda)))
+    return Worker(pipe[1])
+
+
+def job(number, robot, target, timeout=60.0, **options):
+    search = Search(IKProblem(robot, [PoseTarget(TIP, matrix(target.pose))]), random_state=0,
+                    budget=Budget.of(timeout), **options)
+    return Job(number, robot.key, search.state())
+
+
+def test_new_search_does_not_wait_for_long_ones(pipe, worker, panda):
+    here, _ = pipe
+    for number in range(3):
+        here.send(job(number, panda, unreachable()))
+    for _ in range(60):
+        worker.turn()
+    here.send(job(9, panda, reachable(panda, TIP, 1), solutions=3))
+    turns = 0
+    while not here.poll():
+        worker.turn()
+        turns += 1
+    result = here.recv()
+    assert result.number == 9 and result.solution.status is Status.SUCCESS
+    assert turns <= result.solution.restarts + 3   # hardly any turn went to the others
+
+
+def test_deadlines_hold_for_all(pipe, worker, panda):
+    here, _ = pipe
+    for number in range(8):
+        here.send(job(number, panda, unreachable(), timeout=0.2))
+    results = []
+    while len(results) < 8:
+        worker.turn()
+        while here.poll():
+            results.append(here.recv())
+    for result in results:
+        assert result.solution.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
+        assert 0.2 <= result.solution.seconds < 2.0
+
+
+def test_cancel(pipe, worker, panda):
+    here, _ = pipe
+    here.send(job(1, panda, unreachable()))
+    worker.turn()
+    here.send(Cancel(1))
+    here.send(Cancel(7))   # long since answered: nothing happens
+    here.send(job(2, panda, reachable(panda, TIP)))
+    worker.turn()
+    result = here.recv()
+    assert result.number == 1 and result.solution.status is Status.PREEMPTED
+
+
+def test_same_answer_as_without_worker(pipe, worker, panda):
+    target = reachable(panda, TIP, 4)
+    problem = IKProblem(panda, [PoseTarget(TIP, matrix(target.pose))])
+    alone = Search(problem, solutions=3, random_state=5)
+    alone.run()
+    begun = Search(problem, solutions=3, random_state=5)
+    begun.run(seconds=0)
+    pipe[0].send(Job(0, panda.key, begun.state()))
+    while not pipe[0].poll():
+        worker.turn()
+    assert pipe[0].recv().solution.q.tolist() == alone.solution().q.tolist()
+
+
+def test_robot_that_it_does_not_know(pipe, worker, panda):
+    here, _ = pipe
+    here.send(job(0, panda, unreachable())._replace(robot_key='another'))
+    here.send(job(1, panda, reachable(panda, TIP)))
+    worker.turn()
+    result = here.recv()
+    assert result.number == 0 and result.solution is None and 'KeyError' in result.failure
+
+
+def test_keeps_two_robots(pipe, worker, panda):
+    here, _ = pipe
+    for key in 'abc':
+        here.send(TakeRobot(key, pickle.dumps(panda)))
+    for number, key in enumerate('abc'):
+        here.send(job(number, panda, reachable(panda, TIP))._replace(robot_key=key))
+    results = {}
+    while len(results) < 3:
+        worker.turn()
+        while here.poll():
+            result = here.recv()
+            results[result.number] = result.solution
+    assert results[0] is None and results[1].success and results[2].success
+
+
+def test_node_that_is_gone(pipe, worker, panda):
+    here, _ = pipe
+    here.send(job(0, panda, unreachable()))
+    worker.turn()
+    here.close()
+    with pytest.raises((EOFError, OSError)):
+        while True:
+            worker.turn()
