@@ -20,7 +20,7 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from ros2_ik.core import IKSolution, Robot
+from ros2_ik.core import IKSolution
 from ros2_ik.msg import Solution
 from ros2_ik.node.diagnostics import diagnostics
 from ros2_ik.node.endpoints.compute_fk import ComputeFK

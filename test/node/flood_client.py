@@ -24,7 +24,8 @@ def main(count: int, at_once: int) -> None:
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     # every client is sent the answers to all clients, and must have room for them
-    client = node.create_client(ComputeIK, 'ros2_ik/compute_ik', qos_profile=QoSProfile(depth=5000))
+    room = QoSProfile(depth=5000)
+    client = node.create_client(ComputeIK, 'ros2_ik/compute_ik', qos_profile=room)
     client.wait_for_service(PATIENCE)
     print('ready', flush=True)
     requests = [ComputeIK.Request(targets=[_target(numbers)])

@@ -17,7 +17,10 @@ from ros2_ik.msg import RobotState
 from ros2_ik.node.conversions.frames import default_tip, group_name, reference
 from ros2_ik.node.conversions.poses import fill_pose, placement
 from ros2_ik.node.conversions.problems import (
-    free_joints, involved_joints, make_problem, needed_joints,
+    free_joints,
+    involved_joints,
+    make_problem,
+    needed_joints,
 )
 from ros2_ik.node.conversions.questions import read_question
 from ros2_ik.node.conversions.robot_states import fill_state, joint_pose, joint_values

@@ -2,10 +2,11 @@
 
 import threading
 
-import numpy as np
-import pytest
 from builtin_interfaces.msg import Duration
 from node_harness import matrix, reachable, seed, stamped, unreachable, values
+import numpy as np
+import pytest
+
 from ros2_ik.core import Configuration
 from ros2_ik.msg import Solution, Status
 

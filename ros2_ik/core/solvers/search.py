@@ -219,7 +219,7 @@ class Search:
             return f'solution found in {tried}'
         off = '; '.join(f"'{error.tip}' stays {error.position:.3g} m and {error.orientation:.3g} "
                         'rad from its target' for error in verdict.errors)
-        after = f'in {seconds * 1e3:.3g} ms and {tried}'
+        after = f'in {seconds:.3g} s and {tried}'
         return {Status.PREEMPTED: f'cancelled {after}: ',
                 Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: ',
                 }.get(status, f'no solution found {after}: ') + off

@@ -84,7 +84,7 @@ def group_tips(robot: Robot, group: str) -> tuple[str, ...]:
 
 
 def _shipped(robot: Robot, what: str) -> str:
-    """What config/ says of the robot of this name, if the robot at hand has that."""
+    """Look up what config/ says of the robot of this name, if the robot at hand has that."""
     shipped = shipped_robots().get(robot.name)
     if shipped is None or shipped.group not in robot.groups \
             or shipped.tip not in robot.frame_names:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, Status
-import numpy as np
 from ros2_ik.node.conversions.questions import Question
 from ros2_ik.node.refusal import Refusal
 

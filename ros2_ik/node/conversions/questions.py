@@ -8,7 +8,12 @@ import pinocchio as pin
 
 from ros2_ik.core import Robot, Status
 from ros2_ik.node.conversions.frames import (
-    default_tip, group_name, link_name, Lookup, Reference, reference,
+    default_tip,
+    group_name,
+    link_name,
+    Lookup,
+    Reference,
+    reference,
 )
 from ros2_ik.node.conversions.poses import placement
 from ros2_ik.node.conversions.robot_states import joint_values, Values

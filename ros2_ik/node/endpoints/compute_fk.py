@@ -6,7 +6,11 @@ from geometry_msgs.msg import PoseStamped
 
 from ros2_ik.core import Configuration, Robot, Status
 from ros2_ik.node.conversions.frames import (
-    default_group, default_tip, group_tips, link_name, reference,
+    default_group,
+    default_tip,
+    group_tips,
+    link_name,
+    reference,
 )
 from ros2_ik.node.conversions.poses import fill_pose
 from ros2_ik.node.conversions.problems import involved_joints

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ros2_ik.core import Robot, Status
 import numpy as np
+
+from ros2_ik.core import Robot, Status
 from ros2_ik.node.conversions.problems import base_joint
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.node.state.free_base import FreeBase

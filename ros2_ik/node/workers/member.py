@@ -1,7 +1,6 @@
 """A worker process as the node sees it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 import math
 import pickle
 import time
