@@ -18,7 +18,6 @@ from ros2_ik.node.conversions.frames import default_tip, group_name, reference
 from ros2_ik.node.conversions.poses import fill_pose, placement
 from ros2_ik.node.conversions.problems import (
     free_joints,
-    involved_joints,
     make_problem,
     needed_joints,
 )
@@ -201,12 +200,6 @@ def test_free_base_stays_unless_a_group_has_it():
     assert base not in free and needed_joints(asked, robot, free) == {base}
     problem = make_problem(asked, robot, robot.neutral)
     assert problem.joint_names == ('turn', *ARM)
-
-
-def test_mimicked_joint_does_not_drop_out(panda):
-    """One finger follows the other: they do not stand still relative to each other."""
-    assert involved_joints(panda, 'panda_leftfinger', 'panda_rightfinger')
-    assert not involved_joints(panda, 'panda_link7', 'panda_link7')
 
 
 def test_frame_where_it_stands(panda):

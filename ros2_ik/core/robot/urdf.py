@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 MAX_CHARACTERS = 20_000_000
+MAX_DEPTH = 1000   # urdfdom and Pinocchio recurse, and crash on a few thousand
 PLANAR_PARTS = ('x', 'y', 'theta')
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 _RANK = '|'
@@ -174,8 +175,9 @@ def _leaders_first(tree: RobotTree) -> list[str]:
     while waiting:
         ready = [name for name in waiting if before[name] <= order.keys()]
         if not ready:
+            knot = ', '.join(f"'{name}'" for name in waiting if before[name])
             raise RobotDescriptionError('joints mimic each other across branches, each with a '
-                                        f'leader of the other: {", ".join(waiting)}')
+                                        f'leader of the other: {knot}')
         order.update(dict.fromkeys(ready))
         waiting = [name for name in waiting if name not in order]
     return list(order)
@@ -353,12 +355,17 @@ def _check_connected(tree: RobotTree) -> None:
     children: dict[str, list[str]] = {}
     for joint in tree.joints.values():
         children.setdefault(joint.parent, []).append(joint.child)
-    reached, waiting = {tree.root}, [tree.root]
+    depth, waiting = {tree.root: 0}, [tree.root]
     while waiting:
-        found = children.get(waiting.pop(), [])
-        reached.update(found)
+        link = waiting.pop()
+        found = children.get(link, [])
+        depth.update(dict.fromkeys(found, depth[link] + 1))
         waiting.extend(found)
-    lost = [link for link in tree.links if link not in reached]
+    deepest = max(depth.values())
+    if deepest > MAX_DEPTH:
+        raise RobotDescriptionError(f'a chain of the robot has {deepest} joints; at most '
+                                    f'{MAX_DEPTH} are read')
+    lost = [link for link in tree.links if link not in depth]
     if lost:
         raise RobotDescriptionError(f"link '{lost[0]}' does not hang on the root "
                                     f"'{tree.root}': its joints form a circle")

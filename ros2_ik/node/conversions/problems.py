@@ -22,8 +22,7 @@ def free_joints(question: Question, robot: Robot) -> frozenset[str]:
 
     Raises Refusal for a tip that none of them moves.
     """
-    moving = [robot.moving_joints(tip) ^ _movers(robot, frame.frame if question.follow_frames
-                                                 else None)
+    moving = [robot.moving_joints(tip, frame.frame if question.follow_frames else None)
               for tip, frame in zip(question.tips, question.references, strict=True)]
     if question.group:
         free = frozenset(robot.group(question.group).joint_names)
@@ -40,21 +39,10 @@ def needed_joints(question: Question, robot: Robot, free: frozenset[str]) -> fro
     """Joints without whose values in the start state the question has no definite meaning."""
     needed = frozenset[str]()
     for tip, frame in zip(question.tips, question.references, strict=True):
-        needed |= involved_joints(robot, tip, frame.frame) - free
-        if not question.follow_frames:
-            needed |= _movers(robot, frame.frame) & free
+        needed |= robot.moving_joints(tip, frame.frame) - free
+        if frame.frame and not question.follow_frames:
+            needed |= robot.moving_joints(frame.frame) & free
     return needed
-
-
-def involved_joints(robot: Robot, tip: str, frame: str | None) -> frozenset[str]:
-    """
-    Joints that change the pose of `tip` relative to `frame`.
-
-    A joint that carries both drops out, unless others mimic it: these may carry only one.
-    """
-    tip_movers, frame_movers = robot.moving_joints(tip), _movers(robot, frame)
-    leaders = {follower.leader for follower in robot.mimics.values()}
-    return (tip_movers ^ frame_movers) | (tip_movers & frame_movers & leaders)
 
 
 def make_problem(question: Question, robot: Robot, start: np.ndarray) -> IKProblem:
@@ -79,7 +67,3 @@ def _target(question: Question, i: int, robot: Robot, start: np.ndarray) -> Pose
 def standing(robot: Robot, q: np.ndarray, frame: str) -> pin.SE3:
     """Where a frame stands in the root frame at q."""
     return Configuration(robot, q, robot.scratch_data()).placement(frame)
-
-
-def _movers(robot: Robot, frame: str | None) -> frozenset[str]:
-    return robot.moving_joints(frame) if frame else frozenset()

@@ -13,7 +13,6 @@ from ros2_ik.node.conversions.frames import (
     reference,
 )
 from ros2_ik.node.conversions.poses import fill_pose
-from ros2_ik.node.conversions.problems import involved_joints
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.parts import Parts
@@ -42,7 +41,7 @@ class ComputeFK:
         robot = parts.robot()
         links = self._links(request.links, robot)
         frame, offset = reference(robot, request.frame_id, parts.transforms.lookup)
-        needed = frozenset().union(*(involved_joints(robot, link, frame) for link in links))
+        needed = frozenset().union(*(robot.moving_joints(link, frame) for link in links))
         q = parts.state.start(robot, joint_values(request.state, robot, 'state'), needed).q
         at = Configuration(robot, q, robot.scratch_data())
         origin = at.placement(frame) if frame else offset

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 import math
 import pickle
+import threading
 import time
 from typing import Any
 
@@ -29,12 +30,14 @@ class Member:
         self.process.start()
         there.close()   # the worker's end alone keeps the pipe open
         self.started, self.ready = time.monotonic(), False
+        self._sending = threading.Lock()
         self.jobs: dict[int, tuple[float, Done]] = {}
 
     def send(self, message: Any) -> None:
         """Send, unless it has died: whoever waits for its answers sees that, too."""
         try:
-            self.connection.send(message)
+            with self._sending:
+                self.connection.send(message)
         except OSError:
             pass
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ros2_ik.core import Robot, Search
 from ros2_ik.node.workers.jobs import Cancel, Job, Ready, Result, TakeRobot
-from ros2_ik.node.workers.member import Done, Member, robot_message, WorkerError
+from ros2_ik.node.workers.member import Done, Member, OVERDUE, robot_message, WorkerError
 
 CHECK = 0.5     # how often stuck workers are looked for [s]
 RESTART = 1.0   # time from the start of a worker to that of the one in its place, at least [s]
@@ -34,6 +34,7 @@ class Pool:
         self._stopping = self._closing = False
         self._members: list[Member] = []
         self._vacant: list[float] = []   # from when on the places of lost ones may be filled
+        self._waiting: list[tuple[Job, float, Done]] = []
         self.replaced = 0
         self._thread = threading.Thread(target=self._watch, name='workers', daemon=True)
 
@@ -41,13 +42,12 @@ class Pool:
         """Start the processes; it takes a second until they work."""
         self._vacant = [0.0] * self.size
         self._fill_places()
-        self.replaced = 0
         self._thread.start()
 
     @property
     def open_jobs(self) -> int:
         """Number of searches that the workers have."""
-        return sum(len(member.jobs) for member in self._members)
+        return len(self._waiting) + sum(len(member.jobs) for member in self._members)
 
     @property
     def busy(self) -> int:
@@ -75,17 +75,28 @@ class Pool:
             return
         job = Job(next(self._numbers), search.problem.robot.key, search.state())
         with self._lock:
-            member = min(self._members, key=lambda m: (not m.ready, len(m.jobs)), default=None)
-            if member:
-                member.jobs[job.number] = search.budget.deadline, done
-        if member:
+            self._waiting.append((job, search.budget.deadline, done))
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        """Give what waits to the workers with the fewest jobs; without workers, it waits on."""
+        given = []
+        with self._lock:
+            while self._waiting and self._members:
+                job, deadline, done = self._waiting.pop(0)
+                member = min(self._members, key=lambda m: (not m.ready, len(m.jobs)))
+                member.jobs[job.number] = deadline, done
+                given.append((member, job))
+        for member, job in given:
             member.send(job)
-        else:
-            done(WorkerError('no worker process is running; a new one is being started'))
 
     def cancel_all(self) -> None:
         """Ask for the answers of all searches at once, also of those that are still to come."""
         self._stopping = True
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        for _, _, done in waiting:
+            done(WorkerError('the node was stopped before a worker process could be started'))
         for member in list(self._members):
             for number in list(member.jobs):
                 member.send(Cancel(number))
@@ -106,6 +117,7 @@ class Pool:
         while not self._closing:
             try:
                 self._listen()
+                self._give_up()
                 self._fill_places()
             except Exception as error:
                 self._log.error(f'workers: {type(error).__name__}: {error}')
@@ -146,6 +158,7 @@ class Pool:
         with self._lock:
             self._members.remove(member)
             self._vacant.append(member.started + RESTART)
+            self.replaced += 1
         member.end()
         code = '' if how == 'was stuck' else f' (exit code {member.process.exitcode})'
         reason = f'the worker process of this search {how}{code}'
@@ -160,7 +173,15 @@ class Pool:
             while not self._join(member, told):
                 told = self._robot
                 member.send(told)
-            self.replaced += 1
+        self._hand_out()
+
+    def _give_up(self) -> None:
+        """Answer for jobs that no worker has come for."""
+        with self._lock:
+            late = [entry for entry in self._waiting if entry[1] + OVERDUE < time.monotonic()]
+            self._waiting = [entry for entry in self._waiting if entry not in late]
+        for _, _, done in late:
+            done(WorkerError('no worker process could be started'))
 
     def _join(self, member: Member, told: TakeRobot | None) -> bool:
         """Let the node have a member that knows the present robot."""

@@ -5,8 +5,10 @@ It ignores SIGTERM: systemd and others send that to every process of the node at
 node takes a worker whose fork server has died for a dead one. It ends when the node does.
 """
 
+import gc
 import signal
 
 import ros2_ik.node.workers.serve  # noqa: F401
 
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
+gc.freeze()   # so that the workers go on sharing this memory
