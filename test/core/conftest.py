@@ -1,0 +1,60 @@
+"""What the core tests share."""
+
+from pathlib import Path
+import sys
+
+from hypothesis import HealthCheck, settings
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))   # judge.py, small_robots.py, whatever import mode
+
+from judge import FileJudge  # noqa: E402
+from small_robots import SMALL  # noqa: E402
+
+from ros2_ik.core import Robot, shipped_robots  # noqa: E402
+
+settings.register_profile('core', deadline=None, derandomize=True, database=None,
+                          suppress_health_check=[HealthCheck.function_scoped_fixture,
+                                                 HealthCheck.too_slow])
+settings.load_profile('core')
+
+_robots = {}
+_judges = {}
+
+
+@pytest.fixture(scope='session')
+def load():
+    """Load a shipped robot once."""
+    def robot(name, root_joint=None):
+        key = (name, root_joint)
+        if key not in _robots:
+            _robots[key] = Robot.load(name, root_joint)
+        return _robots[key]
+    return robot
+
+
+@pytest.fixture(scope='session')
+def small():
+    """Make a small robot once."""
+    def robot(name, root_joint='fixed'):
+        key = ('small', name, root_joint)
+        if key not in _robots:
+            _robots[key] = Robot.from_urdf(SMALL[name], root_joint=root_joint)
+        return _robots[key]
+    return robot
+
+
+@pytest.fixture(scope='session')
+def judge_of(load):
+    """Give yourdfpy's forward kinematics of a shipped robot."""
+    def judge(name):
+        if name not in _judges:
+            _judges[name] = FileJudge(load(name).urdf)
+        return _judges[name]
+    return judge
+
+
+@pytest.fixture(scope='session')
+def home_of():
+    """Joint values of a shipped robot's home."""
+    return lambda name: shipped_robots()[name].home

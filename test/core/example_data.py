@@ -1,0 +1,17 @@
+"""Where example-robot-data is, found without the library."""
+
+import os
+from pathlib import Path
+import sys
+
+
+def data_folder():
+    """Folder with the robots' files, as PyPI (cmeel) or ROS has it."""
+    prefixes = [Path(entry or '.') / 'cmeel.prefix' for entry in sys.path]
+    for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
+        prefixes += [Path(entry) for entry in os.environ.get(variable, '').split(':') if entry]
+    for prefix in [*prefixes, Path(sys.prefix), Path('/usr')]:
+        folder = prefix / 'share/example-robot-data/robots'
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError('example-robot-data is not installed')

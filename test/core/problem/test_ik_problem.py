@@ -1,0 +1,162 @@
+"""Which joints a problem may move, and what its targets mean."""
+
+from judge import pose
+import numpy as np
+import pytest
+from small_robots import joint, TWO_ARMS, urdf, X, Z
+
+from ros2_ik.core import (
+    Configuration,
+    IKError,
+    IKProblem,
+    InvalidStateError,
+    InvalidTargetError,
+    PoseTarget,
+    Robot,
+    UnknownFrameError,
+    UnknownGroupError,
+    UnknownJointError,
+)
+
+LEFT = tuple(f'left_{i}' for i in range(1, 7))
+RIGHT = tuple(f'right_{i}' for i in range(1, 7))
+SRDF = ('<robot name="small"><group name="left"><chain base_link="chest" tip_link="left_hand"/>'
+        '</group><group name="torso"><joint name="torso"/></group></robot>')
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return Robot.from_urdf(TWO_ARMS, srdf=SRDF)
+
+
+def target(tip='left_hand', T=None, relative_to=None):
+    """Give a target at the root's origin."""
+    return PoseTarget(tip, np.eye(4) if T is None else T, relative_to)
+
+
+def test_without_a_group_all_that_move_the_tips(robot):
+    assert IKProblem(robot, [target()]).joint_names == ('torso', *LEFT)
+    both = IKProblem(robot, [target(), target('right_c')])
+    assert both.joint_names == ('torso', *LEFT, *RIGHT[:3])
+    assert IKProblem(robot, [target('chest')]).joint_names == ('torso',)
+
+
+def test_with_a_group_only_its_joints(robot):
+    assert IKProblem(robot, [target()], 'left').joint_names == LEFT
+    assert IKProblem(robot, [target()], 'torso').joint_names == ('torso',)
+
+
+def test_locked_joints(robot):
+    problem = IKProblem(robot, [target()], 'left', locked=['left_2', 'torso'])
+    assert problem.joint_names == tuple(n for n in LEFT if n != 'left_2')
+    assert 'torso' not in IKProblem(robot, [target()], locked=['torso']).joint_names
+    assert IKProblem(robot, [target()], locked=('torso' for _ in range(1))).joint_names == LEFT
+
+
+def test_free_base_moves_unless_locked():
+    robot = Robot.from_urdf(TWO_ARMS, root_joint='freeflyer')
+    assert IKProblem(robot, [target()]).joint_names == ('root_joint', 'torso', *LEFT)
+    assert IKProblem(robot, [target()], locked=['root_joint']).joint_names == ('torso', *LEFT)
+
+
+def test_relative_to_another_arm_leaves_out_what_both_hang_on(robot):
+    problem = IKProblem(robot, [target(relative_to='right_hand')])
+    assert problem.joint_names == LEFT + RIGHT
+    assert problem.targets[0].relative_to == 'right_hand'
+
+
+def test_follower_of_a_shared_joint_moves_one_arm_only():
+    """The trunk moves both tips, its follower one of them: so it moves one against the other."""
+    robot = Robot.from_urdf(urdf(
+        joint('trunk', 'revolute', 'base', 'body', axis=Z, limits=(-1.0, 1.0)),
+        joint('arm', 'revolute', 'body', 'left', axis=X, limits=(-1.0, 1.0),
+              mimic=('trunk', 1.0, 0.0)),
+        joint('side', 'fixed', 'body', 'right', xyz=(0, 1, 0))))
+    assert robot.moving_joints('left') == robot.moving_joints('right') == {'trunk'}
+    problem = IKProblem(robot, [target('left', relative_to='right')])
+    assert problem.joint_names == ('trunk',)
+
+
+@pytest.mark.parametrize('frame', ['base', 'chest', 'torso', 'right_hand'])
+def test_targets_in_frames_that_stand_still_are_restated_in_the_root(robot, frame):
+    start = {'torso': 0.7, 'right_1': 0.3, 'right_2': -0.4}
+    at = Configuration(robot, start)
+    T = pose((0.1, 0.2, 0.3), (0.3, -0.2, 0.1))
+    problem = IKProblem(robot, [target(T=T, relative_to=frame)], 'left', start)
+    restated = problem.targets[0]
+    assert restated.relative_to is None
+    there = at.with_q({'left_1': 1.0, 'left_4': 0.5})
+    expected = target(T=at.transform(frame) @ T).errors(there)
+    assert restated.errors(there) == pytest.approx(expected, abs=1e-12)
+
+
+def test_locked_puts_back_what_may_not_move(robot):
+    problem = IKProblem(robot, [target()], 'left', {'torso': 0.5, 'right_1': 0.2})
+    q = problem.locked(np.full(robot.nq, 9.0))
+    joints = robot.to_joints(q)
+    assert (joints['torso'], joints['right_1'], joints['right_2']) == (0.5, 0.2, 0.0)
+    assert all(joints[name] == 9.0 for name in LEFT)
+
+
+def test_start_is_copied_and_fixed(robot):
+    start = np.zeros(robot.nq)
+    problem = IKProblem(robot, [target()], start=start)
+    start[0] = 1.0
+    assert problem.start[0] == 0.0
+    with pytest.raises(ValueError):
+        problem.start[0] = 1.0
+
+
+@pytest.mark.parametrize('arguments, error, words', [
+    ({'targets': []}, InvalidTargetError, []),
+    ({'targets': None}, InvalidTargetError, []),
+    ({'targets': 5}, IKError, []),
+    ({'targets': [5]}, IKError, []),
+    ({'targets': [target('hand')]}, UnknownFrameError, ["'hand'", "'left_hand'"]),
+    ({'targets': [target(None)]}, UnknownFrameError, ["'None'"]),
+    ({'targets': [target(['left_hand'])]}, UnknownFrameError, []),
+    ({'targets': [target(relative_to='hand')]}, UnknownFrameError, ["'hand'"]),
+    ({'targets': [target(relative_to={})]}, UnknownFrameError, []),
+    ({'targets': [target('base')]}, InvalidTargetError, ["'base'", 'no joint']),
+    ({'targets': [target('chest')], 'group': 'left'}, InvalidTargetError, ["'left'", "'chest'"]),
+    ({'targets': [target(), target('right_hand')], 'group': 'left'}, InvalidTargetError,
+     ["'right_hand'"]),
+    ({'targets': [target(relative_to='left_hand')]}, InvalidTargetError, ["'left_hand'"]),
+    ({'targets': [target(relative_to='right_hand')], 'group': 'torso'}, InvalidTargetError,
+     ["'torso'"]),
+    ({'targets': [target('chest')], 'locked': ['torso']}, InvalidTargetError, ["'chest'"]),
+    ({'group': 'lefft'}, UnknownGroupError, ["'lefft'", "'left'"]),
+    ({'group': 5}, UnknownGroupError, ["'5'"]),
+    ({'group': ['left']}, UnknownGroupError, []),
+    ({'locked': ['left_9']}, UnknownJointError, ["'left_9'"]),
+    ({'locked': 5}, IKError, []),
+    ({'locked': [['torso']]}, UnknownJointError, []),
+    ({'start': {'left_9': 0}}, UnknownJointError, ["'left_9'"]),
+    ({'start': [0.0]}, InvalidStateError, ['13', '1 given']),
+    ({'start': {'torso': np.nan}}, InvalidStateError, ["'torso'"])])
+def test_malformed_questions(robot, arguments, error, words):
+    arguments = {'targets': [target()], **arguments}
+    with pytest.raises(error) as caught:
+        IKProblem(robot, **arguments)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_one_locked_joint_by_its_name(robot):
+    """A text is one name, or refused in whole; never its letters."""
+    try:
+        problem = IKProblem(robot, [target()], locked='torso')
+    except IKError as error:
+        assert "'t'" not in str(error)
+    else:
+        assert 'torso' not in problem.joint_names
+
+
+def test_one_target_without_a_list(robot):
+    assert IKProblem(robot, target('chest')).targets[0].tip == 'chest'
+
+
+def test_passive_joints_alone_move_nothing():
+    robot = Robot.from_urdf(TWO_ARMS, srdf='<robot name="x"><passive_joint name="torso"/></robot>')
+    with pytest.raises(InvalidTargetError, match='chest'):
+        IKProblem(robot, [target('chest')])

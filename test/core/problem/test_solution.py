@@ -1,0 +1,144 @@
+"""What comes back, and what it says."""
+
+import dataclasses
+import pickle
+
+from judge import pose
+import numpy as np
+import pytest
+
+from ros2_ik.core import Configuration, IKSolution, solve_pose, Status
+
+MOVEIT = {'SUCCESS': 1, 'NO_IK_SOLUTION': -31, 'TIMED_OUT': -6, 'GOAL_IN_COLLISION': -12,
+          'GOAL_CONSTRAINTS_VIOLATED': -14, 'PREEMPTED': -7, 'INVALID_ROBOT_STATE': -17,
+          'ROBOT_STATE_STALE': -23, 'FRAME_TRANSFORM_FAILURE': -21, 'INVALID_LINK_NAME': -18,
+          'INVALID_GROUP_NAME': -15, 'INVALID_GOAL_CONSTRAINTS': -16, 'INVALID_OBJECT_NAME': -19,
+          'START_STATE_IN_COLLISION': -10, 'CONTROL_FAILED': -4,
+          'COLLISION_CHECKING_UNAVAILABLE': -22, 'FAILURE': 99999}
+
+
+@pytest.fixture
+def solved(small):
+    robot = small('scara')
+    T = Configuration(robot, [0.3, -0.5, -0.1, 0.7]).transform('tip')
+    return solve_pose(robot, 'tip', T, random_state=0, solutions=2)
+
+
+@pytest.fixture
+def failed(small):
+    return solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), max_iterations=60,
+                      random_state=0)
+
+
+def test_status_numbers_are_moveits():
+    assert {status.name: status.value for status in Status} == MOVEIT
+
+
+def test_with_success(small, solved):
+    robot = small('scara')
+    assert solved.success is True and solved.status is Status.SUCCESS
+    assert list(solved.joints) == list(robot.joint_names)
+    assert list(solved.joints.values()) == list(solved.q) == list(solved.best_q)
+    assert solved.best_joints == solved.joints
+    assert solved.violations == () and solved.contacts == ()
+    assert [error.tip for error in solved.errors] == ['tip']
+    assert solved.pose_error_norm == pytest.approx(
+        np.hypot(solved.errors[0].position, solved.errors[0].orientation))
+    assert solved.solver == 'lm' and solved.solver_reason
+    assert solved.iterations > 0 and solved.seconds > 0 and solved.restarts >= 0
+    assert solved.exit_flag.name == 'CONVERGED'
+
+
+def test_without_success(small, failed):
+    assert failed.success is False and failed.status is Status.NO_IK_SOLUTION
+    assert failed.q is None and failed.joints is None
+    robot = small('scara')
+    assert (robot.lower <= failed.best_q).all() and (failed.best_q <= robot.upper).all()
+    assert list(failed.best_joints.values()) == list(failed.best_q)
+    assert failed.alternatives == ()
+    assert failed.errors[0].position == pytest.approx(2.3, abs=1e-3)   # stretched out
+    assert failed.violations[0].value == failed.errors[0].position
+
+
+def test_alternatives_are_solutions(solved):
+    assert len(solved.alternatives) == 1
+    for other in solved.alternatives:
+        assert isinstance(other, IKSolution) and other.success and other.joints
+        assert np.abs(other.q - solved.q).max() > 1e-2
+
+
+def test_frozen(solved):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        solved.status = Status.FAILURE
+    with pytest.raises(AttributeError):
+        solved.success = True
+
+
+def test_all_joints_are_named(load):
+    """Also those that took no part, and those of free bases."""
+    robot = load('talos', 'freeflyer')
+    tip = 'gripper_left_base_link'
+    T = Configuration(robot).transform(tip)
+    solution = solve_pose(robot, tip, T, locked=['root_joint'])
+    assert list(solution.joints) == list(robot.joint_names)
+    assert list(solution.joints['root_joint']) == [0, 0, 0, 0, 0, 0, 1]
+
+
+def test_explain_with_success(solved):
+    text = solved.explain()
+    assert text.startswith('SUCCESS: ') and "'tip'" in text
+    assert 'lm' in text and 'iterations' in text and 'restart' in text
+    assert 'try' not in text and 'violated' not in text
+
+
+def test_explain_what_is_violated_and_by_how_much(failed):
+    text = failed.explain()
+    assert text.startswith('NO_IK_SOLUTION: ')
+    assert "position error of 'tip': 2.3 m" in text
+    assert 'try: a target closer' in text
+
+
+def test_explain_joints_at_a_limit(small):
+    solution = solve_pose(small('scara'), 'tip', pose((0.7, 0, 0.9)), max_iterations=60,
+                          random_state=0)
+    assert 'joints at a limit: lift' in solution.explain()
+
+
+def test_explain_orientation(small):
+    """The place is reached, the attitude is not: another axis must be freed."""
+    T = Configuration(small('scara'), [0.3, -0.5, -0.1, 0.7]).transform('tip')
+    solution = solve_pose(small('scara'), 'tip', T @ pose(rotvec=(0.5, 0, 0)), max_iterations=60,
+                          weights=(1000, 1000, 1000, 1, 1, 1), random_state=0)
+    assert not solution.success
+    assert "orientation error of 'tip'" in solution.explain()
+
+
+def test_explain_cancelled_and_timed_out(small):
+    T = Configuration(small('scara'), [0.3, -0.5, -0.1, 0.7]).transform('tip')
+    cancelled = solve_pose(small('scara'), 'tip', T, cancel=lambda: True)
+    assert cancelled.explain().startswith('PREEMPTED: cancelled')
+    assert 'after in' not in cancelled.message
+    assert 'no configuration found gets there' not in cancelled.explain()   # nobody looked
+    late = solve_pose(small('scara'), 'tip', T, timeout=1e-9)
+    assert late.status is Status.TIMED_OUT
+    assert 'longer timeout' in late.explain()
+
+
+def test_pickle(solved, failed):
+    for solution in (solved, failed):
+        other = pickle.loads(pickle.dumps(solution))
+        np.testing.assert_array_equal(other.best_q, solution.best_q)
+        assert other.explain() == solution.explain()
+        assert (other.status, other.errors, other.violations, other.exit_flag) == (
+            solution.status, solution.errors, solution.violations, solution.exit_flag)
+        assert other.success is solution.success
+        assert len(other.alternatives) == len(solution.alternatives)
+
+
+def test_numbers_are_plain(solved, failed):
+    """So that they go into JSON and messages as they are."""
+    for solution in (solved, failed):
+        assert all(type(value) is float for value in solution.best_joints.values())
+        assert type(solution.errors[0].position) is float
+        assert type(solution.iterations) is int and type(solution.seconds) is float
+        assert type(solution.pose_error_norm) is float

@@ -1,0 +1,318 @@
+"""Names, order, limits and values of robots."""
+
+from concurrent.futures import ThreadPoolExecutor
+import copy
+from math import inf
+import pickle
+
+from hypothesis import given, strategies as st
+from judge import Limits
+import numpy as np
+import pytest
+from small_robots import joint, ONE_LINK, SMALL, TWO_ARMS, urdf, X
+
+from ros2_ik.core import (
+    Configuration,
+    InvalidStateError,
+    Robot,
+    RobotDescriptionError,
+    UnknownFrameError,
+    UnknownGroupError,
+    UnknownJointError,
+    UnknownNameError,
+)
+
+KINDS = {
+    'one_joint': ['revolute'], 'planar_2r': ['revolute'] * 2,
+    'scara': ['revolute', 'revolute', 'prismatic', 'revolute'], 'gantry': ['prismatic'] * 3,
+    'turntable': ['continuous'] * 2, 'mimic_chain': ['revolute'] * 2,
+    'fingers': ['revolute', 'prismatic'],
+    'nested': ['prismatic', 'planar', 'revolute', 'floating', 'continuous'],
+    'zero_links': ['revolute'] * 7, 'two_arms': ['revolute'] * 13, 'all_fixed': [], 'one_link': [],
+}
+NAMES = sorted(set(SMALL) - {'crank'})
+
+
+@pytest.mark.parametrize('name', KINDS)
+def test_joints_in_the_order_of_q(small, name):
+    robot = small(name)
+    assert [j.kind for j in robot.joints] == KINDS[name]
+    assert robot.joint_names == tuple(j.name for j in robot.joints)
+    sizes = {'floating': (7, 6), 'planar': (3, 3)}
+    index = column = 0
+    for j in robot.joints:
+        size, columns = sizes.get(j.kind, (1, 1))
+        assert (j.index, j.size, j.velocity_index, j.velocity_size) == (index, size, column,
+                                                                        columns)
+        index, column = index + size, column + columns
+    assert (robot.nq, robot.nv) == (index, column)
+    assert robot.lower.shape == robot.upper.shape == robot.neutral.shape == (robot.nq,)
+    assert robot.velocity_limits.shape == (robot.nv,)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_limits_are_those_of_the_text(small, name):
+    robot, limits = small(name), Limits(SMALL[name])
+    leaders = {limits.mimics[n][0] for n in limits.mimics}
+    for j in robot.joints:
+        expected = limits.bounds.get(j.name, (-inf, inf))
+        if j.name not in leaders:
+            assert (j.lower, j.upper) == expected
+        if j.single:
+            assert (robot.lower[j.index], robot.upper[j.index]) == (j.lower, j.upper)
+
+
+def test_limits_of_followers_are_mapped_to_the_leader(small):
+    """B = -a/2 + .1 in +-2; c = 2b - .1 = -a + .1 in [-.3, .6]: a in [-.5, .4]."""
+    robot = small('mimic_chain')
+    assert robot.lower == pytest.approx([-0.5, -2.0])
+    assert robot.upper == pytest.approx([0.4, 2.0])
+    assert robot.mimics['b'][:3] == ('a', -0.5, 0.1)
+    assert robot.mimics['c'][0] == 'a' and robot.mimics['c'][1:3] == pytest.approx((-1.0, 0.1))
+
+
+def test_limits_of_a_continuous_leader_come_from_its_follower():
+    robot = Robot.from_urdf(urdf(
+        joint('wheel', 'continuous', 'base', 'disc', axis=X),
+        joint('rod', 'prismatic', 'disc', 'tip', axis=X, limits=(-0.1, 0.3),
+              mimic=('wheel', -0.1, 0.0))))
+    assert (robot.lower[0], robot.upper[0]) == pytest.approx((-3.0, 1.0))
+    assert (robot.joints[0].lower, robot.joints[0].upper) == (robot.lower[0], robot.upper[0])
+
+
+def test_multiplier_zero_binds_nothing():
+    robot = Robot.from_urdf(urdf(
+        joint('a', 'revolute', 'base', 'la', axis=X, limits=(-1.0, 1.0)),
+        joint('b', 'revolute', 'la', 'lb', axis=X, limits=(-1.0, 1.0), mimic=('a', 0.0, 0.5))))
+    assert (robot.lower[0], robot.upper[0]) == (-1.0, 1.0)
+    assert robot.to_joints(np.array([0.3]), ['b']) == {'b': 0.5}
+
+
+def test_frame_names_are_links_then_joints(small):
+    assert small('scara').frame_names == ('base', 'upper', 'lower', 'slide', 'tip', 'shoulder',
+                                          'elbow', 'lift', 'wrist')
+    assert set(small('nested').frame_names) == {
+        'base', 'floor', 'cart', 'boom', 'drone', 'tip', 'lift', 'drive', 'arm', 'fly', 'hook'}
+
+
+@pytest.mark.parametrize('root_joint, size', [('planar', 3), ('freeflyer', 7)])
+@pytest.mark.parametrize('name', NAMES)
+def test_bases(small, name, root_joint, size):
+    fixed, robot = small(name), small(name, root_joint)
+    assert robot.joint_names == ('root_joint', *fixed.joint_names)
+    assert robot.root_frame == 'world'
+    assert set(robot.frame_names) == {*fixed.frame_names, 'world', 'root_joint'}
+    assert robot.joints[0].size == size
+    assert [j.index for j in robot.joints[1:]] == [j.index + size for j in fixed.joints]
+    assert robot.joints[0].lower == -inf
+
+
+def test_root_frame_is_the_root_link_of_a_fixed_robot(small):
+    assert small('scara').root_frame == 'base'
+
+
+def test_root_joint_of_another_kind_is_refused():
+    for wrong in ('floating', '', None, 5, []):
+        with pytest.raises(RobotDescriptionError, match='freeflyer'):
+            Robot.from_urdf(SMALL['scara'], root_joint=wrong)
+
+
+@pytest.mark.parametrize('name, text', [
+    ('tipp', "unknown frame 'tipp'; did you mean 'tip'? (9 frames)"),
+    ('zzz', 'elbow'), (5, "'5'"), (None, "'None'"), ([], "'[]'"), ({}, '{}')])
+def test_unknown_frame(small, name, text):
+    for ask in (small('scara').frame_id, small('scara').moving_joints,
+                Configuration(small('scara')).transform, Configuration(small('scara')).jacobian):
+        with pytest.raises(UnknownFrameError) as caught:
+            ask(name)
+        assert text in str(caught.value)
+        assert isinstance(caught.value, UnknownNameError)
+
+
+def test_nearest_names_among_many(load):
+    with pytest.raises(UnknownFrameError) as caught:
+        load('talos').frame_id('gripper_left_base_lnk')
+    text = str(caught.value)
+    assert "did you mean 'gripper_left_base_link'" in text
+    assert f'({len(load("talos").frame_names)} frames)' in text
+    with pytest.raises(UnknownFrameError) as caught:
+        load('talos').frame_id('qqqqq')
+    assert len(str(caught.value)) < 120
+
+
+@pytest.mark.parametrize('name', ['sholder', 'base', 5, None, [], {}])
+def test_unknown_joint(small, name):
+    with pytest.raises(UnknownJointError, match='joint.*shoulder'):
+        small('scara').joint(name)
+    with pytest.raises(UnknownJointError):
+        small('scara').to_joints(small('scara').neutral, [name])
+
+
+@pytest.mark.parametrize('name', ['armm', None, [], {}])
+def test_unknown_group(small, name):
+    with pytest.raises(UnknownGroupError, match='group.*tip'):
+        small('scara').group(name)
+
+
+def test_joint_by_name(small):
+    j = small('scara').joint('lift')
+    assert (j.name, j.kind, j.index, j.lower, j.upper) == ('lift', 'prismatic', 2, -0.2, 0.05)
+
+
+def test_neutral_is_zero_or_the_middle(small):
+    assert list(small('gantry').neutral) == [0.0, 1.0, 0.0]
+    assert list(small('nested', 'freeflyer').neutral[:7]) == [0, 0, 0, 0, 0, 0, 1]
+    for name in NAMES:
+        robot = small(name)
+        assert (robot.lower <= robot.neutral).all() and (robot.neutral <= robot.upper).all()
+
+
+def test_values_by_name_may_be_partial(small):
+    robot = small('scara')
+    assert list(robot.to_q({'lift': -0.1})) == [0, 0, -0.1, 0]
+    assert list(robot.to_q({'lift': -0.1}, start=np.array([1.0, 2, 3, 4]))) == [1, 2, -0.1, 4]
+    assert list(robot.to_q({})) == list(robot.to_q()) == list(robot.neutral)
+    assert list(robot.to_q([1, 2, 3, 4])) == [1, 2, 3, 4]
+    assert list(robot.to_q((1, 2, 3, 4))) == [1, 2, 3, 4]
+
+
+def test_start_is_copied_and_checked(small):
+    robot, start = small('scara'), np.array([1.0, 2, 3, 4])
+    robot.to_q({'lift': 9}, start=start)
+    assert list(start) == [1, 2, 3, 4]
+    for wrong in ([1.0], 'a', [np.nan] * 4):
+        with pytest.raises(InvalidStateError):
+            robot.to_q({'lift': 0}, start=wrong)
+
+
+def test_values_of_many_kinds_by_name(small):
+    robot = small('nested', 'freeflyer')
+    base, cart, drone = [1, 2, 3, 0, 0, 0, 2], [4, 5, 6], [7, 8, 9, 0, 1, 0, 0]
+    q = robot.to_q({'root_joint': base, 'drive': cart, 'fly': drone, 'hook': 10, 'lift': 0.1})
+    joints = robot.to_joints(q)
+    assert list(joints['root_joint']) == [1, 2, 3, 0, 0, 0, 1]     # normalised
+    assert (list(joints['drive']), list(joints['fly'])) == (cart, drone)
+    assert (joints['hook'], joints['lift'], joints['arm']) == (10, 0.1, 0)
+    assert list(joints) == list(robot.joint_names)
+    np.testing.assert_array_equal(robot.to_q(joints), q)
+    joints['drive'][:] = 0      # a copy: q does not change
+    assert list(q[robot.joint('drive').index:][:3]) == cart
+
+
+def test_followers_in_and_out(small):
+    """Their values are passed over on the way in and computed on the way out."""
+    robot = small('mimic_chain')
+    q = robot.to_q({'a': 0.2, 'b': 77.0, 'c': 88.0})
+    assert list(q) == [0.2, 0.0]
+    assert robot.to_joints(q, ['c', 'b', 'a']) == pytest.approx({'c': -0.1, 'b': 0.0, 'a': 0.2})
+    assert list(robot.to_joints(q, ['c', 'b', 'a'])) == ['c', 'b', 'a']
+    assert list(robot.to_joints(q)) == ['a', 'd']
+
+
+@pytest.mark.parametrize('values, text', [
+    ({'lift': np.nan}, 'lift'), ({'lift': np.inf}, 'lift'), ({'lift': 'high'}, 'lift'),
+    ({'lift': [1, 2]}, 'lift'), ({'lift': None}, 'lift'), ({'lift': 1j}, 'lift'),
+    ({'lift': 10**400}, 'lift'), ({'lift': {}}, 'lift'),
+    ([1, 2, 3], '3 given'), ([1, 2, 3, 4, 5], '5 given'), ([], '0 given'),
+    (5, 'q'), ('abcd', 'q'), ([0, 0, np.nan, 0], 'finite'), ([0, 0, 0, -np.inf], 'finite'),
+    ([0, 0, 0, 10**400], 'q'), (object(), 'q'), ([[], 1, 2, 3], 'q')])
+def test_values_that_are_none(small, values, text):
+    with pytest.raises(InvalidStateError) as caught:
+        small('scara').to_q(values)
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize('quaternion', [[0, 0, 0, 0], [0, 0, 0, 1e-12], [0, 0, np.nan, 1]])
+def test_quaternion_of_norm_zero(small, quaternion):
+    with pytest.raises(InvalidStateError, match='root_joint'):
+        small('scara', 'freeflyer').to_q({'root_joint': [0, 0, 0, *quaternion]})
+
+
+def test_unknown_joint_among_the_values(small):
+    with pytest.raises(UnknownJointError, match="'elbo'; did you mean 'elbow'"):
+        small('scara').to_q({'elbo': 0.1})
+
+
+@given(seed=st.integers(0, 2**32), name=st.sampled_from(NAMES),
+       root_joint=st.sampled_from(['fixed', 'planar', 'freeflyer']))
+def test_random_q_is_within_limits(small, seed, name, root_joint):
+    robot = small(name, root_joint)
+    q = robot.random_q(np.random.default_rng(seed))
+    assert q.shape == (robot.nq,)
+    assert (robot.lower <= q).all() and (q <= robot.upper).all()
+    np.testing.assert_array_equal(q, robot.random_q(np.random.default_rng(seed)))
+    joints = robot.to_joints(q)
+    np.testing.assert_allclose(robot.to_q(joints), q, atol=1e-15)
+    joints = {n: float(v) for n, v in joints.items() if np.ndim(v) == 0}
+    if root_joint == 'fixed' and len(joints) == len(robot.joints):
+        assert Limits(SMALL[name]).outside(joints) == []
+
+
+def test_random_q_spans_the_limits(small):
+    robot, generator = small('gantry'), np.random.default_rng(0)
+    drawn = np.array([robot.random_q(generator) for _ in range(2000)])
+    np.testing.assert_allclose(drawn.min(0), robot.lower, atol=0.01)
+    np.testing.assert_allclose(drawn.max(0), robot.upper, atol=0.01)
+
+
+def test_random_q_of_joints_without_limits(small):
+    generator = np.random.default_rng(0)
+    drawn = np.array([small('no_limits').random_q(generator) for _ in range(2000)])
+    assert (drawn.min(0) < -3.1).all() and (drawn.max(0) > 3.1).all()
+
+
+def test_moving_joints(small):
+    robot = small('two_arms')
+    assert robot.moving_joints('chest') == {'torso'}
+    assert robot.moving_joints('left_b') == {'torso', 'left_1', 'left_2'}
+    assert small('mimic_chain').moving_joints('tip') == {'a', 'd'}
+    assert small('fingers').moving_joints('left_tip') == {'wrist', 'z_leader'}
+    assert small('scara', 'freeflyer').moving_joints('base') == {'root_joint'}
+    assert small('nested').moving_joints('cart') == {'lift', 'drive'}
+    assert small('all_fixed').moving_joints('tip') == frozenset()
+
+
+@pytest.mark.parametrize('root_joint', ['fixed', 'freeflyer'])
+def test_pickle_and_copy(root_joint):
+    srdf = '<robot name="x"><group name="g"><joint name="torso"/></group></robot>'
+    robot = Robot.from_urdf(TWO_ARMS, ['/some/where'], srdf, root_joint)
+    for other in (pickle.loads(pickle.dumps(robot)), copy.deepcopy(robot)):
+        assert (other.urdf, other.srdf, other.root_joint) == (robot.urdf, srdf, root_joint)
+        assert other.joints == robot.joints and other.groups == robot.groups
+        assert other.key == robot.key and other.package_dirs == ('/some/where',)
+        q = robot.random_q(np.random.default_rng(1))
+        np.testing.assert_array_equal(Configuration(other, q).transform('left_hand'),
+                                      Configuration(robot, q).transform('left_hand'))
+
+
+def test_key_tells_robots_apart():
+    keys = {Robot.from_urdf(SMALL['scara'], root_joint=root).key for root in ('fixed', 'planar')}
+    keys |= {Robot.from_urdf(SMALL['gantry']).key,
+             Robot.from_urdf(SMALL['gantry'], srdf='<robot name="x"/>').key}
+    assert len(keys) == 4
+
+
+def test_a_robot_cannot_be_changed_through_its_arrays(small):
+    robot = small('scara')
+    for array in (robot.lower, robot.upper, robot.neutral, robot.velocity_limits):
+        with pytest.raises(ValueError):
+            array[0] = 9.0
+
+
+def test_package_dirs_may_be_one():
+    assert Robot.from_urdf(ONE_LINK, '/a').package_dirs == ('/a',)
+
+
+def test_repr_says_what_it_is(small):
+    assert 'small' in repr(small('scara')) and '4' in repr(small('scara'))
+
+
+def test_one_robot_in_many_threads(small):
+    """Each thread computes in a workspace of its own."""
+    robot = small('two_arms')
+    qs = [robot.random_q(np.random.default_rng(i)) for i in range(400)]
+    alone = [Configuration(robot, q, robot.scratch_data()).transform('left_hand') for q in qs]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda q: Configuration(robot, q, robot.scratch_data()).transform(
+            'left_hand'), qs))
+    np.testing.assert_array_equal(alone, together)

@@ -1,0 +1,87 @@
+"""The robots that come with the package."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ros2_ik.core import (
+    Configuration,
+    Robot,
+    RobotDescriptionError,
+    shipped_robots,
+    ShippedRobot,
+    UnknownRobotError,
+)
+
+NAMES = ['baxter', 'kinova', 'panda', 'talos', 'ur5', 'xarm7']
+JOINTS = {'baxter': 17, 'kinova': 6, 'panda': 8, 'talos': 32, 'ur5': 6, 'xarm7': 7}
+
+
+def test_names():
+    assert sorted(shipped_robots()) == NAMES
+    assert all(isinstance(robot, ShippedRobot) and robot.name == name
+               for name, robot in shipped_robots().items())
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_what_the_config_says_is_true(load, name):
+    shipped, robot = shipped_robots()[name], load(name)
+    assert len(robot.joint_names) - (robot.root_joint != 'fixed') == JOINTS[name]
+    assert shipped.description
+    assert shipped.tip in robot.frame_names
+    group = robot.group(shipped.group)
+    assert set(group.joint_names) & robot.moving_joints(shipped.tip)
+    assert robot.root_joint == shipped.root_joint
+    assert set(shipped.home) <= set(robot.joint_names)
+    Configuration(robot, shipped.home).check_limits()
+    for chain, (_, tip) in shipped.chains.items():
+        assert robot.group(chain).tips == (tip,)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_groups_and_states(load, name):
+    robot = load(name)
+    assert robot.groups and robot.srdf
+    for group in robot.groups.values():
+        assert group.joint_names and group.tips
+        assert set(group.joint_names) <= set(robot.joint_names)
+        assert {*group.tips, group.base} <= set(robot.frame_names)
+    for states in robot.group_states.values():
+        for state in states.values():
+            robot.to_q(state)
+    assert all(a < b and {a, b} <= set(robot.frame_names) for a, b in robot.disabled_pairs)
+
+
+def test_home_is_no_singularity(load, home_of):
+    """A mock robot that stands there must be able to move in every direction."""
+    for name in NAMES:
+        shipped, robot = shipped_robots()[name], load(name)
+        J = Configuration(robot, home_of(name)).jacobian(shipped.tip)
+        assert np.linalg.svd(J)[1][-1] > 0.01, name
+
+
+@pytest.mark.parametrize('wrong, near', [('pandda', "'panda'"), ('UR5', 'ur5'),
+                                         ('', 'xarm7'), (None, 'xarm7'), (5, 'robots'),
+                                         ([], 'xarm7')])
+def test_unknown_robot(wrong, near):
+    with pytest.raises(UnknownRobotError) as caught:
+        Robot.load(wrong)
+    assert near in str(caught.value) and '(6 robots)' in str(caught.value)
+
+
+def test_root_joint_may_be_chosen(load):
+    assert load('panda', 'freeflyer').nq == load('panda').nq + 7
+    assert load('talos', 'planar').joint_names[0] == load('talos', 'freeflyer').joint_names[0]
+    with pytest.raises(RobotDescriptionError, match='freeflyer'):
+        Robot.load('panda', 'floating')
+
+
+def test_missing_files_say_what_to_install(monkeypatch):
+    monkeypatch.setattr('sys.path', [])
+    monkeypatch.setattr('sys.prefix', '/nowhere')
+    monkeypatch.setattr(Path, 'is_dir', lambda self: 'robots' not in str(self))
+    for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
+        monkeypatch.setenv(variable, '/nowhere/ros')
+    with pytest.raises(RobotDescriptionError, match='pip install example-robot-data'):
+        Robot.load('panda')

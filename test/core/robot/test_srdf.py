@@ -1,0 +1,223 @@
+"""Groups, states, disabled pairs, passive and virtual joints."""
+
+import time
+
+import pytest
+from small_robots import joint, SMALL, TWO_ARMS, urdf
+
+from ros2_ik.core import IKProblem, PoseTarget, Robot, RobotDescriptionError, UnknownGroupError
+
+LEFT = tuple(f'left_{i}' for i in range(1, 7))
+RIGHT = tuple(f'right_{i}' for i in range(1, 7))
+
+
+def two_arms(body, root_joint='fixed'):
+    """Make the two-armed robot with the given elements in its SRDF."""
+    return Robot.from_urdf(TWO_ARMS, srdf=f'<robot name="small">{body}</robot>',
+                           root_joint=root_joint)
+
+
+def group(name, *members):
+    """Write a <group>; members are (tag, name) or ('chain', base, tip)."""
+    return f'<group name="{name}">' + ''.join(
+        f'<chain base_link="{m[1]}" tip_link="{m[2]}"/>' if m[0] == 'chain'
+        else f'<{m[0]} name="{m[1]}"/>' for m in members) + '</group>'
+
+
+def test_chain():
+    found = two_arms(group('arm', ('chain', 'chest', 'left_hand'))).group('arm')
+    assert found.name == 'arm'
+    assert (found.joint_names, found.tips, found.base) == (LEFT, ('left_hand',), 'chest')
+
+
+def test_chain_whose_base_is_no_ancestor():
+    """From one hand over the chest to the other: the joints of both, not the torso's."""
+    found = two_arms(group('arms', ('chain', 'right_hand', 'left_hand'))).group('arms')
+    assert found.joint_names == LEFT + RIGHT
+    assert found.tips == ('left_hand',)
+
+
+def test_chain_upside_down():
+    found = two_arms(group('arm', ('chain', 'left_hand', 'chest'))).group('arm')
+    assert found.joint_names == LEFT
+
+
+def test_joints_and_links():
+    """A link stands for its parent joint; the order is the robot's."""
+    robot = two_arms(group('some', ('joint', 'left_2'), ('link', 'chest'), ('joint', 'left_1')))
+    assert robot.group('some').joint_names == ('torso', 'left_1', 'left_2')
+
+
+def test_subgroups():
+    robot = two_arms(group('both', ('group', 'left'), ('group', 'right'), ('joint', 'torso'))
+                     + group('left', ('chain', 'chest', 'left_hand'))
+                     + group('right', ('chain', 'chest', 'right_hand')))
+    assert robot.group('both').joint_names == ('torso', *LEFT, *RIGHT)
+    assert robot.group('both').tips == ('left_hand', 'right_hand')
+    assert robot.group('both').base == 'base'
+
+
+@pytest.mark.parametrize('body', [
+    group('a', ('group', 'a'), ('joint', 'torso')),
+    group('a', ('group', 'b'), ('joint', 'torso')) + group('b', ('group', 'a')),
+    group('a', ('group', 'b')) + group('b', ('group', 'c'))
+    + group('c', ('group', 'a'), ('joint', 'torso')),
+])
+def test_cyclic_subgroups(body):
+    robot = two_arms(body)
+    assert robot.group('a').joint_names == ('torso',)
+
+
+def test_subgroups_that_double():
+    """Each group names the one before twice: 2^40 expansions, were they not remembered."""
+    body = group('g0', ('joint', 'torso')) + ''.join(
+        group(f'g{i + 1}', ('group', f'g{i}'), ('group', f'g{i}')) for i in range(40))
+    start = time.process_time()
+    assert two_arms(body).group('g40').joint_names == ('torso',)
+    assert time.process_time() - start < 3
+
+
+def test_long_row_of_subgroups():
+    body = group('g0', ('joint', 'torso')) + ''.join(
+        group(f'g{i + 1}', ('group', f'g{i}')) for i in range(1500))
+    start = time.process_time()
+    assert two_arms(body).group('g1500').joint_names == ('torso',)
+    assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize('member, name', [
+    (('joint', 'ghost'), 'ghost'), (('link', 'ghost'), 'ghost'), (('group', 'ghost'), 'ghost'),
+    (('chain', 'ghost', 'left_hand'), 'ghost'), (('chain', 'chest', 'ghost'), 'ghost')])
+def test_unknown_members_are_left_out_and_reported(member, name):
+    robot = two_arms(group('g', member, ('joint', 'torso')))
+    assert robot.group('g').joint_names == ('torso',)
+    assert any(f"'{name}'" in warning for warning in robot.warnings)
+
+
+def test_empty_group_is_left_out():
+    robot = two_arms(group('g', ('joint', 'ghost')) + group('h', ('joint', 'torso')))
+    assert list(robot.groups) == ['h']
+    with pytest.raises(UnknownGroupError, match="unknown group 'g'.*h"):
+        robot.group('g')
+
+
+def test_fixed_and_mimic_joints_are_no_members():
+    robot = Robot.from_urdf(SMALL['mimic_chain'], srdf='<robot name="small">' + group(
+        'all', ('chain', 'base', 'tip')) + '</robot>')
+    assert robot.group('all').joint_names == ('a', 'd')
+    assert robot.group('all').tips == ('tip',)
+
+
+def test_without_srdf_a_chain_a_leaf():
+    robot = Robot.from_urdf(TWO_ARMS)
+    assert {name: g.joint_names for name, g in robot.groups.items()} == {
+        'left_hand': ('torso', *LEFT), 'right_hand': ('torso', *RIGHT)}
+    assert robot.group('left_hand').tips == ('left_hand',)
+    assert robot.group('left_hand').base == 'base'
+
+
+def test_group_states():
+    robot = two_arms(
+        group('arm', ('chain', 'chest', 'left_hand'))
+        + '<group_state name="up" group="arm"><joint name="left_1" value="0.5"/>'
+          '<joint name="ghost" value="1"/><joint name="left_2" value="high"/></group_state>'
+        + '<group_state name="lost" group="ghosts"><joint name="left_1" value="1"/></group_state>')
+    assert robot.group_states == {'arm': {'up': {'left_1': 0.5}}}
+    assert all(any(word in warning for warning in robot.warnings)
+               for word in ("'ghost'", "'left_2'", "'ghosts'"))
+
+
+def test_group_state_that_is_not_finite():
+    robot = two_arms(group('arm', ('chain', 'chest', 'left_hand'))
+                     + '<group_state name="up" group="arm"><joint name="left_1" value="nan"/>'
+                       '<joint name="left_2" value="1"/></group_state>')
+    robot.to_q(robot.group_states['arm']['up'])   # whatever is kept must be usable
+    assert robot.group_states['arm']['up'] == {'left_2': 1.0}
+
+
+def test_group_state_with_a_free_base():
+    robot = two_arms(
+        '<virtual_joint name="base_joint" type="floating" parent_frame="odom" child_link="base"/>'
+        + group('all', ('joint', 'base_joint'), ('joint', 'torso'))
+        + '<group_state name="home" group="all"><joint name="base_joint" '
+          'value="1 2 3 0 0 0 1"/><joint name="torso" value="0.1"/></group_state>', 'freeflyer')
+    state = robot.group_states['all']['home']
+    assert list(state['base_joint']) == [1, 2, 3, 0, 0, 0, 1]
+    assert list(robot.to_q(state)[:8]) == [1, 2, 3, 0, 0, 0, 1, 0.1]
+    assert robot.group('all').joint_names == ('base_joint', 'torso')
+
+
+def test_disabled_pairs_are_sorted():
+    robot = two_arms('<disable_collisions link1="right_a" link2="left_a" reason="Never"/>'
+                     '<disable_collisions link1="chest" link2="ghost" reason="Never"/>'
+                     '<disable_collisions link1="base" link2="chest"/>')
+    assert robot.disabled_pairs == {('left_a', 'right_a'), ('base', 'chest')}
+    assert any("'ghost'" in warning for warning in robot.warnings)
+
+
+def test_links_disabled_by_default_and_enabled_again():
+    robot = two_arms('<disable_default_collisions link="base"/>'
+                     '<enable_collisions link1="left_hand" link2="base"/>')
+    others = set(robot.frame_names[:14]) - {'base', 'left_hand'}
+    assert robot.disabled_pairs == {tuple(sorted(('base', other))) for other in others}
+
+
+def test_passive_joints_never_move():
+    robot = two_arms(group('arm', ('chain', 'chest', 'left_hand'))
+                     + '<passive_joint name="left_3"/><passive_joint name="ghost"/>')
+    assert robot.passive_joints == {'left_3'}
+    assert 'left_3' not in robot.group('arm').joint_names
+    assert 'left_3' in robot.joint_names
+    target = PoseTarget('left_hand', [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    for name in ('arm', None):
+        assert 'left_3' not in IKProblem(robot, [target], name).joint_names
+
+
+VIRTUAL = ('<virtual_joint name="world_joint" type="floating" parent_frame="odom" '
+           'child_link="base"/>')
+
+
+def test_virtual_joint_names_the_base():
+    robot = two_arms(VIRTUAL, 'freeflyer')
+    assert robot.joint_names[0] == 'world_joint'
+    assert robot.root_frame == 'odom'
+    assert robot.joints[0].kind == 'floating'
+    robot = two_arms(VIRTUAL, 'planar')
+    assert (robot.joint_names[0], robot.joints[0].kind) == ('world_joint', 'planar')
+    assert two_arms(VIRTUAL).joint_names == Robot.from_urdf(TWO_ARMS).joint_names
+
+
+def test_virtual_joint_of_another_link_is_passed_over():
+    robot = two_arms(VIRTUAL.replace('"base"', '"chest"'), 'freeflyer')
+    assert (robot.joint_names[0], robot.root_frame) == ('root_joint', 'world')
+
+
+def test_names_of_the_base_that_are_taken():
+    """A virtual joint called like a joint, a parent frame called like a link: both stay."""
+    for name in ('torso', 'root_joint'):
+        for root_joint, size in (('planar', 3), ('freeflyer', 7)):
+            text = urdf(joint(name, 'revolute', 'base', 'arm', axis=(0, 0, 1)))
+            srdf = ('<robot name="small"><virtual_joint name="torso" type="planar" '
+                    'parent_frame="arm" child_link="base"/></robot>' if name == 'torso' else None)
+            robot = Robot.from_urdf(text, srdf=srdf, root_joint=root_joint)
+            assert len(set(robot.joint_names)) == 2
+            assert [j.size for j in robot.joints] == [size, 1]
+            assert robot.joint_names[1] == name
+            assert robot.root_frame not in ('base', 'arm')
+
+
+@pytest.mark.parametrize('text, word', [
+    ('<robot', 'SRDF'), ('<sdf/>', 'SRDF'), ('<!DOCTYPE robot><robot name="x"/>', 'DOCTYPE'),
+    ('missing.srdf', 'missing.srdf'), ('', 'SRDF'),
+    ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arm/></robot>', 'xacro')])
+def test_broken_srdf_is_refused(text, word):
+    with pytest.raises(RobotDescriptionError, match=word):
+        Robot.from_urdf(TWO_ARMS, srdf=text)
+
+
+def test_files(tmp_path):
+    (tmp_path / 'a.urdf').write_text(TWO_ARMS, encoding='utf-8')
+    (tmp_path / 'a.srdf').write_text(f'<robot name="x">{group("g", ("joint", "torso"))}</robot>',
+                                     encoding='utf-8')
+    robot = Robot.from_urdf(tmp_path / 'a.urdf', srdf=str(tmp_path / 'a.srdf'))
+    assert list(robot.groups) == ['g']

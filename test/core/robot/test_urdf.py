@@ -1,0 +1,256 @@
+"""What a URDF may be, and that all else is refused in words that name the thing."""
+
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+from small_robots import CRANK, joint, PLANAR_2R, urdf, X, Z
+
+from ros2_ik.core import Robot, RobotDescriptionError
+
+ARM = joint('j', 'revolute', 'a', 'b', axis=Z, limits=(-1.0, 1.0))
+
+
+def replaced(old, new, text=None):
+    """Give a URDF with a part replaced, sure that the part is there."""
+    text = urdf(ARM) if text is None else text
+    assert old in text
+    return text.replace(old, new)
+
+
+def followers(**leaders):
+    """Joints in a chain, each of which mimics the one named."""
+    names = list(leaders)
+    return urdf(*(joint(name, 'revolute', f'l{i}', f'l{i + 1}', axis=Z, limits=(-1.0, 1.0),
+                        mimic=None if leaders[name] is None else (leaders[name], 1.0, 0.0))
+                  for i, name in enumerate(names)))
+
+
+BOMB = ('<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>'
+        '<robot name="&b;"><link name="base"/></robot>')
+
+REFUSED = {
+    'empty': ('', ['URDF', 'empty']),
+    'blank': (' \n ', ['URDF', 'empty']),
+    'no XML': ('<robot name="x"><link', ['URDF', 'XML']),
+    'only text': ('<<<', ['URDF', 'XML']),
+    'SDF': ('<sdf version="1.6"><model name="m"/></sdf>', ['sdf', 'robot']),
+    'xacro': ('<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="a"/>'
+              '<xacro:macro name="m"/></robot>', ['xacro']),
+    'no links': ('<robot name="x"/>', ['no links']),
+    'entity bomb': (BOMB, ['DOCTYPE', 'entities']),
+    'DOCTYPE': ('<!DOCTYPE robot SYSTEM "file:///etc/passwd"><robot name="x"/>', ['DOCTYPE']),
+    'entity reference': ('<robot name="&lol;"><link name="a"/></robot>', ['URDF', 'XML']),
+    'surrogate': ('<robot name="\ud800"><link name="a"/></robot>', ['URDF']),
+    'link twice': (replaced('</robot>', '<link name="b"/></robot>'), ["link 'b'", 'twice']),
+    'joint twice': (urdf(ARM, joint('j', 'fixed', 'b', 'c')), ["joint 'j'", 'twice']),
+    'link without name': (replaced('<link name="a">', '<link>'), ['link', 'no name']),
+    'joint without name': (replaced('<joint name="j"', '<joint'), ['joint', 'no name']),
+    'unknown type': (replaced('"revolute"', '"ball"'), ["'j'", "'ball'", 'prismatic']),
+    'no type': (replaced(' type="revolute"', ''), ["'j'", 'type']),
+    'no parent': (replaced('<parent link="a"/>', ''), ["'j'", 'parent']),
+    'no child': (replaced('<child link="b"/>', ''), ["'j'", 'child']),
+    'unknown parent': (replaced('<parent link="a"/>', '<parent link="ghost"/>'),
+                       ["'j'", "'ghost'"]),
+    'two parents': (urdf(ARM, joint('k', 'fixed', 'a', 'b')), ["'b'", "'j'", "'k'"]),
+    'own child': (urdf(ARM, joint('k', 'fixed', 'c', 'c')), []),
+    'two roots': (urdf(ARM, joint('k', 'fixed', 'c', 'd')), ["'a'", "'c'", 'root']),
+    'circle': (urdf(joint('j', 'fixed', 'a', 'b'), joint('k', 'fixed', 'b', 'a')), ['circle']),
+    'circle apart': (urdf(ARM, joint('k', 'fixed', 'c', 'd'), joint('l', 'fixed', 'd', 'c')),
+                     ['circle']),
+    'zero axis': (urdf(joint('j', 'revolute', 'a', 'b', axis=(0, 0, 0))), ["'j'", 'axis', 'zero']),
+    'NaN axis': (urdf(joint('j', 'revolute', 'a', 'b', axis=('nan', 0, 1))), ["'j'", 'axis']),
+    'short axis': (urdf(joint('j', 'revolute', 'a', 'b', axis=(0, 1))), ["'j'", 'axis', '3']),
+    'infinite origin': (urdf(joint('j', 'revolute', 'a', 'b', xyz=(0, 1e999, 1))),
+                        ["'j'", 'origin', 'xyz']),
+    'origin of words': (replaced('rpy="0 0 0"', 'rpy="0 0 up"'), ["'j'", 'rpy', '0 0 up']),
+    'limits upside down': (urdf(joint('j', 'revolute', 'a', 'b', limits=(1.0, -1.0))),
+                           ["'j'", 'lower', '1', '-1']),
+    'only a lower limit above 0': (replaced('lower="-1.0" upper="1.0"', 'lower="1.0"'),
+                                   ["'j'", 'lower']),
+    'NaN limit': (urdf(joint('j', 'revolute', 'a', 'b', limits=(float('nan'), 1.0))),
+                  ["'j'", 'lower', 'nan']),
+    'limit of words': (replaced('upper="1.0"', 'upper="high"'), ["'j'", 'upper', 'high']),
+    'negative velocity': (replaced('velocity="1.0"', 'velocity="-1"'), ["'j'", 'velocity']),
+    'mimics nobody': (followers(a=None, b='ghost'), ["'b'", "'ghost'"]),
+    'mimics itself': (followers(a=None, b='b'), ['b -> b']),
+    'mimics in a circle': (followers(a='c', b='a', c='b'), ['circle', 'a', 'b', 'c']),
+    'mimics a fixed joint': (urdf(joint('k', 'fixed', 'a', 'b'),
+                                  joint('j', 'revolute', 'b', 'c', mimic=('k', 1.0, 0.0))),
+                             ["'j'", "'k'"]),
+    'a floating mimic': (urdf(ARM, joint('k', 'floating', 'b', 'c', mimic=('j', 1.0, 0.0))),
+                         ["'k'", 'floating']),
+    'NaN multiplier': (urdf(ARM, joint('k', 'revolute', 'b', 'c',
+                                       mimic=('j', float('nan'), 0.0))), ["'k'", 'mimic']),
+    'mimic without a joint': (replaced('</robot>', '</robot>', urdf(
+        ARM, joint('k', 'revolute', 'b', 'c', mimic=('', 1.0, 0.0)))), ["'k'"]),
+    'follower above its leader': (CRANK, ["'first'", "'last'"]),
+    'limits that a mimic cannot keep': (
+        urdf(ARM, joint('k', 'revolute', 'b', 'c', limits=(5.0, 6.0), mimic=('j', 1.0, 0.0))),
+        ["'k'", "'j'", 'limits']),
+}
+
+
+@pytest.mark.parametrize('case', REFUSED)
+def test_refused_in_words(case):
+    text, words = REFUSED[case]
+    with pytest.raises(RobotDescriptionError) as caught:
+        Robot.from_urdf(text)
+    for word in words:
+        assert word in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize('bad', ['abc', 'nan', 'inf', '1 2'])
+@pytest.mark.parametrize('good', ['mass value="1.5"', 'ixx="1"', 'xyz="0.01 0.1 -0.01"'])
+def test_inertia_that_is_no_number(good, bad):
+    """Urdfdom would drop it, and the centre of mass would silently be another."""
+    key = good.split('"')[0]
+    with pytest.raises(RobotDescriptionError, match="'a'"):
+        Robot.from_urdf(replaced(good, f'{key}"{bad}"'))
+
+
+@pytest.mark.parametrize('source', [None, 5, b'<robot/>', ['<robot/>'], 'a\0b', '\ud800'])
+def test_no_text_and_no_path(source):
+    with pytest.raises(RobotDescriptionError):
+        Robot.from_urdf(source)
+
+
+def test_description_of_100_megabytes():
+    text = urdf(ARM).replace('</robot>', ' ' * 100_000_000 + '</robot>')
+    with pytest.raises(RobotDescriptionError, match='characters'):
+        Robot.from_urdf(text)
+
+
+@pytest.mark.parametrize('inside', ['<inertial>', '<link name="a">', '<axis', '</robot>'])
+def test_deep_nesting_is_no_trap(inside):
+    nest = '<x>' * 20000 + '</x>' * 20000
+    text = replaced(inside, nest + inside if inside[1] in 'a/' else inside + nest)
+    try:
+        assert Robot.from_urdf(text).nq == 1
+    except RobotDescriptionError:
+        pass
+
+
+def chain(length):
+    """Write a robot of `length` joints, one on the other."""
+    return urdf(*(joint(f'j{i}', 'fixed' if i % 2 else 'continuous', f'l{i}', f'l{i + 1}', axis=Z)
+                  for i in range(length)))
+
+
+def test_long_chain():
+    assert Robot.from_urdf(chain(400)).nq == 200
+
+
+def test_endless_chain():
+    """Pinocchio would walk it recursively until the stack ends and the process with it."""
+    script = ('import sys; from ros2_ik.core import Robot, RobotDescriptionError\n'
+              'try: Robot.from_urdf(sys.stdin.read())\n'
+              'except RobotDescriptionError as error: print(error)')
+    done = subprocess.run([sys.executable, '-c', script], input=chain(6000), text=True,
+                          capture_output=True, check=False,
+                          env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})
+    assert done.returncode == 0, done.stderr
+    assert 'joint' in done.stdout
+
+
+def test_mimics_that_cross_between_branches():
+    """Each branch begins with the leader of what follows in the other: no order serves both."""
+    text = urdf(joint('p', 'revolute', 'base', 'p1', axis=Z, limits=(-1.0, 1.0)),
+                joint('follows_q', 'revolute', 'p1', 'p2', axis=Z, limits=(-1.0, 1.0),
+                      mimic=('q', 1.0, 0.0)),
+                joint('q', 'revolute', 'base', 'q1', axis=Z, limits=(-1.0, 1.0)),
+                joint('follows_p', 'revolute', 'q1', 'q2', axis=Z, limits=(-1.0, 1.0),
+                      mimic=('p', 1.0, 0.0)))
+    try:
+        assert Robot.from_urdf(text).joint_names == ('p', 'q')
+    except RobotDescriptionError as error:
+        assert 'follows_p' in str(error) or "'p'" in str(error) or ' p, ' in str(error)
+
+
+def test_missing_file_is_named(tmp_path):
+    with pytest.raises(RobotDescriptionError, match=r'nothing\.urdf'):
+        Robot.from_urdf(tmp_path / 'nothing.urdf')
+    with pytest.raises(RobotDescriptionError, match=r'nothing\.urdf'):
+        Robot.from_urdf(str(tmp_path / 'nothing.urdf'))
+    with pytest.raises(RobotDescriptionError):
+        Robot.from_urdf(tmp_path)
+
+
+def test_binary_file(tmp_path):
+    (tmp_path / 'arm.stl').write_bytes(bytes(range(256)))
+    with pytest.raises(RobotDescriptionError, match='URDF'):
+        Robot.from_urdf(tmp_path / 'arm.stl')
+
+
+def test_file_by_string_and_path(tmp_path):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(PLANAR_2R, encoding='utf-8')
+    assert Robot.from_urdf(path).joint_names == ('shoulder', 'elbow')
+    assert Robot.from_urdf(str(path)).key == Robot.from_urdf(PLANAR_2R).key
+
+
+def test_encoding_declared_in_the_text():
+    assert Robot.from_urdf('<?xml version="1.0" encoding="utf-8"?>' + PLANAR_2R).nq == 2
+
+
+@pytest.mark.parametrize('given, lower, upper', [
+    ('', -float('inf'), float('inf')),
+    ('<limit effort="1" velocity="2"/>', -float('inf'), float('inf')),
+    ('<limit lower="-0.5" upper="0.25" effort="1" velocity="2"/>', -0.5, 0.25),
+    ('<limit upper="0.25" effort="1" velocity="2"/>', 0.0, 0.25),
+    ('<limit lower="-0.5" effort="1" velocity="2"/>', -0.5, 0.0),
+    ('<limit lower="0.3" upper="0.3" effort="1" velocity="2"/>', 0.3, 0.3),
+])
+@pytest.mark.parametrize('kind', ['revolute', 'prismatic'])
+def test_limits_present_and_absent(kind, given, lower, upper):
+    text = urdf(joint('j', kind, 'a', 'b', axis=X))
+    robot = Robot.from_urdf(text.replace('<axis', given + '<axis'))
+    assert (robot.joints[0].lower, robot.joints[0].upper) == (lower, upper)
+    assert (robot.lower[0], robot.upper[0]) == (lower, upper)
+
+
+def test_largest_double_as_limit_is_no_limit():
+    """Exporters write it for none; sums and differences with it overflow."""
+    most = 1.7976931348623157e308
+    robot = Robot.from_urdf(urdf(joint('j', 'revolute', 'a', 'b', limits=(-most, most))))
+    assert not robot.upper[0] < most
+
+
+def test_continuous_joint_has_no_limits():
+    robot = Robot.from_urdf(urdf(joint('j', 'continuous', 'a', 'b', limits=(-1.0, 1.0))))
+    assert (robot.joints[0].lower, robot.joints[0].upper) == (-float('inf'), float('inf'))
+    assert robot.joints[0].velocity_limit == 1.0
+
+
+def test_soft_limits_narrow():
+    text = replaced('<axis', '<safety_controller soft_lower_limit="-0.4" soft_upper_limit="9" '
+                    'k_position="1" k_velocity="1"/><axis')
+    joint_ = Robot.from_urdf(text).joints[0]
+    assert (joint_.lower, joint_.upper) == (-0.4, 1.0)
+
+
+def test_broken_texts_are_refused_or_robots():
+    """1000 mutations of a good text: never another exception, never a crash."""
+    generator = random.Random(0)
+    robots = 0
+    for _ in range(1000):
+        text = list(PLANAR_2R)
+        for _ in range(generator.randint(1, 4)):
+            i, j = sorted(generator.randrange(len(text)) for _ in range(2))
+            edit = generator.randrange(4)
+            if edit == 0:
+                text[i] = generator.choice('<>"/= 0-9ea\0\n&')
+            elif edit == 1:
+                del text[i:min(j, i + 40)]
+            elif edit == 2:
+                text[i:i] = text[j:j + 60]
+            else:
+                text[i:i] = generator.choice(['nan', 'inf', '1e999', '--', '<link/>', '"'])
+        try:
+            robots += Robot.from_urdf(''.join(text)).nq >= 0
+        except RobotDescriptionError:
+            pass
+    assert robots > 10

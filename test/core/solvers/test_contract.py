@@ -1,0 +1,165 @@
+"""What every solver keeps to, those of other packages included."""
+
+from collections import Counter
+import threading
+import time
+
+from judge import check, claims, pose, TreeJudge
+import numpy as np
+import pytest
+from small_robots import SMALL
+
+from ros2_ik.core import (
+    Attempt,
+    Budget,
+    Configuration,
+    ExitFlag,
+    IKProblem,
+    PoseTarget,
+    solve_pose,
+    solver_names,
+    Status,
+)
+from ros2_ik.core.solvers import make_solver
+
+SOLVERS = solver_names()
+FAR = pose((9, 0, 0))
+ROBOTS = [('one_joint', 'tip'), ('scara', 'tip'), ('gantry', 'tip'), ('turntable', 'tip'),
+          ('mimic_chain', 'tip'), ('zero_links', 'tip'), ('no_limits', 'tip'), ('nested', 'tip'),
+          ('two_arms', 'left_hand')]
+
+
+@pytest.mark.parametrize('robot_name, tip', ROBOTS)
+@pytest.mark.parametrize('solver', SOLVERS)
+def test_reachable_poses_near_the_start(small, solver, robot_name, tip):
+    robot, judge = small(robot_name), TreeJudge(SMALL[robot_name])
+    generator = np.random.default_rng(0)
+    for _ in range(5):
+        start = np.clip(robot.random_q(generator) * 0.6, robot.lower, robot.upper)
+        if robot_name == 'nested':
+            start = robot.to_q(robot.to_joints(start))
+        q = Configuration(robot, start).integrate(generator.uniform(-0.05, 0.05, robot.nv))
+        T = judge.transform(robot.to_joints(np.clip(q, robot.lower, robot.upper)), tip)
+        solution = solve_pose(robot, tip, T, start, solver=solver, timeout=5.0, random_state=0)
+        check(judge, solution, [(tip, T)])
+        assert solution.solver == solver
+
+
+@pytest.mark.parametrize('solver', SOLVERS)
+def test_weights_frames_and_several_tips(small, solver):
+    robot, judge = small('two_arms'), TreeJudge(SMALL['two_arms'])
+    generator, tips = np.random.default_rng(0), ['left_hand', 'right_hand']
+    frames, weights = ['right_b', None], [(1, 1, 1, 1, 1, 0), (1, 1, 1, 0, 0, 0)]
+    for _ in range(3):
+        start = robot.random_q(generator) * 0.5
+        joints = robot.to_joints(start + generator.uniform(-0.05, 0.05, robot.nq))
+        targets = [judge.transform(joints, tip, frame)
+                   for tip, frame in zip(tips, frames, strict=True)]
+        solution = solve_pose(robot, tips, targets, start, solver=solver, relative_to=frames,
+                              weights=weights, timeout=5.0, random_state=0)
+        check(judge, solution, list(zip(tips, targets, frames, weights, strict=True)))
+
+
+def asked(robot, T=FAR, **arguments):
+    """Ask for a pose of the tip."""
+    return IKProblem(robot, [PoseTarget('tip', T)], **arguments)
+
+
+@pytest.mark.parametrize('solver', SOLVERS)
+def test_an_attempt_is_well_formed(small, solver):
+    robot = small('zero_links')
+    generator = np.random.default_rng(0)
+    for i in range(10):
+        T = FAR if i % 2 else Configuration(robot, robot.random_q(generator)).transform('tip')
+        attempt = make_solver(solver, asked(robot, T), {}).attempt(
+            robot.random_q(generator), Budget(iterations=100))
+        assert isinstance(attempt, Attempt)
+        assert attempt.q.shape == (robot.nq,) and np.isfinite(attempt.q).all()
+        assert attempt.error >= 0 and np.isfinite(attempt.error)
+        assert 0 <= attempt.iterations <= 100 and isinstance(attempt.exit_flag, ExitFlag)
+        assert (robot.lower <= attempt.q).all() and (attempt.q <= robot.upper).all()
+
+
+@pytest.mark.parametrize('solver', SOLVERS)
+def test_the_start_is_not_written_to(small, solver):
+    robot = small('zero_links')
+    start = robot.random_q(np.random.default_rng(0))
+    start.setflags(write=False)
+    attempt = make_solver(solver, asked(robot), {}).attempt(start, Budget(iterations=20))
+    assert not np.shares_memory(attempt.q, start) or list(attempt.q) == list(start)
+
+
+@pytest.mark.parametrize('solver', SOLVERS)
+def test_what_is_locked_is_not_moved(small, solver):
+    robot = small('zero_links')
+    problem = asked(robot, start={'s2': 0.3, 'w2': 5.0}, locked=['s2', 'w2'])
+    start = problem.locked(np.full(7, -0.5))
+    attempt = make_solver(solver, problem, {}).attempt(start, Budget(iterations=30))
+    assert (attempt.q[1], attempt.q[5]) == (0.3, 5.0)
+    assert (attempt.q[[0, 2, 3, 4, 6]] != -0.5).any()
+
+
+@pytest.mark.parametrize('solver', SOLVERS)
+def test_iterations_are_bounded(small, solver):
+    make = make_solver(solver, asked(small('zero_links')), {})
+    for bound in (1, 2, 9):
+        attempt = make.attempt(np.zeros(7), Budget(iterations=bound))
+        assert attempt.iterations <= bound
+
+
+@pytest.mark.parametrize('solver', SOLVERS)
+def test_the_deadline_is_kept(small, solver):
+    """Looked at in every iteration: an attempt ends within a few of them."""
+    make = make_solver(solver, asked(small('zero_links')), {})
+    attempt = make.attempt(np.zeros(7), Budget(deadline=time.monotonic() - 1))
+    assert attempt.exit_flag is ExitFlag.TIME_LIMIT and attempt.iterations <= 1
+    walls = []
+    for seed in range(5):
+        before, own = time.monotonic(), time.thread_time()
+        solution = solve_pose(small('zero_links'), 'tip', FAR, solver=solver, timeout=0.03,
+                              random_state=seed)
+        assert time.thread_time() - own < 0.034
+        walls.append(time.monotonic() - before)
+        assert not solution.success
+    assert min(walls) < 0.06
+
+
+@pytest.mark.parametrize('solver', SOLVERS)
+def test_cancelling(small, solver):
+    make = make_solver(solver, asked(small('zero_links')), {})
+    event = threading.Event()
+    event.set()
+    attempt = make.attempt(np.zeros(7), Budget(cancel=event))
+    assert attempt.exit_flag is ExitFlag.CANCELLED and attempt.iterations <= 1
+    looks = []
+    attempt = make.attempt(np.zeros(7), Budget(cancel=lambda: looks.append(0) or len(looks) > 3))
+    assert attempt.exit_flag is ExitFlag.CANCELLED and attempt.iterations <= 4
+    solution = solve_pose(small('zero_links'), 'tip', FAR, solver=solver, cancel=event)
+    assert solution.status is Status.PREEMPTED
+
+
+@pytest.mark.parametrize('solver', SOLVERS)
+def test_deterministic(small, solver):
+    robot = small('zero_links')
+    generator = np.random.default_rng(0)
+    for _ in range(3):
+        T = Configuration(robot, robot.random_q(generator)).transform('tip')
+        one, two = (solve_pose(robot, 'tip', T, solver=solver, timeout=30.0, max_iterations=300,
+                               random_state=5) for _ in range(2))
+        np.testing.assert_array_equal(one.best_q, two.best_q)
+        assert (one.status, one.iterations, one.restarts) == (two.status, two.iterations,
+                                                              two.restarts)
+
+
+@pytest.mark.parametrize('solver', SOLVERS)
+def test_never_a_wrong_claim(small, solver):
+    robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
+    generator, found = np.random.default_rng(0), Counter()
+    for i in range(100):
+        T = pose(generator.uniform(-0.6, 0.6, 3), generator.uniform(-2, 2, 3))
+        solution = solve_pose(robot, 'tip', T, solver=solver, max_iterations=200, timeout=1.0,
+                              random_state=i)
+        claims(judge, solution, [('tip', T)])
+        assert (robot.lower <= solution.best_q).all() and (solution.best_q <= robot.upper).all()
+        found[solution.success] += 1
+    assert found[True] > 5 and found[False] > 5

@@ -1,0 +1,38 @@
+"""The two judges of forward kinematics share no code: they must agree."""
+
+from judge import FileJudge, inverse, pose, pose_error, TreeJudge
+import numpy as np
+import pytest
+from small_robots import SMALL
+
+
+# not gantry: yourdfpy takes an axis of length 2 for two metres a metre
+@pytest.mark.parametrize('name', ['one_joint', 'scara', 'turntable', 'fingers', 'zero_links',
+                                  'two_arms', 'all_fixed'])
+def test_judges_agree(name):
+    tree, file = TreeJudge(SMALL[name]), FileJudge(SMALL[name])
+    generator = np.random.default_rng(0)
+    leaders = {joint for entry in tree._joints.values() for joint in [entry[0]]} - set(tree.mimics)
+    for _ in range(5):
+        joints = {joint: generator.uniform(-3, 3) for joint in leaders}
+        for link in tree.links:
+            np.testing.assert_allclose(tree.transform(joints, link), file.transform(joints, link),
+                                       atol=1e-12)
+        first, last = tree.links[0], tree.links[-1]
+        np.testing.assert_allclose(tree.transform(joints, first, last),
+                                   file.transform(joints, first, last), atol=1e-12)
+
+
+def test_pose_error_is_along_the_targets_axes():
+    T_target = pose((1, 2, 3), (0, 0, np.pi / 2))
+    T = T_target @ pose((0.1, 0.2, 0.3))
+    assert pose_error(T, T_target) == pytest.approx((np.sqrt(0.14), 0.0))
+    assert pose_error(T, T_target, (0, 1, 0, 1, 1, 1)) == pytest.approx((0.2, 0.0))
+    T = T_target @ pose(rotvec=(0.0, 0.5, 0.0))
+    assert pose_error(T, T_target, (1, 1, 1, 1, 0, 1)) == pytest.approx((0.0, 0.0))
+    assert pose_error(T, T_target, (1, 1, 1, 0, 1, 0)) == pytest.approx((0.0, 0.5))
+
+
+def test_inverse():
+    T = pose((1, 2, 3), (0.3, -0.2, 1.0))
+    np.testing.assert_allclose(inverse(T) @ T, np.eye(4), atol=1e-15)
