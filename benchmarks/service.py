@@ -3,18 +3,18 @@ ComputeIK of a running node against an empty service, over DDS between processes
 
     tools/run python benchmarks/service.py [--robot panda] [--count 500]
 
-Starts an empty service (std_srvs/Trigger) and the node with a shipped robot, each in a process
-of its own, and prints round trips:
+Starts two empty services (std_srvs/Trigger, and one of the type ComputeIK that answers at once
+with nothing) and the node with a shipped robot, in two processes, and prints round trips:
 
-1. the empty service;
+1. the empty services: what DDS and rclpy cost without, and with, this type's fields;
 2. ComputeIK for random reachable poses, as a whole and less the solver's own time, with the
-   ratio of the latter to the empty service;
+   ratios of the latter to the empty services, all three asked in turns;
 3. ComputeIK for reachable poses while four other processes ask for unreachable ones without a
    pause.
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 import os
 from pathlib import Path
 import subprocess
@@ -39,10 +39,12 @@ from ros2_ik.srv import ComputeIK
 EMPTY_SERVICE = """
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
+from ros2_ik.srv import ComputeIK
 from std_srvs.srv import Trigger
 rclpy.init()
 node = rclpy.create_node('empty')
 node.create_service(Trigger, 'empty', lambda request, response: response)
+node.create_service(ComputeIK, 'empty_compute_ik', lambda request, response: response)
 executor = SingleThreadedExecutor()
 executor.add_node(node)
 executor.spin()
@@ -88,7 +90,7 @@ def targets(robot: Robot, tip: str, seed: int, shift: float = 0.0) -> Iterator[n
         yield T
 
 
-def report(name: str, seconds: list[float]) -> float:
+def report(name: str, seconds: Sequence[float]) -> float:
     ms = np.array(seconds) * 1e3
     print(f'{name:52s} median {np.median(ms):6.2f} ms   p99 {np.percentile(ms, 99):6.2f}   '
           f'max {ms.max():6.2f}', flush=True)
@@ -106,17 +108,21 @@ def disturb(robot: Robot, tip: str) -> None:
 def measure(robot: Robot, tip: str, arguments: argparse.Namespace) -> None:
     client = Client()
     empty = client.service(Trigger, 'empty')
+    same_type = client.service(ComputeIK, 'empty_compute_ik')
     compute_ik = client.service(ComputeIK, 'ros2_ik/compute_ik')
     poses = targets(robot, tip, 0)
-    for _ in range(50):
-        empty(Trigger.Request())
-        compute_ik(request(next(poses)))
-    base = report('empty service', [empty(Trigger.Request())[1] for _ in range(arguments.count)])
-    answers = [compute_ik(request(next(poses))) for _ in range(arguments.count)]
+    rounds = []
+    for _ in range(50 + arguments.count):     # in turns; the first ones warm up
+        ask = request(next(poses))
+        rounds.append((empty(Trigger.Request())[1], same_type(ask)[1], compute_ik(ask)))
+    empties, same, answers = zip(*rounds[50:], strict=True)
+    base = report('empty service (Trigger)', empties)
+    typed = report('empty service of the type ComputeIK', same)
     report('ComputeIK', [seconds for _, seconds in answers])
     rest = report('ComputeIK less the solve', [s - answer.seconds for answer, s in answers])
     solved = sum(answer.status == 1 for answer, _ in answers)
-    print(f'  {rest / base:.2f} times the empty service; solved {solved} of {len(answers)}')
+    print(f'  {rest / base:.2f} times Trigger, {rest / typed:.2f} times the empty service of its '
+          f'type; solved {solved} of {len(answers)}')
     with_disturbance(arguments, lambda: compute_ik(request(next(poses))))
 
 

@@ -38,8 +38,15 @@ def find_groups(tree: RobotTree, semantics: Semantics,
         if moving:
             elements = [tree.joints[joint] for joint in joints if joint in tree.joints]
             parents = {element.parent for element in elements}
-            ends = tuple(e.child for e in elements if e.child not in parents)
+            ends = tips or tuple(e.child for e in elements if e.child not in parents)
             # the link nearest to the root; a group of the base joint alone has none
             base = min(parents, key=lambda link: (len(tree.chain(link)), link), default=tree.root)
-            groups[name] = Group(name, moving, tips or ends or (tree.root,), base)
+            groups[name] = Group(name, moving, _outer(ends, moving, tree) or (tree.root,), base)
     return groups
+
+
+def _outer(tips: tuple[str, ...], moving: tuple[str, ...], tree: RobotTree) -> tuple[str, ...]:
+    """Leave out tips that carry other moving joints of their group."""
+    carrying = {tree.joints[above].parent for joint in moving if joint in tree.joints
+                for above in tree.chain(tree.joints[joint].child)}
+    return tuple(tip for tip in tips if tip not in carrying)

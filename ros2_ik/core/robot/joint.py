@@ -68,7 +68,7 @@ def read_joints(model: Any, elements: dict[str, JointElement]) -> tuple[Joint, .
     joints = {name: _joint(model, element) for name, element in elements.items()
               if element.kind != 'fixed' and not element.mimic}
     for element in elements.values():
-        if element.mimic and element.mimic.multiplier != 0:
+        if element.mimic:
             joints[element.mimic.joint] = _narrowed(joints[element.mimic.joint], element)
     return tuple(sorted(joints.values(), key=lambda joint: joint.index))
 
@@ -87,6 +87,11 @@ def _joint(model: Any, element: JointElement) -> Joint:
 def _narrowed(leader: Joint, follower: JointElement) -> Joint:
     assert follower.mimic is not None
     multiplier, offset = follower.mimic.multiplier, follower.mimic.offset
+    if multiplier == 0:
+        if not follower.lower <= offset <= follower.upper:
+            raise RobotDescriptionError(f"joint '{follower.name}' stands at {offset:g}, outside "
+                                        f'its limits [{follower.lower:g}, {follower.upper:g}]')
+        return leader
     ends = sorted(((follower.lower - offset) / multiplier, (follower.upper - offset) / multiplier))
     lower, upper = max(leader.lower, ends[0]), min(leader.upper, ends[1])
     if lower > upper:

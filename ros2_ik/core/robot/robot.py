@@ -355,7 +355,8 @@ def _build_model(text: str) -> Any:
     for index, name in enumerate(model.names):
         model.names[index] = plain_name(name)
     for frame in model.frames:
-        frame.name = plain_name(frame.name)
+        if frame.type != pin.FrameType.BODY:
+            frame.name = plain_name(frame.name)
     return model
 
 

@@ -335,9 +335,10 @@ def _root(links: list[str], joints: list[JointElement]) -> str:
     if not links:
         raise RobotDescriptionError('the URDF has no links')
     parents: dict[str, str] = {}
+    known = set(links)
     for joint in joints:
         for end in (joint.parent, joint.child):
-            if end not in links:
+            if end not in known:
                 raise RobotDescriptionError(f"joint '{joint.name}' names link '{end}', "
                                             'which does not exist')
         if joint.child in parents:
@@ -375,6 +376,9 @@ def _name(element: 'Element', what: str) -> str:
     name = element.get('name', '')
     if not name:
         raise RobotDescriptionError(f'a {what} has no name')
+    if name == 'universe':
+        raise RobotDescriptionError(f"a {what} is named 'universe', which Pinocchio keeps for "
+                                    'itself')
     return name
 
 

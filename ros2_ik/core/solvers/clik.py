@@ -41,7 +41,6 @@ class ClosedLoopIK(Solver):
         self.damp = positive(damp, 'damp', InvalidOptionError)
         self.it_max = whole(it_max, 'it_max', InvalidOptionError)
         self.form, self.clamp_limits = form, clamp_limits
-        self._data = problem.robot.scratch_data()
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Iterate from `start` (nq,)."""
@@ -65,12 +64,14 @@ class ClosedLoopIK(Solver):
             iteration += 1
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
-        pin.computeJointJacobians(self.problem.robot.model, self._data, q)
+        robot = self.problem.robot
+        pin.computeJointJacobians(robot.model, robot.scratch_data(), q)
         parts = [self._target_rows(target) for target in self.problem.targets]
         return np.concatenate([e for e, _ in parts]), np.concatenate([J for _, J in parts])
 
     def _target_rows(self, target: PoseTarget) -> tuple[Array, Array]:
-        robot, data, local = self.problem.robot, self._data, pin.ReferenceFrame.LOCAL
+        robot, local = self.problem.robot, pin.ReferenceFrame.LOCAL
+        data = robot.scratch_data()
         index = robot.frame_id(target.tip)
         placement = pin.updateFramePlacement(robot.model, data, index).copy()
         J = pin.getFrameJacobian(robot.model, data, index, local).reshape(6, -1)

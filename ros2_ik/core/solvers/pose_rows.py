@@ -23,7 +23,7 @@ class PoseRows:
 
     def __init__(self, problem: IKProblem, share: float = 0.5) -> None:
         self._model = problem.robot.model
-        self._data = problem.robot.scratch_data()
+        self._scratch = problem.robot.scratch_data    # of the thread that asks
         self._rows = [_rows(problem, target) for target in problem.targets]
         self._columns = problem.free.column
         self._bounds: list[tuple[slice, float]] = []
@@ -37,16 +37,18 @@ class PoseRows:
         self._nearest = sum(bound for _, bound in self._bounds)
         self._weights = None
         if not all(target.whole for target in problem.targets):
-            self._weights = np.concatenate([t.weights[t.counted] for t in problem.targets])
+            weights = np.concatenate([t.weights[t.counted] for t in problem.targets])
+            self._weights = weights / weights.max()     # the damping knows no other scale
 
     def evaluate(self, q: Array) -> tuple[Array, Array]:
         """Give e (m,) and J (m, n) at q."""
-        pin.computeJointJacobians(self._model, self._data, q)
+        data = self._scratch()
+        pin.computeJointJacobians(self._model, data, q)
         rows = self._rows
         if len(rows) == 1:
-            e, J = rows[0](self._data)
+            e, J = rows[0](data)
         else:
-            parts = [row(self._data) for row in rows]
+            parts = [row(data) for row in rows]
             e = np.concatenate([part[0] for part in parts])
             J = np.concatenate([part[1] for part in parts])
         J = J[:, self._columns]
