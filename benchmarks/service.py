@@ -47,7 +47,10 @@ node.create_service(Trigger, 'empty', lambda request, response: response)
 node.create_service(ComputeIK, 'empty_compute_ik', lambda request, response: response)
 executor = SingleThreadedExecutor()
 executor.add_node(node)
-executor.spin()
+try:
+    executor.spin()
+except rclpy.executors.ExternalShutdownException:
+    pass
 """
 
 
