@@ -41,6 +41,8 @@ class ClosedLoopIK(Solver):
         self.damp = positive(damp, 'damp', InvalidOptionError)
         self.it_max = whole(it_max, 'it_max', InvalidOptionError)
         self.form, self.clamp_limits = form, clamp_limits
+        weights = np.concatenate([t.weights[t.counted] for t in problem.targets])
+        self._weights = weights / weights.max()
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Iterate from `start` (nq,)."""
@@ -56,8 +58,9 @@ class ClosedLoopIK(Solver):
                 flag = ExitFlag.ITERATION_LIMIT
             if flag:
                 return Attempt(self.problem.locked(q), float(err @ err), iteration, flag)
-            J = J[:, columns]
-            v[columns] = -J.T @ np.linalg.solve(J @ J.T + self.damp * np.eye(len(J)), err)
+            J = self._weights[:, None] * J[:, columns]
+            v[columns] = -J.T @ np.linalg.solve(J @ J.T + self.damp * np.eye(len(J)),
+                                                self._weights * err)
             q = pin.integrate(robot.model, q, v * self.dt)
             if self.clamp_limits:
                 q = np.clip(q, robot.lower, robot.upper)
@@ -86,6 +89,4 @@ class ClosedLoopIK(Solver):
             err = pin.log6(T_target_tip).vector
         else:
             err, J = pin.log6(T_target_tip.inverse()).vector, -pin.Jlog6(T_target_tip) @ J
-        rows = target.counted
-        weights = target.weights[rows]
-        return weights * err[rows], weights[:, None] * J[rows]
+        return err[target.counted], J[target.counted]
