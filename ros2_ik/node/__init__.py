@@ -1,7 +1,14 @@
 """The ROS node: messages in, core objects, messages out."""
 
+import os
+import signal
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 
 def main() -> int:
     """Run the node until SIGINT or SIGTERM; gives the exit code."""
-    from ros2_ik.node.node import main as run  # late: worker processes come by here without ROS
+    for number in SIGNALS:   # first of all: to start takes two seconds, to end at most one
+        signal.signal(number, lambda *_: os._exit(0))
+    from ros2_ik.node.node import run  # late: worker processes come by here without ROS
     return run()

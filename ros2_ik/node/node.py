@@ -23,6 +23,7 @@ from std_msgs.msg import String
 
 from ros2_ik.core import IKSolution
 from ros2_ik.msg import Solution
+from ros2_ik.node import SIGNALS
 from ros2_ik.node.diagnostics import diagnostics
 from ros2_ik.node.endpoints.compute_fk import ComputeFK
 from ros2_ik.node.endpoints.compute_ik import ComputeIK
@@ -150,11 +151,8 @@ def _texts(values: dict[str, Any]) -> dict[str, str]:
     return {names[name]: value for name, value in values.items() if value and name in names}
 
 
-def main() -> int:
-    """Run the node until SIGINT or SIGTERM; gives the exit code."""
-    stopping: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: stopping.append(number))
+def run() -> int:
+    """Run the node until a signal ends the process; gives an exit code if it cannot start."""
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:   # only wrong arguments, such as a parameter file that is not there
@@ -167,7 +165,7 @@ def main() -> int:
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     try:
-        _spin(executor, node, stopping)
+        _spin(executor, node)
     finally:
         node.close(executor)
         rclpy.try_shutdown()
@@ -175,7 +173,10 @@ def main() -> int:
     os._exit(0)   # the interpreter's own end takes up to a second on a busy machine
 
 
-def _spin(executor: SingleThreadedExecutor, node: Node, stopping: list[int]) -> None:
+def _spin(executor: SingleThreadedExecutor, node: Node) -> None:
+    stopping: list[int] = []
+    for number in SIGNALS:
+        signal.signal(number, lambda number, _: stopping.append(number))
     gc.freeze()   # what is loaded by now stays: looking through it would take 50 ms each time
     while not stopping and rclpy.ok():
         try:

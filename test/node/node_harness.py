@@ -107,7 +107,7 @@ def nodes(domain: int, folder: Path) -> Iterator[StartNode]:
     started: list[NodeProcess] = []
 
     def start(remappings: tuple[str, ...] = (), **parameters: Any) -> NodeProcess:
-        parameters = {'workers': 1, **parameters}
+        parameters = {'workers': 1, 'default_timeout': 5.0, **parameters}   # a busy machine
         started.append(NodeProcess(domain, folder / f'{len(started)}.log', parameters, remappings))
         return started[-1]
 

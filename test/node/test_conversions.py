@@ -125,6 +125,15 @@ def test_shipped_defaults_are_not_for_another_robot_of_that_name():
     assert default_tip(robot, group_name(robot, '', DEFAULTS), DEFAULTS) == 'hand'
 
 
+def test_several_tips_to_choose_from(panda):
+    robot = Robot.from_urdf(panda.urdf.replace('name="panda"', 'name="other"'))
+    with pytest.raises(Refusal, match='name one: .*panda_leftfinger') as error:
+        default_tip(robot, '', DEFAULTS)
+    assert error.value.status is Status.INVALID_LINK_NAME
+    defaults = SimpleNamespace(**{**vars(DEFAULTS), 'default_tip': 'panda_link7'})
+    assert default_tip(robot, '', defaults) == 'panda_link7'
+
+
 def test_frame_of_tf():
     place = pin.SE3.Random()
     asked = []

@@ -2,6 +2,7 @@
 
 import time
 
+from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from node_harness import eventually, nodes, reachable, unreachable
 import pytest
@@ -60,7 +61,7 @@ def test_requests(client, health, node, panda):
     before = int(health('requests', lambda *_: True)[1].get('requests compute_ik', 0))
     for number in range(5):
         client.ik(targets=[reachable(panda, 'panda_hand_tcp', number)])
-    client.ik(targets=[unreachable()])
+    client.ik(targets=[unreachable()], timeout=Duration(nanosec=50_000_000))
     client.ik()
     _, values = health('requests', lambda _, values:
                        int(values.get('requests compute_ik', 0)) >= before + 7)
@@ -68,7 +69,7 @@ def test_requests(client, health, node, panda):
     assert int(values['failures INVALID_GOAL_CONSTRAINTS']) >= 1
     assert values['refused as busy'] == '0'
     times = [float(values[f'solve time p{percent} [ms]']) for percent in (50, 90, 99)]
-    assert 0 < times[0] <= times[1] <= times[2] < 1000
+    assert 0 < times[0] <= times[1] <= times[2] < 5000
 
 
 def test_joint_states(client, health, node):

@@ -11,7 +11,7 @@ import pytest
 from ros2_ik.msg import Status
 
 TIP = 'panda_hand_tcp'
-LONG = Duration(sec=4)
+LONG, SHORT = Duration(sec=4), Duration(nanosec=100_000_000)
 
 
 @pytest.fixture(scope='module')
@@ -27,7 +27,7 @@ def hard(client, panda):
     """Give a reachable target that is not found at once: the seed and first starts fail."""
     for number in range(100):
         target = reachable(panda, TIP, number)
-        if client.ik(targets=[target], solutions=8, timeout=Duration(sec=3)).seconds > 0.004:
+        if client.ik(targets=[target], solutions=8).seconds > 0.004:
             return target
     pytest.fail('no target takes long')
 
@@ -40,7 +40,7 @@ def test_reachable_ones_do_not_wait_for_unreachable_ones(client, panda, node):
     """Also those do not that need a worker themselves."""
     long = [client.ik_later(targets=[unreachable()], timeout=LONG) for _ in range(2)]
     target = hard(client, panda)
-    response = client.ik(targets=[target], solutions=8, timeout=Duration(sec=3))
+    response = client.ik(targets=[target], solutions=8)
     assert response.status == Status.SUCCESS and len(response.alternatives) == 7
     assert client.fk(state=neutral(panda)).status == Status.SUCCESS
     assert not any(future.done() for future in long)
@@ -76,7 +76,7 @@ def test_worker_that_dies(client, panda, node, number):
     assert response.status == Status.FAILURE
     assert 'worker process' in response.message and f'exit code {-number}' in response.message
     eventually(lambda: node.workers() and node.workers() != [worker], 'another worker')
-    response = client.ik(targets=[unreachable()])
+    response = client.ik(targets=[unreachable()], timeout=SHORT)
     assert response.status == Status.NO_IK_SOLUTION
 
 
@@ -84,10 +84,10 @@ def test_worker_that_is_stuck(client, panda, node):
     """A second after the deadline it is given up."""
     worker, = eventually(node.workers, 'a worker')
     os.kill(worker, signal.SIGSTOP)
-    response = client.ik(targets=[unreachable()], timeout=Duration(nanosec=100_000_000))
+    response = client.ik(targets=[unreachable()], timeout=SHORT)
     assert response.status == Status.FAILURE and 'stuck' in response.message
     eventually(lambda: gone(worker), 'the end of the stuck worker')
-    assert client.ik(targets=[unreachable()]).status == Status.NO_IK_SOLUTION
+    assert client.ik(targets=[unreachable()], timeout=SHORT).status == Status.NO_IK_SOLUTION
 
 
 def test_workers_are_polite(client, node):

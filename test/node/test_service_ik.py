@@ -39,13 +39,13 @@ def test_one_target_and_nothing_else(client, panda, panda_judge, number):
 
 
 def test_failure_has_the_best_attempt(client):
-    response = client.ik(targets=[unreachable()])
+    response = client.ik(targets=[unreachable()], timeout=Duration(nanosec=50_000_000))
     assert response.status == Status.NO_IK_SOLUTION
     assert 'no solution' in response.message
     assert not response.solution.joint_state.name
     assert list(response.best_attempt.joint_state.name) == ARM
     assert response.position_errors[0] > 1.0
-    assert response.seconds == pytest.approx(0.05, abs=0.02) or response.seconds > 0.05
+    assert response.seconds > 0.049
 
 
 def test_same_question_same_answer(client, panda):
@@ -118,7 +118,7 @@ def test_tolerances(client, panda):
 
 def test_several_solutions(client, panda, panda_judge):
     target = reachable(panda, TIP, 8)
-    response = client.ik(targets=[target], solutions=4, timeout=Duration(sec=2))
+    response = client.ik(targets=[target], solutions=4)
     assert response.status == Status.SUCCESS and len(response.alternatives) == 3
     every = [values(state) for state in [response.solution, *response.alternatives]]
     for joints in every:
@@ -129,9 +129,9 @@ def test_several_solutions(client, panda, panda_judge):
 
 def test_nearest(client, panda):
     target = reachable(panda, TIP, 9)
-    response = client.ik(targets=[target], select='nearest', timeout=Duration(nanosec=60_000_000))
+    response = client.ik(targets=[target], select='nearest', timeout=Duration(nanosec=400_000_000))
     assert response.status == Status.SUCCESS and 'nearest' in response.message
-    assert response.seconds >= 0.05
+    assert response.seconds >= 0.4
 
 
 def test_timeout_of_nanoseconds(client):
@@ -140,12 +140,11 @@ def test_timeout_of_nanoseconds(client):
     assert response.status == Status.NO_IK_SOLUTION and 1.1 < response.seconds < 3
     response = client.ik(targets=[unreachable()], timeout=Duration(nanosec=1))
     assert response.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
-    assert response.seconds < 0.05
+    assert response.seconds < 1
 
 
 def test_clik(client, panda):
-    response = client.ik(targets=[reachable(panda, TIP, 1)], solver='clik',
-                         timeout=Duration(sec=3))
+    response = client.ik(targets=[reachable(panda, TIP, 1)], solver='clik')
     assert response.status == Status.SUCCESS and response.solver == 'clik'
 
 

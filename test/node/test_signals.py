@@ -1,6 +1,7 @@
 """SIGINT and SIGTERM: the node ends within a second, with exit code 0 and without silence."""
 
 import os
+from pathlib import Path
 import signal
 import time
 
@@ -47,3 +48,19 @@ def test_twice_while_idle(start_node):
     node.process.send_signal(signal.SIGINT)
     node.process.send_signal(signal.SIGTERM)
     assert node.process.wait(5) == 0
+
+
+def catches(pid, number):
+    """Whether a process has a handler for a signal."""
+    status = Path(f'/proc/{pid}/status').read_text()
+    return int(status.split('SigCgt:')[1].split()[0], 16) >> (number - 1) & 1
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_while_it_starts(start_node, number):
+    node = start_node()
+    eventually(lambda: catches(node.pid, signal.SIGTERM), 'a handler')
+    start = time.monotonic()
+    node.process.send_signal(number)
+    assert node.process.wait(5) == 0 and time.monotonic() - start < 1.0
+    assert 'Traceback' not in node.text

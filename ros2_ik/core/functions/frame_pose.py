@@ -12,6 +12,8 @@ from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.robot import Configuration
 
+FARTHEST = 1e9   # [m]; squares of much larger numbers overflow
+
 
 class FramePose(KinematicFunction):
     """
@@ -72,7 +74,7 @@ def as_placement(pose: Pose, what: str) -> Any:
     off = (rotation - R).reshape(-1)
     # written so that NaN fails, too
     if not (math.sqrt(off @ off) <= 1e-4 and T[3].tolist() == [0, 0, 0, 1]
-            and np.isfinite(T[:3, 3]).all()):
+            and np.abs(T[:3, 3]).max() <= FARTHEST):
         raise InvalidTargetError(f'{what} is no rigid transformation: {_fault(T)}')
     return pin.SE3(rotation, T[:3, 3])
 
@@ -82,6 +84,8 @@ def _fault(T: Array) -> str:
         return 'it holds a number that is not finite'
     if T[3].tolist() != [0, 0, 0, 1]:
         return f'its last row is {T[3].tolist()}, not [0, 0, 0, 1]'
+    if np.abs(T[:3, 3]).max() > FARTHEST:
+        return f'it is further away than {FARTHEST:g} m'
     R = T[:3, :3]
     return (f'its rotation part is off by {np.abs(R @ R.T - np.eye(3)).max():.2g}, '
             f'its determinant {np.linalg.det(R):.3g}')

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+import time
 from typing import Any
 
 from rclpy.publisher import Publisher
@@ -59,7 +60,8 @@ class ComputeIK:
 
     async def _run(self, search: Search) -> IKSolution:
         parameters, pool = self._parts.parameters, self._parts.pool
-        if search.run(parameters.inline_time):
+        # while there are long searches, many more may be about to come: one attempt is enough
+        if search.run(0.0 if pool.open_jobs else parameters.inline_time):
             return search.solution()
         if pool.open_jobs < parameters.max_pending:
             return await self._wait(lambda done: pool.submit(search, done))
@@ -68,3 +70,16 @@ class ComputeIK:
         return replace(solution, status=solution.status if solution.success else Status.TIMED_OUT,
                        message=f'busy: {pool.open_jobs} searches are open, as many as parameter '
                                f'max_pending allows; {solution.message}')
+
+
+def _run_for(search: Search, seconds: float) -> bool:
+    """
+    Run a search for a computing time; gives whether it is finished.
+
+    By the clock on the wall a busy machine would leave hardly an attempt to each request.
+    """
+    end = time.thread_time() + seconds
+    while not search.run(seconds=0):
+        if time.thread_time() >= end:
+            return False
+    return True

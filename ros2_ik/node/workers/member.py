@@ -13,6 +13,7 @@ from ros2_ik.node.workers.serve import serve
 
 OVERDUE = 1.0   # with no answer so long after a job's deadline [s], a worker is stuck
 START = 30.0    # it may take this long to start [s]
+DEAF = 5.0      # it may leave what it is sent unread for this long [s]
 
 Done = Callable[[IKSolution | Exception], None]
 
@@ -30,16 +31,19 @@ class Member:
         self.process.start()
         there.close()   # the worker's end alone keeps the pipe open
         self.started, self.ready = time.monotonic(), False
-        self._sending = threading.Lock()
+        self._sending, self._begun = threading.Lock(), math.inf
         self.jobs: dict[int, tuple[float, Done]] = {}
 
     def send(self, message: Any) -> None:
         """Send, unless it has died: whoever waits for its answers sees that, too."""
         try:
             with self._sending:
+                self._begun = time.monotonic()
                 self.connection.send(message)
         except OSError:
             pass
+        finally:
+            self._begun = math.inf
 
     def stuck(self) -> bool:
         """Whether an answer, or its start, is long overdue."""
@@ -47,7 +51,7 @@ class Member:
         if not self.ready:
             return now > self.started + START
         earliest = min((deadline for deadline, _ in list(self.jobs.values())), default=math.inf)
-        return now > earliest + OVERDUE
+        return now > earliest + OVERDUE or now > self._begun + DEAF
 
     def end(self) -> None:
         """Kill the process and wait until it is gone."""

@@ -54,11 +54,6 @@ class Pool:
         """Number of workers that have a search."""
         return sum(bool(member.jobs) for member in self._members)
 
-    @property
-    def processes(self) -> list[int]:
-        """Process ids of the workers."""
-        return [member.process.pid for member in self._members]
-
     def set_robot(self, robot: Robot) -> None:
         """Tell all workers of a robot, also those that start later."""
         message = robot_message(robot)

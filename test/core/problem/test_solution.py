@@ -124,6 +124,11 @@ def test_explain_cancelled_and_timed_out(small):
     assert 'longer timeout' in late.explain()
 
 
+def test_explain_advises_restarts_where_there_were_none(small):
+    solution = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), allow_restarts=False)
+    assert 'restarts' in solution.explain().split('try:')[-1]
+
+
 def test_pickle(solved, failed):
     for solution in (solved, failed):
         other = pickle.loads(pickle.dumps(solution))

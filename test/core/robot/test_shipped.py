@@ -53,6 +53,21 @@ def test_groups_and_states(load, name):
     assert all(a < b and {a, b} <= set(robot.frame_names) for a, b in robot.disabled_pairs)
 
 
+def test_a_robot_without_srdf_and_with_a_chain():
+    shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf')
+    assert list(shipped.load().groups)     # a chain a leaf
+    shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf',
+                           chains={'arm': ['base_link', 'tool0']})
+    assert shipped.load().group('arm').tips == ('tool0',)
+    with pytest.raises(RobotDescriptionError, match=r'nothing\.urdf'):
+        ShippedRobot('mine', 'an arm', 'nothing.urdf').load()
+
+
+def test_tips_of_shipped_groups_are_ends(load):
+    assert load('panda').group('arm_and_hand').tips == ('panda_leftfinger',)
+    assert load('talos').group('l_arm_torso').tips == ('wrist_left_ft_tool_link',)
+
+
 def test_home_is_no_singularity(load, home_of):
     """A mock robot that stands there must be able to move in every direction."""
     for name in NAMES:

@@ -87,6 +87,10 @@ REFUSED = {
     'mimic without a joint': (replaced('</robot>', '</robot>', urdf(
         ARM, joint('k', 'revolute', 'b', 'c', mimic=('', 1.0, 0.0)))), ["'k'"]),
     'follower above its leader': (CRANK, ["'first'", "'last'"]),
+    "Pinocchio's own name": (urdf(joint('universe', 'revolute', 'a', 'b')), ['joint', 'universe']),
+    'constant outside its limits': (
+        urdf(ARM, joint('k', 'revolute', 'b', 'c', limits=(5.0, 6.0), mimic=('j', 0.0, 4.0))),
+        ["'k'", '4', '[5, 6]']),
     'limits that a mimic cannot keep': (
         urdf(ARM, joint('k', 'revolute', 'b', 'c', limits=(5.0, 6.0), mimic=('j', 1.0, 0.0))),
         ["'k'", "'j'", 'limits']),

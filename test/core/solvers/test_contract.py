@@ -60,6 +60,22 @@ def test_weights_frames_and_several_tips(small, solver):
         check(judge, solution, list(zip(tips, targets, frames, weights, strict=True)))
 
 
+@pytest.mark.parametrize('scale', [2.0**-20, 1.0, 2.0**20])
+@pytest.mark.parametrize('weights', [(1,) * 6, (1, 0.5, 1, 0.25, 1, 0),
+                                     (1, 1, 1, 0.01, 0.01, 0.01)])
+@pytest.mark.parametrize('solver', SOLVERS)
+def test_only_the_ratio_of_weights_counts(small, solver, weights, scale):
+    robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
+    generator, weights = np.random.default_rng(0), tuple(scale * np.array(weights))
+    for _ in range(3):
+        start = robot.random_q(generator) * 0.6
+        goal = np.clip(start + generator.uniform(-0.1, 0.1, 7), robot.lower, robot.upper)
+        T = judge.transform(robot.to_joints(goal), 'tip')
+        solution = solve_pose(robot, 'tip', T, start, solver=solver, weights=weights,
+                              timeout=2.0, random_state=0)
+        check(judge, solution, [('tip', T, None, weights)])
+
+
 def asked(robot, T=FAR, **arguments):
     """Ask for a pose of the tip."""
     return IKProblem(robot, [PoseTarget('tip', T)], **arguments)

@@ -53,3 +53,17 @@ def test_homes_and_neutral_are_good_seeds(load, judge_of, home_of, name):
         for _ in range(5):
             T = judge.transform(robot.to_joints(robot.random_q(generator)), tip)
             check(judge, solve_pose(robot, tip, T, seed, timeout=1.0, random_state=0), [(tip, T)])
+
+
+@pytest.mark.parametrize('name', ARMS)
+def test_from_all_zeros_to_five_centimetres_inward(load, judge_of, name):
+    """All zeros is a singularity of most arms, and outside the limits of some."""
+    robot, judge, tip = load(name), judge_of(name), shipped_robots()[name].tip
+    zeros = np.zeros(robot.nq)
+    joints = robot.to_joints(np.clip(zeros, robot.lower, robot.upper))
+    T, base = judge.transform(joints, tip).copy(), robot.group(shipped_robots()[name].group).base
+    inward = judge.transform(joints, base)[:3, 3] - T[:3, 3]
+    T[:3, 3] += 0.05 * inward / np.linalg.norm(inward)
+    weights = (1, 1, 1, 0, 0, 0)
+    solution = solve_pose(robot, tip, T, zeros, weights=weights, timeout=1.0, random_state=0)
+    check(judge, solution, [(tip, T, None, weights)])

@@ -114,6 +114,8 @@ def test_targets_that_are_none(small, target):
     ({'max_iterations': 0}, IKError, 'max_iterations'),
     ({'solver': 'newton'}, IKError, "'newton'"), ({'select': 'best'}, IKError, "'best'"),
     ({'solutions': 0}, IKError, 'solutions'), ({'stepsize': 1}, IKError, "'stepsize'"),
+    ({'seeds': [{}]}, IKError, "'seeds'"), ({'problem': None}, IKError, "'problem'"),
+    ({'budget': None}, IKError, "'budget'"),
     ({'locked': ['elbo']}, UnknownJointError, "'elbow'")])
 def test_malformed_questions(small, arguments, error, word):
     arguments = {'tip': 'tip', 'target': np.eye(4), **arguments}
@@ -184,6 +186,23 @@ def test_weights_do_not_move_the_tolerances(load, judge_of):
         weights[3:] *= generator.uniform(0.1, 10, 3)
         solution = solve_pose(robot, 'tool0', T, weights=weights, timeout=1.0, random_state=0)
         check(judge, solution, [('tool0', T, None, weights)])
+
+
+@pytest.mark.parametrize('weights', [(1,) * 6, (1, 2, 0.5, 1, 0.25, 1), (1, 1, 1, 1, 1, 0)])
+def test_only_the_ratio_of_weights_counts(load, judge_of, weights):
+    """A millionth of each asks for the same, and finds it as fast."""
+    robot, judge, generator = load('ur5'), judge_of('ur5'), np.random.default_rng(3)
+    for _ in range(10):
+        _, T = random_pose(robot, judge, 'tool0', generator)
+        start = robot.random_q(generator)
+        iterations = []
+        for scale in (1.0, 2.0**-20, 2.0**20):
+            scaled = tuple(scale * np.array(weights))
+            solution = solve_pose(robot, 'tool0', T, start, weights=scaled, timeout=5.0,
+                                  random_state=0)
+            check(judge, solution, [('tool0', T, None, weights)])
+            iterations.append(solution.iterations)
+        assert max(iterations) <= 2 * min(iterations) + 20, iterations
 
 
 @pytest.mark.parametrize('position, orientation', [(1e-2, 1e-4), (1e-5, 0.5), (1e-9, 1e-9),

@@ -1,7 +1,9 @@
 """Humanoids of forty joints and more, several tips at once."""
 
+import time
+
 from example_data import data_folder
-from judge import check, FileJudge, TreeJudge
+from judge import check, FileJudge, pose, TreeJudge
 import numpy as np
 import pytest
 
@@ -33,6 +35,19 @@ def test_talos_four_tips(load, judge_of):
         targets = targets_of(judge, joints, TALOS)
         solution = solve_pose(robot, TALOS, targets, timeout=3.0, random_state=i)
         check(judge, solution, list(zip(TALOS, targets, strict=True)))
+
+
+@pytest.mark.parametrize('solver', ['lm', 'clik'])
+def test_talos_out_of_reach(load, solver):
+    """Large problems keep the time as well, and their best try is within the limits."""
+    robot = load('talos', 'fixed')
+    far = [pose((9, 0, i)) for i in range(4)]
+    for timeout in (0.01, 0.05):
+        before = time.thread_time()
+        solution = solve_pose(robot, TALOS, far, timeout=timeout, solver=solver)
+        assert time.thread_time() - before < timeout + 0.006
+        assert not solution.success and solution.seconds >= timeout
+        assert (robot.lower <= solution.best_q).all() and (solution.best_q <= robot.upper).all()
 
 
 def test_talos_with_a_free_base(load, home_of):
