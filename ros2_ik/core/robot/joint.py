@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any, cast, Literal, NamedTuple
 
 from ros2_ik.core.errors import RobotDescriptionError
-from ros2_ik.core.robot.urdf import JointElement, PLANAR_PARTS, RobotTree
+from ros2_ik.core.robot.pinocchio_model import PLANAR_PARTS
+from ros2_ik.core.robot.urdf import JointElement, RobotTree
 
 Kind = Literal['revolute', 'continuous', 'prismatic', 'floating', 'planar']
 

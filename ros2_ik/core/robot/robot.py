@@ -22,15 +22,9 @@ from ros2_ik.core.errors import (
 )
 from ros2_ik.core.robot.group import find_groups, Group
 from ros2_ik.core.robot.joint import find_followers, Joint, read_joints
+from ros2_ik.core.robot.pinocchio_model import build_model, PLANAR_PARTS
 from ros2_ik.core.robot.srdf import parse_srdf, Semantics
-from ros2_ik.core.robot.urdf import (
-    JointElement,
-    kinematic_text,
-    parse_urdf,
-    plain_name,
-    PLANAR_PARTS,
-    RobotTree,
-)
+from ros2_ik.core.robot.urdf import JointElement, parse_urdf, RobotTree
 
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
 
@@ -59,7 +53,7 @@ class Robot:
         semantics = parse_srdf(srdf, tree) if srdf else Semantics()
         self.name, self.warnings = tree.name, semantics.warnings
         base_joint, self.root_frame = _base(tree, semantics, root_joint)
-        self.model = _build_model(kinematic_text(tree, root_joint, self.root_frame, base_joint))
+        self.model = build_model(tree, root_joint, self.root_frame, base_joint)
         elements = dict(tree.joints)
         if root_joint != 'fixed':
             kind = 'planar' if root_joint == 'planar' else 'floating'
@@ -345,19 +339,6 @@ def _unused(name: str, taken: Collection[str]) -> str:
     while name in taken:
         name = f'{name}_of_base'
     return name
-
-
-def _build_model(text: str) -> Any:
-    try:
-        model = pin.buildModelFromXML(text, mimic=True)
-    except (ValueError, RuntimeError) as error:
-        raise RobotDescriptionError(f'Pinocchio cannot build the robot: {error}') from None
-    for index, name in enumerate(model.names):
-        model.names[index] = plain_name(name)
-    for frame in model.frames:
-        if frame.type != pin.FrameType.BODY:
-            frame.name = plain_name(frame.name)
-    return model
 
 
 def _columns(model: Any, index: int) -> range:
