@@ -237,3 +237,9 @@ def numeric_jacobian(robot, q, pose_at, h=1e-6):
         D = (ahead - behind) / (2 * h)
         columns.append([*D[:3, 3], D[2, 1], D[0, 2], D[1, 0]])
     return np.array(columns).reshape(-1, 6).T
+
+
+def random_pose(robot, judge, tip, generator, relative_to=None):
+    """Give joint values and the pose that they mean, by the judge."""
+    joints = robot.to_joints(robot.random_q(generator))
+    return joints, judge.transform(joints, tip, relative_to)

@@ -139,7 +139,8 @@ def broken(**parts):
 
 @pytest.mark.parametrize('reference, words', [
     (broken(r03=np.nan), ['finite']), (broken(r03=np.inf), ['finite']),
-    (broken(r11=np.nan), ['finite']), (broken(r00=np.inf), ['finite']),
+    (broken(r03=1e200), ['further away']), (broken(r11=np.nan), ['finite']),
+    (broken(r00=np.inf), ['finite']),
     (broken(r30=1.0), ['last row', '[1.0, 0.0, 0.0, 1.0]']), (broken(r33=2.0), ['last row']),
     (broken(r33=np.nan), []), (broken(r00=1.001), ['rotation']), (broken(r01=2e-3), ['rotation']),
     (broken(r00=-1.0), ['determinant']), (np.diag([2.0, 2, 2, 1]), ['determinant', '8']),

@@ -5,15 +5,7 @@ import numpy as np
 import pytest
 from small_robots import joint, SMALL, urdf, Z
 
-from ros2_ik.core import (
-    Budget,
-    Configuration,
-    ExitFlag,
-    IKProblem,
-    PoseTarget,
-    Robot,
-    solve_pose,
-)
+from ros2_ik.core import Budget, Configuration, ExitFlag, IKProblem, PoseTarget, Robot, solve_pose
 from ros2_ik.core.solvers import make_solver
 
 

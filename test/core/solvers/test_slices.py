@@ -1,0 +1,164 @@
+"""A search in slices, and one that goes on in another process."""
+
+import pickle
+import threading
+import time
+
+from judge import pose, TreeJudge
+import numpy as np
+import pytest
+from small_robots import SMALL
+
+from ros2_ik.core import Budget, Configuration, IKProblem, PoseTarget, Search, Status
+
+ARM, TIP = 'zero_links', 'tip'
+
+
+@pytest.fixture
+def robot(small):
+    return small(ARM)
+
+
+def reachable(robot, seed=0):
+    """Give a reachable pose."""
+    q = robot.random_q(np.random.default_rng(seed))
+    return TreeJudge(SMALL[ARM]).transform(robot.to_joints(q), TIP)
+
+
+def problem(robot, seed=0, T=None, **arguments):
+    """Ask for a reachable pose, or for T."""
+    return IKProblem(robot, [PoseTarget(TIP, reachable(robot, seed) if T is None else T)],
+                     **arguments)
+
+
+FAR = pose((3, 0, 0))
+
+
+def same(a, b):
+    """Whether two solutions are the same but for the time they took."""
+    assert (a.status, a.iterations, a.restarts, a.errors) == (b.status, b.iterations, b.restarts,
+                                                              b.errors)
+    np.testing.assert_array_equal(a.best_q, b.best_q)
+    assert [list(x.q) for x in a.alternatives] == [list(x.q) for x in b.alternatives]
+
+
+@pytest.mark.parametrize('arguments', [
+    {}, {'solutions': 5}, {'select': 'nearest'},
+    {'solver': 'clik', 'options': {'it_max': 60, 'dt': 0.5}}])
+def test_slices_give_the_same_answer(robot, arguments):
+    for seed in range(8):
+        def search(seed=seed):
+            return Search(problem(robot, seed), random_state=3, budget=Budget.of(30.0, 400),
+                          **arguments)
+        whole, sliced = search(), search()
+        assert whole.run() is True and whole.finished
+        slices = 1
+        while not sliced.run(1e-9):      # one attempt a slice
+            slices += 1
+            assert not sliced.finished and slices < 500
+        same(whole.solution(), sliced.solution())
+        assert whole.attempts == sliced.attempts == slices
+
+
+def test_a_slice_is_no_longer_than_it_may_be(robot):
+    search = Search(problem(robot, T=FAR), budget=Budget.of(30.0))
+    walls = []
+    for _ in range(20):
+        before, own = time.monotonic(), time.thread_time()
+        assert search.run(0.002) is False
+        assert time.thread_time() - own < 0.005
+        walls.append(time.monotonic() - before)
+    assert 0.002 <= min(walls) < 0.004
+
+
+def test_the_answer_so_far(robot):
+    search = Search(problem(robot, T=FAR), budget=Budget.of(30.0))
+    early = search.solution()
+    assert early.status is Status.TIMED_OUT and not early.success
+    search.run(1e-9)
+    assert search.solution().status is Status.TIMED_OUT
+    search.budget.cancel = lambda: True
+    assert search.run() is True
+    assert search.solution().status is Status.PREEMPTED
+
+
+def test_run_after_the_end_changes_nothing(robot):
+    search = Search(problem(robot), random_state=0, budget=Budget.of(5.0))
+    assert search.run()
+    before = search.solution()
+    assert search.run() and search.run(0.001)
+    same(before, search.solution())
+    assert before.seconds == search.solution().seconds
+
+
+@pytest.mark.parametrize('arguments', [
+    {}, {'solutions': 5}, {'select': 'nearest'},
+    {'solver': 'clik', 'options': {'it_max': 60, 'dt': 0.5}}])
+@pytest.mark.parametrize('slices', [0, 1, 3])
+def test_resumed_after_a_pickle(robot, slices, arguments):
+    """What another process goes on with ends where the first would have ended."""
+    other_robot = pickle.loads(pickle.dumps(robot))
+    for seed in range(5):
+        def search(seed=seed):
+            return Search(problem(robot, seed, start={'s1': 0.2}, locked=['s3']), random_state=3,
+                          budget=Budget.of(30.0, 300), **arguments)
+        whole, first = search(), search()
+        whole.run()
+        for _ in range(slices):
+            first.run(1e-9)
+        data = pickle.dumps(first.state())
+        assert len(data) < 20000 and b'<robot' not in data
+        second = Search.resume(other_robot, pickle.loads(data))
+        assert second.problem.joint_names == first.problem.joint_names
+        second.run()
+        same(whole.solution(), second.solution())
+
+
+def test_resumed_keeps_what_was_asked(small):
+    robot = small('two_arms')
+    T = Configuration(robot, {'left_1': 0.3, 'right_2': 0.5}).transform('left_hand', 'right_hand')
+    asked = IKProblem(robot, [PoseTarget('left_hand', T, 'right_hand', (1, 1, 1, 1, 0, 1), 1e-4,
+                                         1e-3)], None, {'torso': 0.4})
+    budget = Budget.of(7.0, 50, cancel=threading.Event(), progress=print)
+    state = pickle.loads(pickle.dumps(Search(asked, [{'left_2': 0.1}], budget=budget).state()))
+    second = Search.resume(robot, state)
+    target = second.problem.targets[0]
+    assert (target.relative_to, list(target.weights)) == ('right_hand', [1, 1, 1, 1, 0, 1])
+    assert (target.position_tolerance, target.orientation_tolerance) == (1e-4, 1e-3)
+    assert second.problem.start[0] == 0.4
+    assert (second.budget.deadline, second.budget.iterations) == (budget.deadline, 50)
+    assert second.budget.cancel is None and second.budget.progress is None
+    second.run()
+    assert second.solution().success
+
+
+def test_a_state_taken_twice_is_two_searches(robot):
+    """Going on with one leaves the other alone, even in one process."""
+    search = Search(problem(robot, 4), random_state=3, solutions=6, budget=Budget.of(30.0, 2000))
+    for _ in range(3):
+        search.run(1e-9)
+    state = search.state()
+    one, two = Search.resume(robot, state), Search.resume(robot, state)
+    one.run()
+    two.run()
+    search.run()
+    same(one.solution(), two.solution())
+    same(one.solution(), search.solution())
+
+
+def test_the_deadline_is_one_for_all_processes(robot):
+    search = Search(problem(robot, T=FAR), budget=Budget.of(0.05))
+    search.run(0.005)
+    second = Search.resume(robot, pickle.loads(pickle.dumps(search.state())))
+    second.run()
+    assert 0.05 <= second.solution().seconds < 0.5
+
+
+def test_resumed_then_cancelled(robot):
+    search = Search.resume(robot, Search(problem(robot, T=FAR), budget=Budget.of(30.0)).state())
+    event = threading.Event()
+    search.budget.cancel = event
+    assert search.run(1e-9) is False
+    event.set()
+    assert search.run() is True
+    assert search.solution().status is Status.PREEMPTED
