@@ -13,6 +13,7 @@ from geometry_msgs.msg import PoseStamped
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
+from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
@@ -79,20 +80,25 @@ class IKNode(Node):
                                  lambda message: offer(urdf=message.data), LATCHED)
         self.create_subscription(String, 'robot_description_semantic',
                                  lambda message: offer(srdf=message.data), LATCHED)
+        # best effort, volatile: no publisher is incompatible, and to watch for that slows services
+        unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
         self.create_subscription(JointState, 'joint_states', joint_states.take,
-                                 qos_profile_sensor_data)
-        self.create_subscription(PoseStamped, 'base_pose', base.take, qos_profile_sensor_data)
+                                 qos_profile_sensor_data, event_callbacks=unwatched)
+        self.create_subscription(PoseStamped, 'base_pose', base.take, qos_profile_sensor_data,
+                                 event_callbacks=unwatched)
 
     def _serve(self) -> None:
         requests = QoSProfile(depth=self._parts.parameters.queue_depth)
-        compute_ik = ComputeIK(self._parts, self.create_publisher(Solution, '~/solution', 10),
-                               self._wait)
+        unwatched = PublisherEventCallbacks(use_default_callbacks=False)
+        solutions = self.create_publisher(Solution, '~/solution', 10, event_callbacks=unwatched)
+        compute_ik = ComputeIK(self._parts, solutions, self._wait)
         # in a reentrant group: else one request that waits for a worker stops all callbacks
         self.create_service(ComputeIKService, '~/compute_ik', compute_ik.answer,
                             qos_profile=requests, callback_group=ReentrantCallbackGroup())
         self.create_service(ComputeFKService, '~/compute_fk', ComputeFK(self._parts).answer,
                             qos_profile=requests)
-        health = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        health = self.create_publisher(DiagnosticArray, '/diagnostics', 10,
+                                       event_callbacks=unwatched)
         self.create_timer(1.0, lambda: health.publish(
             diagnostics(self._parts, self.get_fully_qualified_name())),
             clock=Clock(clock_type=ClockType.STEADY_TIME))

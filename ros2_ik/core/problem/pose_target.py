@@ -20,7 +20,8 @@ class PoseTarget:
 
     `target` is a (4, 4) array or pinocchio.SE3 in `relative_to` (default: the root frame), which
     may itself move. `weights` are x y z rx ry rz along the target's own axes: their ratios steer
-    the search; 0 frees an axis, which then is not counted in the errors either.
+    the search (above 1e4 it gets slow); 0 frees an axis, which then is not counted in the errors
+    either.
     `position_tolerance` [m] and `orientation_tolerance` [rad] bound the length of the counted
     rows.
 

@@ -8,6 +8,7 @@ from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import ExitFlag, IKProblem, PoseTarget
 from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.pose_rows import target_rows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 
 FORMS = ('jlog6', 'classic')
@@ -41,6 +42,9 @@ class ClosedLoopIK(Solver):
         self.damp = positive(damp, 'damp', InvalidOptionError)
         self.it_max = whole(it_max, 'it_max', InvalidOptionError)
         self.form, self.clamp_limits = form, clamp_limits
+        # where axes are freed, position and orientation must be kept apart, which log6 does not
+        self._freed = {target: target_rows(problem, target) for target in problem.targets
+                       if not target.counted.all()}
         weights = np.concatenate([t.weights[t.counted] for t in problem.targets])
         self._weights = weights / weights.max()
 
@@ -75,6 +79,9 @@ class ClosedLoopIK(Solver):
     def _target_rows(self, target: PoseTarget) -> tuple[Array, Array]:
         robot, local = self.problem.robot, pin.ReferenceFrame.LOCAL
         data = robot.scratch_data()
+        if target in self._freed:
+            e, J = self._freed[target](data)
+            return -e, J
         index = robot.frame_id(target.tip)
         placement = pin.updateFramePlacement(robot.model, data, index).copy()
         J = pin.getFrameJacobian(robot.model, data, index, local).reshape(6, -1)
@@ -89,4 +96,4 @@ class ClosedLoopIK(Solver):
             err = pin.log6(T_target_tip).vector
         else:
             err, J = pin.log6(T_target_tip.inverse()).vector, -pin.Jlog6(T_target_tip) @ J
-        return err[target.counted], J[target.counted]
+        return err, J

@@ -24,7 +24,7 @@ class PoseRows:
     def __init__(self, problem: IKProblem, share: float = 0.5) -> None:
         self._model = problem.robot.model
         self._scratch = problem.robot.scratch_data    # of the thread that asks
-        self._rows = [_rows(problem, target) for target in problem.targets]
+        self._rows = [target_rows(problem, target) for target in problem.targets]
         self._columns = problem.free.column
         self._bounds: list[tuple[slice, float]] = []
         rows = 0
@@ -65,7 +65,7 @@ class PoseRows:
         return all(e[part] @ e[part] <= bound for part, bound in self._bounds)
 
 
-def _rows(problem: IKProblem, target: PoseTarget) -> Rows:
+def target_rows(problem: IKProblem, target: PoseTarget) -> Rows:
     """
     Choose the form of the rows of one target.
 

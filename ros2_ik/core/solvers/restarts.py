@@ -1,5 +1,7 @@
 """Where descents start: the seeds, then at random; and which turn of a joint is kept."""
 
+import math
+
 import numpy as np
 
 from ros2_ik.core.arrays import Array
@@ -47,7 +49,7 @@ def nearest_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
     Of all turns of a joint that mean the same place, the one nearest the seed is kept.
     """
     indices = problem.free.turnable
-    if not indices.size:
+    if not indices.size or not math.isfinite(q @ q):    # acceptance refuses the latter
         return q
     angle = q[indices]
     turns = np.round((seed[indices] - angle) / TURN)

@@ -1,8 +1,7 @@
 """ComputeIK requests: what is asked, with every default filled in."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pinocchio as pin
 
@@ -23,8 +22,7 @@ ALL_AXES = (1.0,) * 6
 MAX_TARGETS = 100   # reading more would keep the node from other requests
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """A ComputeIK request in core's terms; one of tips, references, poses and weights a target."""
 
     group: str                          # '': the joints that move the tips

@@ -16,7 +16,7 @@ PARAMETERS = (
     Spec('robot_description_semantic', '',
          'SRDF of the robot. The topic robot_description_semantic is read as well.'),
     Spec('max_description_length', 20_000_000,
-         'Longer descriptions are refused unread.', 'characters', 1, 2_000_000_000),
+         'Longer descriptions are refused unread.', 'characters', 1, 20_000_000),
     Spec('root_joint', 'fixed', 'How the root link stands in the world.',
          choices=lambda: ('fixed', 'planar', 'freeflyer')),
     Spec('base_source', 'parameter',
@@ -49,8 +49,8 @@ PARAMETERS = (
     Spec('max_solutions', 64, 'Requests for more solutions are refused.', '', 1, 10_000),
     Spec('random_state', 0, 'Start of the random numbers of each search, so that equal requests '
          'get equal answers; -1: different each time.', '', -1, 2**32 - 1),
-    Spec('inline_time', 0.002, 'A search that is not done after this goes to a worker process; '
-         'no other callback runs meanwhile.', 's', 0, 0.1),
+    Spec('inline_time', 0.002, 'A search that is not done after this computing time goes to a '
+         'worker process; no other callback runs meanwhile.', 's', 0, 0.1),
     Spec('workers', max(1, (os.cpu_count() or 2) - 1), 'Worker processes for long searches.',
          '', 1, 256, read_only=True),
     Spec('max_pending', 64, 'Open searches in the workers; what exceeds it is answered "busy".',
