@@ -1,0 +1,58 @@
+"""Whatever goes wrong in a callback becomes an answer: nothing may leave it."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from ros2_ik.core import InvalidTargetError, Status
+from ros2_ik.node.endpoints.compute_fk import ComputeFK
+from ros2_ik.node.endpoints.compute_ik import ComputeIK
+from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.statistics import Statistics
+from ros2_ik.node.workers import WorkerError
+from ros2_ik.srv import ComputeFK as ComputeFKService, ComputeIK as ComputeIKService
+
+CASES = [
+    (ZeroDivisionError('division by zero'), Status.FAILURE, 'ZeroDivisionError: division', True),
+    (AssertionError(), Status.FAILURE, 'AssertionError', True),
+    (WorkerError('died'), Status.FAILURE, 'died', False),
+    (InvalidTargetError('no'), Status.INVALID_GOAL_CONSTRAINTS, 'no', False),
+    (Refusal(Status.INVALID_LINK_NAME, 'who?'), Status.INVALID_LINK_NAME, 'who?', False),
+]
+
+
+@pytest.fixture
+def logged():
+    return []
+
+
+def parts(error, logged):
+    """Give parts whose robot cannot be had."""
+    def robot():
+        raise error
+    log = SimpleNamespace(error=lambda text, **_: logged.append(text))
+    return SimpleNamespace(robot=robot, statistics=Statistics(), log=log)
+
+
+def finish(coroutine):
+    """Run a coroutine that waits for nothing."""
+    with pytest.raises(StopIteration) as end:
+        coroutine.send(None)
+    return end.value.value
+
+
+@pytest.mark.parametrize(('error', 'status', 'message', 'traced'), CASES)
+def test_compute_ik(error, status, message, traced, logged):
+    endpoint = ComputeIK(parts(error, logged), None, None)
+    half_filled = ComputeIKService.Response(status=1, message='all is well')
+    response = finish(endpoint.answer(ComputeIKService.Request(), half_filled))
+    assert response.status == status and message in response.message
+    assert any('Traceback' in text for text in logged) == traced
+
+
+@pytest.mark.parametrize(('error', 'status', 'message', 'traced'), CASES)
+def test_compute_fk(error, status, message, traced, logged):
+    response = ComputeFK(parts(error, logged)).answer(ComputeFKService.Request(),
+                                                      ComputeFKService.Response())
+    assert response.status == status and message in response.message
+    assert any('Traceback' in text for text in logged) == traced
