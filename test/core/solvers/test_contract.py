@@ -2,7 +2,6 @@
 
 from collections import Counter
 import threading
-import time
 
 from judge import check, claims, pose, TreeJudge
 import numpy as np
@@ -124,20 +123,17 @@ def test_iterations_are_bounded(small, solver):
 
 
 @pytest.mark.parametrize('solver', SOLVERS)
-def test_the_deadline_is_kept(small, solver):
-    """Looked at in every iteration: an attempt ends within a few of them."""
+def test_the_deadline_is_kept(small, ticking, solver):
+    """Looked at in every iteration: an attempt ends within one."""
     make = make_solver(solver, asked(small('zero_links')), {})
-    attempt = make.attempt(np.zeros(7), Budget(deadline=time.monotonic() - 1))
+    attempt = make.attempt(np.zeros(7), Budget(deadline=-1.0))
     assert attempt.exit_flag is ExitFlag.TIME_LIMIT and attempt.iterations <= 1
-    walls = []
     for seed in range(5):
-        before, own = time.monotonic(), time.thread_time()
-        solution = solve_pose(small('zero_links'), 'tip', FAR, solver=solver, timeout=0.03,
+        before = ticking.looks
+        solution = solve_pose(small('zero_links'), 'tip', FAR, solver=solver, timeout=0.3,
                               random_state=seed)
-        assert time.thread_time() - own < 0.034
-        walls.append(time.monotonic() - before)
         assert not solution.success
-    assert min(walls) < 0.06
+        assert 100 < solution.iterations < 300 <= ticking.looks - before < 310
 
 
 @pytest.mark.parametrize('solver', SOLVERS)

@@ -29,7 +29,8 @@ FREED = {
 
 
 @pytest.mark.parametrize('robot_name, tip, solver', [
-    ('panda', 'panda_hand_tcp', 'lm'), ('ur5', 'tool0', 'lm'), ('panda', 'panda_hand_tcp', 'clik')])
+    ('panda', 'panda_hand_tcp', 'lm'), ('ur5', 'tool0', 'lm'),
+    ('panda', 'panda_hand_tcp', 'clik')])
 @pytest.mark.parametrize('freed', FREED)
 def test_freed_axes_may_be_far_off(load, judge_of, robot_name, tip, solver, freed):
     """The target is turned and moved along what is free: by up to a turn, by up to 100 m."""

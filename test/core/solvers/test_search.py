@@ -171,18 +171,16 @@ def test_huge_limits_are_no_trap():
 
 
 @pytest.mark.parametrize('solver', ['lm', 'clik'])
-@pytest.mark.parametrize('timeout', [0.005, 0.02, 0.1])
-def test_unreachable_uses_up_the_time_and_no_more(robot, solver, timeout):
-    """A few ms more at most, as this thread's own clock has it: others may use the machine."""
+@pytest.mark.parametrize('timeout', [0.05, 0.2, 1.0])
+def test_unreachable_uses_up_the_time_and_no_more(robot, ticking, solver, timeout):
     for seed in range(5):
-        before, own = time.monotonic(), time.thread_time()
+        before = ticking.looks
         solution = solve(problem(robot, T=FAR), solver=solver, timeout=timeout, random_state=seed)
-        took, own = time.monotonic() - before, time.thread_time() - own
-        assert own < timeout + 0.004
+        assert timeout <= (ticking.looks - before) * 1e-3 < timeout + 0.01
         assert not solution.success and solution.q is None
         assert solution.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
         assert (robot.lower <= solution.best_q).all() and (solution.best_q <= robot.upper).all()
-        assert timeout <= solution.seconds <= took
+        assert timeout <= solution.seconds < timeout + 0.01
 
 
 def test_tiny_timeouts_are_honest(robot):

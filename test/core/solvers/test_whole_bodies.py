@@ -1,6 +1,5 @@
 """Humanoids of forty joints and more, several tips at once."""
 
-import time
 
 from example_data import data_folder
 from judge import check, FileJudge, pose, TreeJudge
@@ -38,15 +37,13 @@ def test_talos_four_tips(load, judge_of):
 
 
 @pytest.mark.parametrize('solver', ['lm', 'clik'])
-def test_talos_out_of_reach(load, solver):
+def test_talos_out_of_reach(load, ticking, solver):
     """Large problems keep the time as well, and their best try is within the limits."""
     robot = load('talos', 'fixed')
     far = [pose((9, 0, i)) for i in range(4)]
-    for timeout in (0.01, 0.05):
-        before = time.thread_time()
+    for timeout in (0.01, 0.1):
         solution = solve_pose(robot, TALOS, far, timeout=timeout, solver=solver)
-        assert time.thread_time() - before < timeout + 0.006
-        assert not solution.success and solution.seconds >= timeout
+        assert not solution.success and timeout <= solution.seconds < timeout + 0.01
         assert (robot.lower <= solution.best_q).all() and (solution.best_q <= robot.upper).all()
 
 
