@@ -30,6 +30,7 @@ import numpy as np
 import pinocchio as pin
 import rclpy
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 import yaml
 
@@ -63,7 +64,8 @@ class Client:
         self.executor.add_node(self.node)
 
     def service(self, kind: type, name: str) -> Callable:
-        client = self.node.create_client(kind, name)
+        # answers to other clients pass through this one's queue, too
+        client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
         if not client.wait_for_service(20):
             sys.exit(f'no service {name}')
 
@@ -72,6 +74,8 @@ class Client:
             future = client.call_async(request)
             while not future.done():
                 self.executor.spin_once(timeout_sec=10)
+                if time.perf_counter() > begin + 10:
+                    sys.exit(f'{name} has not answered for 10 s')
             return future.result(), time.perf_counter() - begin
         return call
 

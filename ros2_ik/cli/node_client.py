@@ -85,7 +85,8 @@ class NodeClient:
     def connect(self, kind: Any, service: str, wait: float) -> Client:
         """Find the node's ~/service; raises BadQuestion when it is not there after `wait` s."""
         name = f'{self.name}/{service}'
-        client = self.node.create_client(kind, name)
+        # answers to other clients pass through this one's queue, too
+        client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
         if not self.spin_until(client.service_is_ready, wait):
             raise BadQuestion(f'no service {name} after {wait:g} s; {self._seen(service)}')
         return client

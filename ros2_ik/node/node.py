@@ -183,6 +183,7 @@ def _spin(executor: SingleThreadedExecutor, node: Node) -> None:
     stopping: list[int] = []
     for number in SIGNALS:
         signal.signal(number, lambda number, _: stopping.append(number))
+    sys.setswitchinterval(2e-4)   # the pool's thread must not wait 5 ms to pass an answer on
     gc.freeze()   # what is loaded by now stays: looking through it would take 50 ms each time
     while not stopping and rclpy.ok():
         try:
