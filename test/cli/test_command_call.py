@@ -110,7 +110,8 @@ def test_refusals_come_in_one_line(call, words, hint):
 
 
 def test_nobody_there(call):
-    text = call('--xyz', 1, 2, 3, '--wait', 0.1, '--node', '/left/ros2_ik').refused()
+    # long enough to discover what is there: DDS takes up to 3 s
+    text = call('--xyz', 1, 2, 3, '--wait', 6, '--node', '/left/ros2_ik').refused()
     assert '/left/ros2_ik/compute_ik' in text
     assert '/mock_robot' in text or '--node /ros2_ik' in text   # what is there instead
 

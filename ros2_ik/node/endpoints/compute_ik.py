@@ -61,7 +61,7 @@ class ComputeIK:
     async def _run(self, search: Search) -> IKSolution:
         parameters, pool = self._parts.parameters, self._parts.pool
         # while there are long searches, many more may be about to come: one attempt is enough
-        if search.run(0.0 if pool.open_jobs else parameters.inline_time):
+        if _run_for(search, 0.0 if pool.open_jobs else parameters.inline_time):
             return search.solution()
         if pool.open_jobs < parameters.max_pending:
             return await self._wait(lambda done: pool.submit(search, done))
