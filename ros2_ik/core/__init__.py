@@ -21,6 +21,7 @@ from ros2_ik.core.errors import (
 from ros2_ik.core.functions import FramePose, KinematicFunction
 from ros2_ik.core.problem import (
     accept,
+    ALL_AXES,
     ExitFlag,
     IKProblem,
     IKSolution,
@@ -43,6 +44,7 @@ from ros2_ik.core.solvers import (
 )
 
 __all__ = [
+    'ALL_AXES',
     'Attempt', 'Budget', 'Configuration', 'ExitFlag', 'FramePose', 'Group', 'IKError',
     'IKProblem', 'IKSolution', 'InvalidOptionError', 'InvalidStateError', 'InvalidTargetError',
     'Joint', 'JointLimitError', 'KinematicFunction', 'PoseTarget', 'Robot',

@@ -8,7 +8,7 @@ from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import ExitFlag, IKProblem, PoseTarget
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.pose_rows import target_rows
+from ros2_ik.core.solvers.pose_rows import stacked_weights, target_rows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 
 FORMS = ('jlog6', 'classic')
@@ -45,8 +45,7 @@ class ClosedLoopIK(Solver):
         # where axes are freed, position and orientation must be kept apart, which log6 does not
         self._freed = {target: target_rows(problem, target) for target in problem.targets
                        if not target.counted.all()}
-        weights = np.concatenate([t.weights[t.counted] for t in problem.targets])
-        self._weights = weights / weights.max()
+        self._weights = stacked_weights(problem)
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Iterate from `start` (nq,)."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, Mask
+from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.problem import IKProblem, PoseTarget
 
 Rows = Callable[[Any], tuple[Array, Array]]   # data -> error (m,), Jacobian (m, nv)
@@ -37,8 +37,7 @@ class PoseRows:
         self._nearest = sum(bound for _, bound in self._bounds)
         self._weights = None
         if not all(target.whole for target in problem.targets):
-            weights = np.concatenate([t.weights[t.counted] for t in problem.targets])
-            self._weights = weights / weights.max()     # the damping knows no other scale
+            self._weights = stacked_weights(problem)
 
     def evaluate(self, q: Array) -> tuple[Array, Array]:
         """Give e (m,) and J (m, n) at q."""
@@ -63,6 +62,12 @@ class PoseRows:
         elif squared > self._nearest:
             return False
         return all(e[part] @ e[part] <= bound for part, bound in self._bounds)
+
+
+def stacked_weights(problem: IKProblem) -> Array:
+    """Weights of the counted rows of all targets, the largest 1: damping knows no other scale."""
+    weights = np.concatenate([target.weights[target.counted] for target in problem.targets])
+    return np.asarray(weights / weights.max())
 
 
 def target_rows(problem: IKProblem, target: PoseTarget) -> Rows:
@@ -105,9 +110,7 @@ def _axis_rows(model: Any, index: int, reference: Any, counted: Mask) -> Rows:
         placement = update(model, data, index)
         R = R_target @ placement.rotation
         J = jacobian(model, data, index, local).reshape(6, -1)
-        e = np.concatenate([R_target @ (placement.translation - p_target), pin.log3(R)])
-        J = np.concatenate([R @ J[:3], pin.Jlog3(R) @ J[3:]])
-        return -e[selected], J[selected]
+        return _apart(R_target @ (placement.translation - p_target), R, J, selected)
     return rows
 
 
@@ -122,8 +125,11 @@ def _relative_rows(model: Any, index: int, other: int, reference: Any, counted: 
         J = (jacobian(model, data, index, local).reshape(6, -1)
              - T_tip_other.action @ jacobian(model, data, other, local).reshape(6, -1))
         error = inverse * T_tip_other.inverse()
-        R = error.rotation
-        e = np.concatenate([error.translation, pin.log3(R)])
-        J = np.concatenate([R @ J[:3], pin.Jlog3(R) @ J[3:]])
-        return -e[selected], J[selected]
+        return _apart(error.translation, error.rotation, J, selected)
     return rows
+
+
+def _apart(p: Array, R: Array, J: Array, selected: Indices) -> tuple[Array, Array]:
+    """Rows for a tip that stands at p, R seen from its target; J is its twist in its own axes."""
+    e = np.concatenate([p, pin.log3(R)])
+    return -e[selected], np.concatenate([R @ J[:3], pin.Jlog3(R) @ J[3:]])[selected]

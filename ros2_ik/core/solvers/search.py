@@ -23,6 +23,7 @@ SELECTIONS = ('first', 'nearest')
 SAME = 1e-2    # answers closer than this in every joint [rad, m] are one
 AUTO_REASON = 'auto: only poses of frames are asked for'
 
+
 @dataclass(frozen=True)
 class Candidate:
     """Where an attempt ended, judged."""

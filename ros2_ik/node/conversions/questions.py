@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pinocchio as pin
 
-from ros2_ik.core import Robot, Status
+from ros2_ik.core import ALL_AXES, Robot, Status
 from ros2_ik.node.conversions.frames import (
     default_tip,
     group_name,
@@ -18,7 +18,6 @@ from ros2_ik.node.conversions.poses import placement
 from ros2_ik.node.conversions.robot_states import joint_values, Values
 from ros2_ik.node.refusal import Refusal
 
-ALL_AXES = (1.0,) * 6
 MAX_TARGETS = 100   # reading more would keep the node from other requests
 
 

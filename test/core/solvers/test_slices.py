@@ -3,42 +3,15 @@
 import pickle
 import threading
 
-from judge import pose, TreeJudge
-import numpy as np
 import pytest
-from small_robots import SMALL
+from search_questions import ARM, FAR, problem, same
 
 from ros2_ik.core import Budget, Configuration, IKProblem, PoseTarget, Search, Status
-
-ARM, TIP = 'zero_links', 'tip'
 
 
 @pytest.fixture
 def robot(small):
     return small(ARM)
-
-
-def reachable(robot, seed=0):
-    """Give a reachable pose."""
-    q = robot.random_q(np.random.default_rng(seed))
-    return TreeJudge(SMALL[ARM]).transform(robot.to_joints(q), TIP)
-
-
-def problem(robot, seed=0, T=None, **arguments):
-    """Ask for a reachable pose, or for T."""
-    return IKProblem(robot, [PoseTarget(TIP, reachable(robot, seed) if T is None else T)],
-                     **arguments)
-
-
-FAR = pose((3, 0, 0))
-
-
-def same(a, b):
-    """Whether two solutions are the same but for the time they took."""
-    assert (a.status, a.iterations, a.restarts, a.errors) == (b.status, b.iterations, b.restarts,
-                                                              b.errors)
-    np.testing.assert_array_equal(a.best_q, b.best_q)
-    assert [list(x.q) for x in a.alternatives] == [list(x.q) for x in b.alternatives]
 
 
 @pytest.mark.parametrize('arguments', [
