@@ -20,6 +20,28 @@ def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
     raise error(f'{name} must be {wanted}, not {value!r}')
 
 
+def vector(value: Any, name: str, size: int, error: type[IKError]) -> Array:
+    """Copy the value into `size` finite floats, read-only, or raise `error`."""
+    wanted = f'{size} finite numbers'
+    array = floats(value, name, wanted, error)
+    if array.shape != (size,) or not np.isfinite(array).all():
+        raise error(f'{name} must be {wanted}, not {value!r}')
+    array.setflags(write=False)
+    return array
+
+
+def direction(value: Any, name: str, error: type[IKError]) -> Array:
+    """Give the value as a unit vector (3,), read-only, or raise `error`: zero points nowhere."""
+    array = vector(value, name, 3, error)
+    largest = float(np.abs(array).max())
+    if largest < 1e-9:
+        raise error(f'{name} has length zero: it points nowhere')
+    scaled = array / largest     # squares of very large numbers overflow
+    unit: Array = scaled / math.sqrt(scaled @ scaled)
+    unit.setflags(write=False)
+    return unit
+
+
 def positive(value: Any, name: str, error: type[IKError]) -> float:
     """Give the value as a float if it is a finite number above zero, or raise `error`."""
     number = _number(value)

@@ -25,6 +25,10 @@ class InvalidTargetError(IKError):
     """A target, weight or tolerance that no configuration could be compared with."""
 
 
+class InvalidConstraintError(IKError):
+    """A function, bound or weight that makes no sense."""
+
+
 class InvalidOptionError(IKError):
     """An option out of its range, or one the chosen solver does not have."""
 

@@ -8,14 +8,18 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.checks import floats
-from ros2_ik.core.errors import InvalidTargetError
-from ros2_ik.core.functions.kinematic_function import KinematicFunction
-from ros2_ik.core.robot import Configuration
+from ros2_ik.core.errors import IKError, InvalidTargetError
+from ros2_ik.core.functions.kinematic_function import register_function
+from ros2_ik.core.functions.relative_function import RelativeFunction, wrench_at
 
 FARTHEST = 1e9   # [m]; squares of much larger numbers overflow
 
 
-class FramePose(KinematicFunction):
+@register_function('frame_pose', drake='AddPositionConstraint + AddOrientationConstraint',
+                   matlab='constraintPoseTarget, constraintFixedJoint',
+                   moveit='PositionConstraint + OrientationConstraint',
+                   pink='FrameTask, RelativeFrameTask')
+class FramePose(RelativeFunction):
     """
     How far a frame is from a reference pose, along the reference's axes, (6,).
 
@@ -31,51 +35,41 @@ class FramePose(KinematicFunction):
     labels = ('x [m]', 'y [m]', 'z [m]', 'rx [rad]', 'ry [rad]', 'rz [rad]')
 
     def __init__(self, frame: str, reference: Pose, relative_to: str | None = None) -> None:
-        self.frame, self.relative_to = frame, relative_to
+        super().__init__(frame, relative_to)
         self.reference = as_placement(reference, f"target of '{frame}'")
 
     def with_reference(self, reference: Pose) -> 'FramePose':
         """Give the same function for another reference pose."""
         return FramePose(self.frame, reference, self.relative_to)
 
-    def value(self, at: Configuration) -> Array:
-        """Give f, (6,)."""
-        error = self._error(at)
-        return np.concatenate([error.translation, pin.log3(error.rotation)])
-
-    def jacobian(self, at: Configuration) -> Array:
-        """Give df/dq, (6, nv)."""
-        error = self._error(at)
-        J = at.jacobian(self.frame, self.relative_to)
-        return np.vstack([error.rotation @ J[:3], pin.Jlog3(error.rotation) @ J[3:]])
-
-    def _error(self, at: Configuration) -> Any:
-        """Pose of the frame seen from the reference."""
-        placement = at.placement(self.frame)
-        if self.relative_to is not None:
-            placement = at.placement(self.relative_to).actInv(placement)
-        return self.reference.actInv(placement)
+    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
+        target = T_relative * self.reference
+        error = target.actInv(T_frame)
+        axes = target.rotation.T
+        W = np.zeros((6, 6))
+        W[:3] = wrench_at(axes, T_frame.translation)
+        W[3:, 3:] = pin.Jlog3(error.rotation) @ T_frame.rotation.T
+        return np.concatenate([error.translation, pin.log3(error.rotation)]), W
 
 
-def as_placement(pose: Pose, what: str) -> Any:
+def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> Any:
     """
     Take a pose as a pinocchio.SE3 whose rotation is exactly a rotation.
 
-    Raises InvalidTargetError when it is not (4, 4), not finite, or further than 1e-4 from a
+    Raises `fault` when it is not (4, 4), not finite, or further than 1e-4 from a
     rigid transformation.
     """
     wanted = 'a 4x4 array or a pinocchio.SE3'
-    T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted,
-               InvalidTargetError)
+    T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted, fault)
     if T.shape != (4, 4):
-        raise InvalidTargetError(f'{what} must be {wanted}, not of shape {T.shape}')
+        raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
     R = T[:3, :3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()
     off = (rotation - R).reshape(-1)
     # written so that NaN fails, too
     if not (math.sqrt(off @ off) <= 1e-4 and T[3].tolist() == [0, 0, 0, 1]
             and np.abs(T[:3, 3]).max() <= FARTHEST):
-        raise InvalidTargetError(f'{what} is no rigid transformation: {_fault(T)}')
+        raise fault(f'{what} is no rigid transformation: {_fault(T)}')
     return pin.SE3(rotation, T[:3, 3])
 
 

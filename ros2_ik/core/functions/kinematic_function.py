@@ -1,9 +1,11 @@
-"""A quantity that a configuration has."""
+"""A quantity that a configuration has, and where its kinds are found."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, TypeVar
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.robot import Configuration
+from ros2_ik.core.robot import Configuration, Robot
 
 
 class KinematicFunction(ABC):
@@ -11,10 +13,17 @@ class KinematicFunction(ABC):
     f: configuration -> R^m, with its Jacobian in the tangent space.
 
     It knows nothing of how it is used: the same function serves as target, constraint or cost.
-    `labels` names each row with its unit.
+    `labels` names each row with its unit, such as 'x [m]'. `kind` is the name it is registered
+    under, `peers` what others call it.
     """
 
+    kind: ClassVar[str]
+    peers: ClassVar[dict[str, str]]
     labels: tuple[str, ...]
+
+    @abstractmethod
+    def joints(self, robot: Robot) -> frozenset[str]:
+        """Names of the joints in q that change f; raises UnknownFrameError and the like."""
 
     @abstractmethod
     def value(self, at: Configuration) -> Array:
@@ -27,3 +36,33 @@ class KinematicFunction(ABC):
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         """Both; for functions whose two parts share work."""
         return self.value(at), self.jacobian(at)
+
+    def equality_form(self, lower: Array, upper: Array) -> 'KinematicFunction | None':
+        """
+        Give the smooth function that is zero exactly where lower <= f <= upper, if one is needed.
+
+        An angle or a distance that must be exactly zero has no gradient at the solution; the
+        vector behind it has. None where f itself serves.
+        """
+        return None
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+_KINDS: dict[str, type[KinematicFunction]] = {}
+F = TypeVar('F', bound=type[KinematicFunction])
+
+
+def register_function(kind: str, **peers: str) -> Callable[[F], F]:
+    """Enter a function under the name of its kind, with its names in `drake`, `matlab` ..."""
+    def enter(function: F) -> F:
+        function.kind, function.peers = kind, peers
+        _KINDS[kind] = function
+        return function
+    return enter
+
+
+def function_kinds() -> dict[str, type[KinematicFunction]]:
+    """All functions by the name of their kind."""
+    return dict(_KINDS)

@@ -71,6 +71,19 @@ class Configuration:
             J = J - T_frame_relative.action @ self._local_jacobian(relative_to)
         return J
 
+    def spatial_jacobian(self, frame: str) -> Array:
+        """
+        Jacobian of the body `frame` belongs to, at the root frame's origin, (6, nv).
+
+        J v is [velocity of the body's point at that origin; angular velocity], in the root
+        frame's axes (Pinocchio's WORLD). Raises UnknownFrameError.
+        """
+        model, index = self.robot.model, self.robot.frame_id(frame)
+        if model.nv == 0:
+            return np.zeros((6, 0))
+        pin.updateFramePlacement(model, self._data, index)
+        return np.array(pin.getFrameJacobian(model, self._data, index, pin.WORLD)).reshape(6, -1)
+
     def _local_jacobian(self, frame: str) -> Array:
         model, index = self.robot.model, self.robot.frame_id(frame)
         if model.nv == 0:      # Pinocchio crashes on a Jacobian without columns

@@ -1,0 +1,71 @@
+"""Functions of how one body moves relative to another."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.functions.kinematic_function import KinematicFunction
+from ros2_ik.core.robot import Configuration, Robot
+
+
+class RelativeFunction(KinematicFunction):
+    """
+    A function of the placement of `frame` relative to `relative_to` (default: the root frame).
+
+    Such a function gives a wrench for each row instead of a Jacobian: row i changes at the rate
+    W_i @ (V_frame - V_relative_to) with V the spatial velocity [linear; angular] of a body at
+    the root frame's origin, in its axes. So W_i is [force, moment about that origin], like the
+    wrench whose power the rate is, and the Jacobians of a whole problem are one product.
+    """
+
+    def __init__(self, frame: str, relative_to: str | None = None) -> None:
+        self.frame, self.relative_to = frame, relative_to
+
+    @abstractmethod
+    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
+        """
+        Give f (m,) and the wrenches W (m, 6) of its rows.
+
+        The arguments are the pinocchio.SE3 of `frame` and of `relative_to` in the root frame.
+        """
+
+    def joints(self, robot: Robot) -> frozenset[str]:
+        return robot.moving_joints(self.frame, self.relative_to)
+
+    def value(self, at: Configuration) -> Array:
+        return self.measure(*self._placements(at))[0]
+
+    def jacobian(self, at: Configuration) -> Array:
+        return self.evaluate(at)[1]
+
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        f, W = self.measure(*self._placements(at))
+        twists = at.spatial_jacobian(self.frame)
+        if self.relative_to is not None:
+            twists = twists - at.spatial_jacobian(self.relative_to)
+        return f, W @ twists
+
+    def _placements(self, at: Configuration) -> tuple[Any, Any]:
+        relative = self.relative_to
+        return at.placement(self.frame), (_ORIGIN if relative is None else at.placement(relative))
+
+    def __str__(self) -> str:
+        relative = '' if self.relative_to is None else f" relative to '{self.relative_to}'"
+        return f"{self.kind} of '{self.frame}'{relative}"
+
+
+_ORIGIN = pin.SE3.Identity()
+
+
+def wrench_at(forces: Array, point: Array) -> Array:
+    """Wrenches (m, 6) of forces (m, 3) that act at a point (3,), all in the root frame."""
+    # f @ skew(p).T = p x f, row by row
+    return np.hstack([forces, forces @ pin.skew(point).T])
+
+
+def pure_moment(moments: Array) -> Array:
+    """Wrenches (m, 6) of moments (m, 3) in the root frame's axes, without force."""
+    return np.hstack([np.zeros_like(moments), moments])
