@@ -6,6 +6,7 @@ Inverse kinematics as a plain Python library, without ROS.
 
 from ros2_ik.core.errors import (
     IKError,
+    InvalidConstraintError,
     InvalidOptionError,
     InvalidStateError,
     InvalidTargetError,
@@ -18,7 +19,31 @@ from ros2_ik.core.errors import (
     UnknownRobotError,
     UnknownSolverError,
 )
-from ros2_ik.core.functions import FramePose, KinematicFunction
+from ros2_ik.core.functions import (
+    AngleBetweenVectors,
+    AxisAlignment,
+    CenterOfMass,
+    EulerAngles,
+    FrameOrientation,
+    FramePose,
+    FramePosition,
+    function_kinds,
+    GazeAngle,
+    HalfSpaces,
+    JointCoupling,
+    JointPositions,
+    KinematicFunction,
+    LookAt,
+    Manipulability,
+    OrientationAngle,
+    PointToLineDistance,
+    PointToPlane,
+    PointToPointDistance,
+    register_function,
+    RelativeFunction,
+    UserFunction,
+)
+from ros2_ik.core.kernels import load_kernels
 from ros2_ik.core.problem import (
     accept,
     ALL_AXES,
@@ -45,11 +70,16 @@ from ros2_ik.core.solvers import (
 
 __all__ = [
     'ALL_AXES',
-    'Attempt', 'Budget', 'Configuration', 'ExitFlag', 'FramePose', 'Group', 'IKError',
-    'IKProblem', 'IKSolution', 'InvalidOptionError', 'InvalidStateError', 'InvalidTargetError',
-    'Joint', 'JointLimitError', 'KinematicFunction', 'PoseTarget', 'Robot',
-    'RobotDescriptionError', 'Search', 'ShippedRobot', 'Solver', 'Status', 'TargetError',
-    'UnknownFrameError', 'UnknownGroupError', 'UnknownJointError', 'UnknownNameError',
-    'UnknownRobotError', 'UnknownSolverError', 'Verdict', 'Violation', 'accept',
-    'register_solver', 'shipped_robots', 'solve', 'solve_pose', 'solver_names',
+    'AngleBetweenVectors', 'Attempt', 'AxisAlignment', 'Budget', 'CenterOfMass', 'Configuration',
+    'EulerAngles', 'ExitFlag', 'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle',
+    'Group', 'HalfSpaces', 'IKError', 'IKProblem', 'IKSolution', 'InvalidConstraintError',
+    'InvalidOptionError', 'InvalidStateError', 'InvalidTargetError', 'Joint', 'JointCoupling',
+    'JointLimitError', 'JointPositions', 'KinematicFunction', 'LookAt', 'Manipulability',
+    'OrientationAngle', 'PointToLineDistance', 'PointToPlane', 'PointToPointDistance',
+    'PoseTarget', 'RelativeFunction', 'Robot', 'RobotDescriptionError', 'Search', 'ShippedRobot',
+    'Solver', 'Status', 'TargetError', 'UnknownFrameError', 'UnknownGroupError',
+    'UnknownJointError', 'UnknownNameError', 'UnknownRobotError', 'UnknownSolverError',
+    'UserFunction', 'Verdict', 'Violation', 'accept', 'function_kinds', 'load_kernels',
+    'register_function', 'register_solver', 'shipped_robots', 'solve', 'solve_pose',
+    'solver_names',
 ]

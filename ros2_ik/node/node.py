@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from typing import Any
@@ -22,7 +23,7 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from ros2_ik.core import IKSolution
+from ros2_ik.core import IKSolution, load_kernels
 from ros2_ik.msg import Solution
 from ros2_ik.node import SIGNALS
 from ros2_ik.node.diagnostics import diagnostics
@@ -168,6 +169,8 @@ def run() -> int:
     except ParameterError as error:
         rclpy.shutdown()
         return _refuse(str(error))
+    # compiling takes seconds the first time; until then plain Python answers
+    threading.Thread(target=load_kernels, name='kernels', daemon=True).start()
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     try:

@@ -11,6 +11,7 @@ from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction, wrench_at
+from ros2_ik.core.robot import Configuration
 
 FARTHEST = 1e9   # [m]; squares of much larger numbers overflow
 
@@ -41,6 +42,11 @@ class FramePose(RelativeFunction):
     def with_reference(self, reference: Pose) -> 'FramePose':
         """Give the same function for another reference pose."""
         return FramePose(self.frame, reference, self.relative_to)
+
+    def value(self, at: Configuration) -> Array:
+        T_frame, T_relative = self.placements(at)
+        error = (T_relative * self.reference).actInv(T_frame)
+        return np.concatenate([error.translation, pin.log3(error.rotation)])
 
     def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
         target = T_relative * self.reference

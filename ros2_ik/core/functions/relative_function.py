@@ -36,19 +36,20 @@ class RelativeFunction(KinematicFunction):
         return robot.moving_joints(self.frame, self.relative_to)
 
     def value(self, at: Configuration) -> Array:
-        return self.measure(*self._placements(at))[0]
+        return self.measure(*self.placements(at))[0]
 
     def jacobian(self, at: Configuration) -> Array:
         return self.evaluate(at)[1]
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        f, W = self.measure(*self._placements(at))
+        f, W = self.measure(*self.placements(at))
         twists = at.spatial_jacobian(self.frame)
         if self.relative_to is not None:
             twists = twists - at.spatial_jacobian(self.relative_to)
         return f, W @ twists
 
-    def _placements(self, at: Configuration) -> tuple[Any, Any]:
+    def placements(self, at: Configuration) -> tuple[Any, Any]:
+        """Placements of `frame` and of `relative_to` in the root frame."""
         relative = self.relative_to
         return at.placement(self.frame), (_ORIGIN if relative is None else at.placement(relative))
 

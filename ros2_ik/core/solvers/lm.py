@@ -9,11 +9,13 @@ from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import ExitFlag, IKProblem
 from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.compiled_descent import compiled_descent, Descent
 from ros2_ik.core.solvers.pose_rows import PoseRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 
 GIVE_UP_AFTER = 6      # iterations in a row without a drop; a fast failure beats a long search
 DROP = 0.8
+SHARE = 0.5            # of the tolerances is aimed at
 
 
 @register_solver('lm')
@@ -24,6 +26,7 @@ class LevenbergMarquardt(Solver):
     lambda = `damping` |e|^2 + 1e-10, so it vanishes at the target (Sugihara, "Solvability-
     unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE T-RO 2011). A joint
     on a limit that the step would push outward is held and the step solved again without it.
+    After `load_kernels()` the same runs compiled where it can, an attempt in one piece.
     """
 
     def __init__(self, problem: IKProblem, damping: float = 1e-2,
@@ -32,13 +35,17 @@ class LevenbergMarquardt(Solver):
         self.damping = positive(damping, 'damping', InvalidOptionError)
         self.attempt_iterations = whole(attempt_iterations, 'attempt_iterations',
                                         InvalidOptionError)
-        self._rows = PoseRows(problem)
+        self._compiled = compiled_descent(problem, self.damping, GIVE_UP_AFTER, DROP, SHARE)
+        if self._compiled is None:
+            self._rows = PoseRows(problem, SHARE)
         free = problem.free
         self._place, self._lower, self._upper = free.place, free.lower, free.upper
         self._vector_space = all(joint.size == joint.velocity_size for joint in free.joints)
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
+        if self._compiled is not None:
+            return self._attempt_compiled(self._compiled, start, budget)
         evaluate, reached, step = self._rows.evaluate, self._rows.reached, self._step
         interrupted, limit = budget.interrupted, min(self.attempt_iterations, budget.iterations)
         q = start.copy()
@@ -59,6 +66,13 @@ class LevenbergMarquardt(Solver):
                 return Attempt(best_q, best, iteration, flag)
             q = step(q, e, J, error)
             iteration += 1
+
+    def _attempt_compiled(self, descend: Descent, start: Array, budget: Budget) -> Attempt:
+        q, x = start.copy(), start[self._place].copy()
+        limit = int(min(self.attempt_iterations, budget.iterations))
+        error, iterations, flag = descend(x, limit)
+        q[self._place] = x
+        return Attempt(q, error, iterations, ExitFlag(flag))
 
     def _step(self, q: Array, e: Array, J: Array, error: float) -> Array:
         """Move from q by the damped step that the limits leave."""

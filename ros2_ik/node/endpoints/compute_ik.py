@@ -15,6 +15,8 @@ from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.parts import Parts
 from ros2_ik.node.workers.member import Done
 
+BUSY = 5e-4   # computing time of a search beside others: one attempt, or several compiled [s]
+
 Wait = Callable[[Callable[[Done], None]], Awaitable[IKSolution]]
 
 
@@ -60,8 +62,9 @@ class ComputeIK:
 
     async def _run(self, search: Search) -> IKSolution:
         parameters, pool = self._parts.parameters, self._parts.pool
-        # while there are long searches, many more may be about to come: one attempt is enough
-        if _run_for(search, 0.0 if pool.open_jobs else parameters.inline_time):
+        # while there are long searches, many more may be about to come
+        seconds = min(parameters.inline_time, BUSY) if pool.open_jobs else parameters.inline_time
+        if _run_for(search, seconds):
             return search.solution()
         if pool.open_jobs < parameters.max_pending:
             return await self._wait(lambda done: pool.submit(search, done))

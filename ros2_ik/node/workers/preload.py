@@ -8,7 +8,9 @@ node takes a worker whose fork server has died for a dead one. It ends when the 
 import gc
 import signal
 
+from ros2_ik.core import load_kernels
 import ros2_ik.node.workers.serve  # noqa: F401
 
+load_kernels()
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 gc.freeze()   # so that the workers go on sharing this memory
