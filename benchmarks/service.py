@@ -10,7 +10,7 @@ with nothing) and the node with a shipped robot, in two processes, and prints ro
 2. ComputeIK for random reachable poses, as a whole and less the solver's own time, with the
    ratios of the latter to the empty services, all three asked in turns;
 3. ComputeIK for reachable poses while four other processes ask for unreachable ones without a
-   pause.
+   pause, and the empty service beside it: what the machine itself costs under that load.
 """
 
 import argparse
@@ -130,7 +130,8 @@ def measure(robot: Robot, tip: str, arguments: argparse.Namespace) -> None:
     solved = sum(answer.status == 1 for answer, _ in answers)
     print(f'  {rest / base:.2f} times Trigger, {rest / typed:.2f} times the empty service of its '
           f'type; solved {solved} of {len(answers)}')
-    with_disturbance(arguments, lambda: compute_ik(request(next(poses))))
+    with_disturbance(arguments, lambda: (empty(Trigger.Request())[1],
+                                         compute_ik(request(next(poses)))))
 
 
 def with_disturbance(arguments: argparse.Namespace, ask: Callable) -> None:
@@ -139,11 +140,12 @@ def with_disturbance(arguments: argparse.Namespace, ask: Callable) -> None:
     try:
         for other in others:
             other.stdout.readline()
-        answers = [ask() for _ in range(arguments.count)]
+        empties, answers = zip(*(ask() for _ in range(arguments.count)), strict=True)
     finally:
         for other in others:
             other.kill()
             other.wait()
+    report('empty service while four clients ask', empties)
     report('ComputeIK while four clients ask for the unreachable', [s for _, s in answers])
     print(f'  solved {sum(answer.status == 1 for answer, _ in answers)} of {len(answers)}')
 

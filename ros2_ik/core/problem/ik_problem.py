@@ -1,6 +1,7 @@
 """A question: which joints may move, and where to."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.checks import listed
@@ -66,6 +67,11 @@ class IKProblem:
                                   self.robot.scratch_data()).placement(frame)
         return PoseTarget(target.tip, placement * target.function.reference, None, target.weights,
                           target.position_tolerance, target.orientation_tolerance)
+
+    def question(self) -> dict[str, Any]:
+        """Give the arguments that make this problem again, with its robot."""
+        return {'targets': self.targets, 'group': self.group, 'start': self.start,
+                'locked': self.locked_joints}
 
     @property
     def joint_names(self) -> tuple[str, ...]:

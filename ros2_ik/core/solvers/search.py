@@ -1,9 +1,9 @@
 """Attempts from seeds and random starts until an answer is accepted or the budget is over."""
 
 from collections.abc import Mapping, Sequence
-import copy
 from dataclasses import dataclass, replace
 import math
+import pickle
 import time
 from typing import Any
 
@@ -78,20 +78,24 @@ class Search:
         self._solver = make_solver(self.solver, self.problem, self.options)
         self._starts: Starts | None = None
 
-    def state(self) -> dict[str, Any]:
-        """Give all of the search but the robot, for `resume` in another process."""
+    def state(self) -> bytes:
+        """
+        Give all of the search but the robot, for `resume` in another process.
+
+        Pickled, so that two searches of one state stay apart. User functions must be picklable.
+        """
         left_out = ('problem', '_solver', '_starts')
         fields = {key: value for key, value in self.__dict__.items() if key not in left_out}
-        problem = self.problem
-        return {'problem': (problem.targets, problem.group, problem.start, problem.locked_joints),
-                'fields': _copied(fields)}
+        fields['budget'] = replace(self.budget, cancel=None, progress=None)
+        return pickle.dumps((self.problem.question(), fields))
 
     @classmethod
-    def resume(cls, robot: Robot, state: dict[str, Any]) -> 'Search':
+    def resume(cls, robot: Robot, state: bytes) -> 'Search':
         """Go on with a search of another process; cancel and progress do not travel."""
+        question, fields = pickle.loads(state)
         search = cls.__new__(cls)
-        search.problem = IKProblem(robot, *state['problem'])
-        search.__dict__.update(_copied(state['fields']))
+        search.problem = IKProblem(robot, **question)
+        search.__dict__.update(fields)
         search._prepare()
         return search
 
@@ -224,13 +228,6 @@ class Search:
         return {Status.PREEMPTED: f'cancelled {after}: ',
                 Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: ',
                 }.get(status, f'no solution found {after}: ') + off
-
-
-def _copied(fields: dict[str, Any]) -> dict[str, Any]:
-    """Copy what a running search changes, so that two searches of one state stay apart."""
-    return {**fields, 'accepted': list(fields['accepted']),
-            '_random': copy.deepcopy(fields['_random']),
-            'budget': replace(fields['budget'], cancel=None, progress=None)}
 
 
 def _seeds(problem: IKProblem, seeds: Any) -> list[Array]:

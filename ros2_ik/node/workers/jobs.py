@@ -1,6 +1,6 @@
 """What the node and a worker say to each other through their pipe."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ros2_ik.core import IKSolution
 
@@ -17,7 +17,7 @@ class Job(NamedTuple):
 
     number: int
     robot_key: str
-    state: dict[str, Any]
+    state: bytes
 
 
 class Cancel(NamedTuple):

@@ -77,9 +77,9 @@ def test_resumed_after_a_pickle(robot, slices, arguments):
         whole.run()
         for _ in range(slices):
             first.run(1e-9)
-        data = pickle.dumps(first.state())
+        data = first.state()
         assert len(data) < 20000 and b'<robot' not in data
-        second = Search.resume(other_robot, pickle.loads(data))
+        second = Search.resume(other_robot, data)
         assert second.problem.joint_names == first.problem.joint_names
         second.run()
         same(whole.solution(), second.solution())
@@ -91,7 +91,7 @@ def test_resumed_keeps_what_was_asked(small):
     asked = IKProblem(robot, [PoseTarget('left_hand', T, 'right_hand', (1, 1, 1, 1, 0, 1), 1e-4,
                                          1e-3)], None, {'torso': 0.4})
     budget = Budget.of(7.0, 50, cancel=threading.Event(), progress=print)
-    state = pickle.loads(pickle.dumps(Search(asked, [{'left_2': 0.1}], budget=budget).state()))
+    state = Search(asked, [{'left_2': 0.1}], budget=budget).state()
     second = Search.resume(robot, state)
     target = second.problem.targets[0]
     assert (target.relative_to, list(target.weights)) == ('right_hand', [1, 1, 1, 1, 0, 1])
@@ -120,7 +120,7 @@ def test_a_state_taken_twice_is_two_searches(robot):
 def test_the_deadline_is_one_for_all_processes(robot):
     search = Search(problem(robot, T=FAR), budget=Budget.of(0.05))
     search.run(0.005)
-    second = Search.resume(robot, pickle.loads(pickle.dumps(search.state())))
+    second = Search.resume(robot, search.state())
     second.run()
     assert 0.05 <= second.solution().seconds < 0.5
 
