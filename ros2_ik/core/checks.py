@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import IKError
 
 
@@ -30,6 +30,17 @@ def vector(value: Any, name: str, size: int, error: type[IKError]) -> Array:
     return array
 
 
+def matrix(value: Any, name: str, columns: int | None, error: type[IKError]) -> Array:
+    """Copy the value into finite floats (m, columns), m > 0, read-only, or raise `error`."""
+    wanted = f'rows of {columns or "as many"} finite numbers'
+    array = floats(value, name, wanted, error)
+    if array.ndim != 2 or not array.size or columns not in (None, array.shape[1]) \
+            or not np.isfinite(array).all():
+        raise error(f'{name} must be {wanted}, not {value!r}')
+    array.setflags(write=False)
+    return array
+
+
 def direction(value: Any, name: str, error: type[IKError]) -> Array:
     """Give the value as a unit vector (3,), read-only, or raise `error`: zero points nowhere."""
     array = vector(value, name, 3, error)
@@ -40,6 +51,14 @@ def direction(value: Any, name: str, error: type[IKError]) -> Array:
     unit: Array = scaled / math.sqrt(scaled @ scaled)
     unit.setflags(write=False)
     return unit
+
+
+def axis_rows(axes: Any, error: type[IKError]) -> Indices:
+    """Give the indices of axes written like 'xz', in their order, or raise `error`."""
+    if not (isinstance(axes, str) and axes and set(axes) <= set('xyz')
+            and len(set(axes)) == len(axes)):
+        raise error(f"axes is {axes!r}; valid: letters of 'xyz', each once")
+    return np.array(['xyz'.index(axis) for axis in axes], dtype=np.intp)
 
 
 def positive(value: Any, name: str, error: type[IKError]) -> float:
@@ -66,6 +85,17 @@ def listed(value: Any) -> list[Any] | None:
         return list(value)
     except TypeError:
         return None
+
+
+def distinct_names(value: Any, what: str, error: type[IKError]) -> tuple[str, ...]:
+    """Give a list of names, at least one and each once, as a tuple, or raise `error`."""
+    names = listed(value)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise error(f'{what} must be a list of names, not {value!r}')
+    for name in names:
+        if names.count(name) > 1:
+            raise error(f"{what} has '{name}' twice")
+    return tuple(names)
 
 
 def _number(value: Any) -> float | None:

@@ -1,13 +1,33 @@
 """What can be measured of a configuration."""
 
+from ros2_ik.core.functions.angle_between_vectors import AngleBetweenVectors
+from ros2_ik.core.functions.axis_alignment import AxisAlignment
+from ros2_ik.core.functions.center_of_mass import CenterOfMass
+from ros2_ik.core.functions.euler_angles import EulerAngles
+from ros2_ik.core.functions.frame_orientation import FrameOrientation
 from ros2_ik.core.functions.frame_pose import as_placement, FramePose
 from ros2_ik.core.functions.frame_position import FramePosition
+from ros2_ik.core.functions.gaze_angle import GazeAngle
+from ros2_ik.core.functions.half_spaces import HalfSpaces
+from ros2_ik.core.functions.joint_coupling import JointCoupling
+from ros2_ik.core.functions.joint_positions import JointPositions
 from ros2_ik.core.functions.kinematic_function import (
     function_kinds,
     KinematicFunction,
     register_function,
 )
+from ros2_ik.core.functions.look_at import LookAt
+from ros2_ik.core.functions.manipulability import Manipulability
+from ros2_ik.core.functions.orientation_angle import OrientationAngle
+from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
+from ros2_ik.core.functions.point_to_plane import PointToPlane
+from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
 from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.functions.user_function import UserFunction
 
-__all__ = ['FramePose', 'FramePosition', 'KinematicFunction', 'RelativeFunction', 'as_placement',
-           'function_kinds', 'register_function']
+__all__ = ['AngleBetweenVectors', 'AxisAlignment', 'CenterOfMass', 'EulerAngles',
+           'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'HalfSpaces',
+           'JointCoupling', 'JointPositions', 'KinematicFunction', 'LookAt', 'Manipulability',
+           'OrientationAngle', 'PointToLineDistance', 'PointToPlane', 'PointToPointDistance',
+           'RelativeFunction', 'UserFunction', 'as_placement', 'function_kinds',
+           'register_function']

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+import math
 from typing import ClassVar, TypeVar
 
 from ros2_ik.core.arrays import Array
@@ -14,11 +15,12 @@ class KinematicFunction(ABC):
 
     It knows nothing of how it is used: the same function serves as target, constraint or cost.
     `labels` names each row with its unit, such as 'x [m]'. `kind` is the name it is registered
-    under, `peers` what others call it.
+    under, `peers` what others call it. No value lies outside `range`.
     """
 
     kind: ClassVar[str]
     peers: ClassVar[dict[str, str]]
+    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
     labels: tuple[str, ...]
 
     @abstractmethod

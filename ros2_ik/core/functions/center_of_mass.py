@@ -1,0 +1,129 @@
+"""The centre of mass of a robot, or of some of its links."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import axis_rows, distinct_names
+from ros2_ik.core.errors import InvalidConstraintError, UnknownFrameError
+from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
+from ros2_ik.core.functions.relative_function import wrench_at
+from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.robot.urdf import parse_urdf
+
+
+@register_function('center_of_mass', drake='ComPositionConstraint, ComInPolyhedronConstraint',
+                   pink='ComTask')
+class CenterOfMass(KinematicFunction):
+    """
+    Centre of mass of `links`, (3,) or one row for each of `axes`.
+
+        f = R_A^T (sum_i m_i p_i / sum_i m_i - p_A)     x y z [m]
+
+    A is `relative_to`, which may move, by default the root frame. `links` are by default all
+    that move relative to the root frame; links that are named count wherever they are. Smooth
+    everywhere.
+
+    Raises InvalidConstraintError for wrong axes and, when it meets the robot, if no link that
+    counts has a mass; UnknownFrameError for a name that is no link.
+    """
+
+    def __init__(self, links: Sequence[str] | None = None, relative_to: str | None = None,
+                 axes: str = 'xyz') -> None:
+        self.links = (None if links is None
+                      else distinct_names(links, 'links', InvalidConstraintError))
+        self.relative_to, self.axes = relative_to, axes
+        self._rows = axis_rows(axes, InvalidConstraintError)
+        self.labels = tuple(f'{axis} [m]' for axis in axes)
+
+    def joints(self, robot: Robot) -> frozenset[str]:
+        if self.relative_to is not None:
+            robot.frame_id(self.relative_to)
+        return _bodies(robot, self.links, self.relative_to).joints
+
+    def value(self, at: Configuration) -> Array:
+        return self.evaluate(at)[0]
+
+    def jacobian(self, at: Configuration) -> Array:
+        return self.evaluate(at)[1]
+
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        bodies = _bodies(at.robot, self.links, self.relative_to)
+        c, J = _center(at, bodies)
+        if self.relative_to is not None:
+            A = at.placement(self.relative_to)
+            axes = A.rotation.T
+            # the velocity of the point of A that is at c is what does not count
+            J = axes @ J - wrench_at(axes, c) @ at.spatial_jacobian(self.relative_to)
+            J *= bodies.moving   # what moves both moves neither, but for rounding
+            c = A.actInv(c)
+        return c[self._rows], J[self._rows]
+
+    def __str__(self) -> str:
+        return self.kind if self.links is None else f'{self.kind} of {", ".join(self.links)}'
+
+
+class _Bodies(NamedTuple):
+    """
+    The links that count: a model with their masses only, for what moves; what stands still.
+
+    `share` is the part of the mass that moves, `fixed` (3,) the other part's share of the centre.
+    `joints` change the function, `moving` (nv,) are 1 in their columns.
+    """
+
+    model: Any
+    share: float
+    fixed: Array
+    joints: frozenset[str]
+    moving: Array
+
+
+def _center(at: Configuration, bodies: _Bodies) -> tuple[Array, Array]:
+    """Give centre (3,) and Jacobian (3, nv) in the root frame."""
+    if bodies.share == 0:
+        return bodies.fixed, np.zeros((3, at.robot.nv))
+    data = at.robot.scratch_data()
+    # Pinocchio gives shape (3,) for a robot of one joint
+    J = pin.jacobianCenterOfMass(bodies.model, data, at.q, False).reshape(3, -1)
+    return bodies.share * data.com[0] + bodies.fixed, bodies.share * J
+
+
+@lru_cache(maxsize=64)
+def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None) -> _Bodies:
+    masses = _masses(robot)
+    for name in links or ():
+        if name not in masses:
+            raise UnknownFrameError(name, tuple(masses))
+    frames = {name: robot.model.frames[robot.frame_id(name)] for name in masses}
+    counted = {name: body for name, body in masses.items() if body[0] > 0 and (
+        frames[name].parentJoint > 0 if links is None else name in links)}
+    if not counted:
+        which = 'no moving link' if links is None else f'none of the links {", ".join(links)}'
+        raise InvalidConstraintError(f"{which} of robot '{robot.name}' has a mass")
+    inertias = [pin.Inertia.Zero() for _ in robot.model.inertias]
+    for name, (mass, place) in counted.items():
+        inertias[frames[name].parentJoint] += pin.Inertia(
+            mass, frames[name].placement.act(place), np.zeros((3, 3)))
+    model = robot.model.copy()
+    for index, inertia in enumerate(inertias):
+        model.inertias[index] = inertia
+    still = inertias[0].mass / sum(inertia.mass for inertia in inertias)
+    joints = frozenset().union(*(robot.moving_joints(link, relative_to) for link in counted))
+    moving = np.array([float(joint.name in joints) for joint in robot.joints
+                       for _ in range(joint.velocity_size)])
+    return _Bodies(model, 1 - still, still * inertias[0].lever, joints, moving)
+
+
+def _masses(robot: Robot) -> dict[str, tuple[float, Array]]:
+    """Mass [kg] of each link and its centre in the link's axes, (3,)."""
+    masses = {}
+    for link in parse_urdf(robot.urdf).element.findall('link'):
+        mass, origin = link.find('inertial/mass'), link.find('inertial/origin')
+        xyz = '0 0 0' if origin is None else origin.get('xyz', '0 0 0')
+        masses[link.get('name', '')] = (0.0 if mass is None else float(mass.get('value', '0')),
+                                        np.array(xyz.split(), dtype=np.float64))
+    return masses

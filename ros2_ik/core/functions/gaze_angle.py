@@ -1,0 +1,42 @@
+"""The angle between a camera's axis and the ray to its target."""
+
+import math
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.functions.kinematic_function import register_function
+from ros2_ik.core.functions.look_at import LookAt
+from ros2_ik.core.functions.sight import Sight
+
+
+@register_function('gaze_angle', drake='AddGazeTargetConstraint', matlab='constraintAiming',
+                   moveit='VisibilityConstraint (max_range_angle)')
+class GazeAngle(Sight):
+    """
+    The angle between `axis` of `frame` and the ray from `origin` to `target`, in [0, pi], (1,).
+
+    `origin` and `axis` are of `frame`, `target` is of `relative_to`. With u the ray's direction
+    and n the axis at length 1:
+
+        f = atan2(|u - (u . n) n|, u . n)     [rad]
+
+    A cone of any half angle up to pi is an upper bound. Not differentiable at 0 and pi: there it
+    turns in one fixed plane. A target at the origin (within 1e-9 m) counts as exactly behind, f =
+    pi: only the cone of pi takes it, and the gradient draws the frame back along its axis. Below
+    1e-3 m the gradient no longer grows. The bounds "exactly 0" and "exactly pi" become a LookAt.
+    """
+
+    labels = ('gaze angle [rad]',)
+    range = (0.0, math.pi)
+
+    def deviate(self, u: Array) -> tuple[Array, Array]:
+        angle, G = self.deviation.angle(u)
+        return np.array([angle]), G[None]
+
+    def equality_form(self, lower: Array, upper: Array) -> LookAt | None:
+        if upper[0] <= 0:
+            return LookAt(self.frame, self.origin, self.axis, self.target, self.relative_to)
+        if lower[0] >= math.pi:
+            return LookAt(self.frame, self.origin, -self.axis, self.target, self.relative_to)
+        return None

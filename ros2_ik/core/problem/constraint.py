@@ -1,0 +1,80 @@
+"""What must hold of a configuration."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import floats, positive
+from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions import KinematicFunction
+from ros2_ik.core.robot import Configuration
+
+TOLERANCE = 1e-6
+
+
+class Constraint:
+    """
+    lower <= f <= upper, to be held within `tolerance` [m] or [rad], row by row.
+
+    Bounds are numbers or arrays (m,), inclusive; infinite ones ask for nothing, equal ones for
+    exactly that value. Where the function has no gradient at an exact bound, `form` is the
+    smooth function behind it, which solvers work on; it is judged by f itself.
+
+    Raises InvalidConstraintError for NaN, lower > upper, or bounds that f never meets.
+    """
+
+    def __init__(self, function: KinematicFunction, lower: Any = -np.inf, upper: Any = np.inf,
+                 name: str | None = None, tolerance: float = TOLERANCE) -> None:
+        if not isinstance(function, KinematicFunction):
+            raise InvalidConstraintError(f'a constraint takes a KinematicFunction, not {function!r}')
+        self.function, self.name = function, str(function) if name is None else name
+        self.lower = bounds_of(lower, 'lower', function, self.name)
+        self.upper = bounds_of(upper, 'upper', function, self.name)
+        self.tolerance = positive(tolerance, 'tolerance', InvalidConstraintError)
+        check_bounds(function, self.lower, self.upper, self.name)
+
+    @cached_property
+    def form(self) -> tuple[KinematicFunction, Array, Array]:
+        """The function, lower and upper bounds (m,) that a solver works on."""
+        smooth = self.function.equality_form(self.lower, self.upper)
+        if smooth is None:
+            return self.function, self.lower, self.upper
+        zero = np.zeros(len(smooth.labels))
+        return smooth, zero, zero
+
+    def violation(self, at: Configuration) -> Array:
+        """How far each row is outside its bounds, (m,), in the row's unit."""
+        f = self.function.value(at)
+        outside: Array = np.maximum(np.maximum(self.lower - f, f - self.upper), 0.0)
+        return outside
+
+    def __repr__(self) -> str:
+        return f"Constraint('{self.name}', {self.lower.tolist()}, {self.upper.tolist()})"
+
+
+def bounds_of(value: Any, which: str, function: KinematicFunction, name: str) -> Array:
+    """Take a bound as an array (m,), a number for all rows alike."""
+    size = len(function.labels)
+    array = floats(value, f'{which} bound of {name}', f'{size} numbers', InvalidConstraintError)
+    if array.shape not in ((), (size,)):
+        raise InvalidConstraintError(f'{which} bound of {name} must be one number or {size}, not '
+                                     f'of shape {array.shape}')
+    if np.isnan(array).any():
+        raise InvalidConstraintError(f'{which} bound of {name} is not a number: {value!r}')
+    full = np.full(size, array)
+    full.setflags(write=False)
+    return full
+
+
+def check_bounds(function: KinematicFunction, lower: Array, upper: Array, name: str) -> None:
+    """Refuse bounds that no value can meet."""
+    least, most = function.range
+    for label, low, high in zip(function.labels, lower.tolist(), upper.tolist(), strict=True):
+        if low > high:
+            raise InvalidConstraintError(f'{name}, {label}: lower bound {low:g} is above the '
+                                         f'upper bound {high:g}')
+        if high < least or low > most or low == np.inf or high == -np.inf:
+            raise InvalidConstraintError(f'{name}, {label}: bounds [{low:g}, {high:g}] are never '
+                                         f'met, values are in [{least:g}, {most:g}]')

@@ -1,0 +1,139 @@
+"""What should be near something."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+import math
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import floats
+from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions import KinematicFunction
+from ros2_ik.core.problem.constraint import bounds_of, check_bounds
+from ros2_ik.core.robot import Configuration, Robot
+
+
+class Cost(ABC):
+    """A number that should be small."""
+
+    name: str
+
+    @abstractmethod
+    def value(self, at: Configuration) -> float:
+        """Give the cost."""
+
+    @abstractmethod
+    def joints(self, robot: Robot) -> frozenset[str]:
+        """Names of the joints that change it."""
+
+
+class LeastSquares(Cost):
+    """
+    1/2 r^T W r with r = f - target, or how far f is outside lower..upper.
+
+    `weight` W is a number, one for each row (m,), or a symmetric matrix (m, m) without negative
+    eigenvalues; 0 means ignored. `factor` (k, m) is its root: W = factor^T factor.
+
+    Raises InvalidConstraintError.
+    """
+
+    def __init__(self, function: KinematicFunction, target: Any = 0.0, weight: Any = 1.0,
+                 name: str | None = None, *, lower: Any = None, upper: Any = None) -> None:
+        if not isinstance(function, KinematicFunction):
+            raise InvalidConstraintError(f'a cost takes a KinematicFunction, not {function!r}')
+        self.function, self.name = function, str(function) if name is None else name
+        soft = lower is not None or upper is not None
+        self.lower = bounds_of((-np.inf if lower is None else lower) if soft else target,
+                               'lower' if soft else 'target', function, self.name)
+        self.upper = bounds_of(np.inf if upper is None else upper, 'upper', function,
+                               self.name) if soft else self.lower
+        if soft:
+            check_bounds(function, self.lower, self.upper, self.name)
+        elif not np.isfinite(self.lower).all():
+            raise InvalidConstraintError(f'target of {self.name} is not finite: {target!r}')
+        self.factor = _root(weight, len(function.labels), f'weight of {self.name}')
+
+    def value(self, at: Configuration) -> float:
+        r = self.factor @ self.residual(self.function.value(at))
+        return 0.5 * float(r @ r)
+
+    def residual(self, f: Array) -> Array:
+        """Give r (m,) for a value f of the function."""
+        r: Array = f - np.minimum(np.maximum(f, self.lower), self.upper)
+        return r
+
+    def joints(self, robot: Robot) -> frozenset[str]:
+        return self.function.joints(robot)
+
+
+class ScalarCost(Cost):
+    """
+    Any number of a configuration, `callable(configuration) -> float`, times `weight`.
+
+    `gradient(configuration) -> (nv,)` is found by differences where it is not given. It may be
+    negative; what has a lowest value is found, what falls for ever ends at the limits.
+    """
+
+    def __init__(self, function: Callable[[Configuration], float],
+                 gradient: Callable[[Configuration], Array] | None = None, weight: float = 1.0,
+                 name: str | None = None) -> None:
+        if not callable(function) or not (gradient is None or callable(gradient)):
+            raise InvalidConstraintError('a scalar cost and its gradient are callables of a '
+                                         f'configuration, not {function!r} and {gradient!r}')
+        self.function, self.gradient_of = function, gradient
+        self.weight = float(_root(weight, 1, 'weight of a cost')[0, 0]**2)
+        self.name = name or getattr(function, '__name__', 'cost')
+
+    def value(self, at: Configuration) -> float:
+        return self.weight * self._number(at)
+
+    def _number(self, at: Configuration) -> float:
+        value = floats(self.function(at), f"value of cost '{self.name}'", 'one number',
+                       InvalidConstraintError)
+        if value.size != 1 or not math.isfinite(number := float(value.reshape(-1)[0])):
+            raise InvalidConstraintError(f"cost '{self.name}' gave {value.tolist()}, not one "
+                                         'finite number')
+        return number
+
+    def gradient(self, at: Configuration, step: float = 1e-6) -> Array:
+        """Give the gradient in the tangent space, (nv,)."""
+        size = at.robot.nv
+        if self.gradient_of is not None:
+            g = floats(self.gradient_of(at), f"gradient of cost '{self.name}'", f'{size} numbers',
+                       InvalidConstraintError).reshape(-1)
+            if g.shape != (size,) or not np.isfinite(g).all():
+                raise InvalidConstraintError(f"gradient of cost '{self.name}' must be {size} "
+                                             f'finite numbers, not {g.tolist()}')
+        else:
+            g = np.array([self._number(at.with_q(at.integrate(v)))
+                          - self._number(at.with_q(at.integrate(-v)))
+                          for v in np.eye(size) * step]) / (2 * step)
+        return self.weight * g
+
+    def joints(self, robot: Robot) -> frozenset[str]:
+        return frozenset(robot.joint_names)
+
+
+def _root(weight: Any, size: int, name: str) -> Array:
+    """Give L (k, m) with L^T L = W; rows of weight zero are left out."""
+    W = floats(weight, name, f'a number, ({size},) or ({size}, {size})', InvalidConstraintError)
+    if W.shape not in ((), (size,), (size, size)):
+        raise InvalidConstraintError(f'{name} has shape (), ({size},) or ({size}, {size}), not '
+                                     f'{W.shape}')
+    if not np.isfinite(W).all():
+        raise InvalidConstraintError(f'{name} is not finite: {weight!r}')
+    if W.ndim < 2:
+        values, vectors = np.full(size, W), np.eye(size)
+    elif not np.allclose(W, W.T, rtol=1e-9, atol=0):
+        raise InvalidConstraintError(f'{name} is not symmetric: {weight!r}')
+    else:
+        values, vectors = np.linalg.eigh(W)
+        values[np.abs(values) < 1e-12 * np.abs(values).max(initial=0.0)] = 0.0
+    if (values < 0).any():
+        raise InvalidConstraintError(f'{name} is negative: {weight!r}')
+    kept = values > 0
+    root: Array = np.sqrt(values[kept])[:, None] * vectors.T[kept]
+    root.setflags(write=False)
+    return root

@@ -1,0 +1,152 @@
+"""The values of joints, compared with a reference."""
+
+from differences import check_jacobian, robots_with_frames
+import numpy as np
+from oracles import from_pink, pink, pink_columns
+import pytest
+
+from ros2_ik.core import (
+    Configuration,
+    InvalidConstraintError,
+    InvalidStateError,
+    JointPositions,
+    UnknownJointError,
+)
+
+
+@pytest.mark.parametrize('row', pink('PostureTask'))
+def test_as_pink(row):
+    """Pink leaves the free base out and wraps continuous joints."""
+    at, names = row['at'], row['at'].robot.joint_names
+    if row['robot'] == 'tree':
+        names = ['hip', 'wheel_joint', 'shoulder', 'elbow', 'lift']
+    function = JointPositions(names, from_pink(row['robot'], row['target']['target_q']))
+    f, J = function.evaluate(at)
+    np.testing.assert_allclose(f, row['error'], atol=1e-9)
+    np.testing.assert_allclose(J[:, pink_columns(at.robot)], row['jacobian'], atol=1e-9)
+
+
+def test_value(small):
+    at = Configuration(small('scara'), [0.1, 0.2, 0.03, 5])
+    np.testing.assert_allclose(JointPositions().value(at), at.q)
+    np.testing.assert_allclose(JointPositions(['wrist', 'elbow']).value(at), [5, 0.2])
+    np.testing.assert_allclose(JointPositions(['wrist', 'elbow'], [1, 2]).value(at), [4, -1.8])
+    np.testing.assert_allclose(JointPositions(None, [1, 2, 3, 4]).value(at), at.q - [1, 2, 3, 4])
+    np.testing.assert_allclose(JointPositions(['lift'], {'lift': 1, 'wrist': 9}).value(at), -0.97)
+
+
+def test_all_joints_are_the_configurations_difference(small):
+    generator = np.random.default_rng(3)
+    for name, root in (('two_arms', 'freeflyer'), ('nested', 'fixed'), ('scara', 'planar'),
+                       ('mimic_chain', 'freeflyer'), ('all_fixed', 'fixed')):
+        robot = small(name, root)
+        reference, at = (Configuration(robot, robot.random_q(generator)) for _ in range(2))
+        for given in (reference.q, reference.joints):
+            function = JointPositions(None, given, wrap=False)
+            np.testing.assert_allclose(function.value(at), reference.difference(at), atol=1e-12)
+            assert not np.any(JointPositions(None, given).value(reference))
+
+
+def test_without_reference_a_floating_joint_is_at_the_origin(small):
+    robot = small('one_link', 'freeflyer')
+    function = JointPositions()
+    np.testing.assert_array_equal(function.value(Configuration(robot)), np.zeros(6))
+    at = Configuration(robot, [1, 2, 3, 0, 0, 0, 2])
+    np.testing.assert_allclose(function.value(at), [1, 2, 3, 0, 0, 0])
+
+
+def test_jacobian(load, small):
+    generator = np.random.default_rng(1)
+    for robot, _, _ in robots_with_frames(load, small):
+        q, reference = robot.random_q(generator), robot.random_q(generator)
+        check_jacobian(JointPositions(), robot, q)
+        check_jacobian(JointPositions(None, reference), robot, q)
+        names = [*robot.mimics, *robot.joint_names[::-2]]
+        check_jacobian(JointPositions(names, robot.to_joints(reference)), robot, q)
+
+
+def test_mimic_joints(small):
+    """By their own values: b = -0.5 a + 0.1, c = 2 b - 0.1."""
+    at = Configuration(small('mimic_chain'), {'a': 0.6, 'd': 1})
+    values = at.robot.to_joints(at.q, ['c', 'a', 'b'])
+    for reference in ({}, {'c': 0.3}, {'a': 0.2, 'c': 0.3}, {'d': 9, 'b': -1}):
+        function = JointPositions(['c', 'a', 'b'], reference)
+        expected = [values[name] - reference.get(name, 0) for name in ('c', 'a', 'b')]
+        np.testing.assert_allclose(function.value(at), expected, atol=1e-12)
+        assert function.joints(at.robot) == {'a'}
+        np.testing.assert_allclose(function.jacobian(at), [[-1, 0], [1, 0], [-0.5, 0]])
+    by_number = JointPositions(['b', 'a'], [0.5, 0.25]).value(at)
+    np.testing.assert_allclose(by_number, [values['b'] - 0.5, 0.35], atol=1e-12)
+    np.testing.assert_allclose(JointPositions(None, {'a': 0.1, 'c': 7}).value(at), [0.5, 1])
+
+
+@pytest.mark.parametrize('value, reference, difference', [
+    (3.1, -3.1, 6.2 - 2 * np.pi), (-3.1, 3.1, 2 * np.pi - 6.2), (0.3, 0.1, 0.2),
+    (20 * np.pi + 0.3, 0.1, 0.2), (-5, 5, 4 * np.pi - 10), (np.pi, 0, np.pi),
+    (-np.pi, 0, np.pi), (0, np.pi, np.pi), (0, -np.pi, np.pi)])
+def test_short_way_round(small, value, reference, difference):
+    """With its sign, which MoveIt's JointConstraint loses; half a turn is pi."""
+    at = Configuration(small('turntable'), [value, 0])
+    function = JointPositions(['table'], [reference])
+    assert function.value(at) == pytest.approx(difference)
+    turns = JointPositions(['table'], [reference], wrap=False)
+    assert turns.value(at) == pytest.approx(value - reference)
+    for either in (function, turns):
+        np.testing.assert_array_equal(either.jacobian(at), [[1, 0]])
+
+
+def test_what_wraps(small):
+    """Continuous joints and turning ones that follow them; not a slide, not limited joints."""
+    at = Configuration(small('turntable'), [2, 100])
+    np.testing.assert_allclose(JointPositions(['gear', 'rack']).value(at),
+                               [-3.6 + 2 * np.pi, 10.05])
+    at = Configuration(small('scara'), [0, 0, 0, 6])
+    np.testing.assert_allclose(JointPositions(['wrist']).value(at), [6])
+
+
+def test_labels_get_units_from_the_robot(small):
+    function = JointPositions(['wrist', 'lift'])
+    assert function.labels == ('wrist', 'lift')
+    assert function.joints(small('scara')) == {'wrist', 'lift'}
+    assert function.labels == ('wrist [rad]', 'lift [m]')
+    function = JointPositions()
+    function.joints(small('nested'))
+    assert function.labels == (
+        'lift [m]', 'drive x [m]', 'drive y [m]', 'drive theta [rad]', 'arm [rad]', 'fly x [m]',
+        'fly y [m]', 'fly z [m]', 'fly rx [rad]', 'fly ry [rad]', 'fly rz [rad]', 'hook [rad]')
+    function = JointPositions(['rack', 'gear'])
+    function.value(Configuration(small('turntable')))
+    assert function.labels == ('rack [m]', 'gear [rad]')
+    assert str(function) == 'joint_positions of rack, gear'
+
+
+@pytest.mark.parametrize('names, reference', [
+    ('wrist', None), ([], None), ([3], None), (['a', 'a'], None), (5, None), (['a'], 'x'),
+    (['a'], [np.nan]), (['a'], {'a': np.inf}), (['a'], {'a': None}), (['a'], [1j])])
+def test_bad_arguments(names, reference):
+    with pytest.raises(InvalidConstraintError):
+        JointPositions(names, reference)
+
+
+@pytest.mark.parametrize('names, reference, error', [
+    (['wirst'], None, UnknownJointError), (['wrist'], {'wirst': 1}, UnknownJointError),
+    (None, {3: 1}, UnknownJointError), (['wrist'], [1, 2], InvalidConstraintError),
+    (None, [1, 2], InvalidConstraintError), (['wrist'], {'wrist': [1, 2]}, InvalidStateError)])
+def test_what_does_not_fit_the_robot(small, names, reference, error):
+    function = JointPositions(names, reference)
+    with pytest.raises(error):
+        function.joints(small('scara'))
+
+
+def test_references_of_mimic_joints_and_quaternions_that_are_none(small):
+    with pytest.raises(InvalidConstraintError, match="joint 'b' takes 1 value"):
+        JointPositions(['b'], {'b': [1, 2]}).joints(small('mimic_chain'))
+    with pytest.raises(InvalidStateError, match='norm zero'):
+        JointPositions(None, np.zeros(7)).joints(small('one_link', 'freeflyer'))
+
+
+def test_reference_is_copied(small):
+    reference = np.array([1.0, 2])
+    function = JointPositions(['wrist', 'lift'], reference)
+    reference[:] = 0
+    np.testing.assert_allclose(function.value(Configuration(small('scara'))), [-1, -2])

@@ -1,0 +1,47 @@
+"""The signed distance between a point and a plane."""
+
+from differences import check_jacobian, robots_with_frames
+import numpy as np
+import pytest
+
+from ros2_ik.core import Configuration, InvalidConstraintError, PointToPlane
+
+P, Q, N = (0.1, -0.2, 0.3), (0.4, 0.5, -0.6), (0.5, 1, -0.3)
+
+
+@pytest.mark.parametrize('relative', [None, 'panda_link3'])
+def test_value(load, judge_of, relative):
+    robot = load('panda')
+    at = Configuration(robot, robot.random_q(np.random.default_rng(0)))
+    T = judge_of('panda').transform(at.joints, 'panda_hand', relative)
+    expected = np.dot(N, T[:3, :3] @ P + T[:3, 3] - Q) / np.linalg.norm(N)
+    np.testing.assert_allclose(PointToPlane('panda_hand', P, Q, N, relative).value(at),
+                               [expected], atol=1e-9)
+    opposite = PointToPlane('panda_hand', P, Q, -1e100 * np.array(N), relative)
+    np.testing.assert_allclose(opposite.value(at), [-expected], atol=1e-9)
+
+
+def test_jacobian(load, small):
+    for robot, frame, other in robots_with_frames(load, small):
+        q = robot.random_q(np.random.default_rng(1))
+        for relative in (None, other):
+            check_jacobian(PointToPlane(frame, P, Q, N, relative), robot, q)
+
+
+def test_on_the_plane(small):
+    """Smooth there, so that it serves as it is."""
+    at = Configuration(small('gantry'))
+    function = PointToPlane('tip', (0, 0, 0), at.transform('tip')[:3, 3], (0, 0, 2))
+    value, J = function.evaluate(at)
+    np.testing.assert_allclose(value, [0], atol=1e-15)
+    np.testing.assert_allclose(J, [[0, 0, -1]], atol=1e-15)   # this slide points down
+    assert function.equality_form(np.zeros(1), np.zeros(1)) is None
+
+
+@pytest.mark.parametrize('arguments, words', [
+    (((1, 2), Q, N), 'point must be'), ((P, (1, 2, np.nan), N), 'plane_point must be'),
+    ((P, Q, (0, 0, 0)), 'normal has length zero'), ((P, Q, (0, np.nan, 0)), 'normal must be'),
+    ((P, Q, None), 'normal must be')])
+def test_bad_arguments(arguments, words):
+    with pytest.raises(InvalidConstraintError, match=words):
+        PointToPlane('tip', *arguments)
