@@ -23,11 +23,13 @@ from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
 from ros2_ik.core.functions.point_to_plane import PointToPlane
 from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
 from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.functions.stack import FunctionStack
 from ros2_ik.core.functions.user_function import UserFunction
 
-__all__ = ['AngleBetweenVectors', 'AxisAlignment', 'CenterOfMass', 'EulerAngles',
-           'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'HalfSpaces',
-           'JointCoupling', 'JointPositions', 'KinematicFunction', 'LookAt', 'Manipulability',
-           'OrientationAngle', 'PointToLineDistance', 'PointToPlane', 'PointToPointDistance',
-           'RelativeFunction', 'UserFunction', 'as_placement', 'function_kinds',
-           'register_function']
+__all__ = [
+    'AngleBetweenVectors', 'AxisAlignment', 'CenterOfMass', 'EulerAngles', 'FrameOrientation',
+    'FramePose', 'FramePosition', 'FunctionStack', 'GazeAngle', 'HalfSpaces', 'JointCoupling',
+    'JointPositions', 'KinematicFunction', 'LookAt', 'Manipulability', 'OrientationAngle',
+    'PointToLineDistance', 'PointToPlane', 'PointToPointDistance', 'RelativeFunction',
+    'UserFunction', 'as_placement', 'function_kinds', 'register_function',
+]

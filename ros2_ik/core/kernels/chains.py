@@ -12,6 +12,8 @@ from ros2_ik.core.robot import Robot
 
 class Chain(NamedTuple):
     """
+    The joints on the way to a tip, and the fixed placements between them.
+
     `before` (s, 4, 4) is the fixed placement before each joint, which then turns about z or moves
     along z by `multiplier` q + `offset`; q is entry `column` of the free values. `after` (4, 4)
     leads to the tip.

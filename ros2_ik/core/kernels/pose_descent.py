@@ -73,7 +73,7 @@ def _log6(T, e):
 
 @numba.njit('void(f8[::1], f8[:,::1])', cache=True, nogil=True)
 def _jlog3(w, out):
-    """Derivative (3, 3) of the rotation vector by a turn about the rotated body's axes."""
+    """Fill out (3, 3): how the rotation vector changes by a turn about the rotated axes."""
     squared = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
     angle = math.sqrt(squared)
     if angle < 1e-3:

@@ -1,10 +1,13 @@
 """Questions and answers."""
 
 from ros2_ik.core.problem.acceptance import accept, TargetError, Verdict, Violation
+from ros2_ik.core.problem.constraint import Constraint
+from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.pose_target import ALL_AXES, PoseTarget
 from ros2_ik.core.problem.solution import IKSolution
 from ros2_ik.core.problem.status import ExitFlag, Status
 
-__all__ = ['ALL_AXES', 'ExitFlag', 'IKProblem', 'IKSolution', 'PoseTarget', 'Status',
-           'TargetError', 'Verdict', 'Violation', 'accept']
+__all__ = ['ALL_AXES', 'Constraint', 'Cost', 'ExitFlag', 'IKProblem', 'IKSolution',
+           'LeastSquares', 'PoseTarget', 'ScalarCost', 'Status', 'TargetError', 'Verdict',
+           'Violation', 'accept']

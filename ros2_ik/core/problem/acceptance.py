@@ -13,6 +13,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidStateError
+from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Configuration
@@ -54,14 +55,15 @@ class Verdict:
     accepted: bool
     errors: tuple[TargetError, ...]
     violations: tuple[Violation, ...]
+    costs: tuple[float, ...] = ()    # of each cost of the problem
 
 
 def accept(problem: IKProblem, q: Array) -> Verdict:
     """
     Judge joint values (nq,) as an answer to a problem.
 
-    Checked: numbers finite, every target within its tolerances, every joint that may move within
-    its limits, every other joint exactly where it was.
+    Checked: numbers finite, every target within its tolerances, every constraint within its
+    bounds, every joint that may move within its limits, every other joint exactly where it was.
     """
     q = floats(q, 'q', f'{problem.robot.nq} numbers', InvalidStateError)
     if q.shape != (problem.robot.nq,):
@@ -75,13 +77,16 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
         position, orientation = target.errors(at)
         errors.append(TargetError(target.tip, position, orientation))
         violations += _target_violations(target, position, orientation)
-    return Verdict(not violations, tuple(errors), tuple(violations))
+    for constraint in problem.constraints:
+        violations += _constraint_violations(constraint, at)
+    return Verdict(not violations, tuple(errors), tuple(violations),
+                   tuple(cost.value(at) for cost in problem.costs))
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
-    robot, locked = problem.robot, problem.free.is_locked
+    locked = problem.free.is_locked
     moved = locked & (q != problem.start)
-    outside = ~locked & ((q < robot.lower) | (q > robot.upper))
+    outside = ~locked & ((q < problem.lower) | (q > problem.upper))
     return [_joint_violation(problem, q, int(i), bool(moved[i]))
             for i in np.flatnonzero(moved | outside)]
 
@@ -101,3 +106,15 @@ def _target_violations(target: PoseTarget, position: float,
             (orientation, target.orientation_tolerance, 'orientation', 'rad'))
     return [Violation(f"{what} error of '{target.tip}'", error, 0.0, tolerance, unit)
             for error, tolerance, what, unit in rows if not error <= tolerance]
+
+
+def _constraint_violations(constraint: Constraint, at: Configuration) -> list[Violation]:
+    """Rows outside their bounds; one that is no number is outside, too."""
+    f, lower, upper = constraint.function.value(at), constraint.lower, constraint.upper
+    held = (f >= lower - constraint.tolerance) & (f <= upper + constraint.tolerance)
+    found = []
+    for i in np.flatnonzero(~held):
+        label, _, unit = constraint.function.labels[i].partition(' [')
+        found.append(Violation(f'{constraint.name}: {label}', float(f[i]), float(lower[i]),
+                               float(upper[i]), unit.rstrip(']')))
+    return found

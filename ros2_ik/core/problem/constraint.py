@@ -28,7 +28,8 @@ class Constraint:
     def __init__(self, function: KinematicFunction, lower: Any = -np.inf, upper: Any = np.inf,
                  name: str | None = None, tolerance: float = TOLERANCE) -> None:
         if not isinstance(function, KinematicFunction):
-            raise InvalidConstraintError(f'a constraint takes a KinematicFunction, not {function!r}')
+            raise InvalidConstraintError('a constraint takes a KinematicFunction, not '
+                                         f'{function!r}')
         self.function, self.name = function, str(function) if name is None else name
         self.lower = bounds_of(lower, 'lower', function, self.name)
         self.upper = bounds_of(upper, 'upper', function, self.name)
@@ -45,7 +46,7 @@ class Constraint:
         return smooth, zero, zero
 
     def violation(self, at: Configuration) -> Array:
-        """How far each row is outside its bounds, (m,), in the row's unit."""
+        """Give how far each row is outside its bounds, (m,), in the row's unit."""
         f = self.function.value(at)
         outside: Array = np.maximum(np.maximum(self.lower - f, f - self.upper), 0.0)
         return outside

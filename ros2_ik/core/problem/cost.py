@@ -84,7 +84,7 @@ class ScalarCost(Cost):
                                          f'configuration, not {function!r} and {gradient!r}')
         self.function, self.gradient_of = function, gradient
         self.weight = float(_root(weight, 1, 'weight of a cost')[0, 0]**2)
-        self.name = name or getattr(function, '__name__', 'cost')
+        self.name = str(name or getattr(function, '__name__', 'cost'))
 
     def value(self, at: Configuration) -> float:
         return self.weight * self._number(at)

@@ -17,10 +17,11 @@ class FreeJoints:
 
     `indices` (n,) are their places in q, `columns` (m,) in the tangent space; `place` and
     `column` the same as a slice where they stand in a row, for a view costs nothing. `lower` and
-    `upper` (m,) are their limits in the tangent space's order, infinite for floating ones.
+    `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
+    where limits are off; `bounds` the same for all of q, (nq,) each.
     """
 
-    def __init__(self, robot: Robot, names: tuple[str, ...]) -> None:
+    def __init__(self, robot: Robot, names: tuple[str, ...], limited: bool = True) -> None:
         self.names = names
         self.joints = tuple(robot.joint(name) for name in names)
         self.indices = _flat((j.index, j.size) for j in self.joints)
@@ -28,18 +29,20 @@ class FreeJoints:
         self.place, self.column = _as_slice(self.indices), _as_slice(self.columns)
         lower, upper = np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf)
         for joint in self.joints:
-            if joint.single:
+            if joint.single and limited:
                 lower[joint.velocity_index], upper[joint.velocity_index] = joint.lower, joint.upper
         self.lower, self.upper = lower[self.columns], upper[self.columns]
+        infinite = np.full(robot.nq, np.inf)
+        self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)
         self.is_locked = np.ones(robot.nq, dtype=bool)
         self.is_locked[self.indices] = False
         self.turnable = _flat((j.index, 1) for j in self.joints if _turnable(j, robot))
 
 
 @lru_cache(maxsize=32)
-def free_joints(robot: Robot, names: tuple[str, ...]) -> FreeJoints:
+def free_joints(robot: Robot, names: tuple[str, ...], limited: bool = True) -> FreeJoints:
     """Prepare joints of a robot once for all problems that move them."""
-    return FreeJoints(robot, names)
+    return FreeJoints(robot, names, limited)
 
 
 def _turnable(joint: Joint, robot: Robot) -> bool:

@@ -1,11 +1,15 @@
-"""A question: which joints may move, and where to."""
+"""A question: what is wanted, and which joints may move for it."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.checks import listed
-from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
+from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
+from ros2_ik.core.problem.constraint import Constraint
+from ros2_ik.core.problem.cost import Cost, ScalarCost
 from ros2_ik.core.problem.free_joints import free_joints
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Configuration, Robot
@@ -13,30 +17,42 @@ from ros2_ik.core.robot import Configuration, Robot
 
 class IKProblem:
     """
-    Targets for frames of a robot, and the joints that may move to reach them.
+    What is wanted of a robot's joint values, and the joints that may move for it.
 
-    The joints of `group` may move; without a group, all that move the tips. Passive joints and
-    those named in `locked` never do. Joints that do not move stay at their values in `start`
-    (anything `Robot.to_q` takes), by default `robot.neutral`. A target in a frame that only such
-    joints move is resolved to the root frame here.
+    `targets` and `constraints` must hold, the sum of `costs` should be small. The joints of
+    `group` may move; without a group, all that any of these depends on. Passive joints and those
+    named in `locked` never do. Joints that do not move stay at their values in `start` (anything
+    `Robot.to_q` takes), by default `robot.neutral`. Moving joints stay within their limits unless
+    `joint_limits` is False. A target in a frame that only joints at rest move is resolved to the
+    root frame here.
 
-    Raises UnknownFrameError, UnknownGroupError, or InvalidTargetError when a tip cannot move.
+    Raises UnknownFrameError, UnknownGroupError, InvalidTargetError when a tip cannot move, or
+    InvalidConstraintError when nothing is asked for.
     """
 
-    def __init__(self, robot: Robot, targets: Sequence[PoseTarget] | PoseTarget,
+    def __init__(self, robot: Robot, targets: Sequence[PoseTarget] | PoseTarget = (),
                  group: str | None = None, start: JointValues | None = None,
-                 locked: Iterable[str] = ()) -> None:
+                 locked: Iterable[str] = (), constraints: Sequence[Constraint] = (),
+                 costs: Sequence[Cost] = (), joint_limits: bool = True) -> None:
         found = [targets] if isinstance(targets, PoseTarget) else listed(targets)
         names = listed(locked)
-        if not found or not all(isinstance(target, PoseTarget) for target in found):
+        if found is None or not all(isinstance(target, PoseTarget) for target in found):
             raise InvalidTargetError(f'targets must be a list of PoseTarget, not {targets!r}')
         if names is None:
             raise InvalidOptionError(f'locked is a list of joint names, not {locked!r}')
-        self.robot, self.group = robot, group
+        if not isinstance(joint_limits, (bool, np.bool_)):
+            raise InvalidOptionError(f'joint_limits is True or False, not {joint_limits!r}')
+        self.robot, self.group, self.joint_limits = robot, group, bool(joint_limits)
+        self.constraints = _all(constraints, Constraint, 'constraints')
+        self.costs = _all(costs, Cost, 'costs')
+        if not (found or self.constraints or self.costs):
+            raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
+                                         'nor costs are given')
         self.start = robot.to_q(start)
         self.start.setflags(write=False)
         self.locked_joints = frozenset(robot.joint(name).name for name in names)
-        self.free = free_joints(robot, self._free_names(found))
+        self.free = free_joints(robot, self._free_names(found), self.joint_limits)
+        self.lower, self.upper = self.free.bounds
         self.targets = tuple(self._resolved(target) for target in found)
 
     def _free_names(self, targets: Sequence[PoseTarget]) -> tuple[str, ...]:
@@ -50,7 +66,11 @@ class IKProblem:
                 raise InvalidTargetError(f"no joint{group} moves '{target.tip}' relative to "
                                          f"'{target.relative_to or self.robot.root_frame}'")
             used |= moving
-        free = used if names is None else names
+        for constraint in self.constraints:
+            used |= constraint.function.joints(self.robot)
+        for cost in self.costs:
+            used |= cost.joints(self.robot)
+        free = used - self.robot.passive_joints - self.locked_joints if names is None else names
         return tuple(name for name in self.robot.joint_names if name in free)
 
     def _moving(self, target: PoseTarget) -> frozenset[str]:
@@ -68,10 +88,19 @@ class IKProblem:
         return PoseTarget(target.tip, placement * target.function.reference, None, target.weights,
                           target.position_tolerance, target.orientation_tolerance)
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Which of targets, constraints, costs and scalar costs it has."""
+        scalar = sum(isinstance(cost, ScalarCost) for cost in self.costs)
+        return frozenset(kind for kind, count in (
+            ('targets', len(self.targets)), ('constraints', len(self.constraints)),
+            ('costs', len(self.costs) - scalar), ('scalar costs', scalar)) if count)
+
     def question(self) -> dict[str, Any]:
         """Give the arguments that make this problem again, with its robot."""
         return {'targets': self.targets, 'group': self.group, 'start': self.start,
-                'locked': self.locked_joints}
+                'locked': self.locked_joints, 'constraints': self.constraints,
+                'costs': self.costs, 'joint_limits': self.joint_limits}
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -84,3 +113,13 @@ class IKProblem:
         place = self.free.place
         result[place] = q[place]
         return result
+
+
+T = TypeVar('T')
+
+
+def _all(items: Sequence[T], kind: Any, name: str) -> tuple[T, ...]:
+    found = listed(items)
+    if found is None or not all(isinstance(item, kind) for item in found):
+        raise InvalidConstraintError(f'{name} must be a list of {kind.__name__}, not {items!r}')
+    return tuple(found)

@@ -28,7 +28,7 @@ class IKSolution:
     best_joints: dict[str, Any]
     errors: tuple[TargetError, ...] = ()
     violations: tuple[Violation, ...] = ()
-    cost: float = 0.0
+    costs: tuple[tuple[str, float], ...] = ()    # name and value of each cost, at best_q
     contacts: tuple[Any, ...] = ()
     iterations: int = 0
     restarts: int = 0
@@ -53,6 +53,11 @@ class IKSolution:
     def joints(self) -> dict[str, Any] | None:
         """The answer by joint name, or None."""
         return self.best_joints if self.success else None
+
+    @property
+    def cost(self) -> float:
+        """Sum of all costs, at best_q."""
+        return sum(value for _, value in self.costs)
 
     @property
     def pose_error_norm(self) -> float:

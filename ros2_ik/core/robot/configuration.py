@@ -26,6 +26,13 @@ class Configuration:
         self._data = robot.model.createData() if data is None else data
         self.update(q)
 
+    @classmethod
+    def computed(cls, robot: Robot, q: Array, data: Any) -> 'Configuration':
+        """Wrap q (nq,), known to be good, and data whose joint Jacobians are those of q."""
+        at = cls.__new__(cls)
+        at.robot, at.q, at._data = robot, q, data
+        return at
+
     def update(self, q: JointValues | None) -> None:
         """Move to q; raises what `Robot.to_q` raises, and then stays where it was."""
         q = self.robot.to_q(q)

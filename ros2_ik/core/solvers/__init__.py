@@ -6,6 +6,9 @@ from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.search import Search
 from ros2_ik.core.solvers.solve import solve, solve_pose
 from ros2_ik.core.solvers.solver import Attempt, make_solver, register_solver, Solver, solver_names
+from ros2_ik.core.solvers.sqp import SequentialQuadratic
 
-__all__ = ['Attempt', 'Budget', 'ClosedLoopIK', 'LevenbergMarquardt', 'Search', 'Solver',
-           'make_solver', 'register_solver', 'solve', 'solve_pose', 'solver_names']
+__all__ = [
+    'Attempt', 'Budget', 'ClosedLoopIK', 'LevenbergMarquardt', 'Search', 'SequentialQuadratic',
+    'Solver', 'make_solver', 'register_solver', 'solve', 'solve_pose', 'solver_names',
+]

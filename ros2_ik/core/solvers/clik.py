@@ -66,7 +66,7 @@ class ClosedLoopIK(Solver):
                                                 self._weights * err)
             q = pin.integrate(robot.model, q, v * self.dt)
             if self.clamp_limits:
-                q = np.clip(q, robot.lower, robot.upper)
+                q = np.clip(q, self.problem.lower, self.problem.upper)
             iteration += 1
 
     def _rows(self, q: Array) -> tuple[Array, Array]:

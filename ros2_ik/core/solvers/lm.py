@@ -115,4 +115,4 @@ class LevenbergMarquardt(Solver):
         v = np.zeros(robot.nv)
         v[free.column] = self._within(position, A, g) - position
         moved = pin.integrate(robot.model, q, v)
-        return self.problem.locked(np.clip(moved, robot.lower, robot.upper))
+        return self.problem.locked(np.clip(moved, self.problem.lower, self.problem.upper))

@@ -39,7 +39,7 @@ class Starts:
 
 def within_limits(problem: IKProblem, seed: Array) -> Array:
     """Give a seed (nq,) with moving joints brought within their limits and the others locked."""
-    return problem.locked(np.minimum(np.maximum(seed, problem.robot.lower), problem.robot.upper))
+    return problem.locked(np.minimum(np.maximum(seed, problem.lower), problem.upper))
 
 
 def nearest_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
@@ -55,8 +55,8 @@ def nearest_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
     turns = np.round((seed[indices] - angle) / TURN)
     if not turns.any():
         return q
-    least = np.ceil((problem.robot.lower[indices] - angle) / TURN)
-    most = np.floor((problem.robot.upper[indices] - angle) / TURN)
+    least = np.ceil((problem.lower[indices] - angle) / TURN)
+    most = np.floor((problem.upper[indices] - angle) / TURN)
     result = q.copy()
     # q itself is within the limits, up to rounding: 0 must stay possible
     result[indices] += TURN * np.clip(turns, np.minimum(least, 0), np.maximum(most, 0))

@@ -19,9 +19,8 @@ from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.restarts import nearest_turns, Starts, within_limits
 from ros2_ik.core.solvers.solver import Attempt, make_solver
 
-SELECTIONS = ('first', 'nearest')
+SELECTIONS = ('first', 'nearest', 'cost')
 SAME = 1e-2    # answers closer than this in every joint [rad, m] are one
-AUTO_REASON = 'auto: only poses of frames are asked for'
 
 
 @dataclass(frozen=True)
@@ -32,6 +31,11 @@ class Candidate:
     verdict: Verdict
     distance: float     # to the seed, in the tangent space of the moving joints
 
+    @property
+    def cost(self) -> float:
+        """Sum of the problem's costs."""
+        return sum(self.verdict.costs)
+
 
 class Search:
     """
@@ -39,8 +43,8 @@ class Search:
 
     The seeds come first, then uniform random starts. `select`: 'first' stops at the first
     `solutions` different accepted answers, 'nearest' goes on until the budget is over and keeps
-    those nearest the first seed. The same `random_state` gives the same starts. `options` are the
-    solver's.
+    those nearest the first seed, 'cost' those of the lowest cost. The same `random_state` gives
+    the same starts. `options` are the solver's.
 
     Raises UnknownSolverError or InvalidOptionError.
     """
@@ -62,9 +66,8 @@ class Search:
             random_state = whole(random_state, 'random_state', InvalidOptionError, least=0)
         self.problem, self.budget = problem, budget or Budget()
         self.select, self.solutions, self.allow_restarts = select, solutions, allow_restarts
-        auto = isinstance(solver, str) and solver == 'auto'
-        self.solver, self.options = ('lm' if auto else solver), dict(options or {})
-        self.reason = AUTO_REASON if auto else 'asked for by name'
+        self.solver, self.reason = _choice(solver, problem)
+        self.options = dict(options or {})
         self._seeds = _seeds(problem, seeds)
         self._random: Any = random_state
         self.attempts = self.iterations = 0
@@ -134,8 +137,8 @@ class Search:
         self.iterations += attempt.iterations
         self.budget.iterations -= attempt.iterations
         self._last = attempt.exit_flag
-        better = self.best is None or attempt.error < self.best.attempt.error
-        if better or attempt.exit_flag is ExitFlag.CONVERGED:
+        better = self.best is None or _order(attempt) < _order(self.best.attempt)
+        if better or attempt.reached:
             self._judge(attempt, better)
         if self.budget.progress and self.best:
             self.budget.progress(math.sqrt(self.best.attempt.error), self.attempts)
@@ -161,7 +164,7 @@ class Search:
                      if self._same(other.attempt.q, q)), None)
         if twin is None:
             self.accepted.append(candidate)
-        elif candidate.distance < self.accepted[twin].distance:
+        elif self._rank(candidate) < self._rank(self.accepted[twin]):
             self.accepted[twin] = candidate
 
     def _difference(self, a: Array, b: Array) -> Array:
@@ -186,9 +189,13 @@ class Search:
         return self._solution(Status.SUCCESS, found[0], alternatives)
 
     def _ranked(self) -> list[Candidate]:
-        if self.select == 'nearest':
-            return sorted(self.accepted, key=lambda c: c.distance)[:self.solutions]
-        return self.accepted[:1] + sorted(self.accepted[1:], key=lambda c: c.distance)
+        if self.select == 'first':
+            return self.accepted[:1] + sorted(self.accepted[1:], key=self._rank)
+        return sorted(self.accepted, key=self._rank)[:self.solutions]
+
+    def _rank(self, candidate: Candidate) -> float:
+        """Give what the chosen answer has least of."""
+        return candidate.cost if self.select == 'cost' else candidate.distance
 
     def _failure_status(self) -> Status:
         if self.budget.cancelled():
@@ -207,7 +214,8 @@ class Search:
         seconds = (self._ended or time.monotonic()) - self.budget.started
         return IKSolution(
             status, self._message(status, verdict, seconds), q, robot.to_joints(q),
-            verdict.errors, verdict.violations, contacts=(), iterations=self.iterations,
+            verdict.errors, verdict.violations, _named(self.problem, verdict),
+            iterations=self.iterations,
             restarts=max(0, self.attempts - len(self._seeds)), seconds=seconds,
             solver=self.solver, solver_reason=self.reason,
             exit_flag=candidate.attempt.exit_flag if candidate else self._last,
@@ -217,17 +225,42 @@ class Search:
     def _message(self, status: Status, verdict: Verdict, seconds: float) -> str:
         tried = f'{self.attempts} attempt{"s" * (self.attempts != 1)}'
         if status is Status.SUCCESS:
-            if self.select == 'nearest' or self.solutions > 1:
+            if self.select != 'first' or self.solutions > 1:
                 count = len(self.accepted)
-                which = 'nearest' if self.select == 'nearest' else 'first'
+                which = {'cost': 'cheapest'}.get(self.select, self.select)
                 return f'{which} of {count} solution{"s" * (count != 1)} found in {tried}'
             return f'solution found in {tried}'
-        off = '; '.join(f"'{error.tip}' stays {error.position:.3g} m and {error.orientation:.3g} "
-                        'rad from its target' for error in verdict.errors)
+        off = _off(verdict)
         after = f'in {seconds:.3g} s and {tried}'
         return {Status.PREEMPTED: f'cancelled {after}: ',
                 Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: ',
                 }.get(status, f'no solution found {after}: ') + off
+
+
+def _choice(solver: Any, problem: IKProblem) -> tuple[Any, str]:
+    """Choose a solver by the problem's shape, unless one is named; and say why."""
+    if not (isinstance(solver, str) and solver == 'auto'):
+        return solver, 'asked for by name'
+    if problem.kinds <= {'targets'}:
+        return 'lm', 'auto: only poses of frames are asked for'
+    return 'sqp', f'auto: the problem has {" and ".join(sorted(problem.kinds))}'
+
+
+def _order(attempt: Attempt) -> tuple[bool, float]:
+    """Put attempts that reached what must hold first, the cheapest first of all."""
+    return not attempt.reached, attempt.cost if attempt.reached else attempt.error
+
+
+def _named(problem: IKProblem, verdict: Verdict) -> tuple[tuple[str, float], ...]:
+    return tuple((cost.name, value)
+                 for cost, value in zip(problem.costs, verdict.costs, strict=False))
+
+
+def _off(verdict: Verdict) -> str:
+    """Say what does not hold, targets first."""
+    parts = [f"'{error.tip}' stays {error.position:.3g} m and {error.orientation:.3g} rad from "
+             'its target' for error in verdict.errors]
+    return '; '.join(parts or [f'violated: {violation}' for violation in verdict.violations])
 
 
 def _seeds(problem: IKProblem, seeds: Any) -> list[Array]:

@@ -15,12 +15,24 @@ from ros2_ik.core.solvers.budget import Budget
 
 @dataclass(frozen=True)
 class Attempt:
-    """Where one descent ended: q (nq,), its squared error, and why it ended."""
+    """
+    Where one descent ended: q (nq,), the squared error of what must hold, and why it ended.
+
+    `cost` is the sum of the costs where they were looked at; such a descent may end before their
+    minimum where all that must hold does: `holds`.
+    """
 
     q: Array
     error: float
     iterations: int
     exit_flag: ExitFlag
+    cost: float = 0.0
+    holds: bool = False
+
+    @property
+    def reached(self) -> bool:
+        """Whether all that must hold does, as far as the solver can tell."""
+        return self.holds or self.exit_flag is ExitFlag.CONVERGED
 
 
 class Solver(ABC):
@@ -29,13 +41,18 @@ class Solver(ABC):
 
     Made for one problem, so that what can be prepared is prepared once. Options are keyword
     arguments of __init__. Knows nothing of restarts, selection or collisions, and claims no
-    success: acceptance does.
+    success: acceptance does. `kinds` are the parts of a problem that it can use.
     """
 
     name: ClassVar[str]
+    kinds: ClassVar[frozenset[str]] = frozenset(('targets',))
 
     def __init__(self, problem: IKProblem) -> None:
         self.problem = problem
+        for kind in problem.kinds - self.kinds:
+            able = [name for name, solver in _SOLVERS.items() if problem.kinds <= solver.kinds]
+            raise InvalidOptionError(f"solver '{self.name}' cannot use {kind}; of the built-in "
+                                     f'ones these can: {", ".join(able) or "none"}')
 
     @abstractmethod
     def attempt(self, start: Array, budget: Budget) -> Attempt:

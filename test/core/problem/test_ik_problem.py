@@ -9,6 +9,7 @@ from ros2_ik.core import (
     Configuration,
     IKError,
     IKProblem,
+    InvalidConstraintError,
     InvalidStateError,
     InvalidTargetError,
     PoseTarget,
@@ -108,7 +109,7 @@ def test_start_is_copied_and_fixed(robot):
 
 
 @pytest.mark.parametrize('arguments, error, words', [
-    ({'targets': []}, InvalidTargetError, []),
+    ({'targets': []}, InvalidConstraintError, ['nothing is asked for']),
     ({'targets': None}, InvalidTargetError, []),
     ({'targets': 5}, IKError, []),
     ({'targets': [5]}, IKError, []),

@@ -1,0 +1,115 @@
+"""Values and Jacobians of many functions at once, for loops."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.functions.kinematic_function import KinematicFunction
+from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.robot import Configuration, Robot
+
+
+class FunctionStack:
+    """
+    The rows of several functions, one under the other, of one robot.
+
+    `evaluate(q)` gives f (m,) and J (m, n) for the `columns` of the tangent space asked for
+    (default: all). `rows[i]` is where function i stands. Wrenches become Jacobians in one
+    product: J_row = (w @ J of all bodies) where the joint carries the one body and not the
+    other, with the sign of the one it carries.
+    """
+
+    def __init__(self, robot: Robot, functions: Sequence[KinematicFunction],
+                 columns: Any = slice(None)) -> None:
+        for function in functions:
+            function.joints(robot)     # unknown frames are told before the first step
+        self.robot, self.functions, self.columns = robot, tuple(functions), columns
+        self.rows: list[slice] = []
+        for function in self.functions:
+            first = self.rows[-1].stop if self.rows else 0
+            self.rows.append(slice(first, first + len(function.labels)))
+        self.size = self.rows[-1].stop if self.rows else 0
+        self._relative = [(i, *self._frames(f)) for i, f in enumerate(self.functions)
+                          if isinstance(f, RelativeFunction)]
+        self._others = [(i, f) for i, f in enumerate(self.functions)
+                        if not isinstance(f, RelativeFunction)]
+        self._used = sorted({frame for _, _, *frames in self._relative for frame in frames} - {0})
+        self._at: Configuration | None = None
+        self._prepare()
+
+    def _frames(self, function: RelativeFunction) -> tuple[Any, int, int]:
+        relative = function.relative_to
+        return (function.measure, self.robot.frame_id(function.frame),
+                0 if relative is None else self.robot.frame_id(relative))
+
+    def _prepare(self) -> None:
+        """Find which column of Pinocchio's Jacobian moves which row, and with which sign."""
+        model = self.robot.model
+        extended = int(getattr(model, 'nvExtended', model.nv))
+        self._mask = np.zeros((self.size, extended))
+        for i, _, frame, relative in self._relative:
+            self._mask[self.rows[i]] = (_support(model, frame, extended)
+                                        - _support(model, relative, extended))
+        self._wrenches = np.zeros((self.size, 6))
+        # columns of followers are added to their leaders'
+        self._reduction = None
+        if extended != model.nv:
+            self._reduction = np.zeros((extended, model.nv))
+            for joint in list(model.joints)[1:]:
+                for k in range(max(joint.nv, 1)):
+                    self._reduction[joint.idx_vExtended + k, joint.idx_v + k] = 1.0
+            self._reduction = np.ascontiguousarray(self._reduction[:, self.columns])
+        else:
+            self._mask = np.ascontiguousarray(self._mask[:, self.columns])
+        self._flat = extended == 1     # Pinocchio 4.1 then gives shape (6,)
+
+    def value(self, q: Array) -> Array:
+        """Give f (m,) at q (nq,)."""
+        return self._values(q)
+
+    def evaluate(self, q: Array) -> tuple[Array, Array]:
+        """Give f (m,) and J (m, n) at q (nq,)."""
+        f = self._values(q)
+        data = self.robot.scratch_data()
+        twists = data.J.reshape(6, 1) if self._flat else data.J
+        if self._reduction is None:
+            J = (self._wrenches @ twists[:, self.columns]) * self._mask
+        else:
+            J = ((self._wrenches @ twists) * self._mask) @ self._reduction
+        for i, function in self._others:
+            assert self._at is not None
+            J[self.rows[i]] = function.jacobian(self._at)[:, self.columns]
+        return f, J
+
+    def _values(self, q: Array) -> Array:
+        """Give f, leaving forward kinematics and wrenches behind."""
+        model, data = self.robot.model, self.robot.scratch_data()
+        pin.computeJointJacobians(model, data, q)
+        placements = {frame: pin.updateFramePlacement(model, data, frame) for frame in self._used}
+        placements[0] = _ORIGIN
+        f, W, rows = np.empty(self.size), self._wrenches, self.rows
+        for i, measure, frame, relative in self._relative:
+            part = rows[i]
+            f[part], W[part] = measure(placements[frame], placements[relative])
+        if self._others:
+            at = self._at = Configuration.computed(self.robot, q, data)
+            for i, function in self._others:
+                f[rows[i]] = function.value(at)
+        return f
+
+
+_ORIGIN = pin.SE3.Identity()
+
+
+def _support(model: Any, frame: int, extended: int) -> Array:
+    """Give 1 for each column of the joints that carry a frame, (extended,)."""
+    mask = np.zeros(extended)
+    for index in model.supports[model.frames[frame].parentJoint]:
+        joint = model.joints[int(index)]
+        if int(index):
+            first = getattr(joint, 'idx_vExtended', joint.idx_v)
+            mask[first:first + max(joint.nv, 1)] = 1.0
+    return mask

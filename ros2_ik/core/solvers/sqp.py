@@ -1,0 +1,124 @@
+"""Sequential quadratic programming: hard rows, then costs under them."""
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import positive, whole
+from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.problem import ExitFlag, IKProblem
+from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.cost_descent import CostDescent
+from ros2_ik.core.solvers.problem_rows import ProblemRows
+from ros2_ik.core.solvers.quadratic_program import QuadraticProgram
+from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+
+GIVE_UP_AFTER = 6     # iterations in a row without a drop of the violation
+DROP = 0.8
+
+
+@register_solver('sqp')
+class SequentialQuadratic(Solver):
+    """
+    Gauss-Newton SQP with the limits and the bounds inside the step.
+
+    First the hard rows alone: min 1/2 |dq|^2 + 1/(2 rho) |slack|^2 with lower <= f + J dq + slack
+    <= upper, dq within the limits and a trust region [rad, m]; rho = `damping` |violation|^2 +
+    1e-9. So a step always exists, and an infeasible problem ends where its violation is least.
+    Then, where there are costs, the same with their Gauss-Newton matrix, damped by the gain
+    ratio of an L1 merit, with a second-order correction; what constraints and scalar costs bend
+    is learnt by a Powell-damped BFGS matrix (Nocedal and Wright, "Numerical Optimization", 18).
+    """
+
+    kinds = frozenset(('targets', 'constraints', 'costs', 'scalar costs'))
+
+    def __init__(self, problem: IKProblem, damping: float = 1e-2, trust: float = 0.7,
+                 attempt_iterations: int = 40, cost_iterations: int = 60) -> None:
+        super().__init__(problem)
+        self.damping = positive(damping, 'damping', InvalidOptionError)
+        self.trust = positive(trust, 'trust', InvalidOptionError)
+        self.attempt_iterations = whole(attempt_iterations, 'attempt_iterations',
+                                        InvalidOptionError)
+        self.cost_iterations = whole(cost_iterations, 'cost_iterations', InvalidOptionError)
+        self.rows = rows = ProblemRows(problem)
+        free = problem.free
+        self._n = len(free.columns)
+        self._vector_space = all(joint.size == joint.velocity_size for joint in free.joints)
+        self._equal = np.flatnonzero(rows.equal)
+        self._between = np.flatnonzero(~rows.equal)
+        self._step_program = QuadraticProgram(self._n, len(self._between), 1.0)
+
+    def attempt(self, start: Array, budget: Budget) -> Attempt:
+        """Descend from `start` (nq,)."""
+        attempt = self.feasible(start, budget)
+        if attempt.reached and self.problem.costs:
+            return CostDescent(self).descend(attempt, budget)
+        return attempt
+
+    def feasible(self, start: Array, budget: Budget) -> Attempt:
+        """Go from `start` to where the hard rows hold, or as near as it gets."""
+        rows, interrupted = self.rows, budget.interrupted
+        limit = min(self.attempt_iterations, budget.iterations)
+        q, best, best_q, stall, iteration = start, np.inf, start, 0, 0
+        while True:
+            f, J = rows.hard(q)
+            away = rows.outside(f)
+            error = float(away @ away)
+            if (np.abs(away) <= rows.tolerance).all():
+                return Attempt(q, error, iteration, ExitFlag.CONVERGED)
+            stall = 0 if error < DROP * best else stall + 1
+            if error < best:
+                best, best_q = error, q
+            flag = interrupted()
+            if iteration >= limit:
+                flag = ExitFlag.ITERATION_LIMIT
+            elif stall >= GIVE_UP_AFTER:
+                flag = ExitFlag.ERROR_CHANGE_TOO_SMALL
+            step = None if flag else self._step(q, f, J, away, error)
+            if step is None:
+                return Attempt(best_q, best, iteration, flag or ExitFlag.STEP_TOO_SMALL)
+            q = self.moved(q, step)
+            iteration += 1
+
+    def _step(self, q: Array, f: Array, J: Array, away: Array, error: float) -> Array | None:
+        rows, equal, between = self.rows, self._equal, self._between
+        low, high = self.box(q, self.trust)
+        J_equal, A = J[equal], J[between]
+        H = J_equal.T @ J_equal
+        H.reshape(-1)[::self._n + 1] += self.damping * error + 1e-9
+        lower = np.concatenate([low, rows.lower[between] - f[between]])
+        upper = np.concatenate([high, rows.upper[between] - f[between]])
+        found = self._step_program.solve(H, -(away[equal] @ J_equal), A, lower, upper)
+        return None if found is None else found[0]
+
+    def box(self, q: Array, trust: float) -> tuple[Array, Array]:
+        """Give how far each free column may move down and up from q, (n,) each."""
+        free = self.problem.free
+        if self._vector_space:
+            position = q[free.place]
+        else:
+            position = np.zeros(self.problem.robot.nv)
+            for joint in free.joints:
+                if joint.single:
+                    position[joint.velocity_index] = q[joint.index]
+            position = position[free.column]
+        return (np.minimum(np.maximum(free.lower - position, -trust), 0.0),
+                np.maximum(np.minimum(free.upper - position, trust), 0.0))
+
+    def difference(self, a: Array, b: Array) -> Array:
+        """Give the step (n,) of the free columns that leads from a to b."""
+        v: Array = pin.difference(self.problem.robot.model, a, b)[self.problem.free.column]
+        return v
+
+    def moved(self, q: Array, step: Array) -> Array:
+        """Give q moved by a step (n,) of the free columns, within the limits."""
+        problem, free = self.problem, self.problem.free
+        if self._vector_space:
+            result, place = q.copy(), free.place
+            position = q[place] + step
+            result[place] = np.minimum(np.maximum(position, free.lower), free.upper)
+            return result
+        v = np.zeros(problem.robot.nv)
+        v[free.column] = step
+        q = pin.integrate(problem.robot.model, q, v)
+        return problem.locked(np.minimum(np.maximum(q, problem.lower), problem.upper))
