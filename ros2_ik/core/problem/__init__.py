@@ -1,6 +1,7 @@
 """Questions and answers."""
 
 from ros2_ik.core.problem.acceptance import accept, TargetError, Verdict, Violation
+from ros2_ik.core.problem.conflicts import conflict
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.ik_problem import IKProblem
@@ -10,4 +11,4 @@ from ros2_ik.core.problem.status import ExitFlag, Status
 
 __all__ = ['ALL_AXES', 'Constraint', 'Cost', 'ExitFlag', 'IKProblem', 'IKSolution',
            'LeastSquares', 'PoseTarget', 'ScalarCost', 'Status', 'TargetError', 'Verdict',
-           'Violation', 'accept']
+           'Violation', 'accept', 'conflict']

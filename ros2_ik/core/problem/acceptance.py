@@ -30,13 +30,18 @@ class TargetError:
 
 @dataclass(frozen=True)
 class Violation:
-    """Something that does not hold: value is `amount` outside lower..upper, in `unit`."""
+    """
+    Something that does not hold: value is `amount` outside lower..upper, in `unit`.
+
+    `kind` is what it belongs to: 'target', 'constraint' or 'joint'.
+    """
 
     name: str
     value: float
     lower: float
     upper: float
     unit: str
+    kind: str = 'joint'
 
     @property
     def amount(self) -> float:
@@ -104,7 +109,7 @@ def _target_violations(target: PoseTarget, position: float,
                        orientation: float) -> list[Violation]:
     rows = ((position, target.position_tolerance, 'position', 'm'),
             (orientation, target.orientation_tolerance, 'orientation', 'rad'))
-    return [Violation(f"{what} error of '{target.tip}'", error, 0.0, tolerance, unit)
+    return [Violation(f"{what} error of '{target.tip}'", error, 0.0, tolerance, unit, 'target')
             for error, tolerance, what, unit in rows if not error <= tolerance]
 
 
@@ -116,5 +121,5 @@ def _constraint_violations(constraint: Constraint, at: Configuration) -> list[Vi
     for i in np.flatnonzero(~held):
         label, _, unit = constraint.function.labels[i].partition(' [')
         found.append(Violation(f'{constraint.name}: {label}', float(f[i]), float(lower[i]),
-                               float(upper[i]), unit.rstrip(']')))
+                               float(upper[i]), unit.rstrip(']'), 'constraint'))
     return found

@@ -16,10 +16,11 @@ class IKSolution:
     What came of a question.
 
     `q` (nq,) and `joints` (by name, all joints of the robot) are the answer and None without
-    success; `best_q` and `best_joints` are the least bad values seen, always. `errors` and
-    `violations` are those of best_q, which is q in case of success. `pose_error_norm` is the
-    length of all counted error rows together, metres and radians mixed as in MATLAB.
-    `alternatives` are other answers when several were asked for, best first.
+    success, or an approximate one where that was asked for; `best_q` and `best_joints` are the
+    least bad values seen, always. `errors`, `violations` and `costs` are those of best_q, which
+    is q in case of success. `pose_error_norm` is the length of all counted error rows together,
+    metres and radians mixed as in MATLAB. `alternatives` are other answers when several were
+    asked for, best first.
     """
 
     status: Status
@@ -46,13 +47,17 @@ class IKSolution:
 
     @property
     def q(self) -> Array | None:
-        """The answer (nq,), or None."""
-        return self.best_q if self.success else None
+        """The answer (nq,), or None; one that is APPROXIMATE was asked for."""
+        return self.best_q if self._answered else None
 
     @property
     def joints(self) -> dict[str, Any] | None:
         """The answer by joint name, or None."""
-        return self.best_joints if self.success else None
+        return self.best_joints if self._answered else None
+
+    @property
+    def _answered(self) -> bool:
+        return self.status in (Status.SUCCESS, Status.APPROXIMATE)
 
     @property
     def cost(self) -> float:

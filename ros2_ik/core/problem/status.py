@@ -7,6 +7,7 @@ class Status(IntEnum):
     """What became of a question; numbers of moveit_msgs/MoveItErrorCodes."""
 
     SUCCESS = 1
+    APPROXIMATE = 2                     # not MoveIt's; only where it was asked for
     NO_IK_SOLUTION = -31
     TIMED_OUT = -6
     GOAL_IN_COLLISION = -12

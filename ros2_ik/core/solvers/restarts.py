@@ -42,22 +42,25 @@ def within_limits(problem: IKProblem, seed: Array) -> Array:
     return problem.locked(np.minimum(np.maximum(seed, problem.lower), problem.upper))
 
 
-def nearest_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
+def chosen_turns(problem: IKProblem, q: Array, seed: Array, turns: str = 'seed') -> Array:
     """
     Give q (nq,) with full turns added or taken away within the limits.
 
-    Of all turns of a joint that mean the same place, the one nearest the seed is kept.
+    Of all turns of a joint that mean the same place the one nearest the seed is kept, or with
+    `turns` 'lower' the one nearest the joint's lower limit, where there is one.
     """
     indices = problem.free.turnable
     if not indices.size or not math.isfinite(q @ q):    # acceptance refuses the latter
         return q
     angle = q[indices]
-    turns = np.round((seed[indices] - angle) / TURN)
-    if not turns.any():
-        return q
-    least = np.ceil((problem.lower[indices] - angle) / TURN)
-    most = np.floor((problem.upper[indices] - angle) / TURN)
-    result = q.copy()
+    wanted = np.round((seed[indices] - angle) / TURN)
     # q itself is within the limits, up to rounding: 0 must stay possible
-    result[indices] += TURN * np.clip(turns, np.minimum(least, 0), np.maximum(most, 0))
+    least = np.minimum(np.ceil((problem.lower[indices] - angle) / TURN), 0)
+    most = np.maximum(np.floor((problem.upper[indices] - angle) / TURN), 0)
+    if turns == 'lower':
+        wanted = np.where(np.isfinite(least), least, wanted)
+    if not wanted.any():
+        return q
+    result = q.copy()
+    result[indices] += TURN * np.clip(wanted, least, most)
     return result

@@ -11,15 +11,17 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.checks import listed, whole
+from ros2_ik.core.checks import listed, vector, whole
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
-from ros2_ik.core.problem import accept, ExitFlag, IKProblem, IKSolution, Status, Verdict
-from ros2_ik.core.robot import Robot
+from ros2_ik.core.functions import Manipulability
+from ros2_ik.core.problem import accept, conflict, ExitFlag, IKProblem, IKSolution, Status, Verdict
+from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.restarts import nearest_turns, Starts, within_limits
+from ros2_ik.core.solvers.restarts import chosen_turns, Starts, within_limits
 from ros2_ik.core.solvers.solver import Attempt, make_solver
 
-SELECTIONS = ('first', 'nearest', 'cost')
+SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
+TURNS = ('seed', 'lower')
 SAME = 1e-2    # answers closer than this in every joint [rad, m] are one
 
 
@@ -30,6 +32,7 @@ class Candidate:
     attempt: Attempt
     verdict: Verdict
     distance: float     # to the seed, in the tangent space of the moving joints
+    manipulability: float = 0.0
 
     @property
     def cost(self) -> float:
@@ -43,20 +46,27 @@ class Search:
 
     The seeds come first, then uniform random starts. `select`: 'first' stops at the first
     `solutions` different accepted answers, 'nearest' goes on until the budget is over and keeps
-    those nearest the first seed, 'cost' those of the lowest cost. The same `random_state` gives
-    the same starts. `options` are the solver's.
+    those nearest the first seed, 'cost' those of the lowest cost, 'manipulability' those whose
+    tips are farthest from singular (Yoshikawa; the product over the tips). `turns`: of all turns
+    of a joint the one nearest the 'seed' or the 'lower' limit. `approximate` (position [m],
+    orientation [rad]) asks for the best answer within these when none holds: status APPROXIMATE.
+    The same `random_state` gives the same starts. `options` are the solver's.
 
     Raises UnknownSolverError or InvalidOptionError.
     """
 
     def __init__(self, problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
                  solver: str = 'auto', select: str = 'first', solutions: int = 1,
-                 allow_restarts: bool = True,
+                 allow_restarts: bool = True, turns: str = 'seed',
+                 approximate: Sequence[float] | None = None,
                  random_state: int | np.random.Generator | None = None,
                  budget: Budget | None = None,
                  options: Mapping[str, Any] | None = None) -> None:
-        if not (isinstance(select, str) and select in SELECTIONS):
-            raise InvalidOptionError(f"select is '{select}'; valid: {', '.join(SELECTIONS)}")
+        _check_choice('select', select, SELECTIONS)
+        _check_choice('turns', turns, TURNS)
+        if select == 'manipulability' and not problem.targets:
+            raise InvalidOptionError("select is 'manipulability', but the problem has no targets, "
+                                     'whose tips it is measured at')
         if not isinstance(allow_restarts, (bool, np.bool_)):
             raise InvalidOptionError(f'allow_restarts is True or False, not {allow_restarts!r}')
         if not isinstance(budget, (Budget, type(None))):
@@ -66,6 +76,10 @@ class Search:
             random_state = whole(random_state, 'random_state', InvalidOptionError, least=0)
         self.problem, self.budget = problem, budget or Budget()
         self.select, self.solutions, self.allow_restarts = select, solutions, allow_restarts
+        self.turns, self.approximate = turns, None
+        if approximate is not None:
+            self.approximate = vector(approximate, 'approximate', 2, InvalidOptionError)
+        self.conflict: str | None = None
         self.solver, self.reason = _choice(solver, problem)
         self.options = dict(options or {})
         self._seeds = _seeds(problem, seeds)
@@ -114,7 +128,7 @@ class Search:
             return True
         if self.attempts == 0 and not self.budget.cancelled():
             return False                     # best_q needs one look, however late it is
-        if self.attempts >= len(self._seeds) and not self.allow_restarts:
+        if self.attempts >= len(self._seeds) and (self.conflict or not self.allow_restarts):
             return True
         return self.budget.over()
 
@@ -137,6 +151,8 @@ class Search:
         self.iterations += attempt.iterations
         self.budget.iterations -= attempt.iterations
         self._last = attempt.exit_flag
+        if self.attempts == 1 and not attempt.reached:
+            self.conflict = conflict(self.problem)
         better = self.best is None or _order(attempt) < _order(self.best.attempt)
         if better or attempt.reached:
             self._judge(attempt, better)
@@ -152,10 +168,11 @@ class Search:
         return self._starts.random(self._random)
 
     def _judge(self, attempt: Attempt, better: bool) -> None:
-        q = nearest_turns(self.problem, attempt.q, self._seeds[0])
+        q = chosen_turns(self.problem, attempt.q, self._seeds[0], self.turns)
         if q is not attempt.q:
             attempt = replace(attempt, q=q)
-        candidate = Candidate(attempt, accept(self.problem, q), self._distance(q))
+        candidate = Candidate(attempt, accept(self.problem, q), self._distance(q),
+                              self._manipulability(q))
         if better:
             self.best = candidate
         if not candidate.verdict.accepted:
@@ -174,6 +191,13 @@ class Search:
     def _distance(self, q: Array) -> float:
         v = self._difference(self._seeds[0], q)
         return math.sqrt(v @ v)
+
+    def _manipulability(self, q: Array) -> float:
+        if self.select != 'manipulability':
+            return 0.0
+        at = Configuration(self.problem.robot, q)
+        return math.prod(float(Manipulability(t.tip, t.relative_to).value(at)[0])
+                         for t in self.problem.targets)
 
     def _same(self, a: Array, b: Array) -> bool:
         return float(np.abs(self._difference(a, b)).max()) < SAME
@@ -195,15 +219,29 @@ class Search:
 
     def _rank(self, candidate: Candidate) -> float:
         """Give what the chosen answer has least of."""
-        return candidate.cost if self.select == 'cost' else candidate.distance
+        if self.select == 'cost':
+            return candidate.cost
+        return -candidate.manipulability if self.select == 'manipulability' else candidate.distance
 
     def _failure_status(self) -> Status:
+        if self._is_near_enough():
+            return Status.APPROXIMATE
         if self.budget.cancelled():
             return Status.PREEMPTED
+        if self.conflict:
+            return Status.GOAL_CONSTRAINTS_VIOLATED
         best = self.best is not None and self.best.attempt.exit_flag
         if not self.finished or self._last is best is ExitFlag.TIME_LIMIT:
             return Status.TIMED_OUT    # the clock cut off the best attempt of all
         return Status.NO_IK_SOLUTION
+
+    def _is_near_enough(self) -> bool:
+        """Whether the best candidate will do as the approximate answer that was asked for."""
+        if self.approximate is None or self.best is None:
+            return False
+        most = dict(zip(('m', 'rad'), self.approximate.tolist(), strict=True))
+        return all(violation.kind != 'joint' and violation.amount <= most.get(violation.unit, 0.0)
+                   for violation in self.best.verdict.violations)
 
     def _solution(self, status: Status, candidate: Candidate | None,
                   alternatives: tuple[IKSolution, ...]) -> IKSolution:
@@ -227,14 +265,23 @@ class Search:
         if status is Status.SUCCESS:
             if self.select != 'first' or self.solutions > 1:
                 count = len(self.accepted)
-                which = {'cost': 'cheapest'}.get(self.select, self.select)
+                which = {'cost': 'cheapest', 'manipulability': 'most manipulable'}.get(
+                    self.select, self.select)
                 return f'{which} of {count} solution{"s" * (count != 1)} found in {tried}'
             return f'solution found in {tried}'
         off = _off(verdict)
         after = f'in {seconds:.3g} s and {tried}'
+        if status is Status.GOAL_CONSTRAINTS_VIOLATED:
+            return f'there is no solution: {self.conflict}'
         return {Status.PREEMPTED: f'cancelled {after}: ',
+                Status.APPROXIMATE: f'only an approximate solution found {after}: ',
                 Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: ',
                 }.get(status, f'no solution found {after}: ') + off
+
+
+def _check_choice(name: str, value: Any, valid: tuple[str, ...]) -> None:
+    if not (isinstance(value, str) and value in valid):
+        raise InvalidOptionError(f"{name} is '{value}'; valid: {', '.join(valid)}")
 
 
 def _choice(solver: Any, problem: IKProblem) -> tuple[Any, str]:
