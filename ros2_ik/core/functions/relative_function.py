@@ -63,10 +63,14 @@ _ORIGIN = pin.SE3.Identity()
 
 def wrench_at(forces: Array, point: Array) -> Array:
     """Wrenches (m, 6) of forces (m, 3) that act at a point (3,), all in the root frame."""
-    # f @ skew(p).T = p x f, row by row
-    return np.hstack([forces, forces @ pin.skew(point).T])
+    W = np.empty((len(forces), 6))
+    W[:, :3] = forces
+    W[:, 3:] = forces @ pin.skew(point).T    # p x f, row by row
+    return W
 
 
 def pure_moment(moments: Array) -> Array:
     """Wrenches (m, 6) of moments (m, 3) in the root frame's axes, without force."""
-    return np.hstack([np.zeros_like(moments), moments])
+    W = np.zeros((len(moments), 6))
+    W[:, 3:] = moments
+    return W

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions import JointCoupling, JointPositions
@@ -14,7 +15,7 @@ from ros2_ik.core.solvers.solver import Attempt
 
 FIRM = 1e-8           # softness of hard rows, so that a step always exists
 PENALTY = 10.0        # of the violation in the merit
-GAIN = 1e-10          # of the cost, relative, below which a step is not worth making
+GAIN = 1e-9           # of the cost, relative, below which a step is not worth making
 LEAST_STEP = 1e-9
 
 
@@ -65,8 +66,11 @@ class CostDescent:
             if predicted <= GAIN * (1.0 + abs(point.cost)) or np.abs(step).max() < LEAST_STEP:
                 break
             iterations += 1
-            after = self._corrected(point, step, predicted)
+            after = self._point(self._sqp.moved(point.q, step))
             ratio = (self._merit(point) - self._merit(after)) / predicted
+            if ratio < 0.5 and PENALTY * after.violation > 0.1 * predicted:
+                after = self._bent_back(point, after)
+                ratio = (self._merit(point) - self._merit(after)) / predicted
             if self._learns:
                 self._learn(point, after, multipliers)
             if ratio > 1e-4:
@@ -123,8 +127,8 @@ class CostDescent:
     def _curvature(self, point: Point, damping: float) -> Array:
         H: Array = point.H + self._bent
         H.reshape(-1)[::self._n + 1] += damping
-        if self._learns and np.linalg.eigvalsh(H)[0] <= 1e-9:
-            self._bent[:] = 0.0
+        if self._learns and dpotrf(H)[1]:      # not positive definite: begin to learn anew
+            self._bent = np.zeros_like(H)
             return self._curvature(point, damping)
         return H
 
@@ -137,11 +141,8 @@ class CostDescent:
     def _merit(self, point: Point) -> float:
         return point.cost + PENALTY * point.violation
 
-    def _corrected(self, point: Point, step: Array, predicted: float) -> Point:
-        """Make a step; where the rows' curvature eats the gain, bend it back onto them."""
-        after = self._point(self._sqp.moved(point.q, step))
-        if PENALTY * after.violation <= 0.1 * predicted:
-            return after
+    def _bent_back(self, point: Point, after: Point) -> Point:
+        """Where the rows' curvature ate the gain of a step, lead it back onto them."""
         low, high = self._sqp.box(after.q, self._sqp.trust)
         rows = self._rows
         back = self._program.solve(np.eye(self._n), np.zeros(self._n), point.J,

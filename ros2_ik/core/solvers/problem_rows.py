@@ -14,10 +14,10 @@ class ProblemRows:
     """
     All functions of a problem in one stack.
 
-    Hard rows come first: those of the targets (zero wanted), then those of the constraints that
-    ask for something, in the form solvers work on. `lower` and `upper` (m,) are their bounds,
-    `tolerance` (m,) what a solver aims at, `equal` (m,) those with one value. `scale` (m,) are
-    the weights of the targets' rows, which steer, and 1 for constraints.
+    Hard rows are those of the targets (zero wanted) and those of the constraints that ask for
+    something, in the form solvers work on; the first `equal` of them have one value, the others
+    a range. `lower` and `upper` (m,) are their bounds, `tolerance` (m,) what a solver aims at.
+    `scale` (m,) are the weights of the targets' rows, which steer, and 1 for constraints.
     """
 
     def __init__(self, problem: IKProblem) -> None:
@@ -47,13 +47,15 @@ class ProblemRows:
         self._cost_rows = self._stack.rows[len(functions) - len(self._least_squares):]
         low, high = _joined(lower), _joined(upper)
         asked = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
+        # rows with one value first, so that either sort is a slice
+        asked = asked[np.argsort(low[asked] != high[asked], kind='stable')]
         self._hard: slice | Indices = asked
-        if len(asked) == len(low):
+        if (asked == np.arange(len(low))).all() and len(asked) == len(low):
             self._hard = slice(0, len(low))
         self.scale = _joined(scale)[asked]
         self.lower, self.upper = low[asked] * self.scale, high[asked] * self.scale
         self.tolerance = SHARE * _joined(tolerance)[asked] * self.scale
-        self.equal = self.lower == self.upper
+        self.equal = int((self.lower == self.upper).sum())
         self._scaled = bool((self.scale != 1).any())
 
     def hard(self, q: Array) -> tuple[Array, Array]:

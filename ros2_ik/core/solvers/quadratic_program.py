@@ -1,5 +1,6 @@
 """The dense quadratic program of one step, solved by daqp."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class QuadraticProgram:
         `lower` and `upper` are those of the box (n,), followed by those of the rows (m,).
         """
         # daqp answers NaN for NaN with success, and takes a row that is NaN for none
-        if not np.isfinite(g @ g + H.sum() + A.sum()):
+        if not math.isfinite(g @ g + np.add.reduce(A, None)):
             return None
         if self._m == 0:
             x, _, flag, info = daqp.solve(H, g, A, upper, lower, self._sense)
@@ -58,4 +59,4 @@ class QuadraticProgram:
             else:
                 self._model.update(H=H, f=g, A=A, bupper=upper, blower=lower, sense=self._sense)
             x, _, flag, info = self._model.solve()
-        return (x, info['lam']) if flag > 0 and np.isfinite(x).all() else None
+        return (x, info['lam']) if flag > 0 and math.isfinite(x @ x) else None

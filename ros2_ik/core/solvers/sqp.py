@@ -1,5 +1,7 @@
 """Sequential quadratic programming: hard rows, then costs under them."""
 
+import math
+
 import numpy as np
 import pinocchio as pin
 
@@ -44,9 +46,8 @@ class SequentialQuadratic(Solver):
         free = problem.free
         self._n = len(free.columns)
         self._vector_space = all(joint.size == joint.velocity_size for joint in free.joints)
-        self._equal = np.flatnonzero(rows.equal)
-        self._between = np.flatnonzero(~rows.equal)
-        self._step_program = QuadraticProgram(self._n, len(self._between), 1.0)
+        self._ranges = len(rows.lower) - rows.equal
+        self._program = QuadraticProgram(self._n, self._ranges, 1.0)
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
@@ -58,13 +59,14 @@ class SequentialQuadratic(Solver):
     def feasible(self, start: Array, budget: Budget) -> Attempt:
         """Go from `start` to where the hard rows hold, or as near as it gets."""
         rows, interrupted = self.rows, budget.interrupted
+        tolerance, furthest = rows.tolerance, float(rows.tolerance @ rows.tolerance)
         limit = min(self.attempt_iterations, budget.iterations)
         q, best, best_q, stall, iteration = start, np.inf, start, 0, 0
         while True:
             f, J = rows.hard(q)
             away = rows.outside(f)
             error = float(away @ away)
-            if (np.abs(away) <= rows.tolerance).all():
+            if error <= furthest and (np.abs(away) <= tolerance).all():
                 return Attempt(q, error, iteration, ExitFlag.CONVERGED)
             stall = 0 if error < DROP * best else stall + 1
             if error < best:
@@ -74,21 +76,22 @@ class SequentialQuadratic(Solver):
                 flag = ExitFlag.ITERATION_LIMIT
             elif stall >= GIVE_UP_AFTER:
                 flag = ExitFlag.ERROR_CHANGE_TOO_SMALL
-            step = None if flag else self._step(q, f, J, away, error)
+            step = None if flag or not math.isfinite(error) else self._step(q, f, J, away, error)
             if step is None:
                 return Attempt(best_q, best, iteration, flag or ExitFlag.STEP_TOO_SMALL)
             q = self.moved(q, step)
             iteration += 1
 
     def _step(self, q: Array, f: Array, J: Array, away: Array, error: float) -> Array | None:
-        rows, equal, between = self.rows, self._equal, self._between
-        low, high = self.box(q, self.trust)
-        J_equal, A = J[equal], J[between]
+        rows, equal = self.rows, self.rows.equal
+        lower, upper = self.box(q, self.trust)
+        J_equal, A = J[:equal], J[equal:]
         H = J_equal.T @ J_equal
         H.reshape(-1)[::self._n + 1] += self.damping * error + 1e-9
-        lower = np.concatenate([low, rows.lower[between] - f[between]])
-        upper = np.concatenate([high, rows.upper[between] - f[between]])
-        found = self._step_program.solve(H, -(away[equal] @ J_equal), A, lower, upper)
+        if self._ranges:
+            lower = np.concatenate([lower, rows.lower[equal:] - f[equal:]])
+            upper = np.concatenate([upper, rows.upper[equal:] - f[equal:]])
+        found = self._program.solve(H, away[:equal] @ -J_equal, A, lower, upper)
         return None if found is None else found[0]
 
     def box(self, q: Array, trust: float) -> tuple[Array, Array]:
