@@ -33,6 +33,10 @@ class InvalidOptionError(IKError):
     """An option out of its range, or one the chosen solver does not have."""
 
 
+class InvalidSceneError(IKError):
+    """A shape, object or scene change that makes no sense."""
+
+
 class JointLimitError(IKError):
     """A joint outside its limits."""
 
@@ -54,6 +58,14 @@ class UnknownNameError(IKError):
 
 class UnknownFrameError(UnknownNameError):
     kind = 'frame'
+
+
+class UnknownLinkError(UnknownFrameError):
+    kind = 'link'
+
+
+class UnknownObjectError(UnknownNameError):
+    kind = 'object'
 
 
 class UnknownJointError(UnknownNameError):

@@ -3,6 +3,7 @@
 from ros2_ik.core.functions.angle_between_vectors import AngleBetweenVectors
 from ros2_ik.core.functions.axis_alignment import AxisAlignment
 from ros2_ik.core.functions.center_of_mass import CenterOfMass
+from ros2_ik.core.functions.direction_chord import DirectionChord
 from ros2_ik.core.functions.euler_angles import EulerAngles
 from ros2_ik.core.functions.frame_orientation import FrameOrientation
 from ros2_ik.core.functions.frame_pose import as_placement, FramePose
@@ -19,6 +20,7 @@ from ros2_ik.core.functions.kinematic_function import (
 from ros2_ik.core.functions.look_at import LookAt
 from ros2_ik.core.functions.manipulability import Manipulability
 from ros2_ik.core.functions.orientation_angle import OrientationAngle
+from ros2_ik.core.functions.orientation_chord import OrientationChord
 from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
 from ros2_ik.core.functions.point_to_plane import PointToPlane
 from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
@@ -27,9 +29,10 @@ from ros2_ik.core.functions.stack import FunctionStack
 from ros2_ik.core.functions.user_function import UserFunction
 
 __all__ = [
-    'AngleBetweenVectors', 'AxisAlignment', 'CenterOfMass', 'EulerAngles', 'FrameOrientation',
-    'FramePose', 'FramePosition', 'FunctionStack', 'GazeAngle', 'HalfSpaces', 'JointCoupling',
-    'JointPositions', 'KinematicFunction', 'LookAt', 'Manipulability', 'OrientationAngle',
-    'PointToLineDistance', 'PointToPlane', 'PointToPointDistance', 'RelativeFunction',
-    'UserFunction', 'as_placement', 'function_kinds', 'register_function',
+    'AngleBetweenVectors', 'AxisAlignment', 'CenterOfMass', 'DirectionChord', 'EulerAngles',
+    'FrameOrientation', 'FramePose', 'FramePosition', 'FunctionStack', 'GazeAngle', 'HalfSpaces',
+    'JointCoupling', 'JointPositions', 'KinematicFunction', 'LookAt', 'Manipulability',
+    'OrientationAngle', 'OrientationChord', 'PointToLineDistance', 'PointToPlane',
+    'PointToPointDistance', 'RelativeFunction', 'UserFunction', 'as_placement', 'function_kinds',
+    'register_function',
 ]

@@ -32,6 +32,8 @@ class CenterOfMass(KinematicFunction):
     counts has a mass; UnknownFrameError for a name that is no link.
     """
 
+    periodic = True
+
     def __init__(self, links: Sequence[str] | None = None, relative_to: str | None = None,
                  axes: str = 'xyz') -> None:
         self.links = (None if links is None

@@ -24,12 +24,12 @@ class Deviation:
         least = np.eye(3)[int(np.abs(axis).argmin())]
         first = least - (least @ axis) * axis
         first /= math.sqrt(first @ first)
-        self._across = np.array([first, pin.skew(axis) @ first])
+        self.across = np.array([first, pin.skew(axis) @ first])
 
     def angle(self, u: Array) -> tuple[float, Array]:
         """Give the angle phi in [0, pi] and its derivative (3,), a unit vector."""
         phi, _, outward, cosine, sine = self._split(u)
-        return phi, cosine * outward @ self._across - sine * self.axis
+        return phi, cosine * outward @ self.across - sine * self.axis
 
     def vector(self, u: Array) -> tuple[Array, Array]:
         """
@@ -39,13 +39,13 @@ class Deviation:
         """
         phi, stretch, outward, cosine, sine = self._split(u)
         x, y = outward
-        along = cosine * outward @ self._across - sine * self.axis
-        sideways = stretch * (np.array([-y, x]) @ self._across)
+        along = cosine * outward @ self.across - sine * self.axis
+        sideways = stretch * (np.array([-y, x]) @ self.across)
         return phi * outward, np.array([[x, -y], [y, x]]) @ np.array([along, sideways])
 
     def _split(self, u: Array) -> tuple[float, float, Array, float, float]:
         """Angle, angle / sine, direction (2,) across the axis, cosine and sine."""
-        across = self._across @ u
+        across = self.across @ u
         sine, cosine = math.sqrt(across @ across), float(self.axis @ u)
         phi = math.atan2(sine, cosine)
         outward = across / sine if sine > ALIGNED else np.array([1.0, 0.0])

@@ -38,6 +38,8 @@ class JointPositions(KinematicFunction):
     a reference that does not fit the joints.
     """
 
+    sized = False
+
     def __init__(self, names: Sequence[str] | None = None, reference: JointValues | None = None,
                  wrap: bool = True) -> None:
         self.names = (None if names is None

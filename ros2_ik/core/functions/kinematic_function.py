@@ -15,12 +15,16 @@ class KinematicFunction(ABC):
 
     It knows nothing of how it is used: the same function serves as target, constraint or cost.
     `labels` names each row with its unit, such as 'x [m]'. `kind` is the name it is registered
-    under, `peers` what others call it. No value lies outside `range`.
+    under, `peers` what others call it. No value lies outside `range`. `sized` is False where
+    the number of rows is known only with a robot: `joints(robot)` then settles `labels`.
+    `periodic` is True where full turns of joints change nothing.
     """
 
     kind: ClassVar[str]
     peers: ClassVar[dict[str, str]]
     range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+    sized: ClassVar[bool] = True
+    periodic: ClassVar[bool] = False
     labels: tuple[str, ...]
 
     @abstractmethod

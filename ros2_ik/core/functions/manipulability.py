@@ -35,6 +35,8 @@ class Manipulability(KinematicFunction):
     labels = ('manipulability',)
     range = (0.0, np.inf)
 
+    periodic = True
+
     def __init__(self, frame: str, relative_to: str | None = None, rows: str = 'all') -> None:
         if not isinstance(rows, str) or rows not in _ROWS:
             raise InvalidConstraintError(f'rows is {rows!r}; valid: {", ".join(_ROWS)}')

@@ -41,7 +41,9 @@ class PointToLineDistance(RelativeFunction):
         self.point = vector(point, 'point', 3, InvalidConstraintError)
         self.line_point = vector(line_point, 'line_point', 3, InvalidConstraintError)
         self.line_direction = direction(line_direction, 'line_direction', InvalidConstraintError)
-        T_relative_line = pin.SE3(_axes_with_z(self.line_direction), self.line_point)
+        axes = _axes_with_z(self.line_direction)
+        self.across = axes[:, :2]      # perpendicular to the line and to each other, as columns
+        T_relative_line = pin.SE3(axes, self.line_point)
         self._offset = FramePosition(frame, self.point, relative_to, T_relative_line, 'xy')
 
     def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:

@@ -21,6 +21,8 @@ class RelativeFunction(KinematicFunction):
     wrench whose power the rate is, and the Jacobians of a whole problem are one product.
     """
 
+    periodic = True
+
     def __init__(self, frame: str, relative_to: str | None = None) -> None:
         self.frame, self.relative_to = frame, relative_to
 

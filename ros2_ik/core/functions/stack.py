@@ -1,6 +1,7 @@
 """Values and Jacobians of many functions at once, for loops."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.functions.user_function import UserFunction
 from ros2_ik.core.robot import Configuration, Robot
 
 
@@ -38,6 +40,9 @@ class FunctionStack:
                         if not isinstance(f, RelativeFunction)]
         self._used = sorted({frame for _, _, *frames in self._relative for frame in frames} - {0})
         self._at: Configuration | None = None
+        # a user's function may use what the robot's functions share
+        self._own = (robot.model.createData() if any(isinstance(f, UserFunction)
+                                                     for f in self.functions) else None)
         self._prepare()
 
     def _frames(self, function: RelativeFunction) -> tuple[Any, int, int]:
@@ -47,23 +52,17 @@ class FunctionStack:
 
     def _prepare(self) -> None:
         """Find which column of Pinocchio's Jacobian moves which row, and with which sign."""
-        model = self.robot.model
-        extended = int(getattr(model, 'nvExtended', model.nv))
+        extended = _extended(self.robot.model)
         self._mask = np.zeros((self.size, extended))
         for i, _, frame, relative in self._relative:
-            self._mask[self.rows[i]] = (_support(model, frame, extended)
-                                        - _support(model, relative, extended))
+            self._mask[self.rows[i]] = (_support(self.robot, frame)
+                                        - _support(self.robot, relative))
         self._wrenches = np.zeros((self.size, 6))
-        # columns of followers are added to their leaders'
-        self._reduction = None
-        if extended != model.nv:
-            self._reduction = np.zeros((extended, model.nv))
-            for joint in list(model.joints)[1:]:
-                for k in range(max(joint.nv, 1)):
-                    self._reduction[joint.idx_vExtended + k, joint.idx_v + k] = 1.0
-            self._reduction = np.ascontiguousarray(self._reduction[:, self.columns])
-        else:
+        self._reduction = _reduction(self.robot)
+        if self._reduction is None:
             self._mask = np.ascontiguousarray(self._mask[:, self.columns])
+        else:
+            self._reduction = np.ascontiguousarray(self._reduction[:, self.columns])
         self._flat = extended == 1     # Pinocchio 4.1 then gives shape (6,)
 
     def value(self, q: Array) -> Array:
@@ -73,7 +72,7 @@ class FunctionStack:
     def evaluate(self, q: Array) -> tuple[Array, Array]:
         """Give f (m,) and J (m, n) at q (nq,)."""
         f = self._values(q)
-        data = self.robot.scratch_data()
+        data = self._own or self.robot.scratch_data()
         twists = data.J.reshape(6, 1) if self._flat else data.J
         if self._reduction is None:
             J = (self._wrenches @ twists[:, self.columns]) * self._mask
@@ -86,7 +85,7 @@ class FunctionStack:
 
     def _values(self, q: Array) -> Array:
         """Give f, leaving forward kinematics and wrenches behind."""
-        model, data = self.robot.model, self.robot.scratch_data()
+        model, data = self.robot.model, self._own or self.robot.scratch_data()
         pin.computeJointJacobians(model, data, q)
         placements = {frame: pin.updateFramePlacement(model, data, frame) for frame in self._used}
         placements[0] = _ORIGIN
@@ -104,12 +103,33 @@ class FunctionStack:
 _ORIGIN = pin.SE3.Identity()
 
 
-def _support(model: Any, frame: int, extended: int) -> Array:
-    """Give 1 for each column of the joints that carry a frame, (extended,)."""
-    mask = np.zeros(extended)
+@lru_cache(maxsize=1024)
+def _support(robot: Robot, frame: int) -> Array:
+    """Give 1 for each column of Pinocchio's Jacobian whose joint carries a frame."""
+    model = robot.model
+    mask = np.zeros(_extended(model))
     for index in model.supports[model.frames[frame].parentJoint]:
         joint = model.joints[int(index)]
         if int(index):
             first = getattr(joint, 'idx_vExtended', joint.idx_v)
             mask[first:first + max(joint.nv, 1)] = 1.0
+    mask.setflags(write=False)
     return mask
+
+
+@lru_cache(maxsize=64)
+def _reduction(robot: Robot) -> Array | None:
+    """Give what adds the columns of followers to their leaders', or None without followers."""
+    model, extended = robot.model, _extended(robot.model)
+    if extended == model.nv:
+        return None
+    reduction = np.zeros((extended, model.nv))
+    for joint in list(model.joints)[1:]:
+        for k in range(max(joint.nv, 1)):
+            reduction[joint.idx_vExtended + k, joint.idx_v + k] = 1.0
+    return reduction
+
+
+def _extended(model: Any) -> int:
+    """Count the columns of the Jacobian, followers' included (Pinocchio 4)."""
+    return int(getattr(model, 'nvExtended', model.nv))

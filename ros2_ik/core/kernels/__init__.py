@@ -5,6 +5,7 @@ Nothing here is compiled until `load_kernels()` is called: the first time takes 
 numba's cache on disk half a second. Until then, and without numba, plain Python does the same.
 """
 
+import hashlib
 import os
 from pathlib import Path
 import tempfile
@@ -21,8 +22,9 @@ def load_kernels() -> bool:
             import numba  # noqa: F401
         except ImportError:
             return False
-        from ros2_ik.core.kernels.pose_descent import descend
-        _loaded['pose_descent'] = descend
+        from ros2_ik.core.kernels import cost_descent, pose_descent, row_descent, rows
+        _loaded.update(pose_descent=pose_descent.descend, row_descent=row_descent.descend,
+                       cost_descent=cost_descent.descend, rows=rows.evaluate)
     return True
 
 
@@ -33,17 +35,20 @@ def kernel(name: str) -> Any:
 
 def _choose_cache() -> None:
     """
-    Name a folder that can be written to.
+    Name a folder of this version of the sources that can be written to.
 
-    numba keeps its cache beside the source by default, and raises where that is read-only.
+    numba keeps its cache beside the source by default, raises where that is read-only, and does
+    not see that a function changed which another file's calls.
     """
     if 'NUMBA_CACHE_DIR' in os.environ:
         return
-    home = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache')
-    folder = home / 'ros2_ik' / 'numba'
+    sources = sorted(Path(__file__).parent.glob('*.py'))
+    version = hashlib.sha256(b''.join(path.read_bytes() for path in sources)).hexdigest()[:12]
     try:
+        home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
+        folder = Path(home) / 'ros2_ik' / f'numba-{version}'
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             os.environ['NUMBA_CACHE_DIR'] = str(folder)
-    except OSError:   # a read-only home
+    except (OSError, RuntimeError):   # a read-only home, or none
         os.environ['NUMBA_CACHE_DIR'] = tempfile.mkdtemp(prefix='ros2_ik_numba_')

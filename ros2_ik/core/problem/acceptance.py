@@ -76,7 +76,9 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
     if not math.isfinite(q @ q):
         lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
         return Verdict(False, (), (lost,))
-    at = Configuration(problem.robot, q, problem.robot.scratch_data())
+    # a user's function may use what the robot's functions share
+    at = Configuration(problem.robot, q,
+                       None if problem.runs_user_code else problem.robot.scratch_data())
     errors, violations = [], _joint_violations(problem, q)
     for target in problem.targets:
         position, orientation = target.errors(at)
@@ -119,7 +121,7 @@ def _constraint_violations(constraint: Constraint, at: Configuration) -> list[Vi
     held = (f >= lower - constraint.tolerance) & (f <= upper + constraint.tolerance)
     found = []
     for i in np.flatnonzero(~held):
-        label, _, unit = constraint.function.labels[i].partition(' [')
+        label, _, unit = constraint.labels[i].partition(' [')
         found.append(Violation(f'{constraint.name}: {label}', float(f[i]), float(lower[i]),
                                float(upper[i]), unit.rstrip(']'), 'constraint'))
     return found

@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.functions import JointPositions, KinematicFunction
+from ros2_ik.core.functions import (
+    CenterOfMass,
+    JointPositions,
+    KinematicFunction,
+    RelativeFunction,
+)
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.robot import Configuration
 
@@ -46,8 +51,10 @@ def _intervals(problem: IKProblem) -> Iterator[tuple[Any, Interval]]:
         if isinstance(function, JointPositions):
             yield from _of_joints(problem, function, constraint.name, lower, upper)
             continue
+        if not isinstance(function, (RelativeFunction, CenterOfMass)):
+            continue       # two of these are the same if their arguments are
         key = _key(function)
-        for label, low, high in zip(function.labels, lower, upper, strict=True):
+        for label, low, high in zip(constraint.labels, lower, upper, strict=True):
             yield (key, label), Interval(f'{constraint.name} ({label})', low, high)
 
 
@@ -56,7 +63,7 @@ def _of_joints(problem: IKProblem, function: JointPositions, name: str, lower: A
     """Where joints should be, and where they can be: within their limits, or held."""
     robot = problem.robot
     names = robot.joint_names if function.names is None else function.names
-    if len(names) != len(function.labels) or not set(names) <= set(robot.joint_names):
+    if len(names) != len(lower) or not set(names) <= set(robot.joint_names):
         return     # joints of several numbers, followers
     value = function.value(Configuration(robot, problem.start))
     for row, joint in enumerate(map(robot.joint, names)):
@@ -73,7 +80,7 @@ def _of_joints(problem: IKProblem, function: JointPositions, name: str, lower: A
 
 def _key(function: KinematicFunction) -> Any:
     """Give what two functions that measure the same share; labels tell axes apart."""
-    left_out = ('axes', 'labels', 'rows', '_rows')
+    left_out = ('axes', 'labels', '_rows')
     parts = {name: value for name, value in vars(function).items() if name not in left_out}
     return function.kind, tuple((name, _bytes(parts[name])) for name in sorted(parts))
 

@@ -1,5 +1,6 @@
 """What must hold of a configuration."""
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +10,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, positive
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction
-from ros2_ik.core.robot import Configuration
+from ros2_ik.core.robot import Configuration, Robot
 
 TOLERANCE = 1e-6
 
@@ -31,10 +32,26 @@ class Constraint:
             raise InvalidConstraintError('a constraint takes a KinematicFunction, not '
                                          f'{function!r}')
         self.function, self.name = function, str(function) if name is None else name
-        self.lower = bounds_of(lower, 'lower', function, self.name)
-        self.upper = bounds_of(upper, 'upper', function, self.name)
+        self.lower = given(lower, f'lower bound of {self.name}')
+        self.upper = given(upper, f'upper bound of {self.name}')
         self.tolerance = positive(tolerance, 'tolerance', InvalidConstraintError)
-        check_bounds(function, self.lower, self.upper, self.name)
+        if function.sized:
+            self._fit()
+
+    def fitted(self, robot: Robot) -> 'Constraint':
+        """Give this constraint with bounds for each row; those of some functions need a robot."""
+        self.function.joints(robot)
+        if self.function.sized:
+            return self
+        fitted = copy(self)
+        fitted._fit()
+        return fitted
+
+    def _fit(self) -> None:
+        self.labels = self.function.labels
+        self.lower = spread(self.lower, f'lower bound of {self.name}', self.labels)
+        self.upper = spread(self.upper, f'upper bound of {self.name}', self.labels)
+        check_bounds(self.function, self.lower, self.upper, self.name)
 
     @cached_property
     def form(self) -> tuple[KinematicFunction, Array, Array]:
@@ -55,16 +72,20 @@ class Constraint:
         return f"Constraint('{self.name}', {self.lower.tolist()}, {self.upper.tolist()})"
 
 
-def bounds_of(value: Any, which: str, function: KinematicFunction, name: str) -> Array:
-    """Take a bound as an array (m,), a number for all rows alike."""
-    size = len(function.labels)
-    array = floats(value, f'{which} bound of {name}', f'{size} numbers', InvalidConstraintError)
-    if array.shape not in ((), (size,)):
-        raise InvalidConstraintError(f'{which} bound of {name} must be one number or {size}, not '
-                                     f'of shape {array.shape}')
+def given(value: Any, name: str) -> Array:
+    """Take a bound as an array; NaN bounds nothing."""
+    array = floats(value, name, 'a number or one for each row', InvalidConstraintError)
     if np.isnan(array).any():
-        raise InvalidConstraintError(f'{which} bound of {name} is not a number: {value!r}')
-    full = np.full(size, array)
+        raise InvalidConstraintError(f'{name} is not a number: {value!r}')
+    return array
+
+
+def spread(array: Array, name: str, labels: tuple[str, ...]) -> Array:
+    """Give a number, or one for each row, as (m,), read-only."""
+    if array.shape not in ((), (len(labels),)):
+        raise InvalidConstraintError(f'{name} must be one number or {len(labels)}, not of shape '
+                                     f'{array.shape}')
+    full = np.full(len(labels), array)
     full.setflags(write=False)
     return full
 

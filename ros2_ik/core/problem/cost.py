@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 import math
 from typing import Any
 
@@ -11,7 +12,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction
-from ros2_ik.core.problem.constraint import bounds_of, check_bounds
+from ros2_ik.core.problem.constraint import check_bounds, given, spread
 from ros2_ik.core.robot import Configuration, Robot
 
 
@@ -23,6 +24,10 @@ class Cost(ABC):
     @abstractmethod
     def value(self, at: Configuration) -> float:
         """Give the cost."""
+
+    def fitted(self, robot: Robot) -> 'Cost':
+        """Give this cost with all that needs the number of rows; for some that takes a robot."""
+        return self
 
     @abstractmethod
     def joints(self, robot: Robot) -> frozenset[str]:
@@ -44,19 +49,37 @@ class LeastSquares(Cost):
         if not isinstance(function, KinematicFunction):
             raise InvalidConstraintError(f'a cost takes a KinematicFunction, not {function!r}')
         self.function, self.name = function, str(function) if name is None else name
-        soft = lower is not None or upper is not None
-        self.lower = bounds_of((-np.inf if lower is None else lower) if soft else target,
-                               'lower' if soft else 'target', function, self.name)
-        self.upper = bounds_of(np.inf if upper is None else upper, 'upper', function,
-                               self.name) if soft else self.lower
-        if soft:
-            check_bounds(function, self.lower, self.upper, self.name)
-        elif not np.isfinite(self.lower).all():
-            raise InvalidConstraintError(f'target of {self.name} is not finite: {target!r}')
-        self.factor = _root(weight, len(function.labels), f'weight of {self.name}')
+        self._soft = lower is not None or upper is not None
+        self._weight = weight
+        if self._soft:
+            self.lower = given(-np.inf if lower is None else lower, f'lower of {self.name}')
+            self.upper = given(np.inf if upper is None else upper, f'upper of {self.name}')
+        else:
+            self.lower = self.upper = given(target, f'target of {self.name}')
+            if not np.isfinite(self.lower).all():
+                raise InvalidConstraintError(f'target of {self.name} is not finite: {target!r}')
+        if function.sized:
+            self._fit()
+
+    def fitted(self, robot: Robot) -> 'LeastSquares':
+        self.function.joints(robot)
+        if self.function.sized:
+            return self
+        fitted = copy(self)
+        fitted._fit()
+        return fitted
+
+    def _fit(self) -> None:
+        labels = self.function.labels
+        self.lower = spread(self.lower, f'lower or target of {self.name}', labels)
+        self.upper = spread(self.upper, f'upper or target of {self.name}', labels)
+        if self._soft:
+            check_bounds(self.function, self.lower, self.upper, self.name)
+        self.factor = _root(self._weight, len(labels), f'weight of {self.name}')
 
     def value(self, at: Configuration) -> float:
-        r = self.factor @ self.residual(self.function.value(at))
+        fitted = self.fitted(at.robot)
+        r = fitted.factor @ fitted.residual(self.function.value(at))
         return 0.5 * float(r @ r)
 
     def residual(self, f: Array) -> Array:
@@ -83,7 +106,7 @@ class ScalarCost(Cost):
             raise InvalidConstraintError('a scalar cost and its gradient are callables of a '
                                          f'configuration, not {function!r} and {gradient!r}')
         self.function, self.gradient_of = function, gradient
-        self.weight = float(_root(weight, 1, 'weight of a cost')[0, 0]**2)
+        self.weight = _weight(weight)
         self.name = str(name or getattr(function, '__name__', 'cost'))
 
     def value(self, at: Configuration) -> float:
@@ -114,6 +137,14 @@ class ScalarCost(Cost):
 
     def joints(self, robot: Robot) -> frozenset[str]:
         return frozenset(robot.joint_names)
+
+
+def _weight(weight: Any) -> float:
+    value = floats(weight, 'weight of a cost', 'a number', InvalidConstraintError)
+    if value.shape or not 0 <= value < np.inf:
+        raise InvalidConstraintError(f'weight of a cost must be finite and not negative, not '
+                                     f'{weight!r}')
+    return float(value)
 
 
 def _root(weight: Any, size: int, name: str) -> Array:

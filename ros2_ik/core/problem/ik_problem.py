@@ -1,15 +1,17 @@
 """A question: what is wanted, and which joints may move for it."""
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array, JointValues
+from ros2_ik.core.arrays import Array, Indices, JointValues
 from ros2_ik.core.checks import listed
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
+from ros2_ik.core.functions import UserFunction
 from ros2_ik.core.problem.constraint import Constraint
-from ros2_ik.core.problem.cost import Cost, ScalarCost
+from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.free_joints import free_joints
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Configuration, Robot
@@ -43,8 +45,9 @@ class IKProblem:
         if not isinstance(joint_limits, (bool, np.bool_)):
             raise InvalidOptionError(f'joint_limits is True or False, not {joint_limits!r}')
         self.robot, self.group, self.joint_limits = robot, group, bool(joint_limits)
-        self.constraints = _all(constraints, Constraint, 'constraints')
-        self.costs = _all(costs, Cost, 'costs')
+        self.constraints = tuple(constraint.fitted(robot) for constraint in
+                                 _all(constraints, Constraint, 'constraints'))
+        self.costs = tuple(cost.fitted(robot) for cost in _all(costs, Cost, 'costs'))
         if not (found or self.constraints or self.costs):
             raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
                                          'nor costs are given')
@@ -87,6 +90,29 @@ class IKProblem:
                                   self.robot.scratch_data()).placement(frame)
         return PoseTarget(target.tip, placement * target.function.reference, None, target.weights,
                           target.position_tolerance, target.orientation_tolerance)
+
+    @cached_property
+    def turnable(self) -> Indices:
+        """Places in q of the joints that a full turn within the limits brings to the same."""
+        counted: set[str] = set()
+        for constraint in self.constraints:
+            if not constraint.function.periodic:
+                counted |= constraint.function.joints(self.robot)
+        for cost in self.costs:
+            if not (isinstance(cost, LeastSquares) and cost.function.periodic):
+                counted |= cost.joints(self.robot)
+        if not counted or not self.free.turnable.size:
+            return self.free.turnable
+        places = [self.robot.joint(name).index for name in counted]
+        return self.free.turnable[~np.isin(self.free.turnable, places)]
+
+    @cached_property
+    def runs_user_code(self) -> bool:
+        """Whether callables of the user's are among its functions and costs."""
+        functions = [constraint.function for constraint in self.constraints]
+        functions += [cost.function for cost in self.costs if isinstance(cost, LeastSquares)]
+        return 'scalar costs' in self.kinds or any(
+            isinstance(function, UserFunction) for function in functions)
 
     @property
     def kinds(self) -> frozenset[str]:

@@ -69,6 +69,16 @@ class IKSolution:
         """Length of all counted error rows, as MATLAB's PoseErrorNorm."""
         return float(np.sqrt(sum(e.position**2 + e.orientation**2 for e in self.errors)))
 
+    @property
+    def random_restarts(self) -> int:
+        """The same as `restarts`, under MATLAB's name NumRandomRestarts."""
+        return self.restarts
+
+    @property
+    def matlab_status(self) -> str:
+        """What MATLAB's Status says: 'success' or 'best available'."""
+        return 'success' if self.success else 'best available'
+
     def explain(self) -> str:
         """Say what holds, what is violated and by how much, and what would help."""
         lines = [f'{self.status.name}: {self.message}']
@@ -89,8 +99,9 @@ class IKSolution:
             return ['letting it run: nothing was tried']
         if self.status is Status.TIMED_OUT:
             return ['a longer timeout: the error was still shrinking']
-        position = any(v.name.startswith('position') for v in self.violations)
-        orientation = any(v.name.startswith('orientation') for v in self.violations)
+        names = [v.name for v in self.violations if v.kind == 'target']
+        position = any(name.startswith('position') for name in names)
+        orientation = any(name.startswith('orientation') for name in names)
         advice = []
         if position:
             advice.append('a target closer to the robot: no configuration found gets there')

@@ -1,14 +1,18 @@
 """Solvers, the search around them, and the doors."""
 
+from ros2_ik.core.solvers.bfgs import BFGSGradientProjection
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clik import ClosedLoopIK
+from ros2_ik.core.solvers.inverse_kinematics import InverseKinematics
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.search import Search
+from ros2_ik.core.solvers.slsqp import SLSQP
 from ros2_ik.core.solvers.solve import solve, solve_pose
 from ros2_ik.core.solvers.solver import Attempt, make_solver, register_solver, Solver, solver_names
 from ros2_ik.core.solvers.sqp import SequentialQuadratic
 
 __all__ = [
-    'Attempt', 'Budget', 'ClosedLoopIK', 'LevenbergMarquardt', 'Search', 'SequentialQuadratic',
-    'Solver', 'make_solver', 'register_solver', 'solve', 'solve_pose', 'solver_names',
+    'Attempt', 'BFGSGradientProjection', 'Budget', 'ClosedLoopIK', 'InverseKinematics',
+    'LevenbergMarquardt', 'SLSQP', 'Search', 'SequentialQuadratic', 'Solver', 'make_solver',
+    'register_solver', 'solve', 'solve_pose', 'solver_names',
 ]

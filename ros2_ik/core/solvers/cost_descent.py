@@ -8,15 +8,27 @@ from scipy.linalg.lapack import dpotrf
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions import JointCoupling, JointPositions
-from ros2_ik.core.problem import ExitFlag, LeastSquares
+from ros2_ik.core.problem import ExitFlag, IKProblem, LeastSquares, ScalarCost
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.quadratic_program import QuadraticProgram
 from ros2_ik.core.solvers.solver import Attempt
 
 FIRM = 1e-8           # softness of hard rows, so that a step always exists
-PENALTY = 10.0        # of the violation in the merit
-GAIN = 1e-9           # of the cost, relative, below which a step is not worth making
+PENALTY = 10.0        # of the violation in the merit, at least
+GAIN = 1e-8           # of the cost, relative, below which a step is not worth making
 LEAST_STEP = 1e-9
+
+
+def learns(problem: IKProblem) -> bool:
+    """
+    Whether BFGS should learn the curvature that Gauss-Newton leaves out.
+
+    That of scalar costs, and that of constraints where the costs have none of their own; beside
+    costs that are curved themselves it does harm.
+    """
+    return any(isinstance(cost, ScalarCost) for cost in problem.costs) or all(
+        isinstance(cost.function, (JointPositions, JointCoupling))
+        for cost in problem.costs if isinstance(cost, LeastSquares))
 
 
 @dataclass
@@ -40,16 +52,14 @@ class CostDescent:
         n, m = len(sqp.problem.free.columns), len(sqp.rows.lower)
         self._n = n
         self._program = QuadraticProgram(n, m, FIRM)
-        self._scale = 1.0
+        self._scale, self._penalty = 1.0, PENALTY
         self._bent = np.zeros((n, n))    # what Gauss-Newton leaves out of the curvature
-        self._learns = bool(sqp.rows.scalar_costs) or all(
-            isinstance(cost.function, (JointPositions, JointCoupling))
-            for cost in sqp.problem.costs if isinstance(cost, LeastSquares))
+        self._learns = learns(sqp.problem)
 
     def descend(self, begin: Attempt, budget: Budget) -> Attempt:
         """Lower the cost from where an attempt ended."""
         point = self._first(begin.q)
-        damping, iterations, flag = 1e-2, begin.iterations, ExitFlag.CONVERGED
+        damping, iterations, flag, fresh = 1e-2, begin.iterations, ExitFlag.CONVERGED, True
         best, last = point, begin.iterations + self._sqp.cost_iterations
         while True:
             if interrupted := budget.interrupted():
@@ -62,27 +72,34 @@ class CostDescent:
             if found is None:
                 break
             step, multipliers = found
+            # a merit that charges less than the rows are worth has its least off them
+            worth = float(np.abs(multipliers[self._n:]).max(initial=0.0))
+            self._penalty = max(self._penalty, 2.0 * worth)
             predicted = self._predicted(point, step)
-            if predicted <= GAIN * (1.0 + abs(point.cost)) or np.abs(step).max() < LEAST_STEP:
-                break
+            if (predicted <= GAIN * (1.0 + abs(point.cost)) or damping > 1e8
+                    or np.abs(step).max() < LEAST_STEP):
+                if fresh:
+                    break
+                # what was learnt may mislead: it is a minimum if it is one without, too
+                self._bent, damping, fresh = np.zeros_like(point.H), 1e-2, True
+                continue
             iterations += 1
             after = self._point(self._sqp.moved(point.q, step))
             ratio = (self._merit(point) - self._merit(after)) / predicted
-            if ratio < 0.5 and PENALTY * after.violation > 0.1 * predicted:
+            if ratio < 0.5 and self._penalty * after.violation > 0.1 * predicted:
                 after = self._bent_back(point, after)
                 ratio = (self._merit(point) - self._merit(after)) / predicted
+            accepted = ratio > 1e-4
             if self._learns:
-                self._learn(point, after, multipliers)
-            if ratio > 1e-4:
-                point = after
+                self._learn(point, after, multipliers, after.H if accepted else point.H)
+            if accepted:
+                point, fresh = after, False
                 if self._holds(point) and point.cost < best.cost:
                     best = point
             if ratio < 0.25:
                 damping *= 4.0
             elif ratio > 0.75:
                 damping *= 0.3
-            if damping > 1e8:
-                break
         return self._ended(point, best, iterations, flag, budget)
 
     def _ended(self, point: Point, best: Point, iterations: int, flag: ExitFlag,
@@ -136,10 +153,10 @@ class CostDescent:
         """How much the merit should fall by a step."""
         model = point.gradient @ step + 0.5 * step @ (point.H + self._bent) @ step
         left = float(np.abs(self._rows.outside(point.f + point.J @ step)).sum())
-        return float(-model) + PENALTY * (point.violation - left)
+        return float(-model) + self._penalty * (point.violation - left)
 
     def _merit(self, point: Point) -> float:
-        return point.cost + PENALTY * point.violation
+        return point.cost + self._penalty * point.violation
 
     def _bent_back(self, point: Point, after: Point) -> Point:
         """Where the rows' curvature ate the gain of a step, lead it back onto them."""
@@ -153,12 +170,12 @@ class CostDescent:
         bent = self._point(self._sqp.moved(after.q, back[0]))
         return bent if self._merit(bent) < self._merit(after) else after
 
-    def _learn(self, before: Point, after: Point, multipliers: Array) -> None:
+    def _learn(self, before: Point, after: Point, multipliers: Array, H: Array) -> None:
         """Powell-damped BFGS of the Lagrangian's curvature that Gauss-Newton leaves out."""
         s = self._sqp.difference(before.q, after.q)
         of_rows = multipliers[self._n:]
         y = (after.gradient + of_rows @ after.J) - (before.gradient + of_rows @ before.J)
-        A = after.H + self._bent
+        A = H + self._bent
         A.reshape(-1)[::self._n + 1] += 1e-8
         As = A @ s
         sAs, sy = float(s @ As), float(s @ y)
@@ -169,7 +186,7 @@ class CostDescent:
             y = share * y + (1.0 - share) * As
             sy = float(s @ y)
         updated = A - np.outer(As, As) / sAs + np.outer(y, y) / sy
-        self._bent = updated - after.H
+        self._bent = updated - H
 
     def _holds(self, point: Point) -> bool:
         away = self._rows.outside(point.f)

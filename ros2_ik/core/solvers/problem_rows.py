@@ -1,11 +1,15 @@
 """A problem as numbers: rows with bounds that must hold, and residuals that should be small."""
 
+import math
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.functions import FunctionStack, KinematicFunction
 from ros2_ik.core.problem import IKProblem, LeastSquares, ScalarCost
 from ros2_ik.core.robot import Configuration
+from ros2_ik.core.solvers.compiled_rows import compiled_rows, CompiledRows
 
 SHARE = 0.5    # of the tolerances is aimed at
 
@@ -22,41 +26,58 @@ class ProblemRows:
 
     def __init__(self, problem: IKProblem) -> None:
         self.problem = problem
-        functions: list[KinematicFunction] = []
-        lower, upper, tolerance, scale = [], [], [], []
-        for target in problem.targets:
-            functions.append(target.function)
-            lower.append(np.where(target.counted, 0.0, -np.inf))
-            upper.append(np.where(target.counted, 0.0, np.inf))
-            for part, whole in ((slice(0, 3), target.position_tolerance),
-                                (slice(3, 6), target.orientation_tolerance)):
-                counted = max(1, int(target.counted[part].sum()))
-                tolerance.append(np.full(3, whole / np.sqrt(counted)))
-            scale.append(np.where(target.counted, target.weights, 1.0) / target.weights.max())
-        for constraint in problem.constraints:
-            function, low, high = constraint.form
-            functions.append(function)
-            lower.append(low)
-            upper.append(high)
-            tolerance.append(np.full(len(low), constraint.tolerance))
-            scale.append(np.ones(len(low)))
+        self._asked = asked = _wanted(problem)
         self._least_squares = [c for c in problem.costs if isinstance(c, LeastSquares)]
         self.scalar_costs = [c for c in problem.costs if isinstance(c, ScalarCost)]
-        functions += [cost.function for cost in self._least_squares]
-        self._stack = FunctionStack(problem.robot, functions, problem.free.column)
-        self._cost_rows = self._stack.rows[len(functions) - len(self._least_squares):]
-        low, high = _joined(lower), _joined(upper)
-        asked = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
+        functions = [*asked.functions, *(cost.function for cost in self._least_squares)]
+        self._stack = (compiled_rows(problem, functions)
+                       or FunctionStack(problem.robot, functions, problem.free.column))
+        self._cost_rows, end = [], len(asked.lower)
+        for cost in self._least_squares:
+            self._cost_rows.append(slice(end, end + len(cost.function.labels)))
+            end += len(cost.function.labels)
+        kept = np.flatnonzero(np.isfinite(asked.lower) | np.isfinite(asked.upper))
         # rows with one value first, so that either sort is a slice
-        asked = asked[np.argsort(low[asked] != high[asked], kind='stable')]
-        self._hard: slice | Indices = asked
-        if (asked == np.arange(len(low))).all() and len(asked) == len(low):
-            self._hard = slice(0, len(low))
-        self.scale = _joined(scale)[asked]
-        self.lower, self.upper = low[asked] * self.scale, high[asked] * self.scale
-        self.tolerance = SHARE * _joined(tolerance)[asked] * self.scale
+        kept = kept[np.argsort(asked.lower[kept] != asked.upper[kept], kind='stable')]
+        self._hard: slice | Indices = kept
+        if len(kept) == len(asked.lower) and (kept == np.arange(len(kept))).all():
+            self._hard = slice(0, len(kept))
+        self.lower, self.upper = asked.lower[self._hard], asked.upper[self._hard]
+        self.tolerance, self.scale = asked.tolerance[self._hard], asked.scale[self._hard]
         self.equal = int((self.lower == self.upper).sum())
         self._scaled = bool((self.scale != 1).any())
+
+    def compiled(self) -> tuple[Any, ...] | None:
+        """Give the arguments of the compiled descent that tell the hard rows, or None."""
+        stack = self._stack
+        if self._least_squares:
+            stack = compiled_rows(self.problem, self._asked.functions) or stack
+        return self._compiled_hard(stack) if isinstance(stack, CompiledRows) else None
+
+    def _compiled_hard(self, stack: CompiledRows) -> tuple[Any, ...]:
+        asked, count = self._asked, len(self._asked.lower)
+        # rows of the table that are no function's, or a cost's, ask for nothing
+        lower, upper = np.full(stack.size, -np.inf), np.full(stack.size, np.inf)
+        tolerance, scale = np.full(stack.size, np.inf), np.ones(stack.size)
+        hard = stack.picked[:count]
+        lower[hard], upper[hard] = asked.lower, asked.upper
+        tolerance[hard], scale[hard] = asked.tolerance, asked.scale
+        return (*stack.arrays, lower, upper, tolerance, scale)
+
+    def compiled_costs(self) -> tuple[Any, ...] | None:
+        """Give those of the compiled descent of the costs, or None where it has no form."""
+        stack = self._stack
+        if not isinstance(stack, CompiledRows) or self.scalar_costs:
+            return None
+        lower, upper = np.full(stack.size, -np.inf), np.full(stack.size, np.inf)
+        factors = []
+        for cost, rows in zip(self._least_squares, self._cost_rows, strict=True):
+            places = stack.picked[rows]
+            lower[places], upper[places] = cost.lower, cost.upper
+            factor = np.zeros((len(cost.factor), stack.size))
+            factor[:, places] = cost.factor
+            factors.append(factor)
+        return (*self._compiled_hard(stack), lower, upper, np.concatenate(factors))
 
     def hard(self, q: Array) -> tuple[Array, Array]:
         """Give the hard rows f (m,) and J (m, n) at q."""
@@ -92,6 +113,35 @@ class ProblemRows:
             value += cost.value(at)
             gradient += cost.gradient(at)
         return value, gradient[self.problem.free.column]
+
+
+class _Wanted(NamedTuple):
+    """Functions whose rows must hold, and for each row bounds, what to aim at, and scale."""
+
+    functions: list[KinematicFunction]
+    lower: Array
+    upper: Array
+    tolerance: Array
+    scale: Array
+
+
+def _wanted(problem: IKProblem) -> _Wanted:
+    functions: list[KinematicFunction] = []
+    rows = []
+    for target in problem.targets:
+        functions.append(target.function)
+        bound = np.where(target.counted, 0.0, np.inf)
+        tolerances = [tolerance / math.sqrt(max(1, int(target.counted[part].sum())))
+                      for part, tolerance in ((slice(0, 3), target.position_tolerance),
+                                              (slice(3, 6), target.orientation_tolerance))]
+        scale = np.where(target.counted, target.weights, 1.0) / target.weights.max()
+        rows.append((-bound, bound, SHARE * scale * np.repeat(tolerances, 3), scale))
+    for constraint in problem.constraints:
+        function, lower, upper = constraint.form
+        functions.append(function)
+        one = np.ones(len(lower))
+        rows.append((lower, upper, SHARE * constraint.tolerance * one, one))
+    return _Wanted(functions, *(_joined([row[i] for row in rows]) for i in range(4)))
 
 
 def _joined(parts: list[Array]) -> Array:

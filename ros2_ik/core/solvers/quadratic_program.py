@@ -13,6 +13,7 @@ try:
 except ImportError:      # the other solvers work without
     daqp = None
 
+_TIGHT = {'primal_tol': 1e-10}   # by default a row that is 1e-6 off counts as met
 _SOFT = 8                # daqp's mark of a row that may be violated at a price
 
 
@@ -50,10 +51,11 @@ class QuadraticProgram:
         if not math.isfinite(g @ g + np.add.reduce(A, None)):
             return None
         if self._m == 0:
-            x, _, flag, info = daqp.solve(H, g, A, upper, lower, self._sense)
+            x, _, flag, info = daqp.solve(H, g, A, upper, lower, self._sense, **_TIGHT)
         else:
             if self._model is None:
                 self._model = daqp.Model()
+                self._model.settings = _TIGHT
                 self._model.setup(H, g, A, upper, lower, self._sense)
                 self._model.soft_weights(rho_l=self._softness, rho_u=self._softness)
             else:

@@ -49,7 +49,7 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array, turns: str = 'seed')
     Of all turns of a joint that mean the same place the one nearest the seed is kept, or with
     `turns` 'lower' the one nearest the joint's lower limit, where there is one.
     """
-    indices = problem.free.turnable
+    indices = problem.turnable
     if not indices.size or not math.isfinite(q @ q):    # acceptance refuses the latter
         return q
     angle = q[indices]

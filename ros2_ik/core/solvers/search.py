@@ -74,11 +74,15 @@ class Search:
         solutions = whole(solutions, 'solutions', InvalidOptionError)
         if not isinstance(random_state, (np.random.Generator, type(None))):
             random_state = whole(random_state, 'random_state', InvalidOptionError, least=0)
+        if select == 'cost' and not problem.costs:
+            raise InvalidOptionError("select is 'cost', but the problem has no costs")
         self.problem, self.budget = problem, budget or Budget()
         self.select, self.solutions, self.allow_restarts = select, solutions, allow_restarts
         self.turns, self.approximate = turns, None
         if approximate is not None:
             self.approximate = vector(approximate, 'approximate', 2, InvalidOptionError)
+            if (self.approximate < 0).any():
+                raise InvalidOptionError(f'approximate must not be negative: {approximate!r}')
         self.conflict: str | None = None
         self.solver, self.reason = _choice(solver, problem)
         self.options = dict(options or {})
@@ -128,7 +132,8 @@ class Search:
             return True
         if self.attempts == 0 and not self.budget.cancelled():
             return False                     # best_q needs one look, however late it is
-        if self.attempts >= len(self._seeds) and (self.conflict or not self.allow_restarts):
+        if self.attempts >= len(self._seeds) and (self.conflict or not self.allow_restarts
+                                                  or not self.problem.joint_names):
             return True
         return self.budget.over()
 
@@ -200,7 +205,7 @@ class Search:
                          for t in self.problem.targets)
 
     def _same(self, a: Array, b: Array) -> bool:
-        return float(np.abs(self._difference(a, b)).max()) < SAME
+        return float(np.abs(self._difference(a, b)).max(initial=0.0)) < SAME
 
     # -- the answer -----------------------------------------------------------------------
 
@@ -307,7 +312,9 @@ def _off(verdict: Verdict) -> str:
     """Say what does not hold, targets first."""
     parts = [f"'{error.tip}' stays {error.position:.3g} m and {error.orientation:.3g} rad from "
              'its target' for error in verdict.errors]
-    return '; '.join(parts or [f'violated: {violation}' for violation in verdict.violations])
+    if not any(violation.kind == 'target' for violation in verdict.violations):
+        parts = [f'violated: {violation}' for violation in verdict.violations]
+    return '; '.join(parts)
 
 
 def _seeds(problem: IKProblem, seeds: Any) -> list[Array]:

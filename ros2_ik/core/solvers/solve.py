@@ -6,16 +6,20 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
+from ros2_ik.core.checks import listed
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem import ALL_AXES, IKProblem, IKSolution, PoseTarget
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.matlab_names import one_error_each, targets_along_base, with_names
 from ros2_ik.core.solvers.search import Search
 
 
+@with_names(max_time='timeout', allow_random_restart='allow_restarts')
 def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *, timeout: float = 0.05,
           solver: str = 'auto', select: str = 'first', solutions: int = 1,
-          allow_restarts: bool = True,
+          allow_restarts: bool = True, turns: str = 'seed',
+          approximate: Sequence[float] | None = None,
           random_state: int | np.random.Generator | None = None,
           max_iterations: int | None = None, cancel: Any = None,
           progress: Callable[[float, int], None] | None = None, **options: Any) -> IKSolution:
@@ -24,29 +28,39 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *, tim
 
     `seeds` are tried first, in order; by default the problem's start. `solver` is a name of
     `solver_names()`, or 'auto', which chooses by the problem's shape and says why in the
-    solution. `select` is 'first' or 'nearest' (to the first seed; uses up the time). `solutions`
-    is how many different answers are wanted. `max_iterations` bounds all attempts together.
-    `cancel` is an event or callable, `progress(error, attempts)` is called after each attempt.
-    Further options go to the solver.
+    solution. `select` is 'first', or what the answer should have most of, which uses up the time:
+    'nearest' (to the first seed), 'cost' (the lowest) or 'manipulability' (of the targets' tips).
+    `solutions` is how many different answers are wanted. Of all turns of a joint that mean the
+    same, `turns` keeps the one nearest the 'seed' or the 'lower' limit. `approximate` (position
+    [m], orientation [rad]) asks for the best answer within these when there is no other; its
+    status is then APPROXIMATE. `max_iterations` bounds all attempts together. `cancel` is an
+    event or callable, `progress(error, attempts)` is called after each attempt. Further options
+    go to the solver. `max_time` and `allow_random_restart` are MATLAB's names of timeout and
+    allow_restarts.
 
     Not finding an answer is a status of the solution. Raises IKError for a malformed question.
     """
     budget = Budget.of(timeout, max_iterations, cancel, progress)
     search = Search(problem, seeds, solver=solver, select=select, solutions=solutions,
-                    allow_restarts=allow_restarts, random_state=random_state, budget=budget,
-                    options=options)
+                    allow_restarts=allow_restarts, turns=turns, approximate=approximate,
+                    random_state=random_state, budget=budget, options=options)
     search.run()
     return search.solution()
 
 
+@with_names(max_time='timeout', allow_random_restart='allow_restarts',
+            enforce_joint_limits='joint_limits')
 def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[Pose],
                seed: JointValues | None = None, *,
                relative_to: str | Sequence[str | None] | None = None, group: str | None = None,
                locked: Iterable[str] = (), timeout: float = 0.05,
                weights: Sequence[Any] | Array = ALL_AXES,
+               matlab_weights: Sequence[Any] | Array | None = None,
                position_tolerance: float = 1e-5, orientation_tolerance: float = 1e-4,
+               joint_limits: bool = True,
                allow_restarts: bool = True, solver: str = 'auto', select: str = 'first',
-               solutions: int = 1, random_state: int | np.random.Generator | None = None,
+               solutions: int = 1, turns: str = 'seed', approximate: Sequence[float] | None = None,
+               random_state: int | np.random.Generator | None = None,
                max_iterations: int | None = None, cancel: Any = None,
                progress: Callable[[float, int], None] | None = None,
                **options: Any) -> IKSolution:
@@ -60,11 +74,13 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     `seed` is where the search starts and where joints that may not move stay: joint values by
     name (missing ones are at `robot.neutral`) or an array in the order of `robot.joint_names`.
     `group` names the joints that may move; by default all that move the tips. Those named in
-    `locked` stay where the seed has them.
+    `locked` stay where the seed has them. `joint_limits` False lets moving joints leave theirs.
 
     `weights` x y z rx ry rz along the target's axes steer the search; 0 frees an axis, which
-    then is not counted. `position_tolerance` [m], `orientation_tolerance` [rad]. For the rest
-    see `solve`.
+    then is not counted. In their place, `matlab_weights` are MATLAB's: rx ry rz x y z along the
+    axes of the frame that the target is given in. `position_tolerance` [m],
+    `orientation_tolerance` [rad]. For the rest see `solve`. `max_time`, `allow_random_restart`
+    and `enforce_joint_limits` are MATLAB's names of timeout, allow_restarts and joint_limits.
 
         robot = Robot.load('panda')
         solution = solve_pose(robot, 'panda_hand_tcp', T_base_target)
@@ -77,32 +93,57 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     """
     for name in {'problem', 'seeds'} & options.keys():
         raise InvalidOptionError(f"solve_pose has no option '{name}'; solve has")
+    tolerances = (position_tolerance, orientation_tolerance)
+    wanted, owners = _targets(robot, tip, target, relative_to, weights, matlab_weights, tolerances)
+    problem = IKProblem(robot, wanted, group, seed, locked, joint_limits=joint_limits)
+    solution = solve(problem, timeout=timeout, solver=solver, select=select, solutions=solutions,
+                     allow_restarts=allow_restarts, turns=turns, approximate=approximate,
+                     random_state=random_state, max_iterations=max_iterations, cancel=cancel,
+                     progress=progress, **options)
+    return solution if matlab_weights is None else one_error_each(solution, owners)
+
+
+def _targets(robot: Robot, tip: Any, target: Any, relative_to: Any, weights: Any,
+             matlab_weights: Any, tolerances: tuple[float, float]
+             ) -> tuple[list[PoseTarget], list[tuple[int, str]]]:
+    """Make the targets, and say for each of them the number and name of its tip."""
     several = not isinstance(tip, str)
     tips = [tip] if isinstance(tip, str) else tip
-    targets = target if several else [target]
-    if not (_is_list(tips) and _is_list(targets)):
+    poses = target if several else [target]
+    if not (_is_list(tips) and _is_list(poses)):
         raise InvalidTargetError(f'tip must be a name, or a list of names with a list of targets, '
                                  f'not {tip!r} and a {type(target).__name__}')
-    if len(tips) != len(targets):
-        raise InvalidTargetError(f'{len(tips)} tips but {len(targets)} targets')
+    if len(tips) != len(poses):
+        raise InvalidTargetError(f'{len(tips)} tips but {len(poses)} targets')
     frames = _each(relative_to, len(tips), 'relative_to', several and _is_list(relative_to))
-    all_weights = _each(weights, len(tips), 'weights', several and np.ndim(weights) == 2)
-    problem = IKProblem(robot, [
-        PoseTarget(name, pose, frame, row, position_tolerance, orientation_tolerance)
-        for name, pose, frame, row in zip(tips, targets, frames, all_weights, strict=True)
-    ], group, seed, locked)
-    return solve(problem, timeout=timeout, solver=solver, select=select, solutions=solutions,
-                 allow_restarts=allow_restarts, random_state=random_state,
-                 max_iterations=max_iterations, cancel=cancel, progress=progress, **options)
+    if matlab_weights is None:
+        rows = _each(weights, len(tips), 'weights', several and _is_nested(weights))
+        return [PoseTarget(name, pose, frame, row, *tolerances) for name, pose, frame, row
+                in zip(tips, poses, frames, rows, strict=True)], list(enumerate(tips))
+    if weights is not ALL_AXES:
+        raise InvalidOptionError('weights and matlab_weights are both given; valid: one of the '
+                                 'two')
+    rows = _each(matlab_weights, len(tips), 'matlab_weights',
+                 several and _is_nested(matlab_weights))
+    found = [(one, owner)
+             for owner, pose, frame, row in zip(enumerate(tips), poses, frames, rows, strict=True)
+             for one in targets_along_base(owner[1], pose, frame, robot.root_frame, row,
+                                           tolerances)]
+    return [one for one, _ in found], [owner for _, owner in found]
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple)) or isinstance(value, np.ndarray) and value.ndim == 3
 
 
-def _each(value: Any, count: int, name: str, listed: bool) -> list[Any]:
+def _is_nested(value: Any) -> bool:
+    rows = listed(value) or [0]
+    return listed(rows[0]) is not None
+
+
+def _each(value: Any, count: int, name: str, many: bool) -> list[Any]:
     """One value for every tip: the list given, or the one value repeated."""
-    values = list(value) if listed else [value] * count
+    values = list(value) if many else [value] * count
     if len(values) != count:
         raise InvalidTargetError(f'{count} tips but {len(values)} entries of {name}')
     return values

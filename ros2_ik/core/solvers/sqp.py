@@ -1,6 +1,7 @@
 """Sequential quadratic programming: hard rows, then costs under them."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -8,9 +9,10 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.kernels import kernel
 from ros2_ik.core.problem import ExitFlag, IKProblem
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.cost_descent import CostDescent
+from ros2_ik.core.solvers.cost_descent import CostDescent, learns
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.quadratic_program import QuadraticProgram
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
@@ -48,16 +50,44 @@ class SequentialQuadratic(Solver):
         self._vector_space = all(joint.size == joint.velocity_size for joint in free.joints)
         self._ranges = len(rows.lower) - rows.equal
         self._program = QuadraticProgram(self._n, self._ranges, 1.0)
+        self._compiled = rows.compiled() if self._vector_space else None
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
         attempt = self.feasible(start, budget)
-        if attempt.reached and self.problem.costs:
-            return CostDescent(self).descend(attempt, budget)
+        if not (attempt.reached and self.problem.costs):
+            return attempt
+        if self._vector_space and (arrays := self.rows.compiled_costs()):
+            return self._descend_compiled(arrays, attempt, budget)
+        return CostDescent(self).descend(attempt, budget)
+
+    def _descend_compiled(self, arrays: tuple[Any, ...], begin: Attempt,
+                          budget: Budget) -> Attempt:
+        free = self.problem.free
+        x, last = begin.q[free.place].copy(), np.empty(self._n)
+        limit = int(min(self.cost_iterations, budget.iterations - begin.iterations))
+        descend, rest = kernel('cost_descent'), (free.lower, free.upper, self.trust)
+        cost, cost_of_last, iterations, flag = descend(x, *arrays, *rest, limit,
+                                                       learns(self.problem), last)
+        attempt = self._at(begin, x, cost, begin.iterations + iterations, flag)
+        if cost_of_last < cost:      # it has left the hard rows a little: bring it back
+            back = self.feasible(self._at(begin, last, 0.0, 0, flag).q, budget)
+            x = back.q[free.place].copy()
+            cost_of_last, *_ = descend(x, *arrays, *rest, 0, False, last)
+            if back.reached and cost_of_last < cost:
+                return self._at(back, x, cost_of_last, attempt.iterations + back.iterations, flag)
         return attempt
+
+    def _at(self, near: Attempt, x: Array, cost: float, iterations: int, flag: int) -> Attempt:
+        """Give an attempt whose free values are x (n,), where the hard rows hold."""
+        q = near.q.copy()
+        q[self.problem.free.place] = x
+        return Attempt(q, near.error, iterations, ExitFlag(flag), cost, holds=True)
 
     def feasible(self, start: Array, budget: Budget) -> Attempt:
         """Go from `start` to where the hard rows hold, or as near as it gets."""
+        if self._compiled is not None:
+            return self._feasible_compiled(self._compiled, start, budget)
         rows, interrupted = self.rows, budget.interrupted
         tolerance, furthest = rows.tolerance, float(rows.tolerance @ rows.tolerance)
         limit = min(self.attempt_iterations, budget.iterations)
@@ -76,11 +106,24 @@ class SequentialQuadratic(Solver):
                 flag = ExitFlag.ITERATION_LIMIT
             elif stall >= GIVE_UP_AFTER:
                 flag = ExitFlag.ERROR_CHANGE_TOO_SMALL
-            step = None if flag or not math.isfinite(error) else self._step(q, f, J, away, error)
+            step = None
+            if not flag and self._n and math.isfinite(error):
+                step = self._step(q, f, J, away, error)
             if step is None:
                 return Attempt(best_q, best, iteration, flag or ExitFlag.STEP_TOO_SMALL)
             q = self.moved(q, step)
             iteration += 1
+
+    def _feasible_compiled(self, arrays: tuple[Any, ...], start: Array,
+                           budget: Budget) -> Attempt:
+        free = self.problem.free
+        q, x = start.copy(), start[free.place].copy()
+        limit = int(min(self.attempt_iterations, budget.iterations))
+        error, iterations, flag = kernel('row_descent')(
+            x, *arrays, free.lower, free.upper, self.damping, self.trust, limit, GIVE_UP_AFTER,
+            DROP)
+        q[free.place] = x
+        return Attempt(q, error, iterations, ExitFlag(flag))
 
     def _step(self, q: Array, f: Array, J: Array, away: Array, error: float) -> Array | None:
         rows, equal = self.rows, self.rows.equal

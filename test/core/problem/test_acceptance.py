@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from small_robots import SCARA
 
-from ros2_ik.core import accept, Configuration, IKError, IKProblem, PoseTarget
+from ros2_ik.core import (
+    accept,
+    Configuration,
+    Constraint,
+    function_kinds,
+    IKError,
+    IKProblem,
+    LeastSquares,
+    PoseTarget,
+    ScalarCost,
+)
 
 Q = np.array([0.3, -0.5, -0.1, 0.7])
 
@@ -168,3 +178,131 @@ def test_several_targets_must_all_hold(small):
     assert names(verdict) == ["position error of 'right_hand'"]
     assert [error.tip for error in verdict.errors] == ['left_hand', 'right_hand']
     assert "'right_hand'" in str(verdict.violations[0]) and '0.001' in str(verdict.violations[0])
+
+
+# -- constraints ------------------------------------------------------------------------------
+
+P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)
+TURNED = pose((0.1, -0.2, 0.4), (0.5, -0.9, 0.7))
+# kind: arguments of one
+KINDS = {
+    'angle_between_vectors': ('left_hand', A, B, 'right_b'),
+    'axis_alignment': ('left_hand', A, B, 'right_b'), 'center_of_mass': (),
+    'direction_chord': ('left_hand', A, B, 'right_b'), 'euler_angles': ('left_hand', TURNED),
+    'frame_orientation': ('left_hand', TURNED, 'right_b'),
+    'frame_pose': ('left_hand', TURNED), 'frame_position': ('left_hand', P, 'right_b'),
+    'gaze_angle': ('left_hand', P, A, B), 'half_spaces': ('left_hand', [P, A], [[*A, *B]]),
+    'joint_coupling': (['left_1', 'right_2'], [[1, -0.5], [0.3, 1]]),
+    'joint_positions': (['left_1', 'right_2'], {'right_2': 0.1}),
+    'look_at': ('left_hand', P, A, B), 'manipulability': ('left_hand',),
+    'orientation_angle': ('left_hand', TURNED), 'orientation_chord': ('left_hand', TURNED),
+    'point_to_line_distance': ('left_hand', P, A, B, 'right_b'),
+    'point_to_plane': ('left_hand', P, A, B), 'point_to_point_distance': ('left_hand', P, A),
+    'user_function': (lambda at: at.q[1:3], ['one [m]', 'two [rad]']),
+}
+
+
+def test_every_kind_is_judged():
+    assert set(function_kinds()) <= set(KINDS)
+
+
+@pytest.mark.parametrize('kind', function_kinds())
+@pytest.mark.parametrize('tolerance', [1e-6, 1e-3])
+def test_just_inside_and_outside_of_each_row(small, kind, tolerance):
+    robot = small('two_arms')
+    function = function_kinds()[kind](*KINDS[kind])
+    q = robot.random_q(np.random.default_rng(8)) * 0.7
+    function.joints(robot)
+    f = function.value(Configuration(robot, q))
+    for row, label in enumerate(function.labels):
+        for side in (-1, 1):
+            for share, passes in ((0.999, True), (1.001, False)):
+                bounds = np.array([np.full(len(f), -np.inf), np.full(len(f), np.inf)])
+                bounds[int(side > 0), row] = f[row] - side * tolerance * share
+                constraint = Constraint(function, *bounds, 'asked', tolerance)
+                verdict = accept(IKProblem(robot, constraints=[constraint], start=q), q)
+                assert verdict.accepted is passes
+                assert names(verdict) == ([] if passes else [f'asked: {label.split(" [")[0]}'])
+                if not passes:
+                    violation = verdict.violations[0]
+                    assert violation.kind == 'constraint' and violation.value == f[row]
+                    assert violation.amount == pytest.approx(tolerance * share, rel=1e-6)
+                    assert violation.unit == label.partition(' [')[2].rstrip(']')
+                    assert 'asked' in str(violation)
+
+
+@pytest.mark.parametrize('kind', function_kinds())
+def test_zero_width_of_each_row(small, kind):
+    robot = small('two_arms')
+    function = function_kinds()[kind](*KINDS[kind])
+    q = robot.random_q(np.random.default_rng(9)) * 0.7
+    function.joints(robot)
+    f = function.value(Configuration(robot, q))
+    assert accept(IKProblem(robot, constraints=[Constraint(function, f, f)], start=q), q).accepted
+    for row in range(len(f)):
+        for off in (-1e-4, 1e-4):
+            bound = f + off * np.eye(len(f))[row]
+            asked = IKProblem(robot, constraints=[Constraint(function, bound, bound)], start=q)
+            verdict = accept(asked, q)
+            assert len(verdict.violations) == 1
+            assert verdict.violations[0].lower == verdict.violations[0].upper == bound[row]
+
+
+def test_all_constraints_and_targets_must_hold(small):
+    robot = small('two_arms')
+    q = robot.random_q(np.random.default_rng(0)) * 0.5
+    at = Configuration(robot, q)
+    position = function_kinds()['frame_position']('left_hand')
+    x = position.value(at)
+    good, bad = Constraint(position, x, x, 'good'), Constraint(position, x + 1, x + 2, 'bad')
+    target = PoseTarget('right_hand', at.transform('right_hand'))
+    off = PoseTarget('right_hand', at.transform('right_hand') @ pose((0, 0, 1e-3)))
+    assert accept(IKProblem(robot, [target], start=q, constraints=[good, good]), q).accepted
+    verdict = accept(IKProblem(robot, [off], start=q, constraints=[good, bad]), q)
+    assert names(verdict) == ["position error of 'right_hand'", 'bad: x', 'bad: y', 'bad: z']
+    assert [v.kind for v in verdict.violations] == ['target'] + 3 * ['constraint']
+
+
+def test_costs_are_told_and_decide_nothing(small):
+    robot = small('two_arms')
+    position = function_kinds()['frame_position']('left_hand')
+    costs = [LeastSquares(position, 100.0, 1e6), ScalarCost(lambda at: -3.0)]
+    verdict = accept(IKProblem(robot, costs=costs), robot.neutral)
+    assert verdict.accepted and verdict.violations == ()
+    x = Configuration(robot, robot.neutral).transform('left_hand')[:3, 3]
+    assert verdict.costs == pytest.approx((0.5e6 * ((x - 100)**2).sum(), -3.0))
+
+
+@pytest.mark.parametrize('joint_limits', [True, False])
+def test_limits_count_unless_they_are_off(robot, joint_limits):
+    q = np.array([2.5, 0, 0, 0])     # the limit is 2
+    position = function_kinds()['frame_position']('tip')
+    asked = IKProblem(robot, constraints=[Constraint(position, -5, 5)], joint_limits=joint_limits)
+    assert accept(asked, q).accepted is not joint_limits
+
+
+def test_locked_joints_without_limits_stay_exact(robot):
+    position = function_kinds()['frame_position']('tip')
+    asked = IKProblem(robot, start=Q, constraints=[Constraint(position, -5, 5)],
+                      locked=['wrist'], joint_limits=False)
+    q = Q.copy()
+    assert accept(asked, q).accepted
+    q[3] += 1e-15
+    assert names(accept(asked, q)) == ["locked joint 'wrist'"]
+
+
+def test_a_user_who_asks_something_on_the_way(robot):
+    """What is judged after that is judged at the same configuration."""
+    position = function_kinds()['frame_position']('tip')
+    at_q = position.value(Configuration(robot, Q))
+    inner = IKProblem(robot, constraints=[Constraint(position)])
+
+    def busy(at):
+        accept(inner, robot.neutral)
+        return 0.0
+    user = Constraint(function_kinds()['user_function'](busy), 0, 1)
+    exact = Constraint(position, at_q, at_q)
+    for constraints in ([user, exact], [exact, user]):
+        assert accept(IKProblem(robot, constraints=constraints), Q).accepted
+    costs = [ScalarCost(busy), LeastSquares(position, at_q)]
+    assert accept(IKProblem(robot, costs=costs), Q).costs[1] == pytest.approx(0, abs=1e-20)

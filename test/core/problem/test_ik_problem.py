@@ -7,13 +7,19 @@ from small_robots import joint, TWO_ARMS, urdf, X, Z
 
 from ros2_ik.core import (
     Configuration,
+    Constraint,
+    FramePosition,
     IKError,
     IKProblem,
     InvalidConstraintError,
+    InvalidOptionError,
     InvalidStateError,
     InvalidTargetError,
+    JointPositions,
+    LeastSquares,
     PoseTarget,
     Robot,
+    ScalarCost,
     UnknownFrameError,
     UnknownGroupError,
     UnknownJointError,
@@ -161,3 +167,87 @@ def test_passive_joints_alone_move_nothing():
     robot = Robot.from_urdf(TWO_ARMS, srdf='<robot name="x"><passive_joint name="torso"/></robot>')
     with pytest.raises(InvalidTargetError, match='chest'):
         IKProblem(robot, [target('chest')])
+
+
+# -- constraints and costs ---------------------------------------------------------------------
+
+BOX = Constraint(FramePosition('left_hand'), -1, 1)
+WISH = LeastSquares(FramePosition('right_c'))
+ANY = ScalarCost(lambda at: 0.0)
+
+
+def test_what_constraints_and_costs_depend_on_moves(robot):
+    """And what targets do; a scalar cost may depend on anything."""
+    assert IKProblem(robot, constraints=[BOX]).joint_names == ('torso', *LEFT)
+    assert IKProblem(robot, costs=[WISH]).joint_names == ('torso', *RIGHT[:3])
+    assert IKProblem(robot, constraints=[BOX], costs=[WISH]).joint_names == (
+        'torso', *LEFT, *RIGHT[:3])
+    assert IKProblem(robot, [target('chest')], costs=[WISH]).joint_names == ('torso', *RIGHT[:3])
+    assert IKProblem(robot, costs=[ANY]).joint_names == robot.joint_names
+    elbow = Constraint(JointPositions(['left_3']), 0, 1)
+    assert IKProblem(robot, constraints=[elbow]).joint_names == ('left_3',)
+
+
+def test_groups_and_locks_bind_constraints_and_costs(robot):
+    assert IKProblem(robot, group='left', constraints=[BOX], costs=[WISH]).joint_names == LEFT
+    assert IKProblem(robot, group='torso', costs=[WISH]).joint_names == ('torso',)
+    problem = IKProblem(robot, constraints=[BOX], costs=[ANY], locked=['torso', 'left_2'])
+    assert problem.joint_names == tuple(n for n in LEFT + RIGHT if n != 'left_2')
+
+
+def test_passive_joints_move_for_nothing():
+    robot = Robot.from_urdf(TWO_ARMS, srdf='<robot name="x"><passive_joint name="torso"/></robot>')
+    assert IKProblem(robot, constraints=[BOX], costs=[ANY]).joint_names == LEFT + RIGHT
+
+
+@pytest.mark.parametrize('arguments, kinds', [
+    ({'targets': [target()]}, {'targets'}), ({'constraints': [BOX]}, {'constraints'}),
+    ({'costs': [WISH]}, {'costs'}), ({'costs': [ANY]}, {'scalar costs'}),
+    ({'targets': [target()], 'constraints': [BOX, BOX], 'costs': [WISH, ANY]},
+     {'targets', 'constraints', 'costs', 'scalar costs'})])
+def test_kinds(robot, arguments, kinds):
+    assert IKProblem(robot, **arguments).kinds == kinds
+
+
+def test_limits(robot):
+    problem = IKProblem(robot, constraints=[BOX])
+    np.testing.assert_array_equal(problem.lower, robot.lower)
+    np.testing.assert_array_equal(problem.upper, robot.upper)
+    free = IKProblem(robot, constraints=[BOX], joint_limits=False)
+    assert np.isinf(free.lower).all() and np.isinf(free.upper).all()
+    assert free.joint_names == problem.joint_names
+
+
+def test_the_same_question_again(robot):
+    problem = IKProblem(robot, [target(relative_to='right_hand')], 'left', {'torso': 0.5},
+                        ['left_2'], [BOX], [WISH, ANY], False)
+    again = IKProblem(robot, **problem.question())
+    assert (again.joint_names, again.kinds, again.joint_limits) == (
+        problem.joint_names, problem.kinds, False)
+    np.testing.assert_array_equal(again.start, problem.start)
+    assert again.constraints == problem.constraints and again.costs == problem.costs
+
+
+@pytest.mark.parametrize('arguments, error, words', [
+    ({}, InvalidConstraintError, ['nothing is asked for']),
+    ({'constraints': [], 'costs': ()}, InvalidConstraintError, ['nothing is asked for']),
+    ({'constraints': BOX}, IKError, ['constraints']), ({'constraints': [5]}, IKError, ['5']),
+    ({'constraints': [WISH]}, IKError, ['Constraint']), ({'constraints': None}, IKError, []),
+    ({'constraints': 'box'}, IKError, ['box']), ({'costs': [BOX]}, IKError, ['Cost']),
+    ({'costs': WISH}, IKError, ['costs']), ({'costs': [lambda at: 0.0]}, IKError, ['Cost']),
+    ({'costs': [WISH.function]}, IKError, ['Cost']), ({'costs': None}, IKError, []),
+    ({'constraints': [Constraint(FramePosition('hand'), 0, 1)]}, UnknownFrameError,
+     ["'hand'", "'left_hand'"]),
+    ({'costs': [LeastSquares(FramePosition('hand'))]}, UnknownFrameError, ["'hand'"]),
+    ({'constraints': [Constraint(JointPositions(['left_9']), 0, 1)]}, UnknownJointError,
+     ["'left_9'"]),
+    ({'constraints': [BOX], 'group': 'lefft'}, UnknownGroupError, ["'lefft'"]),
+    ({'constraints': [BOX], 'locked': ['left_9']}, UnknownJointError, ["'left_9'"]),
+    ({'constraints': [BOX], 'joint_limits': None}, InvalidOptionError, ['joint_limits']),
+    ({'constraints': [BOX], 'joint_limits': 'no'}, InvalidOptionError, ['joint_limits']),
+    ({'constraints': [BOX], 'joint_limits': 0}, InvalidOptionError, ['joint_limits'])])
+def test_malformed_constraints_and_costs(robot, arguments, error, words):
+    with pytest.raises(error) as caught:
+        IKProblem(robot, **arguments)
+    for word in words:
+        assert word in str(caught.value)

@@ -1,6 +1,6 @@
 """Which answer is given, and several of them."""
 
-from judge import check, TreeJudge
+from judge import check, claims, numeric_jacobian, pose, TreeJudge
 import numpy as np
 import pytest
 from search_questions import ARM, FAR, problem, reachable, TIP
@@ -9,17 +9,22 @@ from small_robots import SMALL
 from ros2_ik.core import (
     Attempt,
     Configuration,
+    Constraint,
     ExitFlag,
+    FramePosition,
     IKError,
     IKProblem,
     InvalidOptionError,
     InvalidStateError,
+    JointPositions,
+    LeastSquares,
     PoseTarget,
     register_solver,
     Search,
     solve,
     solve_pose,
     Solver,
+    Status,
     UnknownJointError,
 )
 from ros2_ik.core.solvers import solver as registry
@@ -153,3 +158,195 @@ def test_one_seed_in_many_dresses(robot, starts, wrap):
         assert wrap(q) is q
     else:
         np.testing.assert_array_equal(starts, [q])
+
+
+# -- by cost, by manipulability ---------------------------------------------------------------
+
+POSITION = (1, 1, 1, 0, 0, 0)
+ENOUGH = {'timeout': 60.0, 'random_state': 0}
+
+
+def test_the_cheapest_of_all_that_were_found(robot):
+    """In the order of their cost, each with its own."""
+    wanted = robot.random_q(np.random.default_rng(1)) * 0.5
+    for seed in range(3):
+        T = reachable(robot, seed)
+        asked = IKProblem(robot, [PoseTarget(TIP, T)], costs=[
+            LeastSquares(JointPositions(reference=wanted), 0.0, 2.0, 'posture')])
+        solution = solve(asked, select='cost', solutions=1000, max_iterations=1500, **ENOUGH)
+        every = [solution, *solution.alternatives]
+        assert len(every) > 3
+        for one in every:
+            claims(TreeJudge(SMALL[ARM]), one, [(TIP, T)])
+            assert one.cost == pytest.approx(((one.q - wanted)**2).sum())
+            assert [name for name, _ in one.costs] == ['posture']
+        costs = [one.cost for one in every]
+        assert costs == sorted(costs)
+        one = solve(asked, select='cost', max_iterations=1500, **ENOUGH)
+        first = solve(asked, max_iterations=1500, **ENOUGH)
+        assert one.alternatives == () and list(one.q) == list(solution.q)
+        assert first.cost >= one.cost and 'cheapest' in one.message
+
+
+def test_the_most_manipulable(robot):
+    """By the judge's own Jacobian."""
+    judge = TreeJudge(SMALL[ARM])
+
+    def measure(q):
+        J = numeric_jacobian(robot, q, lambda q: judge.transform(robot.to_joints(q), TIP))
+        return np.sqrt(max(np.linalg.det(J @ J.T), 0))
+    T = reachable(robot, 2)
+    asked = IKProblem(robot, [PoseTarget(TIP, T)])
+    solution = solve(asked, select='manipulability', solutions=1000, max_iterations=600, **ENOUGH)
+    every = [solution, *solution.alternatives]
+    assert len(every) > 3
+    for one in every:
+        claims(judge, one, [(TIP, T)])
+    found = [measure(one.q) for one in every]
+    assert (np.diff(found) <= 1e-6).all() and found[0] > found[-1] + 1e-3
+    one = solve(asked, select='manipulability', max_iterations=600, **ENOUGH)
+    assert list(one.q) == list(solution.q) and 'manipulable' in one.message
+
+
+def test_the_most_manipulable_of_two_tips(small):
+    """The product over the tips; of one relative to the other, too."""
+    robot = small('two_arms')
+    q = robot.random_q(np.random.default_rng(0)) * 0.5
+    at = Configuration(robot, q)
+    targets = [PoseTarget('left_hand', at.transform('left_hand')),
+               PoseTarget('right_hand', at.transform('right_hand', 'left_hand'), 'left_hand')]
+    solution = solve(IKProblem(robot, targets), select='manipulability', max_iterations=300,
+                     **ENOUGH)
+    assert solution.success
+    check(TreeJudge(SMALL['two_arms']), solution, [
+        ('left_hand', at.transform('left_hand')),
+        ('right_hand', at.transform('right_hand', 'left_hand'), 'left_hand')])
+
+
+def test_selections_that_need_something(robot):
+    box = Constraint(FramePosition(TIP), -1, 1)
+    with pytest.raises(InvalidOptionError, match='manipulability'):
+        Search(IKProblem(robot, constraints=[box]), select='manipulability')
+    with pytest.raises(InvalidOptionError, match='cost'):
+        Search(problem(robot), select='cost')
+
+
+# -- turns -------------------------------------------------------------------------------------
+
+def test_turns_near_the_lower_limit(small):
+    """The wrist has two turns, the others one."""
+    robot, judge = small('scara'), TreeJudge(SMALL['scara'])
+    for wrist in (-6.0, -1.0, 0.5, 5.0):
+        goal = {'shoulder': 0.4, 'elbow': 0.9, 'lift': -0.1, 'wrist': wrist}
+        T = judge.transform(goal, 'tip')
+        for seed in ([0.3, 0.8, 0, 0], [0.3, 0.8, 0, 6.0], [0.3, 0.8, 0, -6.0]):
+            asked = IKProblem(robot, [PoseTarget('tip', T)], start=seed)
+            low = solve(asked, turns='lower', **ENOUGH)
+            near = solve(asked, **ENOUGH)
+            for solution in (low, near):
+                check(judge, solution, [('tip', T)])
+            assert -2 * np.pi <= low.joints['wrist'] < 1e-9
+            assert low.joints['wrist'] + 2 * np.pi > 0 or low.joints['wrist'] <= 0
+            assert abs(near.joints['wrist'] - seed[3]) <= np.pi + 1e-9 or min(
+                near.joints['wrist'] + 2 * np.pi, 2 * np.pi - near.joints['wrist']) < 2 * np.pi
+            # no turn nearer to the lower limit is left
+            assert low.joints['wrist'] - 2 * np.pi < robot.lower[3]
+
+
+def test_turns_without_a_lower_limit(small):
+    """A continuous joint has none: the turn nearest the seed stays."""
+    robot = small('turntable')
+    T = Configuration(robot, {'table': 0.5, 'pole': 0.3}).transform('tip')
+    seed = {'table': 0.4 + 4 * np.pi, 'pole': 0.2}
+    asked = IKProblem(robot, [PoseTarget('tip', T)], start=seed)
+    for turns in ('seed', 'lower'):
+        solution = solve(asked, turns=turns, **ENOUGH)
+        assert solution.success
+        assert solution.joints['table'] == pytest.approx(0.5 + 4 * np.pi, abs=1e-2)
+
+
+def test_turns_that_a_constraint_counts_are_kept(small):
+    robot = small('scara')
+    T = Configuration(robot, [0.4, 0.9, -0.1, 5.0]).transform('tip')
+    asked = IKProblem(robot, [PoseTarget('tip', T)], constraints=[
+        Constraint(JointPositions(['wrist']), 4.0, 6.0)])
+    for turns in ('seed', 'lower'):
+        solution = solve(asked, turns=turns, max_iterations=2000, **ENOUGH)
+        assert solution.success, solution.explain()
+        assert solution.joints['wrist'] == pytest.approx(5.0, abs=1e-3)
+
+
+@pytest.mark.parametrize('turns', ['upper', None, 5, [], ['seed']])
+def test_turns_that_are_none(robot, turns):
+    with pytest.raises(InvalidOptionError, match='lower'):
+        Search(problem(robot), turns=turns)
+
+
+# -- approximate answers -----------------------------------------------------------------------
+
+OUT = pose((0.8, 0, 0))      # the arm reaches 0.75
+
+
+def reached_for(robot, approximate, weights=POSITION, T=OUT, **arguments):
+    asked = IKProblem(robot, [PoseTarget(TIP, T, None, weights)], **arguments)
+    return solve(asked, approximate=approximate, max_iterations=600, **ENOUGH)
+
+
+def test_approximate_only_when_asked_for_and_within(robot):
+    """0.05 m are missing."""
+    for approximate, status in ((None, Status.NO_IK_SOLUTION),
+                                ((0.04, 0.1), Status.NO_IK_SOLUTION),
+                                ((0.06, 0.0), Status.APPROXIMATE), ((9, 9), Status.APPROXIMATE)):
+        solution = reached_for(robot, approximate)
+        assert solution.status is status and not solution.success
+        assert (solution.q is None) is (status is not Status.APPROXIMATE)
+        assert (solution.joints is None) is (status is not Status.APPROXIMATE)
+        assert solution.violations
+        if status is Status.APPROXIMATE:
+            p = TreeJudge(SMALL[ARM]).transform(solution.joints, TIP)[:3, 3]
+            assert 0.05 - 1e-9 <= np.linalg.norm(p - OUT[:3, 3]) <= 0.06
+            assert list(solution.q) == list(solution.best_q)
+            assert 'approximate' in solution.message and 'APPROXIMATE' in solution.explain()
+
+
+def test_a_right_answer_is_not_approximate(robot):
+    for seed in range(5):
+        solution = reached_for(robot, (1.0, 1.0), (1,) * 6, reachable(robot, seed))
+        assert solution.status is Status.SUCCESS
+        check(TreeJudge(SMALL[ARM]), solution, [(TIP, reachable(robot, seed))])
+
+
+def test_approximate_in_angle(small):
+    """A SCARA's tip cannot tilt: by 0.3 rad it stays off."""
+    robot = small('scara')
+    T = Configuration(robot, [0.4, 0.9, -0.1, 1.0]).transform('tip') @ pose(rotvec=(0.3, 0, 0))
+    for approximate, status in (((1.0, 0.2), Status.NO_IK_SOLUTION),
+                                ((1e-3, 0.31), Status.APPROXIMATE)):
+        solution = solve(IKProblem(robot, [PoseTarget('tip', T)]), approximate=approximate,
+                         max_iterations=600, **ENOUGH)
+        assert solution.status is status
+
+
+def test_approximate_constraints_count_by_their_unit(robot):
+    for approximate, status in (((0.04, 9), Status.NO_IK_SOLUTION),
+                                ((0.06, 0), Status.APPROXIMATE)):
+        asked = IKProblem(robot, constraints=[
+            Constraint(FramePosition(TIP, axes='x'), 0.8, name='out')])
+        solution = solve(asked, approximate=approximate, max_iterations=400, **ENOUGH)
+        assert solution.status is status
+        assert [v.name for v in solution.violations] == ['out: x']
+
+
+def test_locked_joints_and_limits_hold_in_approximate_answers(robot):
+    start = robot.random_q(np.random.default_rng(0))
+    solution = reached_for(robot, (9.0, 9.0), T=pose((5, 0, 0)), start=start, locked=['s2', 'w1'])
+    assert solution.status is Status.APPROXIMATE
+    assert (solution.q[1], solution.q[4]) == (start[1], start[4])
+    assert (robot.lower <= solution.q).all() and (solution.q <= robot.upper).all()
+
+
+@pytest.mark.parametrize('wrong', [(-1, 0), (0, -1e-9), 0.1, (0.1,), (0.1, 0.1, 0.1), 'ab',
+                                   (np.nan, 0), (np.inf, 1), (None, 0), {}, True])
+def test_approximations_that_make_no_sense(robot, wrong):
+    with pytest.raises(InvalidOptionError, match='approximate'):
+        Search(problem(robot), approximate=wrong)

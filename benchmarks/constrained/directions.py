@@ -1,0 +1,122 @@
+"""How frames are turned and where they look."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from pydrake.math import RotationMatrix
+
+from constrained.geometry import angle, frame_along, INF, ORIGIN, outside, rotation_angle, X, Y
+from constrained.term import Term
+from ros2_ik.core import (
+    AngleBetweenVectors,
+    Constraint,
+    GazeAngle,
+    OrientationAngle,
+    PoseTarget,
+)
+
+CLOSEST = 0.01    # [m], of a target that Drake looks at
+
+
+@dataclass
+class Turned(Term):
+    """A frame's orientation within an angle of a reference."""
+
+    frame: str
+    R: np.ndarray
+    upper: float = 0.0
+    relative_to: str | None = None
+
+    def ours(self, robot):
+        return Constraint(OrientationAngle(self.frame, self.R, self.relative_to), 0, self.upper)
+
+    def drake(self, program):
+        frame, relative = program.frame(self.frame), program.frame(self.relative_to)
+        # at a feasibility of 1e-9 "exactly 0" does better so than as right angles between axes
+        program.ik.AddOrientationConstraint(relative, RotationMatrix(self.R), frame,
+                                            RotationMatrix(), self.upper)
+
+    def violation(self, at):
+        R = at.T(self.frame, self.relative_to)[:3, :3]
+        return max(0.0, rotation_angle(self.R.T @ R) - self.upper)
+
+
+@dataclass
+class Pose(Term):
+    """A frame at a pose."""
+
+    frame: str
+    T: np.ndarray
+    relative_to: str | None = None
+
+    def ours(self, robot):
+        return PoseTarget(self.frame, self.T, self.relative_to)
+
+    def drake(self, program):
+        # the origin, a point on x and a point on y: six equalities, each with a gradient at the
+        # solution, which "theta_bound = 0" has not; x, y > 0.05 keeps off half a turn
+        for point, lower, upper in ((ORIGIN, (0, 0, 0), (0, 0, 0)),
+                                    (0.3 * X, (0.05, 0, 0), (INF, 0, 0)),
+                                    (0.3 * Y, (-INF, 0.05, 0), (INF, INF, 0))):
+            program.add_position(self.frame, point, self.relative_to, self.T, lower, upper)
+
+    def violation(self, at):
+        T = np.linalg.inv(self.T) @ at.T(self.frame, self.relative_to)
+        return max(np.linalg.norm(T[:3, 3]), rotation_angle(T[:3, :3]))
+
+
+@dataclass
+class Angle(Term):
+    """The angle between a vector of a frame and one of another."""
+
+    frame: str
+    vector: np.ndarray
+    other: np.ndarray
+    lower: float
+    upper: float
+    relative_to: str | None = None
+
+    def ours(self, robot):
+        return Constraint(AngleBetweenVectors(self.frame, self.vector, self.other,
+                                              self.relative_to), self.lower, self.upper)
+
+    def drake(self, program):
+        program.ik.AddAngleBetweenVectorsConstraint(
+            program.frame(self.relative_to), self.other, program.frame(self.frame), self.vector,
+            self.lower, self.upper)
+
+    def violation(self, at):
+        vector = at.T(self.frame, self.relative_to)[:3, :3] @ self.vector
+        return outside(angle(vector, self.other), self.lower, self.upper)
+
+
+@dataclass
+class Looking(Term):
+    """A camera's axis within an angle of the ray to a target."""
+
+    frame: str
+    axis: np.ndarray
+    target: np.ndarray
+    upper: float = 0.0
+    target_frame: str | None = None
+
+    def ours(self, robot):
+        return Constraint(GazeAngle(self.frame, ORIGIN, self.axis, self.target,
+                                    self.target_frame), 0, self.upper)
+
+    def drake(self, program):
+        frame, target_frame = program.frame(self.frame), program.frame(self.target_frame)
+        if self.upper == 0:
+            # half angle 0 has no gradient at the solution; a point on the axis has
+            program.add_position(self.target_frame, self.target, self.frame,
+                                 frame_along(self.axis, ORIGIN), (0, 0, CLOSEST), (0, 0, INF))
+            return
+        program.ik.AddGazeTargetConstraint(frame, ORIGIN, self.axis, target_frame, self.target,
+                                           self.upper)
+        # its squared form is met, in any direction, by a target at the camera
+        program.ik.AddPointToPointDistanceConstraint(frame, ORIGIN, target_frame, self.target,
+                                                     CLOSEST, INF)
+
+    def violation(self, at):
+        ray = at.point(self.target_frame, self.target, self.frame)
+        return max(0.0, angle(self.axis, ray) - self.upper)

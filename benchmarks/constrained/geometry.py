@@ -1,0 +1,31 @@
+"""What is measured of directions and boxes, and where frames stand."""
+
+import numpy as np
+
+ORIGIN, INF = (0.0, 0.0, 0.0), np.inf
+X, Y, Z = np.eye(3)
+
+
+def outside(value, lower, upper) -> float:
+    """Give how far the worst of some numbers is outside its bounds."""
+    return float(np.max(np.maximum(np.maximum(lower - value, value - upper), 0)))
+
+
+def angle(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
+
+
+def rotation_angle(R):
+    axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    return float(np.arctan2(np.linalg.norm(axis), np.trace(R) - 1))
+
+
+def frame_along(z, origin):
+    """Give a pose (4, 4) at `origin` with its z along a vector."""
+    T = np.eye(4)
+    T[:3, 2] = z / np.linalg.norm(z)
+    x = np.cross(np.eye(3)[np.abs(z).argmin()], T[:3, 2])
+    T[:3, 0] = x / np.linalg.norm(x)
+    T[:3, 1] = np.cross(T[:3, 2], T[:3, 0])
+    T[:3, 3] = origin
+    return T

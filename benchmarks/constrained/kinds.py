@@ -1,0 +1,238 @@
+"""
+The kinds of problem: each is a list of terms that a hidden random configuration meets.
+
+`at` is the judge's view of that configuration, `random` a generator. What a term says in the
+words of each library stands in its class.
+"""
+
+import numpy as np
+
+from constrained.directions import Angle, Looking, Pose, Turned
+from constrained.geometry import angle, ORIGIN, X, Z
+from constrained.positions import Apart, Between, Inside, NearLine
+from constrained.whole_body import Balanced, Coupled, Posture
+
+KINDS = {}    # name -> (robot, function)
+HAND_CAMERA = 'left_hand_camera_axis_link'
+
+PANDA_HOME = {f'panda_joint{i + 1}': value
+              for i, value in enumerate((0, -0.785, 0, -2.356, 0, 1.571, 0.785))}
+UR5_HOME = {'shoulder_pan_joint': 0.0, 'shoulder_lift_joint': -1.57, 'elbow_joint': 1.57,
+            'wrist_1_joint': -1.57, 'wrist_2_joint': -1.57, 'wrist_3_joint': 0.0}
+BAXTER_HOME = {f'{side}_{joint}': value for side in ('left', 'right') for joint, value in zip(
+    ('s0', 's1', 'e0', 'e1', 'w0', 'w1', 'w2'), (0, -0.55, 0, 0.75, 0, 1.26, 0), strict=True)}
+TALOS_HOME = {'torso_1_joint': 0.0, 'torso_2_joint': 0.0} | {
+    f'arm_left_{i + 1}_joint': value
+    for i, value in enumerate((0.26, 0.17, 0, -0.53, 0, 0, 0.1))}
+
+
+def kind(robot):
+    """Register a kind of problem for a robot."""
+    def register(function):
+        KINDS[function.__name__] = (robot, function)
+        return function
+    return register
+
+
+def box(center, *half):
+    return center - np.array(half), center + np.array(half)
+
+
+def some_direction(random):
+    vector = random.normal(size=3)
+    return vector / np.linalg.norm(vector)
+
+
+def up_in(frame, at):
+    """Which way is up, seen from a frame."""
+    return at.T(frame)[2, :3]
+
+
+# -- each demand alone
+
+
+@kind('panda')
+def point_in_box(at, random):
+    return [Inside('panda_hand_tcp', *box(at.point('panda_hand_tcp', ORIGIN), 0.01, 0.01, 0.01))]
+
+
+@kind('ur5')
+def point_exact(at, random):
+    p = at.point('tool0', 0.1 * Z)
+    return [Inside('tool0', p, p, 0.1 * Z)]
+
+
+@kind('baxter')
+def orientation_exact(at, random):
+    return [Turned('left_gripper', at.T('left_gripper')[:3, :3])]
+
+
+@kind('ur5')
+def orientation_within_cone(at, random):
+    return [Turned('tool0', at.T('tool0')[:3, :3], upper=0.1)]
+
+
+@kind('panda')
+def gaze_within_cone(at, random):
+    return [Looking('panda_hand_tcp', Z, at.point('panda_hand_tcp', 0.5 * Z), 0.1)]
+
+
+@kind('baxter')
+def gaze_exact(at, random):
+    return [Looking(HAND_CAMERA, Z, at.point(HAND_CAMERA, 0.5 * Z))]
+
+
+@kind('ur5')
+def angle_in_range(at, random):
+    alpha = angle(at.T('tool0')[:3, 2], Z)
+    return [Angle('tool0', Z, Z, max(0, alpha - 0.05), min(np.pi, alpha + 0.05))]
+
+
+@kind('panda')
+def axes_parallel(at, random):
+    return [Angle('panda_hand_tcp', Z, at.T('panda_hand_tcp')[:3, 2], 0, 0)]
+
+
+@kind('baxter')
+def hands_apart(at, random):
+    d = np.linalg.norm(at.point('left_gripper', ORIGIN, 'right_gripper'))
+    return [Apart('left_gripper', ORIGIN, ORIGIN, d, d, 'right_gripper')]
+
+
+@kind('ur5')
+def point_near_line(at, random):
+    through = at.point('tool0', ORIGIN) + 0.009 * some_direction(random)
+    return [NearLine('tool0', ORIGIN, through, some_direction(random), upper=0.01)]
+
+
+@kind('panda')
+def point_on_line(at, random):
+    return [NearLine('panda_hand_tcp', ORIGIN, at.point('panda_hand_tcp', ORIGIN),
+                     some_direction(random))]
+
+
+@kind('panda')
+def fingers_in_slot(at, random):
+    """Put both finger tips between six walls."""
+    points = np.array([[0, 0.04, 0], [0, -0.04, 0]])
+    walls = np.vstack([np.eye(3), -np.eye(3)]) @ some_rotation(random)
+    A = np.block([[walls, np.zeros((6, 3))], [np.zeros((6, 3)), walls]])
+    p = np.concatenate([at.point('panda_hand_tcp', point) for point in points])
+    return [Between('panda_hand_tcp', points, A, A @ p + 0.005)]
+
+
+def some_rotation(random):
+    Q, _ = np.linalg.qr(random.normal(size=(3, 3)))
+    return Q
+
+
+@kind('talos')
+def center_of_mass(at, random):
+    return [Balanced('left_sole_link', *box(at.center_of_mass('left_sole_link'),
+                                            0.01, 0.01, 0.01))]
+
+
+@kind('ur5')
+def coupled_joints(at, random):
+    """Reach a point while the last joint turns against two others."""
+    point, ratios = 0.1 * X + 0.1 * Z, np.array([1.0, 1.0, 0.5])
+    names = 'shoulder_lift_joint', 'elbow_joint', 'wrist_3_joint'
+    p, q = at.point('tool0', point), np.array([at.joints[name] for name in names])
+    return [Inside('tool0', p, p, point), Coupled(names, ratios, ratios @ q)]
+
+
+@kind('ur5')
+def pose(at, random):
+    return [Pose('tool0', at.T('tool0'))]
+
+
+@kind('baxter')
+def pose_between_hands(at, random):
+    return [Pose('left_gripper', at.T('left_gripper', 'right_gripper'), 'right_gripper')]
+
+
+# -- realistic mixes
+
+
+@kind('panda')
+def cup_level_elbow_low(at, random):
+    """Hold a cup level at a place, with the elbow low."""
+    elbow = at.point('panda_link4', ORIGIN)[2]
+    p = at.point('panda_hand_tcp', ORIGIN)
+    return [Inside('panda_hand_tcp', p, p),
+            Angle('panda_hand_tcp', up_in('panda_hand_tcp', at), Z, 0, 0.02),
+            Inside('panda_link4', np.array([-9, -9, -9]), np.array([9, 9, elbow + 0.02]))]
+
+
+@kind('ur5')
+def look_at_part(at, random):
+    """Look at a part from 0.4 to 0.6 m, from within a region, the camera nearly upright."""
+    part = at.point('tool0', 0.5 * Z + random.uniform(-0.01, 0.01, 3))
+    return [Looking('tool0', Z, part, 0.05), Apart('tool0', ORIGIN, part, 0.4, 0.6),
+            Inside('tool0', *box(at.point('tool0', ORIGIN), 0.3, 0.3, 0.05)),
+            Angle('tool0', up_in('tool0', at), Z, 0, 0.2)]
+
+
+@kind('baxter')
+def look_at_other_hand(at, random):
+    """Look with the left hand's camera at the right hand, which is at a place."""
+    axis, p = (at.point('right_gripper', ORIGIN, frame) for frame in (HAND_CAMERA, None))
+    d = np.linalg.norm(axis)
+    return [Looking(HAND_CAMERA, axis, ORIGIN, 0, 'right_gripper'),
+            Inside('right_gripper', p, p),
+            Apart(HAND_CAMERA, ORIGIN, ORIGIN, 0.9 * d, 1.1 * d, 'right_gripper')]
+
+
+@kind('panda')
+def screwdriver_on_line(at, random):
+    """Put the tip on a line, within 5 cm along it, and the shaft along the line."""
+    T = at.T('panda_hand_tcp')
+    axis, tip = T[:3, 2], T[:3, 3]
+    along, b = axis @ tip, 0.05
+    return [NearLine('panda_hand_tcp', ORIGIN, tip, axis),
+            Angle('panda_hand_tcp', Z, axis, 0, 0),
+            Between('panda_hand_tcp', np.zeros((1, 3)), np.vstack([axis, -axis]),
+                    np.array([along + b, b - along]))]
+
+
+@kind('talos')
+def tray_in_both_hands(at, random):
+    """Hold a level tray in both hands, feet as they stand, the centre of mass over a foot."""
+    left, right = 'gripper_left_base_link', 'gripper_right_base_link'
+    return [Pose(left, at.T(left, right), right),
+            Angle(left, up_in(left, at), Z, 0, 0.05),
+            Inside(left, *box(at.point(left, ORIGIN), 0.1, 0.1, 0.05)),
+            Pose('left_sole_link', at.T('left_sole_link', 'right_sole_link'), 'right_sole_link'),
+            Balanced('left_sole_link', *box(at.center_of_mass('left_sole_link'), 0.05, 0.03, 9))]
+
+
+# -- with a cost
+
+
+@kind('panda')
+def pose_near_posture(at, random):
+    return [Pose('panda_hand_tcp', at.T('panda_hand_tcp')), Posture(PANDA_HOME)]
+
+
+@kind('ur5')
+def point_near_posture(at, random):
+    p = at.point('tool0', ORIGIN)
+    return [Inside('tool0', p, p), Posture(UR5_HOME)]
+
+
+@kind('panda')
+def cup_near_posture(at, random):
+    return [*cup_level_elbow_low(at, random), Posture(PANDA_HOME)]
+
+
+@kind('baxter')
+def hands_near_posture(at, random):
+    return [*pose_between_hands(at, random), Posture(BAXTER_HOME)]
+
+
+@kind('talos')
+def arm_near_posture(at, random):
+    p = at.point('gripper_left_base_link', ORIGIN)
+    return [Inside('gripper_left_base_link', p, p),
+            Angle('gripper_left_base_link', up_in('gripper_left_base_link', at), Z, 0, 0.05),
+            Posture(TALOS_HOME)]

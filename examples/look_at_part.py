@@ -1,0 +1,39 @@
+"""
+Look at a part with the camera on the hand, from 0.4 to 0.6 m and from above.
+
+Drake's gaze cone, a distance and a cone of views from the part: where the camera goes within
+them is left to the arm, which stays as near as it can to where it is.
+"""
+
+import math
+
+from ros2_ik.core import InverseKinematics, Robot, shipped_robots
+
+PART = [0.55, 0.15, 0.05]       # [m] in the robot's root frame
+CAMERA = [0.05, 0, 0.04]        # its lens in the hand, looking along the hand's z axis
+AHEAD = [0, 0, 1]
+
+
+def main():
+    robot = Robot.load('panda')
+    home = shipped_robots()['panda'].home
+    ik = InverseKinematics(robot)
+
+    ik.add_gaze_target_constraint('panda_hand', CAMERA, AHEAD, None, PART, math.radians(3))
+    ik.add_point_to_point_distance_constraint('panda_hand', CAMERA, None, PART, 0.4, 0.6)
+    # the line of sight falls steeply, so that nothing beside the part hides it
+    ik.add_angle_between_vectors_constraint(None, [0, 0, -1], 'panda_hand', AHEAD,
+                                            0, math.radians(30))
+    ik.add_posture_cost(robot.to_q(home))
+
+    solution = ik.solve(home, timeout=0.5, random_state=0)
+    print(solution.explain())
+    camera = ik.configuration.transform('panda_hand') @ [*CAMERA, 1]
+    print(f'  the camera is {math.dist(camera[:3], PART):.3f} m from the part')
+    for name, value in solution.best_joints.items():
+        print(f'  {name} = {value:.6f}')
+    return 0 if solution.success else 1
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())

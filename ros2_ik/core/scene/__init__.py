@@ -1,0 +1,34 @@
+"""The world round the robot: shapes, objects, what may touch what."""
+
+from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
+from ros2_ik.core.scene.robot_geometry import Body, robot_geometry, RobotGeometry
+from ros2_ik.core.scene.scene import Scene
+from ros2_ik.core.scene.scene_file import load_scene, shipped_scenes
+from ros2_ik.core.scene.scene_object import AttachedObject, OCTOMAP, Part, SceneObject
+from ros2_ik.core.scene.scene_saving import save_scene
+from ros2_ik.core.scene.self_pairs import self_pairs, SelfPairs
+from ros2_ik.core.scene.shapes import (
+    Box,
+    Capsule,
+    Cone,
+    ConvexHull,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    HeightField,
+    Mesh,
+    OcTree,
+    Plane,
+    register_shape,
+    Shape,
+    shape_kinds,
+    Sphere,
+)
+
+__all__ = [
+    'AllowedCollisions', 'AttachedObject', 'Body', 'Box', 'Capsule', 'Cone', 'ConvexHull',
+    'Cylinder', 'Ellipsoid', 'HalfSpace', 'HeightField', 'Mesh', 'OCTOMAP', 'OcTree', 'Part',
+    'Plane', 'RobotGeometry', 'Scene', 'SceneObject', 'SelfPairs', 'Shape', 'Sphere', 'load_scene',
+    'register_shape', 'robot_geometry', 'save_scene', 'self_pairs', 'shape_kinds',
+    'shipped_scenes',
+]

@@ -1,0 +1,261 @@
+"""
+Cuts a mesh that is far from convex into boxes' worth, whose hulls together contain it.
+
+The hull of a solid within a box is that of its surface within the box and of the box's corners
+that are inside the solid. So whatever the cuts are, the hulls contain surface and inside of a
+closed mesh, and the surface of an open one. Cuts are chosen to make the hulls small, first where
+most is to be gained, until they are a few percent larger than the mesh. Deterministic: the effort
+is counted, not timed.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.scene.cache import digest, remembered
+from ros2_ik.core.scene.meshes import (
+    Hull,
+    hull_of,
+    hulls_as_arrays,
+    hulls_from_arrays,
+    mesh_volume,
+)
+
+MOST_PIECES = 24
+GOOD_ENOUGH = 0.05    # volume of the hulls above the mesh's
+_SAME = 1e-6    # m, within which faces are in one plane
+PART = 0.05     # of the volume, that a cut should take off
+_EFFORT = 10_000_000   # triangles cut, in all trials
+
+
+class Cut(NamedTuple):
+    """Triangles (m, 3, 3) on both sides, and edges of faces that close the lower one."""
+
+    below: Array
+    above: Array
+    lid: Array
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """
+    What of a solid is within a box, from `low` (3,) to `high`, infinite where it is not cut.
+
+    `surface` are its triangles, `lids` (no solid's outline, but closing) make volumes add up.
+    """
+
+    surface: Array
+    lids: Array
+    low: Array
+    high: Array
+    hull: Hull
+    excess: float
+
+
+def convex_pieces(vertices: Array, triangles: Indices, padding: float = 0.0) -> list[Hull]:
+    """
+    Give convex pieces that contain a mesh, its hull alone if that is good enough; kept by content.
+
+    `padding` [m] makes each larger. An open mesh has no volume to aim at: it is cut into as many
+    as there may be.
+    """
+    key = digest(np.ascontiguousarray(vertices).tobytes(),
+                 np.ascontiguousarray(triangles).tobytes(), repr(padding))
+    return hulls_from_arrays(remembered(
+        'pieces-2', key, lambda: hulls_as_arrays(_cut(vertices, triangles, padding))))
+
+
+def _cut(vertices: Array, triangles: Indices, padding: float) -> list[Hull]:
+    solid = _Solid(vertices, triangles)
+    slices = [solid.slice(solid.corners, np.zeros((0, 3, 3)), *np.array([[-np.inf], [np.inf]])
+                          * np.ones(3))]
+    size = solid.volume or slices[0].hull.volume
+    effort = 0
+    while len(slices) < MOST_PIECES and solid.worth_cutting(slices):
+        slices.sort(key=lambda piece: piece.excess)
+        planes = _planes(slices[-1])
+        effort += len(planes) * (len(slices[-1].surface) + len(slices[-1].lids))
+        if effort > _EFFORT:
+            break
+        trials = [solid.halves(slices[-1], *plane) for plane in planes]
+        halves = [pair for pair in trials if pair]
+        if not halves:
+            break
+        slices[-1:] = min(halves, key=_merit)
+    hulls = _joined([piece.hull for piece in slices], 0.01 * size)
+    padding += sticking_out(hulls, vertices)    # none, but for rounding
+    return [hull_of(hull.vertices, padding) for hull in hulls] if padding else hulls
+
+
+def _merit(halves: Iterable[_Slice]) -> tuple[float, float]:
+    """
+    Rate a cut, less is better.
+
+    One that takes off a convex part, the larger the better, is better than any other: a wall of
+    a bin makes no hull smaller until the last is off. Then what makes the hulls small.
+    """
+    halves = tuple(halves)
+    convex = sum(piece.hull.volume for piece in halves
+                 if piece.excess <= GOOD_ENOUGH / 2 * piece.hull.volume)
+    whole = sum(piece.hull.volume - piece.excess for piece in halves)
+    return (-convex if convex > PART * whole else 0.0,
+            sum(piece.excess * piece.hull.volume for piece in halves))
+
+
+class _Solid:
+    """A mesh, closed or not, and slices of it."""
+
+    def __init__(self, vertices: Array, triangles: Indices) -> None:
+        self.corners = vertices[triangles]
+        self.volume = mesh_volume(vertices, triangles)
+        self._known: dict[tuple[float, ...], bool] = {}
+
+    def worth_cutting(self, slices: list[_Slice]) -> bool:
+        return sum(piece.excess for piece in slices) > GOOD_ENOUGH * (self.volume or 0.0)
+
+    def slice(self, surface: Array, lids: Array, low: Array, high: Array) -> _Slice:
+        inner = [corner for corner in product(*zip(low.tolist(), high.tolist(), strict=True))
+                 if self._inside(corner)]
+        hull = hull_of(np.concatenate([surface.reshape(-1, 3), np.reshape(inner, (-1, 3))]))
+        volume = 0.0 if self.volume is None else _volume(np.concatenate([surface, lids]))
+        return _Slice(surface, lids, low, high, hull, max(hull.volume - max(volume, 0.0), 0.0))
+
+    def halves(self, piece: _Slice, axis: int, place: float) -> list[_Slice]:
+        """Cut a slice in two; nothing if all of the surface is on one side."""
+        surface, lids = cut(piece.surface, axis, place), cut(piece.lids, axis, place)
+        if not len(surface.below) or not len(surface.above):
+            return []
+        lid = np.concatenate([surface.lid, lids.lid])
+        if len(lid):     # a fan from one point closes the cut, whatever its outline
+            lid[:, 0] = lid[0, 1]
+        low, high = piece.low.copy(), piece.high.copy()
+        low[axis] = high[axis] = place
+        # faces in the plane whose solid is above close the lower side, but are not of it
+        away = _faces_down(surface.below, axis, place)
+        floor, rest = surface.below[away], surface.below[~away]
+        if not len(rest):
+            return []
+        return [self.slice(rest, np.concatenate([lids.below, lid, floor]), piece.low, high),
+                self.slice(np.concatenate([surface.above, floor]),
+                           np.concatenate([lids.above, lid[:, [0, 2, 1]], floor[:, [0, 2, 1]]]),
+                           low, piece.high)]
+
+    def _inside(self, point: tuple[float, ...]) -> bool:
+        """Say if a point is inside a closed mesh, by how often the surface winds round it."""
+        if self.volume is None or not np.isfinite(point).all():
+            return False
+        if point not in self._known:
+            a, b, c = np.moveaxis(self.corners - np.array(point), 1, 0)
+            la, lb, lc = (np.sqrt(np.einsum('ij,ij->i', x, x)) for x in (a, b, c))
+            dots = [np.einsum('ij,ij->i', x, y) for x, y in ((a, b), (b, c), (c, a))]
+            angle = np.arctan2(np.einsum('ij,ij->i', a, np.cross(b, c)),
+                               la * lb * lc + dots[0] * lc + dots[1] * la + dots[2] * lb)
+            self._known[point] = bool(angle.sum() / (2 * np.pi) > 0.25)
+        return self._known[point]
+
+
+def _volume(corners: Array) -> float:
+    moved = corners - corners[0, 0]
+    return float(np.einsum('ij,ij->', moved[:, 0], np.cross(moved[:, 1], moved[:, 2])) / 6)
+
+
+def _planes(piece: _Slice) -> list[tuple[int, float]]:
+    """Give the planes to try: axis and place. Quarters, and where large flat faces are."""
+    planes = []
+    a, b, c = (piece.surface[:, corner] for corner in range(3))
+    areas = np.abs(np.cross(b - a, c - a))
+    for axis in range(3):
+        low, high = piece.hull.vertices[:, axis].min(), piece.hull.vertices[:, axis].max()
+        extent = high - low
+        flat = areas[:, axis] > 0.999 * np.linalg.norm(areas, axis=1)
+        levels, which = np.unique(np.round(a[flat, axis] / _SAME), return_inverse=True)
+        levels = np.array([a[flat, axis][which == i].max() for i in range(len(levels))])
+        inside = (levels > low + 1e-3 * extent) & (levels < high - 1e-3 * extent)
+        weights = np.bincount(which, areas[flat, axis], len(levels)) * inside
+        largest = np.argsort(-weights, kind='stable')[:3]
+        found = [*levels[largest[weights[largest] > 0]],
+                 *(low + part * extent for part in (0.25, 0.5, 0.75))]
+        planes += [(axis, float(place)) for place in found if low < place < high]
+    return planes
+
+
+def _faces_down(corners: Array, axis: int, place: float) -> Mask:
+    """Say which triangles are in the plane and look down, or are no more than a line."""
+    first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    down = np.cross(first, second)[:, axis] < 1e-15
+    there: Mask = down & (np.abs(corners[:, :, axis] - place).max(axis=1) <= _SAME)
+    return there
+
+
+def cut(corners: Array, axis: int, place: float) -> Cut:
+    """Cut triangles (m, 3, 3) by the plane on which coordinate `axis` is `place`."""
+    over = corners[:, :, axis] > place
+    count = over.sum(axis=1)
+    crossing = (count == 1) | (count == 2)
+    lone = np.where(count[crossing] == 1, over[crossing].argmax(axis=1),
+                    over[crossing].argmin(axis=1))
+    turn = (lone[:, None] + np.arange(3)) % 3
+    a, b, c = np.moveaxis(np.take_along_axis(corners[crossing], turn[:, :, None], axis=1), 1, 0)
+    p, q = _meeting(a, b, axis, place), _meeting(a, c, axis, place)
+    tip = np.stack([a, p, q], axis=1)
+    rest = np.concatenate([np.stack([p, b, c], axis=1), np.stack([p, c, q], axis=1)])
+    up = count[crossing] == 1
+    both = np.concatenate([up, up])
+    below = np.concatenate([corners[count == 0], tip[~up], rest[both]])
+    above = np.concatenate([corners[count == 3], tip[up], rest[~both]])
+    lid = np.concatenate([np.stack([p, p, q], axis=1)[up], np.stack([p, q, p], axis=1)[~up]])
+    return Cut(below, above, lid)
+
+
+def _meeting(start: Array, end: Array, axis: int, place: float) -> Array:
+    """Points (m, 3) in which the edges meet the plane."""
+    share = (place - start[:, axis]) / (end[:, axis] - start[:, axis])
+    points = start + share[:, None] * (end - start)
+    points[:, axis] = place
+    return points
+
+
+def sticking_out(hulls: list[Hull], points: Array) -> float:
+    """Give how far [m] points (n, 3) are outside all hulls at most; 0 below a nanometre."""
+    left, depth = points, np.full(len(points), np.inf)
+    for hull in hulls:
+        a, b, c = (hull.vertices[hull.faces[:, corner]] for corner in range(3))
+        normals = np.cross(b - a, c - a)
+        lengths = np.linalg.norm(normals, axis=1)
+        flat = lengths < 1e-15
+        normals = normals[~flat] / lengths[~flat, None]
+        offsets = np.einsum('ij,ij->i', a[~flat], normals)
+        blocks = np.array_split(left, len(left) * len(offsets) // 10_000_000 + 1)
+        here = np.concatenate([(block @ normals.T - offsets).max(axis=1) for block in blocks])
+        depth = np.minimum(depth, here)
+        left, depth = left[depth > 1e-9], depth[depth > 1e-9]
+        if not len(left):
+            return 0.0
+    return float(depth.max())
+
+
+def _joined(hulls: list[Hull], bearable: float) -> list[Hull]:
+    """Join pieces whose common hull is hardly larger than they are, the best pair first."""
+    def loss(i: int, j: int) -> tuple[float, Hull]:
+        both = hull_of(np.concatenate([hulls[i].vertices, hulls[j].vertices]))
+        return both.volume - hulls[i].volume - hulls[j].volume, both
+
+    hulls = list(hulls)
+    known = {(i, j): loss(i, j) for j in range(len(hulls)) for i in range(j)}
+    gone: set[int] = set()
+    while known:
+        i, j = min(known, key=lambda pair: (known[pair][0], pair))
+        lost, both = known[i, j]
+        bearable -= max(lost, 0.0)
+        if bearable < 0:
+            break
+        gone |= {i, j}
+        known = {pair: found for pair, found in known.items() if not {i, j} & set(pair)}
+        hulls.append(both)
+        new = len(hulls) - 1
+        known.update({(k, new): loss(k, new) for k in range(new) if k not in gone})
+    return [hull for index, hull in enumerate(hulls) if index not in gone]

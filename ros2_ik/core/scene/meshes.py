@@ -1,0 +1,190 @@
+"""
+Triangles from files, and convex hulls that contain all the points they are made of.
+
+coal's own hull kills the process on flat or duplicate points, so hulls are made by scipy.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial import ConvexHull as Qhull, QhullError
+
+from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.scene.cache import digest, remembered
+from ros2_ik.core.scene.geometry_library import coal, PointList
+
+FILE_KINDS = ('.stl', '.obj', '.dae')
+MAX_FILE_SIZE = 500_000_000
+MANY_POINTS = 50_000    # qhull takes seconds from here on when all are on the hull
+SLOW_POINTS = 1000      # more take longer than to read a file
+THICKNESS = 1e-4        # m, half of what a flat piece is given
+_CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+
+
+class Hull(NamedTuple):
+    """A convex solid: vertices (n, 3), faces (m, 3) turned outwards, volume [m^3]."""
+
+    vertices: Array
+    faces: Indices
+    volume: float
+
+    def geometry(self) -> Any:
+        """Give it as coal has it."""
+        return convex_geometry(self.vertices, self.faces)
+
+
+def convex_geometry(vertices: Array, faces: Indices) -> Any:
+    """Make coal's convex solid from the vertices and faces of a hull."""
+    points, triangles = PointList(), coal.StdVec_Triangle()
+    for point in vertices:
+        points.append(point)
+    for a, b, c in faces.tolist():
+        triangles.append(coal.Triangle(a, b, c))
+    return coal.Convex(points, triangles)
+
+
+def hull_of(points: Array, padding: float = 0.0) -> Hull:
+    """
+    Give the convex hull of points (n, 3), grown by `padding` [m] or a little more.
+
+    Flat, collinear or single points get a thickness of 0.1 mm to each side. Of more than
+    50 000 points near the hull their boxes in a grid are taken: a hull a few percent larger.
+    """
+    if len(points) > MANY_POINTS:
+        points = _boxed(_outermost(points))
+    hull = _qhull(points)
+    if padding > 0:
+        hull = _qhull((hull.points[hull.vertices][:, None] + padding * _ball()).reshape(-1, 3))
+    return _outward(hull)
+
+
+def cached_hull(points: Array, padding: float = 0.0) -> Hull:
+    """Give `hull_of` these points; kept by their content."""
+    key = digest(np.ascontiguousarray(points).tobytes(), repr(padding))
+    found = remembered('hulls-1', key, lambda: hulls_as_arrays([hull_of(points, padding)]),
+                       disk=len(points) > SLOW_POINTS)
+    return hulls_from_arrays(found)[0]
+
+
+def hulls_as_arrays(hulls: list[Hull]) -> dict[str, Any]:
+    """Put hulls into arrays that can be kept in a file."""
+    return {'vertices': np.concatenate([hull.vertices for hull in hulls]),
+            'faces': np.concatenate([hull.faces for hull in hulls]),
+            'vertex_ends': np.cumsum([len(hull.vertices) for hull in hulls]),
+            'face_ends': np.cumsum([len(hull.faces) for hull in hulls]),
+            'volumes': np.array([hull.volume for hull in hulls])}
+
+
+def hulls_from_arrays(arrays: dict[str, Any]) -> list[Hull]:
+    """Undo `hulls_as_arrays`."""
+    vertices = np.split(arrays['vertices'], arrays['vertex_ends'][:-1])
+    faces = np.split(arrays['faces'], arrays['face_ends'][:-1])
+    return [Hull(*hull) for hull in zip(vertices, faces, arrays['volumes'].tolist(),
+                                        strict=True)]
+
+
+def mesh_volume(vertices: Array, triangles: Indices) -> float | None:
+    """Give the volume [m^3] a mesh encloses, None if it is open or inside out."""
+    corners = vertices[triangles] - vertices.mean(axis=0)
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    areas = np.cross(b - a, c - a)
+    gap, area = np.abs(areas.sum(axis=0)).max(), np.linalg.norm(areas, axis=1).sum()
+    volume = float(np.einsum('ij,ij->', a, np.cross(b, c)) / 6)
+    return volume if gap < 1e-4 * area and volume > 0 else None
+
+
+def read_triangles(path: str | Path) -> tuple[Array, Indices]:
+    """
+    Read the vertices (n, 3) and triangles (m, 3) of an stl, obj or dae file; kept by content.
+
+    Raises InvalidSceneError for a file that is missing, too large or no such mesh.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in FILE_KINDS:
+        raise InvalidSceneError(f"the mesh '{path}' is of no known kind; "
+                                f'valid: {", ".join(FILE_KINDS)}')
+    try:
+        if path.stat().st_size > MAX_FILE_SIZE:
+            raise InvalidSceneError(f"the mesh '{path}' has {path.stat().st_size} bytes; at most "
+                                    f'{MAX_FILE_SIZE} are read')
+        key = digest(path.suffix.lower(), path.read_bytes())
+    except OSError as error:
+        raise InvalidSceneError(f"the mesh '{path}' cannot be read: "
+                                f'{error.strerror or error}') from None
+    found = remembered('triangles-1', key, lambda: _load(path))
+    return found['vertices'], found['triangles']
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        model = coal.MeshLoader().load(str(path), np.ones(3))
+    except Exception as error:   # of several kinds, as assimp likes
+        reason = str(error).split('message: ')[-1].strip().splitlines()
+        raise InvalidSceneError(f"the mesh '{path}' cannot be read: "
+                                f'{reason[-1] if reason else type(error).__name__}') from None
+    triangles = [model.tri_indices(index) for index in range(model.num_tris)]
+    return {'vertices': np.array(model.vertices(), dtype=float).reshape(-1, 3),
+            'triangles': np.array([(t[0], t[1], t[2]) for t in triangles],
+                                  dtype=np.intp).reshape(-1, 3)}
+
+
+def _qhull(points: Array) -> Any:
+    extent = float(np.ptp(points, axis=0).max())
+    try:
+        hull = Qhull(points)
+        if hull.volume > 1e-9 * extent ** 3:
+            return hull
+    except QhullError:
+        pass
+    # flat, collinear or one point, or nearly so
+    points = np.unique(points, axis=0)
+    thickness = max(THICKNESS, 1e-6 * extent)
+    return Qhull((points[:, None] + thickness * _CORNERS).reshape(-1, 3))
+
+
+def _outward(hull: Any) -> Hull:
+    vertices = hull.points[hull.vertices]
+    index = np.full(len(hull.points), -1, dtype=np.intp)
+    index[hull.vertices] = np.arange(len(vertices))
+    faces = index[hull.simplices]
+    a, b, c = vertices[faces[:, 0]], vertices[faces[:, 1]], vertices[faces[:, 2]]
+    inward = np.einsum('ij,ij->i', np.cross(b - a, c - a), hull.equations[:, :3]) < 0
+    faces[inward] = faces[inward][:, [0, 2, 1]]
+    return Hull(vertices, faces, float(hull.volume))
+
+
+def _outermost(points: Array) -> Array:
+    """Drop points inside the hull of those that are extreme in a few directions."""
+    directions = np.random.default_rng(0).normal(size=(60, 3))
+    extreme = np.unique([int((points @ direction).argmax()) for direction in directions])
+    equations = _qhull(points[extreme]).equations
+    outside = np.zeros(len(points), dtype=bool)
+    outside[extreme] = True
+    for block in np.array_split(np.arange(len(points)), len(points) // 20_000 + 1):
+        heights = points[block] @ equations[:, :3].T + equations[:, 3]
+        outside[block] |= heights.max(axis=1) > -1e-12
+    return np.asarray(points[outside])
+
+
+def _boxed(points: Array) -> Array:
+    """Give the corners of the boxes round the points of each cell of a grid of 100^3."""
+    if len(points) <= MANY_POINTS:
+        return points
+    low, extent = points.min(axis=0), float(np.ptp(points, axis=0).max())
+    cells = np.minimum((points - low) / extent * 100, 99).astype(np.intp)
+    order = np.lexsort(cells.T)
+    first = np.flatnonzero(np.r_[True, (np.diff(cells[order], axis=0) != 0).any(axis=1)])
+    boxes = (np.minimum.reduceat(points[order], first), np.maximum.reduceat(points[order], first))
+    pick = (_CORNERS > 0)[None]
+    return np.where(pick, boxes[1][:, None], boxes[0][:, None]).reshape(-1, 3)
+
+
+def _ball() -> Array:
+    """Vertices of the icosahedron round the unit ball, (12, 3)."""
+    golden = (1 + 5 ** 0.5) / 2
+    corners = [[0, a, b * golden] for a in (-1, 1) for b in (-1, 1)]
+    vertices = np.array([np.roll(corner, turn) for corner in corners for turn in range(3)])
+    inradius = golden ** 2 / 3 ** 0.5      # of the one with edges of length 2
+    return vertices / inradius

@@ -1,0 +1,103 @@
+"""
+Reads the data of an octomap message, type OcTree.
+
+Binary: two bytes a node, two bits a child: 0 unknown, 1 free, 2 occupied, 3 has children; full:
+a float32 (log odds) and a byte of which children there are. Depth first. Source: octomap's
+OcTreeBaseImpl and OccupancyOcTreeBase.
+"""
+
+from collections.abc import Iterator
+import struct
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.errors import InvalidSceneError
+
+DEPTH = 16
+MOST_CELLS = 2_000_000
+_FREE, _OCCUPIED, _INNER = 1, 2, 3
+Node = tuple[tuple[int, int, int], int]     # its lowest cell, and its edge in cells
+
+
+def occupied_cells(data: Any, binary: bool = True) -> Array:
+    """
+    Give the centres of the occupied cells (n, 3), in units of the resolution.
+
+    Raises InvalidSceneError for bytes that are no such tree, or hold no occupied cell.
+    """
+    half = 1 << (DEPTH - 1)
+    content = _unsigned(data)
+    walk = _binary if binary else _full
+    blocks, count = [], 0
+    for low, edge in walk(content, ((-half, -half, -half), 2 * half)):
+        count += edge ** 3
+        if count > MOST_CELLS:
+            raise InvalidSceneError(f'the octomap has more than {MOST_CELLS} occupied cells')
+        steps = np.stack(np.meshgrid(*[np.arange(edge)] * 3, indexing='ij'), axis=-1)
+        blocks.append(steps.reshape(-1, 3) + np.array(low) + 0.5)
+    if not blocks:
+        raise InvalidSceneError('the octomap has no occupied cell')
+    return np.concatenate(blocks).astype(float)
+
+
+def _unsigned(data: Any) -> bytes:
+    """Take bytes, or the numbers from -128 to 127 that a message has for them."""
+    try:
+        numbers = np.array(bytearray(data) if isinstance(data, (bytes, bytearray, memoryview))
+                           else data, dtype=np.int64)
+    except (TypeError, ValueError, OverflowError):
+        numbers = np.array([])
+    if numbers.ndim != 1 or not numbers.size \
+            or ((numbers < -128) | (numbers > 255)).any():
+        raise InvalidSceneError(f'the data of an octomap must be bytes, not {str(data)[:60]!r}')
+    return numbers.astype(np.uint8).tobytes()
+
+
+def _children(node: Node) -> list[Node]:
+    (x, y, z), edge = node
+    half = edge // 2
+    return [((x + half * (i & 1), y + half * (i >> 1 & 1), z + half * (i >> 2 & 1)), half)
+            for i in range(8)]
+
+
+def _binary(data: bytes, root: Node) -> Iterator[Node]:
+    waiting, at = [root], 0
+    while waiting:
+        node = waiting.pop()
+        if node[1] == 1 or at + 2 > len(data):
+            raise _broken(at)
+        bits = data[at] | data[at + 1] << 8
+        at += 2
+        inner = []
+        for i, child in enumerate(_children(node)):
+            state = bits >> (2 * i) & 3
+            if state == _OCCUPIED:
+                yield child
+            elif state == _INNER:
+                inner.append(child)
+        waiting += inner[::-1]
+    if at != len(data):
+        raise _broken(at)
+
+
+def _full(data: bytes, root: Node) -> Iterator[Node]:
+    waiting, at = [root], 0
+    while waiting:
+        node = waiting.pop()
+        if at + 5 > len(data):
+            raise _broken(at)
+        value, mask = struct.unpack_from('<fB', data, at)
+        at += 5
+        if mask and node[1] == 1:
+            raise _broken(at)
+        if not mask and value >= 0:
+            yield node
+        waiting += [child for i, child in enumerate(_children(node)) if mask >> i & 1][::-1]
+    if at != len(data):
+        raise _broken(at)
+
+
+def _broken(at: int) -> InvalidSceneError:
+    return InvalidSceneError(f'the octomap is no tree of type OcTree: broken at byte {at}')

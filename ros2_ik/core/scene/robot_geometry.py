@@ -1,0 +1,173 @@
+"""The robot's own geometry: the <collision> elements of its URDF."""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
+from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot.urdf import numbers, parse_xml
+from ros2_ik.core.scene.cache import digest
+from ros2_ik.core.scene.mesh_paths import find_mesh
+from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, DETAILS, Mesh, Shape, Sphere
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+MISSING = ('refuse', 'leave out')
+_KINDS = ('box', 'capsule', 'cylinder', 'mesh', 'sphere')
+_KEPT = 8
+_known: OrderedDict[tuple[Any, ...], 'RobotGeometry'] = OrderedDict()
+
+
+class MissingMeshError(InvalidSceneError):
+    """A mesh of the robot that cannot be found or read."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """
+    A shape on a link: one collision element.
+
+    `in_link` is its place in the link's frame; `joint` the index of Pinocchio's joint that
+    carries it (0: nothing does), `placement` its place in that joint's frame. Both are
+    pinocchio.SE3. `name` is the element's, or '<link>_<number>' as Pinocchio has it; each once.
+    """
+
+    link: str
+    name: str
+    shape: Shape
+    in_link: Any
+    joint: int
+    placement: Any
+
+
+@dataclass(frozen=True)
+class RobotGeometry:
+    """All bodies of a robot. `warnings` say what was left out or replaced."""
+
+    bodies: tuple[Body, ...]
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def links(self) -> tuple[str, ...]:
+        """Names of the links with bodies, in the URDF's order."""
+        return tuple(dict.fromkeys(body.link for body in self.bodies))
+
+    def overestimates(self) -> dict[str, float]:
+        """By name of the body: volume of what stands for its mesh above the mesh's, a share."""
+        found = {body.name: body.shape.overestimate for body in self.bodies
+                 if isinstance(body.shape, Mesh)}
+        return {name: share for name, share in found.items() if share is not None}
+
+    @cached_property
+    def key(self) -> str:
+        """A digest of links, shapes and places: equal keys mean equal geometry."""
+        return digest(*(repr((body.link, body.name, body.joint, body.shape.digest,
+                              body.placement.homogeneous.tolist())) for body in self.bodies))
+
+
+def robot_geometry(robot: Robot, meshes: str = 'hull', missing: str = 'refuse') -> RobotGeometry:
+    """
+    Give the robot's geometry, made once for each robot.
+
+    `meshes` says what stands for a mesh: 'hull', 'pieces' or 'exact', see `Mesh`. With `missing`
+    'refuse' a mesh that cannot be found or read raises InvalidSceneError (with link, path and
+    where it was looked for), with 'leave out' it becomes a warning. So do malformed elements,
+    which are always refused. A robot without collision elements has no bodies and a warning.
+    """
+    for name, value, valid in (('meshes', meshes, DETAILS), ('missing', missing, MISSING)):
+        if value not in valid:
+            raise InvalidOptionError(f'{name} is {value!r}; valid: {", ".join(valid)}')
+    key = (robot.key, robot.package_dirs, meshes, missing)
+    if key not in _known:
+        _known[key] = _Reader(robot, meshes, missing).read()
+        while len(_known) > _KEPT:
+            _known.popitem(last=False)
+    _known.move_to_end(key)
+    return _known[key]
+
+
+class _Reader:
+    def __init__(self, robot: Robot, meshes: str, missing: str) -> None:
+        self.robot, self.meshes, self.missing = robot, meshes, missing
+        self.warnings: list[str] = []
+        self.names: set[str] = set()
+
+    def read(self) -> RobotGeometry:
+        root = parse_xml(self.robot.urdf, 'URDF')
+        bodies = tuple(body for link in root.findall('link') for body in self._bodies(link))
+        if not any(link.find('collision') is not None for link in root.findall('link')):
+            self.warnings.append(f"robot '{self.robot.name}' has no collision elements: nothing "
+                                 'of it can be seen to collide')
+        return RobotGeometry(bodies, tuple(self.warnings))
+
+    def _bodies(self, element: 'Element') -> Iterator[Body]:
+        link = element.get('name', '')
+        frame = self.robot.model.frames[self.robot.frame_id(link)]
+        for index, collision in enumerate(element.findall('collision')):
+            name = self._unused(collision.get('name') or f'{link}_{index}')
+            try:
+                shape = self._shape(collision)
+                in_link = _origin(collision)
+            except MissingMeshError as error:
+                if self.missing == 'refuse':
+                    raise InvalidSceneError(f"link '{link}': {error}") from None
+                self.warnings.append(f"link '{link}': {error}; it is left out")
+                continue
+            except IKError as error:
+                raise InvalidSceneError(f"link '{link}', collision '{name}': {error}") from None
+            self.warnings += [f"link '{link}': {warning}" for warning in shape.warnings]
+            yield Body(link, name, shape, in_link, int(frame.parentJoint),
+                       frame.placement * in_link)
+
+    def _unused(self, name: str) -> str:
+        while name in self.names:
+            name = f'{name}_again'
+        self.names.add(name)
+        return name
+
+    def _shape(self, collision: 'Element') -> Shape:
+        geometries = collision.findall('geometry')
+        kinds = [kind for geometry in geometries for kind in geometry]
+        if len(kinds) != 1 or kinds[0].tag not in _KINDS:
+            found = ', '.join(f'<{kind.tag}>' for kind in kinds) or 'nothing'
+            raise InvalidSceneError(f'its geometry is {found}; valid: one of {", ".join(_KINDS)}')
+        element = kinds[0]
+        if element.tag == 'mesh':
+            return self._mesh(element)
+        if element.tag == 'box':
+            return Box(np.array(_numbers(element, 'size', 3)))
+        radius = _numbers(element, 'radius', 1)[0]
+        if element.tag == 'sphere':
+            return Sphere(radius)
+        length = _numbers(element, 'length', 1)[0]
+        return (Cylinder if element.tag == 'cylinder' else Capsule)(radius, length)
+
+    def _mesh(self, element: 'Element') -> Mesh:
+        scale = numbers(element.get('scale', '1 1 1'), 3, 'mesh scale')
+        name = element.get('filename', '')
+        if not name:
+            raise InvalidSceneError('a <mesh> has no filename')
+        try:
+            path = find_mesh(name, self.robot.package_dirs)
+            return Mesh.from_file(path, scale, self.meshes)
+        except InvalidSceneError as error:
+            raise (MissingMeshError if all(scale) else InvalidSceneError)(str(error)) from None
+
+
+def _numbers(element: 'Element', attribute: str, count: int) -> list[float]:
+    return numbers(element.get(attribute, ''), count, f'{element.tag} {attribute}')
+
+
+def _origin(collision: 'Element') -> Any:
+    origin = collision.find('origin')
+    if origin is None:
+        return pin.SE3.Identity()
+    xyz, rpy = (numbers(origin.get(key, '0 0 0'), 3, f'origin {key}') for key in ('xyz', 'rpy'))
+    return pin.SE3(pin.rpy.rpyToMatrix(*rpy), np.array(xyz))

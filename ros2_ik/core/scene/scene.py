@@ -1,0 +1,348 @@
+"""The scene: what stands round the robot and what it holds, as a value."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+from uuid import uuid4
+
+from ros2_ik.core.arrays import Pose
+from ros2_ik.core.checks import listed
+from ros2_ik.core.errors import (
+    InvalidSceneError,
+    UnknownLinkError,
+    UnknownNameError,
+    UnknownObjectError,
+)
+from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.scene.allowed_collisions import AllowedCollisions, entries
+from ros2_ik.core.scene.link_numbers import read_padding, read_scale, unusual
+from ros2_ik.core.scene.poses import as_placement
+from ros2_ik.core.scene.scene_frames import frame_pose, link_names
+from ros2_ik.core.scene.scene_object import (
+    as_color,
+    as_parts,
+    AttachedObject,
+    OCTOMAP,
+    SceneObject,
+)
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+STATE = ('objects', 'attached', 'allowed', 'padding', 'scale', 'named')
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Scene:
+    """
+    A robot's surroundings: objects in the world, objects attached to links, what may touch what.
+
+    Immutable: each change gives a new scene that shares all that stayed the same, or raises and
+    changes nothing. Changes mean what MoveIt's planning scene means by them.
+
+    `objects` have their poses in the root frame, `attached` ones in the frame of their link;
+    `allowed` starts as the SRDF's disabled pairs; `padding` [m] and `scale` [] are of links, by
+    name, those that differ from 0 and 1; `frames` are named poses in the root frame. `version`
+    is another text after each change, and the same text in a copy that was pickled.
+
+    Where a frame is asked for, None is the root frame, and valid are the robot's frames, ids,
+    'id/subframe' and `frames`. One that moves with the robot needs `at`, a configuration.
+
+    Raises InvalidSceneError, or UnknownNameError (of a frame, a link, an object).
+    """
+
+    robot: Robot
+    objects: Mapping[str, SceneObject]
+    attached: Mapping[str, AttachedObject]
+    allowed: AllowedCollisions
+    padding: Mapping[str, float]
+    scale: Mapping[str, float]
+    named: Mapping[str, Any]    # see `frames`, which gives copies
+    version: str
+
+    def __init__(self, robot: Robot) -> None:
+        if not isinstance(robot, Robot):
+            raise InvalidSceneError(f'a scene needs a Robot, not {robot!r}')
+        self._fill(robot=robot, objects=NOTHING, attached=NOTHING, padding=NOTHING,
+                   scale=NOTHING, named=NOTHING, allowed=AllowedCollisions.of_robot(robot),
+                   version=uuid4().hex)
+
+    def _fill(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, MappingProxyType(dict(value))
+                               if isinstance(value, dict) else value)
+
+    def _with(self, **changes: Any) -> 'Scene':
+        if all(getattr(self, name) is value for name, value in changes.items()):
+            return self
+        scene = Scene.__new__(Scene)
+        scene._fill(**{**vars(self), 'version': uuid4().hex, **changes})
+        return scene
+
+    # -- objects in the world -------------------------------------------------------------
+
+    def add(self, object: SceneObject, frame: str | None = None,
+            at: Configuration | None = None) -> 'Scene':
+        """Put an object whose pose is in `frame` into the world, in place of one of its id."""
+        placed = self._placed(object, frame, at)
+        return self._with(objects={**self.objects, placed.id: placed})
+
+    def append(self, id: str, parts: Any, subframes: Any = (), pose: Pose = None,
+               frame: str | None = None, at: Configuration | None = None) -> 'Scene':
+        """
+        Add parts, with poses in the object, to the object of that id.
+
+        It keeps its pose and gets these subframes in place of its own. If there is none in the
+        world, this adds one with `pose` in `frame`, which otherwise do not count.
+        """
+        old = self.objects.get(id) if isinstance(id, str) else None
+        if old is None:
+            return self.add(SceneObject(id, parts, pose, subframes), frame, at)
+        more = as_parts(parts, f"object '{id}'")
+        longer = replace(old, parts=(*old.parts, *more), subframes=subframes)
+        return self._with(objects={**self.objects, id: longer})
+
+    def move(self, id: str, pose: Pose, frame: str | None = None,
+             at: Configuration | None = None, part_poses: Sequence[Pose] | None = None) -> 'Scene':
+        """
+        Move an object to `pose` in `frame`; subframes come along.
+
+        `part_poses` move its parts within it: one for each, or none.
+        """
+        moved = self._object(id)
+        places = () if part_poses is None else part_poses
+        if listed(places) != []:
+            moved = moved.with_part_poses(places)
+        place = as_placement(pose, f"pose of object '{id}'")
+        moved = moved.with_pose(self.frame_pose(frame, at) * place)
+        return self._with(objects={**self.objects, id: moved})
+
+    def remove(self, id: str | None = None) -> 'Scene':
+        """
+        Remove an object from the world, with its entries in `allowed`.
+
+        None removes all but the octomap. Attached objects stay.
+        """
+        gone = set(self.objects) - {OCTOMAP} if id is None else {self._object(id).id}
+        return self._with(objects=_without(self.objects, gone),
+                          allowed=self.allowed.without(*gone))
+
+    # -- objects on links -----------------------------------------------------------------
+
+    def attach(self, object: SceneObject | str, link: str, touch_links: Iterable[str] = (),
+               at: Configuration | None = None, frame: str | None = None) -> 'Scene':
+        """
+        Attach an object to a link.
+
+        The id of a world object moves that object onto the link; it stays where it is at `at`. A
+        SceneObject has its pose in `frame`, by default in the link's; it takes the place of
+        objects of its id, attached or in the world. `touch_links` are links and attached
+        objects that it may touch; `link` always is one.
+        """
+        self._link(link)
+        if not isinstance(object, SceneObject) and frame is not None:
+            raise InvalidSceneError(f"object '{object}' stays where it is: frame '{frame}' has no "
+                                    'meaning; give a SceneObject to attach it elsewhere')
+        if isinstance(object, SceneObject) and frame in (None, link):
+            held = self._admitted(object)
+        else:
+            placed = self._placed(object, frame, at) if isinstance(object, SceneObject) \
+                else self._object(object)
+            held = placed.with_pose(self.frame_pose(link, at).actInv(placed.pose))
+        return self._holding(AttachedObject(held, link, touch_links))
+
+    def append_attached(self, id: str, parts: Any, subframes: Any = (),
+                        touch_links: Iterable[str] = (), pose: Pose = None) -> 'Scene':
+        """
+        Add parts, with poses in the object, subframes and touch links to an attached object.
+
+        `pose`, in its link's frame, moves it; None and the identity leave it where it is.
+        """
+        old = self._held(id)
+        place = as_placement(pose, f"pose of object '{id}'")
+        if place == as_placement(None, ''):
+            place = old.object.pose
+        added = SceneObject(id, parts, place, subframes)
+        more = AttachedObject(added, old.link, touch_links).touch_links
+        longer = replace(old.object, parts=(*old.object.parts, *added.parts), pose=place,
+                         subframes={**old.object.subframes, **added.subframes})
+        return self._holding(replace(old, object=longer, touch_links=[*old.touch_links, *more]))
+
+    def detach(self, id: str | None = None, link: str | None = None,
+               at: Configuration | None = None) -> 'Scene':
+        """
+        Give attached objects back to the world, where they are at `at`.
+
+        One, or all of a link, or all. Given both, the object must be on that link. Where the
+        world has an object of that id, that one stays and the attached one is gone.
+        """
+        if link is not None:
+            self._link(link)
+        if id is None:
+            held = [item for item in self.attached.values() if link in (None, item.link)]
+        else:
+            held = [self._held(id)]
+            if link not in (None, held[0].link):
+                raise InvalidSceneError(f"object '{id}' is attached to '{held[0].link}', "
+                                        f"not to '{link}'")
+        back = {item.id: item.object.with_pose(self.frame_pose(item.link, at) * item.object.pose)
+                for item in held if item.id not in self.objects}
+        return self._with(objects={**self.objects, **back} if back else self.objects,
+                          attached=_without(self.attached, {item.id for item in held}))
+
+    # -- the rest -------------------------------------------------------------------------
+
+    def clear(self) -> 'Scene':
+        """Start anew: no objects, nothing attached, no padding, `allowed` the SRDF's again."""
+        return Scene(self.robot)._with(named=self.named)
+
+    def with_allowed(self, allowed: AllowedCollisions) -> 'Scene':
+        """Give the scene with this whole matrix in place of its own."""
+        if not isinstance(allowed, AllowedCollisions):
+            raise InvalidSceneError(f'allowed must be AllowedCollisions, not {allowed!r}')
+        return self._with(allowed=allowed)
+
+    def allow(self, first: str, second: str, allowed: bool = True) -> 'Scene':
+        """Give the scene in which two links or objects may (not) touch; both must be known."""
+        valid = [*link_names(self.robot), *self.objects, *self.attached]
+        for name in (first, second):
+            if not isinstance(name, str) or name not in valid:
+                raise UnknownNameError(name, valid)
+        return self._with(allowed=self.allowed.with_pair(first, second, allowed))
+
+    def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
+        """Give the scene with these links thicker by so much all round, [m], from 0."""
+        read = {self._link(link): read_padding(value, link)
+                for link, value in entries(padding, 'padding')}
+        return self._with(padding=unusual({**self.padding, **read}, 0.0))
+
+    def with_scale(self, scale: Mapping[str, float]) -> 'Scene':
+        """Give the scene with these links scaled, above 0."""
+        read = {self._link(link): read_scale(value, link)
+                for link, value in entries(scale, 'scale')}
+        return self._with(scale=unusual({**self.scale, **read}, 1.0))
+
+    def with_frames(self, frames: Mapping[str, Pose]) -> 'Scene':
+        """Give the scene with more named frames, poses in the root frame."""
+        read = {_text(name): as_placement(pose, f"pose of frame '{name}'")
+                for name, pose in entries(frames, 'frames')}
+        return self._with(named={**self.named, **read})
+
+    @property
+    def frames(self) -> dict[str, Any]:
+        """Poses of the named frames in the root frame, copies."""
+        return {name: pose.copy() for name, pose in self.named.items()}
+
+    def with_colors(self, colors: Mapping[str, Any]) -> 'Scene':
+        """Give the scene with these objects in other colours, by id; None is no colour."""
+        objects, attached = dict(self.objects), dict(self.attached)
+        for id, color in entries(colors, 'colors'):
+            if id not in objects and id not in attached:
+                raise UnknownObjectError(id, [*objects, *attached])
+            rgba = None if color is None else as_color(color, f"the colour of object '{id}'")
+            if id in objects:
+                objects[id] = replace(objects[id], color=rgba)
+            if id in attached:
+                attached[id] = replace(attached[id],
+                                       object=replace(attached[id].object, color=rgba))
+        return self._with(objects=objects, attached=attached)
+
+    @property
+    def colors(self) -> dict[str, tuple[float, ...]]:
+        """Colours by id, of the objects that have one."""
+        items = [*self.objects.values(), *(held.object for held in self.attached.values())]
+        return {item.id: item.color for item in items if item.color is not None}
+
+    def frame_pose(self, frame: str | None, at: Configuration | None = None) -> Any:
+        """Pose of a frame in the root frame, a new pinocchio.SE3."""
+        return frame_pose(self, frame, at)
+
+    # -- travelling -----------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Give all but the robot, for `restore` where the robot is known."""
+        state = {name: getattr(self, name) for name in STATE}
+        return {**{name: dict(value) if isinstance(value, Mapping) else value
+                   for name, value in state.items()},
+                'version': self.version, 'robot': self.robot.key}
+
+    @classmethod
+    def restore(cls, robot: Robot, state: Mapping[str, Any]) -> 'Scene':
+        """Make the scene of that `state`; InvalidSceneError if it is of another robot."""
+        if state['robot'] != robot.key:
+            raise InvalidSceneError(f"the state of the scene is not of robot '{robot.name}'")
+        return cls(robot)._with(**{name: state[name] for name in (*STATE, 'version')})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scene.restore, (self.robot, self.state())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Scene):
+            return NotImplemented
+        mine, theirs = self.state(), other.state()
+        return all(mine[name] == theirs[name] for name in (*STATE, 'robot'))
+
+    __hash__ = None  # type: ignore[assignment]   # equal ones may have different versions
+
+    def __repr__(self) -> str:
+        return (f"Scene('{self.robot.name}', objects={list(self.objects)}, "
+                f'attached={list(self.attached)})')
+
+    # -- parts of changes -----------------------------------------------------------------
+
+    def _admitted(self, item: SceneObject) -> SceneObject:
+        """Check a new object, and give it the colour of the one it stands for."""
+        if not isinstance(item, SceneObject):
+            raise InvalidSceneError(f'an object must be a SceneObject, not {item!r}')
+        if item.id in self.robot.frame_names:
+            raise InvalidSceneError(f"the id '{item.id}' is a frame of the robot: names must "
+                                    'tell links and objects apart')
+        color = self.colors.get(item.id)
+        return item if item.color or not color else replace(item, color=color)
+
+    def _placed(self, item: SceneObject, frame: str | None,
+                at: Configuration | None) -> SceneObject:
+        """Check a new object and give it its pose in the root frame."""
+        item = self._admitted(item)
+        return item if frame is None else item.with_pose(self.frame_pose(frame, at) * item.pose)
+
+    def _holding(self, held: AttachedObject) -> 'Scene':
+        """Attach, in place of the objects of that id."""
+        valid = [*link_names(self.robot), *self.attached, held.id]
+        for name in sorted(held.touch_links):
+            if name not in valid:
+                raise UnknownNameError(name, valid)
+        return self._with(objects=_without(self.objects, {held.id}),
+                          attached={**self.attached, held.id: held})
+
+    def _object(self, id: str) -> SceneObject:
+        if isinstance(id, str) and id in self.objects:
+            return self.objects[id]
+        if isinstance(id, str) and id in self.attached:
+            raise InvalidSceneError(f"object '{id}' is attached to '{self.attached[id].link}', "
+                                    'not in the world: detach it first')
+        raise UnknownObjectError(id, tuple(self.objects))
+
+    def _held(self, id: str) -> AttachedObject:
+        if isinstance(id, str) and id in self.attached:
+            return self.attached[id]
+        if isinstance(id, str) and id in self.objects:
+            raise InvalidSceneError(f"object '{id}' is in the world, not attached")
+        raise UnknownObjectError(id, tuple(self.attached))
+
+    def _link(self, link: str) -> str:
+        links = link_names(self.robot)
+        if not isinstance(link, str) or link not in links:
+            raise UnknownLinkError(link, links)
+        return link
+
+
+def _without(items: Mapping[str, Any], gone: Iterable[str]) -> Mapping[str, Any]:
+    """Leave some out; the same mapping if that changes nothing."""
+    gone = set(gone).intersection(items)
+    return {id: item for id, item in items.items() if id not in gone} if gone else items
+
+
+def _text(name: Any) -> str:
+    if not isinstance(name, str) or not name:
+        raise InvalidSceneError(f'a frame is a text that is not empty, not {name!r}')
+    return name

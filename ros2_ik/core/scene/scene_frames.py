@@ -1,0 +1,101 @@
+"""Frames of a scene: links, objects, their subframes, named frames of the world."""
+
+from typing import Any, TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import pinocchio as pin
+
+from ros2_ik.core.errors import InvalidSceneError, UnknownFrameError
+from ros2_ik.core.robot import Configuration, Robot
+
+if TYPE_CHECKING:
+    from ros2_ik.core.scene.scene import Scene
+    from ros2_ik.core.scene.scene_object import SceneObject
+
+
+_LINKS: WeakKeyDictionary[Robot, tuple[str, ...]] = WeakKeyDictionary()
+
+
+def link_names(robot: Robot) -> tuple[str, ...]:
+    """Names of the robot's links: its frames but for those of joints."""
+    if robot not in _LINKS:
+        frames = robot.model.frames
+        _LINKS[robot] = tuple(name for name in robot.frame_names
+                              if frames[robot.frame_id(name)].type == pin.FrameType.BODY)
+    return _LINKS[robot]
+
+
+def frame_pose(scene: 'Scene', frame: str | None, at: Configuration | None) -> Any:
+    """
+    Pose of a frame in the root frame, a new pinocchio.SE3; None is the root frame.
+
+    A name is looked for among the robot's frames, the attached objects, the world's objects and
+    the named frames, in this order; 'id/name' is a subframe. As in MoveIt a leading slash does
+    not count. Raises UnknownFrameError, or InvalidSceneError when the frame moves with the robot
+    and `at` is missing or of another robot.
+    """
+    if frame is None:
+        return pin.SE3.Identity()
+    link, T_link_frame = _find(scene, frame)
+    return T_link_frame if link is None else _link_pose(scene.robot, link, at) * T_link_frame
+
+
+def _find(scene: 'Scene', frame: str) -> tuple[str | None, Any]:
+    """Give the robot's frame that a frame stands still on, None for the world, and its pose."""
+    if not isinstance(frame, str):
+        raise InvalidSceneError(f'a frame is a name, not {frame!r}')
+    for name in (frame, frame[1:]) if frame.startswith('/') else (frame,):
+        found = _look_up(scene, name)
+        if found is not None:
+            return found
+    raise UnknownFrameError(frame, frame_names(scene))
+
+
+def _look_up(scene: 'Scene', name: str) -> tuple[str | None, Any] | None:
+    if name in scene.robot.frame_names:
+        return name, pin.SE3.Identity()
+    for owner, subframe in [(name, None), *_splits(name)]:
+        for link, item in _called(scene, owner):
+            if subframe is None:
+                return link, item.pose
+            if subframe in item.subframes:
+                return link, item.pose * item.subframes[subframe]
+    return (None, scene.named[name].copy()) if name in scene.named else None
+
+
+def _called(scene: 'Scene', id: str) -> list[tuple[str | None, 'SceneObject']]:
+    """Objects of that id and what they stand on: one on a link, one in the world, or both."""
+    found: list[tuple[str | None, SceneObject]] = []
+    if id in scene.attached:
+        found.append((scene.attached[id].link, scene.attached[id].object))
+    if id in scene.objects:
+        found.append((None, scene.objects[id]))
+    return found
+
+
+def _splits(name: str) -> list[tuple[str, str | None]]:
+    """Give all ways to read a name as 'id/subframe': both may have slashes in them."""
+    return [(name[:index], name[index + 1:]) for index, letter in enumerate(name)
+            if letter == '/']
+
+
+def frame_names(scene: 'Scene') -> list[str]:
+    """All names that `frame_pose` knows."""
+    items = [*(attached.object for attached in scene.attached.values()), *scene.objects.values()]
+    return list(dict.fromkeys([
+        *scene.robot.frame_names, *scene.named, *(item.id for item in items),
+        *(f'{item.id}/{subframe}' for item in items for subframe in item.subframes)]))
+
+
+def _link_pose(robot: Robot, link: str, at: Configuration | None) -> Any:
+    if at is None:
+        if robot.moving_joints(link):
+            raise InvalidSceneError(f"frame '{link}' moves with the robot: say with `at` at which "
+                                    'configuration it is meant')
+        at = Configuration(robot, data=robot.scratch_data())
+    elif not isinstance(at, Configuration):
+        raise InvalidSceneError(f'at must be a Configuration, not {at!r}')
+    elif at.robot is not robot and at.robot.key != robot.key:
+        raise InvalidSceneError(f"at is a configuration of robot '{at.robot.name}', "
+                                f"the scene is of '{robot.name}'")
+    return at.placement(link)

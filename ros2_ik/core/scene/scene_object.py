@@ -1,0 +1,197 @@
+"""Objects: shapes with poses under one name, in the world or on a link."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ros2_ik.core.arrays import Pose
+from ros2_ik.core.checks import listed, vector
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.scene.poses import as_placement, PoseField
+from ros2_ik.core.scene.shapes import OcTree, Shape
+
+OCTOMAP = '<octomap>'   # MoveIt's name for the sensed world
+
+
+@dataclass(frozen=True)
+class Part:
+    """
+    A shape and its pose in the object, a (4, 4) array or pinocchio.SE3 (default: identity).
+
+    `pose` gives a copy, a pinocchio.SE3. Raises InvalidSceneError.
+    """
+
+    shape: Shape
+    pose: Any = PoseField()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, Shape):
+            raise InvalidSceneError(f'a part needs a shape, not {self.shape!r}')
+
+    def __hash__(self) -> int:
+        return hash(type(self.shape))   # equal poses have no equal hashes in Pinocchio
+
+
+class _SubframesField:
+    """Field of poses by name; like `PoseField` it gives copies."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return ()
+        return {name: pose.copy() for name, pose in vars(instance)['subframes'].items()}
+
+    def __set__(self, instance: Any, subframes: Any) -> None:
+        vars(instance)['subframes'] = _read_subframes(subframes, f"object '{instance.id}'")
+
+
+@dataclass(frozen=True)
+class SceneObject:
+    """
+    Something in the world: an id, one or more parts, a pose, named frames on it, a colour.
+
+    `parts` are Parts, (shape, pose) pairs or shapes; their poses, and those of `subframes` (a
+    mapping, or pairs of name and pose), are in the object. `pose` is where the object is, in the
+    frame it is added in (default: identity). `color` is red, green, blue, alpha in [0, 1].
+
+    Compares by value. Raises InvalidSceneError.
+    """
+
+    id: str
+    parts: tuple[Part, ...]
+    pose: Any = PoseField()
+    subframes: Any = _SubframesField()
+    color: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not self.id:
+            raise InvalidSceneError(f'the id of an object is {self.id!r}; '
+                                    'it must be a text that is not empty')
+        what = f"object '{self.id}'"
+        object.__setattr__(self, 'parts', as_parts(self.parts, what))
+        if self.color is not None:
+            object.__setattr__(self, 'color', as_color(self.color, f'the colour of {what}'))
+        if self.id == OCTOMAP and not all(isinstance(p.shape, OcTree) for p in self.parts):
+            raise InvalidSceneError(f"the id '{OCTOMAP}' is kept for an octree")
+
+    @classmethod
+    def from_shapes(cls, id: str, shapes: Iterable[Shape], shape_poses: Iterable[Pose] = (),
+                    pose: Pose = None, subframes: Any = (), color: Any = None) -> 'SceneObject':
+        """
+        Make an object as MoveIt reads its messages.
+
+        Missing shape poses are identity; more poses than shapes are refused. A single shape
+        whose object has the identity as pose hands its own pose to the object.
+        """
+        parts = pair_up(shapes, shape_poses, f"object '{id}'")
+        placed = as_placement(pose, f"pose of object '{id}'")
+        if len(parts) == 1 and placed == as_placement(None, ''):
+            placed, parts = parts[0].pose, [Part(parts[0].shape)]
+        return cls(id, tuple(parts), placed, subframes, color)
+
+    def with_pose(self, pose: Pose) -> 'SceneObject':
+        """Give the same object elsewhere; parts and subframes come along."""
+        return replace(self, pose=pose)
+
+    def with_part_poses(self, poses: Sequence[Pose]) -> 'SceneObject':
+        """Give the same object with its parts at other poses, one for each."""
+        given = listed(poses)
+        if given is None or len(given) != len(self.parts):
+            count = 'what is no list' if given is None else len(given)
+            raise InvalidSceneError(f"object '{self.id}' has {len(self.parts)} parts, not "
+                                    f'{count}: give a pose for each, or none')
+        moved = [(part.shape, pose) for part, pose in zip(self.parts, given, strict=True)]
+        return replace(self, parts=as_parts(moved, f"object '{self.id}'"))
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.parts))
+
+
+@dataclass(frozen=True)
+class AttachedObject:
+    """
+    An object held by a link: its pose is in the link's frame, it moves with the link.
+
+    `touch_links` are links, and ids of other attached objects, that it may touch; its own link
+    always is one of them.
+    """
+
+    object: SceneObject
+    link: str
+    touch_links: Any = frozenset()   # taken as any list of names
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.object, SceneObject):
+            raise InvalidSceneError(f'what is attached must be a SceneObject, not {self.object!r}')
+        what = f"object '{self.object.id}'"
+        if self.object.id == OCTOMAP:
+            raise InvalidSceneError(f"'{OCTOMAP}' cannot be attached: it is the sensed world")
+        given = self.touch_links
+        names = [given] if isinstance(given, str) else listed(given)
+        if not isinstance(self.link, str) or not self.link:
+            raise InvalidSceneError(f'{what} must be attached to a link, not to {self.link!r}')
+        if names is None or not all(isinstance(name, str) for name in names):
+            raise InvalidSceneError(f'touch_links of {what} must be a list of names, '
+                                    f'not {self.touch_links!r}')
+        object.__setattr__(self, 'touch_links', frozenset({self.link, *names}))
+
+    @property
+    def id(self) -> str:
+        """Id of the object."""
+        return self.object.id
+
+    def may_touch(self, other: 'str | AttachedObject') -> bool:
+        """Say whether it may touch that link, or that other attached object."""
+        if isinstance(other, AttachedObject):
+            return (self.link == other.link or other.id in self.touch_links
+                    or self.id in other.touch_links)
+        return other in self.touch_links
+
+
+def as_parts(parts: Any, what: str) -> tuple[Part, ...]:
+    """Read one or more parts, see `SceneObject`; raises InvalidSceneError."""
+    given = listed(parts)
+    if not given:
+        raise InvalidSceneError(f'{what} needs at least one part, not {parts!r}')
+    return tuple(_part(part, f'{what}, part {index}') for index, part in enumerate(given))
+
+
+def pair_up(shapes: Iterable[Shape], poses: Iterable[Pose], what: str) -> list[Part]:
+    """Give shapes their poses, the identity where poses are missing; too many are refused."""
+    given, places = listed(shapes) or [], listed(poses) or []
+    if len(places) > len(given):
+        raise InvalidSceneError(f'{what} has {len(places)} poses for {len(given)} shapes')
+    places += [None] * (len(given) - len(places))
+    return [_part((shape, pose), f'{what}, part {index}')
+            for index, (shape, pose) in enumerate(zip(given, places, strict=True))]
+
+
+def as_color(color: Any, what: str) -> tuple[float, ...]:
+    """Read red, green, blue, alpha; raises InvalidSceneError."""
+    rgba: tuple[float, ...] = tuple(vector(color, what, 4, InvalidSceneError).tolist())
+    if not all(0 <= value <= 1 for value in rgba):
+        raise InvalidSceneError(f'{what} must be red, green, blue, alpha in [0, 1], '
+                                f'not {list(rgba)}')
+    return rgba
+
+
+def _part(part: Any, what: str) -> Part:
+    if isinstance(part, Part):
+        return part
+    try:
+        return Part(*part) if isinstance(part, (tuple, list)) and len(part) == 2 else Part(part)
+    except InvalidSceneError as error:
+        raise InvalidSceneError(f'{what}: {error}') from None
+
+
+def _read_subframes(subframes: Any, what: str) -> dict[str, Any]:
+    pairs = [] if subframes is None else listed(
+        subframes.items() if isinstance(subframes, Mapping) else subframes)
+    read: dict[str, Any] = {}
+    for pair in [subframes] if pairs is None else pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2 \
+                or not isinstance(pair[0], str) or not pair[0]:
+            raise InvalidSceneError(f'subframes of {what} are names with poses, not {pair!r}')
+        if pair[0] in read:
+            raise InvalidSceneError(f"{what} has the subframe '{pair[0]}' twice")
+        read[pair[0]] = as_placement(pair[1], f"pose of subframe '{pair[0]}' of {what}")
+    return read

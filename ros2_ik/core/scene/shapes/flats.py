@@ -1,0 +1,64 @@
+"""Shapes without an end."""
+
+from dataclasses import dataclass
+from functools import cached_property
+import math
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import direction, vector
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.scene.geometry_library import coal
+from ros2_ik.core.scene.shapes.shape import bounded, checked_padding, register_shape, Shape
+
+
+@dataclass(frozen=True, eq=False)
+class _Flat(Shape):
+    """What a plane n.x = d bounds."""
+
+    normal: Array
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        given = vector(self.normal, f'the normal of a {self.kind}', 3, InvalidSceneError)
+        unit = direction(given, f'the normal of a {self.kind}', InvalidSceneError)
+        length = math.hypot(*given)
+        offset = float(vector([self.offset], f'the offset of a {self.kind}', 1,
+                              InvalidSceneError)[0])
+        if abs(length - 1) < 1e-12:    # stays what it is, however often it is copied
+            unit, length = given, 1.0
+        self._set(normal=unit, offset=offset / length)
+
+    @property
+    def bounding_radius(self) -> float:
+        return math.inf
+
+
+@register_shape('half_space')
+@dataclass(frozen=True, eq=False)
+class HalfSpace(_Flat):
+    """All x with normal.x <= offset: solid below the plane. The normal need not be of length 1."""
+
+    @cached_property
+    def geometry(self) -> Any:
+        return bounded(coal.Halfspace(np.array(self.normal), self.offset))
+
+    def padded(self, padding: float) -> 'HalfSpace':
+        return HalfSpace(self.normal, self.offset + checked_padding(padding))
+
+
+@register_shape('plane')
+@dataclass(frozen=True, eq=False)
+class Plane(_Flat):
+    """All x with normal.x = offset: a sheet without thickness that can be on either side of."""
+
+    @cached_property
+    def geometry(self) -> Any:
+        return bounded(coal.Plane(np.array(self.normal), self.offset))
+
+    def padded(self, padding: float) -> 'Plane':
+        if checked_padding(padding):
+            raise InvalidSceneError('a plane has no thickness to be padded; use a half-space')
+        return self

@@ -1,0 +1,32 @@
+"""Shapes for which convex solids stand."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.scene.meshes import Hull
+from ros2_ik.core.scene.shapes.shape import bounded, Shape
+
+
+@dataclass(frozen=True, eq=False)
+class HulledShape(Shape):
+    """What coal sees as convex solids."""
+
+    @property
+    @abstractmethod
+    def hulls(self) -> tuple[Hull, ...]:
+        """The convex solids."""
+
+    @cached_property
+    def _parts(self) -> tuple[Any, ...]:
+        return tuple(bounded(hull.geometry()) for hull in self.hulls)
+
+    def parts(self) -> tuple[Any, ...]:
+        return self._parts
+
+    @cached_property
+    def bounding_radius(self) -> float:
+        return max(float(np.linalg.norm(hull.vertices, axis=1).max()) for hull in self.hulls)

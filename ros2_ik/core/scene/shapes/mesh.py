@@ -1,0 +1,138 @@
+"""Triangles, and what stands for them."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.checks import floats
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.scene.convex_pieces import convex_pieces
+from ros2_ik.core.scene.geometry_library import coal
+from ros2_ik.core.scene.meshes import cached_hull, Hull, mesh_volume, read_triangles
+from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
+from ros2_ik.core.scene.shapes.shape import (
+    bounded,
+    checked_padding,
+    number_rows,
+    points_of,
+    register_shape,
+)
+
+DETAILS = ('hull', 'pieces', 'exact')
+MANY_TRIANGLES = 500_000
+
+
+@register_shape('mesh')
+@dataclass(frozen=True, eq=False)
+class Mesh(HulledShape):
+    """
+    A mesh of `vertices` (n, 3) and `triangles` (m, 3), indices of its vertices.
+
+    `detail` says what stands for it: 'hull', its convex hull (it closes bins and holes);
+    'pieces', convex pieces that together contain it and what it encloses, a few percent larger;
+    'exact', the triangles themselves: these are hollow, so nothing inside is seen, and depths
+    and distances to them can have the wrong sign. Hulls and pieces are kept on disk.
+    """
+
+    vertices: Array
+    triangles: Indices
+    detail: str = 'hull'
+    padding: float = 0.0
+
+    def __post_init__(self) -> None:
+        vertices = points_of(self.vertices, 'the vertices of a mesh')
+        self._set(vertices=vertices, triangles=_triangles(self.triangles, len(vertices)),
+                  padding=checked_padding(self.padding))
+        if self.detail not in DETAILS:
+            raise InvalidSceneError(f'the detail of a mesh is {self.detail!r}; '
+                                    f'valid: {", ".join(DETAILS)}')
+        if self.detail == 'exact' and self.padding:
+            raise InvalidSceneError('an exact mesh cannot be padded; use its hull or pieces')
+
+    @classmethod
+    def from_file(cls, path: str | Path, scale: Any = 1.0, detail: str = 'hull') -> 'Mesh':
+        """
+        Read an stl, obj or dae file; `scale` is a factor or one along each axis.
+
+        Raises InvalidSceneError for a file that cannot be read, and a scale of zero.
+        """
+        factors = floats(scale, 'the scale of a mesh', 'one or 3 numbers', InvalidSceneError)
+        if factors.shape not in ((), (3,)) or not np.isfinite(factors).all() \
+                or not factors.all():
+            raise InvalidSceneError('the scale of a mesh must be one or 3 numbers, none of them '
+                                    f'zero, not {scale!r}')
+        vertices, triangles = read_triangles(path)
+        if np.broadcast_to(factors, 3).prod() < 0:    # a mirror turns it inside out
+            triangles = triangles[:, ::-1]
+        try:
+            return cls(vertices * factors, triangles, detail)
+        except InvalidSceneError as error:
+            raise InvalidSceneError(f"the mesh '{path}': {error}") from None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        if len(self.triangles) > MANY_TRIANGLES:
+            return (f'a mesh has {len(self.triangles)} triangles, more than {MANY_TRIANGLES}: '
+                    'its convex hull stands for it',)
+        return ()
+
+    @property
+    def represented_by(self) -> str:
+        """The detail in use: that wanted, or 'hull' for a mesh of too many triangles."""
+        return 'hull' if len(self.triangles) > MANY_TRIANGLES else self.detail
+
+    @cached_property
+    def hulls(self) -> tuple[Hull, ...]:
+        """The convex solids that contain it: its hull, or the pieces where these are wanted."""
+        if self.represented_by == 'pieces':
+            return tuple(convex_pieces(self.vertices, self.triangles, self.padding))
+        return (cached_hull(self.vertices, self.padding),)
+
+    @property
+    def overestimate(self) -> float | None:
+        """Volume of what stands for it above its own, as a share; None for an open mesh."""
+        volume = mesh_volume(self.vertices, self.triangles)
+        if volume is None or self.represented_by == 'exact':
+            return None
+        return max(sum(hull.volume for hull in self.hulls) / volume - 1, 0.0)
+
+    @cached_property
+    def geometry(self) -> Any:
+        """Triangles (exact) or the convex hull; `parts` gives the pieces."""
+        if self.represented_by == 'exact':
+            return bounded(_triangle_tree(self.vertices, self.triangles))
+        if self.represented_by == 'hull':
+            return self._parts[0]
+        return bounded(cached_hull(self.vertices, self.padding).geometry())
+
+    def parts(self) -> tuple[Any, ...]:
+        return (self.geometry,) if self.represented_by == 'exact' else self._parts
+
+    def padded(self, padding: float) -> 'Mesh':
+        return replace(self, padding=self.padding + checked_padding(padding))
+
+
+def _triangle_tree(vertices: Array, triangles: Indices) -> Any:
+    tree = coal.BVHModelOBBRSS()
+    tree.beginModel(len(triangles), len(vertices))
+    tree.addVertices(vertices)
+    tree.addTriangles(triangles)
+    tree.endModel()
+    return tree
+
+
+def _triangles(value: Any, vertices: int) -> Indices:
+    name = 'the triangles of a mesh'
+    array = number_rows(value, name, 3)
+    wrong = np.argwhere((array < 0) | (array >= vertices) | (array != np.round(array)))
+    if len(wrong):
+        row = int(wrong[0][0])
+        raise InvalidSceneError(f'{name} must be indices of its {vertices} vertices; triangle '
+                                f'{row} is {array[row].tolist()}')
+    triangles: Indices = array.astype(np.intp)
+    triangles.setflags(write=False)
+    return triangles

@@ -1,0 +1,64 @@
+"""Occupied cells of a grid, as octomap has them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.scene.geometry_library import coal
+from ros2_ik.core.scene.octomap_bytes import occupied_cells
+from ros2_ik.core.scene.shapes.shape import (
+    bounded,
+    checked_length,
+    checked_padding,
+    points_of,
+    register_shape,
+    Shape,
+)
+
+
+@register_shape('octree')
+@dataclass(frozen=True, eq=False)
+class OcTree(Shape):
+    """
+    Cubes of edge `resolution` round the `points` (n, 3), snapped to multiples of it.
+
+    Does not go with ellipsoids, and its distances are slow (coal's, as its limits are).
+    """
+
+    points: Array
+    resolution: float
+
+    def __post_init__(self) -> None:
+        self._set(points=points_of(self.points, 'the points of an octree'),
+                  resolution=checked_length(self.resolution, 'the resolution of an octree'))
+        cells = np.abs(self.points).max() / self.resolution
+        if cells >= 2 ** 15:
+            raise InvalidSceneError(f'an octree of resolution {self.resolution:g} reaches '
+                                    f'{2 ** 15 * self.resolution:g} m; a point is further out')
+
+    @classmethod
+    def from_octomap(cls, data: Any, resolution: float, binary: bool = True) -> 'OcTree':
+        """
+        Read the `data` (bytes or int8s) of an octomap message of type OcTree: its occupied cells.
+
+        Raises InvalidSceneError for bytes that are no such tree or hold nothing.
+        """
+        size = checked_length(resolution, 'the resolution of an octree')
+        return cls(occupied_cells(data, binary) * size, size)
+
+    @cached_property
+    def geometry(self) -> Any:
+        return bounded(coal.makeOctree(np.array(self.points), self.resolution))
+
+    def padded(self, padding: float) -> 'OcTree':
+        if checked_padding(padding):
+            raise InvalidSceneError('an octree cannot be padded; pad what comes near it')
+        return self
+
+    @property
+    def bounding_radius(self) -> float:
+        return float(np.linalg.norm(self.points, axis=1).max()) + 2 * self.resolution

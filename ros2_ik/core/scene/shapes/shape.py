@@ -1,0 +1,163 @@
+"""What all shapes have in common, where their kinds are found, and checks of their dimensions."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import floats, positive, vector
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.scene.cache import digest
+
+FARTHEST = 1e6       # m; beyond it a unit is wrong, or everything is
+SMALLEST = 1e-9
+
+
+class Shape(ABC):
+    """
+    A solid. `kind` is the name it is registered under, `warnings` what a user should know of it.
+
+    Raises InvalidSceneError when made of dimensions that make no sense.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    @abstractmethod
+    def geometry(self) -> Any:
+        """The shape as one object of coal, made once."""
+
+    def parts(self) -> tuple[Any, ...]:
+        """Objects of coal, in the shape's frame, that make it up: what a checker uses."""
+        return (self.geometry,)
+
+    @abstractmethod
+    def padded(self, padding: float) -> 'Shape':
+        """Give a shape of the same kind that contains all within `padding` [m] of this one."""
+
+    @property
+    @abstractmethod
+    def bounding_radius(self) -> float:
+        """Radius of a ball round the shape's origin that contains it; infinite for some."""
+
+    @cached_property
+    def _content(self) -> tuple[Any, ...]:
+        """What makes the shape, comparable."""
+        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return tuple((value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
+                     for value in values)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.kind, self._content))
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of all that makes the shape: equal ones mean equal shapes, on any day."""
+        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return digest(self.kind, *(part for value in values for part in _bytes(value)))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(self) is type(other) and isinstance(other, Shape)
+                                 and self._content == other._content)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:   # coal's objects stay behind
+        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return type(self), tuple(values)
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+
+_KINDS: dict[str, type[Shape]] = {}
+S = TypeVar('S', bound=type[Shape])
+
+
+def register_shape(kind: str) -> Callable[[S], S]:
+    """Enter a shape under the name of its kind."""
+    def enter(shape: S) -> S:
+        shape.kind = kind
+        _KINDS[kind] = shape
+        return shape
+    return enter
+
+
+def shape_kinds() -> dict[str, type[Shape]]:
+    """All shapes by the name of their kind."""
+    return dict(_KINDS)
+
+
+def _bytes(value: Any) -> tuple[bytes | str, ...]:
+    return ((repr(value.shape), value.tobytes()) if isinstance(value, np.ndarray)
+            else (repr(value),))
+
+
+def bounded(geometry: Any) -> Any:
+    geometry.computeLocalAABB()
+    return geometry
+
+
+def checked_length(value: Any, name: str) -> float:
+    number = positive(value, name, InvalidSceneError)
+    within([number], name)
+    if number < SMALLEST:
+        raise InvalidSceneError(f'{name} is {number:g} m; at least {SMALLEST:g} is needed')
+    return number
+
+
+def checked_lengths(value: Any, name: str) -> Array:
+    array = vector(value, name, 3, InvalidSceneError)
+    for number in array.tolist():
+        if number < SMALLEST:
+            raise InvalidSceneError(f'{name} must be 3 positive numbers, not {value!r}')
+    return within(array, name)
+
+
+def within(value: Any, name: str) -> Array:
+    array = floats(value, name, 'finite numbers', InvalidSceneError)
+    if not np.isfinite(array).all():
+        raise InvalidSceneError(f'{name} must be finite, not {value!r}')
+    if np.abs(array).max() > FARTHEST:
+        raise InvalidSceneError(f'{name} reaches {np.abs(array).max():g} m; at most '
+                                f'{FARTHEST:g} is taken (is the unit right?)')
+    array.setflags(write=False)
+    return array
+
+
+def number_rows(value: Any, name: str, columns: int | None) -> Array:
+    """Check many numbers; the text of an error must not hold them all."""
+    try:
+        array = floats(value, name, 'rows of numbers', InvalidSceneError)
+    except InvalidSceneError:
+        raise InvalidSceneError(f'{name} must be rows of {columns or "as many"} numbers, not '
+                                f'{str(value)[:60]}') from None
+    if array.ndim != 2 or not array.size or columns not in (None, array.shape[1]):
+        raise InvalidSceneError(f'{name} must be rows of {columns or "as many"} numbers, at least '
+                                f'one; the shape given is {array.shape}')
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        raise InvalidSceneError(f'{name} must be finite; row {bad[0][0]} is {array[bad[0][0]]}')
+    return within(array, name)
+
+
+def points_of(value: Any, name: str) -> Array:
+    return number_rows(value, name, 3)
+
+
+def checked_padding(value: Any) -> float:
+    number = floats(value, 'the padding', 'a number', InvalidSceneError)
+    if number.shape or not 0 <= float(number) <= FARTHEST:
+        raise InvalidSceneError(f'the padding must be a number from 0 on, not {value!r}')
+    return float(number)

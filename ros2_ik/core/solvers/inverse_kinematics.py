@@ -1,0 +1,348 @@
+"""The door for people who know Drake: a problem put together call by call."""
+
+from collections.abc import Callable, Mapping, Sequence
+import math
+from typing import Any, overload, TypeVar
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array, JointValues, Pose
+from ros2_ik.core.checks import floats, listed, matrix
+from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
+from ros2_ik.core.functions import (
+    AngleBetweenVectors,
+    CenterOfMass,
+    DirectionChord,
+    FramePosition,
+    GazeAngle,
+    HalfSpaces,
+    JointPositions,
+    KinematicFunction,
+    OrientationAngle,
+    OrientationChord,
+    PointToLineDistance,
+    PointToPointDistance,
+    UserFunction,
+)
+from ros2_ik.core.problem import (
+    Constraint,
+    Cost,
+    IKProblem,
+    IKSolution,
+    LeastSquares,
+    PoseTarget,
+    ScalarCost,
+)
+from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.solvers.solve import solve
+
+Vector = Sequence[float] | Array
+Part = TypeVar('Part', Constraint, Cost, PoseTarget)
+
+
+class InverseKinematics:
+    """
+    Drake's InverseKinematics: its methods in Python names, with the same arguments in order.
+
+    Frames are names, None is the root frame; points are in metres in the frame that their name
+    ends with, angles in radians, bounds inclusive and possibly infinite. Each method gives a
+    handle that `remove` takes: the Constraint, Cost or PoseTarget that it added.
+
+    `locked` {joint: value} are joints that stay exactly at that value, whatever the limits and
+    the seed; `with_joint_limits` False frees the others of their limits. Joints that nothing
+    depends on stay at the seed.
+
+        ik = InverseKinematics(Robot.load('panda'), locked={'panda_joint1': 0.3})
+        ik.add_gaze_target_constraint('panda_hand', [0, 0, 0], [0, 0, 1], None, [0.6, 0.2, 0], 0.1)
+        ik.add_posture_cost(ik.robot.neutral)
+        solution = ik.solve()
+
+    Other than in Drake: bounds and NaN are refused when given (InvalidConstraintError), angles of
+    orientation are true angles, exact ones included, and the search starts anew when one descent
+    fails.
+    """
+
+    def __init__(self, robot: Robot, with_joint_limits: bool = True, scene: None = None,
+                 locked: Mapping[str, Any] | None = None) -> None:
+        if scene is not None:
+            raise InvalidOptionError('collisions come with the scene, which is not there yet; '
+                                     f'valid: scene=None, not {scene!r}')
+        if not isinstance(locked, (Mapping, type(None))):
+            raise InvalidOptionError(f'locked is a mapping {{joint: value}}, not {locked!r}')
+        if not isinstance(with_joint_limits, (bool, np.bool_)):
+            raise InvalidOptionError('with_joint_limits is True or False, not '
+                                     f'{with_joint_limits!r}')
+        self.robot, self.with_joint_limits = robot, bool(with_joint_limits)
+        self.locked = {robot.joint(name).name: value for name, value in (locked or {}).items()}
+        self._parts: list[Constraint | Cost | PoseTarget] = []
+        self.configuration = Configuration(robot, self._start(None))
+        """Where the last solution is: at its best_q."""
+
+    # -- constraints ----------------------------------------------------------------------
+
+    @overload
+    def add_position_constraint(self, frame_B: str | None, p_BQ: Vector, frame_A: str | None,
+                                p_AQ_lower: Vector, p_AQ_upper: Vector) -> Constraint: ...
+
+    @overload
+    def add_position_constraint(self, frame_B: str | None, p_BQ: Vector, frame_A: str | None,
+                                X_AbarA: Pose, p_AQ_lower: Vector,
+                                p_AQ_upper: Vector) -> Constraint: ...
+
+    def add_position_constraint(self, frame_B: str | None, p_BQ: Vector, frame_A: str | None,
+                                *rest: Any, **named: Any) -> Constraint:
+        """
+        Keep point Q of frame B within a box of frame A: p_AQ_lower <= p_AQ <= p_AQ_upper [m].
+
+        With a sixth argument, X_AbarA before the bounds, frame_A is Abar, and A stands at that
+        pose in it: (4, 4), a pinocchio.SE3 or None.
+        """
+        given = _position_arguments(rest, named)
+        frame, relative_to = self._frames(frame_B, frame_A)
+        function = FramePosition(frame, p_BQ, relative_to, given.get('X_AbarA'))
+        return self.add_constraint(function, given['p_AQ_lower'], given['p_AQ_upper'])
+
+    def add_orientation_constraint(self, frame_Abar: str | None, R_AbarA: Pose,
+                                   frame_Bbar: str | None, R_BbarB: Pose,
+                                   theta_bound: float) -> Constraint:
+        """
+        Keep the angle of R_AB = R_AbarA^T R_AbarBbar R_BbarB within theta_bound [rad].
+
+        From pi on it asks for nothing.
+        """
+        theta = _number(theta_bound, 'theta_bound', math.inf)
+        frame, relative_to = self._frames(frame_Bbar, frame_Abar)
+        return self.add_constraint(OrientationAngle(frame, R_AbarA, relative_to, R_BbarB),
+                                   upper=theta if theta < math.pi else math.inf)
+
+    def add_gaze_target_constraint(self, frame_A: str | None, p_AS: Vector, n_A: Vector,
+                                   frame_B: str | None, p_BT: Vector,
+                                   cone_half_angle: float) -> Constraint:
+        """Keep point T of B in the cone from S along n_A; its half angle is in [0, pi]."""
+        half = _number(cone_half_angle, 'cone_half_angle', math.pi)
+        frame, relative_to = self._frames(frame_A, frame_B)
+        return self.add_constraint(GazeAngle(frame, p_AS, n_A, p_BT, relative_to), upper=half)
+
+    def add_angle_between_vectors_constraint(self, frame_A: str | None, na_A: Vector,
+                                             frame_B: str | None, nb_B: Vector,
+                                             angle_lower: float, angle_upper: float) -> Constraint:
+        """Keep the angle between na_A and nb_B within bounds in [0, pi]."""
+        frame, relative_to = self._frames(frame_B, frame_A)
+        return self.add_constraint(AngleBetweenVectors(frame, nb_B, na_A, relative_to),
+                                   _number(angle_lower, 'angle_lower', math.pi),
+                                   _number(angle_upper, 'angle_upper', math.pi))
+
+    def add_point_to_point_distance_constraint(
+            self, frame1: str | None, p_B1P1: Vector, frame2: str | None, p_B2P2: Vector,
+            distance_lower: float, distance_upper: float) -> Constraint:
+        """Keep the distance between P1 and P2 within bounds [m]."""
+        frame, relative_to = self._frames(frame1, frame2)
+        return self.add_constraint(PointToPointDistance(frame, p_B1P1, p_B2P2, relative_to),
+                                   _number(distance_lower, 'distance_lower', math.inf),
+                                   _number(distance_upper, 'distance_upper', math.inf))
+
+    def add_point_to_line_distance_constraint(
+            self, frame_point: str | None, p_B1P: Vector, frame_line: str | None, p_B2Q: Vector,
+            n_B2: Vector, distance_lower: float, distance_upper: float) -> Constraint:
+        """Keep the distance of P to the line through Q along n_B2 within bounds [m]."""
+        frame, relative_to = self._frames(frame_point, frame_line)
+        return self.add_constraint(PointToLineDistance(frame, p_B1P, p_B2Q, n_B2, relative_to),
+                                   _number(distance_lower, 'distance_lower', math.inf),
+                                   _number(distance_upper, 'distance_upper', math.inf))
+
+    def add_polyhedron_constraint(self, frame_F: str | None, frame_G: str | None, p_GP: Any,
+                                  A: Any, b: Any) -> Constraint:
+        """Keep A [p_FP1; ...; p_FPn] <= b for the columns of p_GP (3, n); A is (m, 3n)."""
+        frame, relative_to = self._frames(frame_G, frame_F)
+        points = matrix(p_GP, 'p_GP', None, InvalidConstraintError)
+        if len(points) != 3:
+            raise InvalidConstraintError(f'p_GP must be of shape (3, n), not {points.shape}')
+        return self.add_constraint(HalfSpaces(frame, points.T, A, relative_to), upper=b)
+
+    def add_center_of_mass_constraint(self, lower: Any, upper: Any, relative_to: str | None = None,
+                                      links: Sequence[str] | None = None,
+                                      axes: str = 'xyz') -> Constraint:
+        """Keep the centre of mass of all moving links, or of some, in a box [m]."""
+        return self.add_constraint(CenterOfMass(links, relative_to, axes), lower, upper)
+
+    def add_joint_constraint(self, names: str | Sequence[str] | None, lower: Any,
+                             upper: Any) -> Constraint:
+        """
+        Keep joints, by default all, within bounds [rad] or [m] of their own, beside their limits.
+
+        A continuous joint counts by its angle, whatever its turns: in (-pi, pi], or within half
+        a turn of the middle between its bounds where both are finite.
+        """
+        if names is None or isinstance(names, str):
+            names = self.robot.joint_names if names is None else [names]
+        rows = JointPositions(names)
+        self._meet(rows)
+        constraint = Constraint(rows, lower, upper).fitted(self.robot)
+        middles, shift = self._middles(names, constraint)
+        if not middles:
+            return self._added(constraint)
+        return self.add_constraint(JointPositions(names, middles), constraint.lower - shift,
+                                   constraint.upper - shift)
+
+    def _middles(self, names: Sequence[str], constraint: Constraint
+                 ) -> tuple[dict[str, float], Array]:
+        """Give the middle between the bounds of continuous joints, by name and for all rows."""
+        middles, shift, row = {}, np.zeros(len(constraint.lower)), 0
+        for name in names:
+            joint = self.robot.joint(name) if name in self.robot.joint_names else None
+            middle = float(constraint.lower[row] + constraint.upper[row]) / 2
+            if joint is not None and joint.kind == 'continuous' and math.isfinite(middle):
+                middles[name] = shift[row] = middle
+            row += joint.velocity_size if joint is not None else 1
+        return middles, shift
+
+    def add_constraint(self, function: KinematicFunction | Callable[[Configuration], Any],
+                       lower: Any = -np.inf, upper: Any = np.inf, *, name: str | None = None,
+                       tolerance: float = 1e-6) -> Constraint:
+        """
+        Keep lower <= function <= upper, row by row, within `tolerance`.
+
+        A plain callable of a configuration gives as many numbers as the bounds have.
+        """
+        if not isinstance(function, KinematicFunction):
+            function = UserFunction(function, max(np.size(lower), np.size(upper)))
+        self._meet(function)
+        return self._added(Constraint(function, lower, upper, name, tolerance))
+
+    def add_pose_target(self, tip: str, target: Pose, relative_to: str | None = None,
+                        **options: Any) -> PoseTarget:
+        """Bring a frame to a pose, exactly; arguments as those of PoseTarget."""
+        self.robot.moving_joints(tip, relative_to)
+        return self._added(PoseTarget(tip, target, relative_to, **options))
+
+    # -- costs ----------------------------------------------------------------------------
+
+    def add_position_cost(self, frame_A: str | None, p_AP: Vector, frame_B: str | None,
+                          p_BQ: Vector, C: Any) -> Cost:
+        """
+        Add e^T C e with e = p_AQ - p_AP [m], in frame A; C is (3, 3).
+
+        Its symmetric part counts, and may have no negative eigenvalue.
+        """
+        C = matrix(C, 'C', 3, InvalidConstraintError)
+        if len(C) != 3:
+            raise InvalidConstraintError(f'C must be of shape (3, 3), not {C.shape}')
+        frame, relative_to = self._frames(frame_B, frame_A)
+        return self.add_cost(FramePosition(frame, p_BQ, relative_to), p_AP, C + C.T)
+
+    def add_orientation_cost(self, frame_Abar: str | None, R_AbarA: Pose, frame_Bbar: str | None,
+                             R_BbarB: Pose, c: float) -> Cost:
+        """Add c (1 - cos(theta)) for the angle theta of add_orientation_constraint; c >= 0."""
+        frame, relative_to = self._frames(frame_Bbar, frame_Abar)
+        return self.add_cost(OrientationChord(frame, R_AbarA, relative_to, R_BbarB),
+                             weight=_number(c, 'c', math.inf))
+
+    def add_angle_between_vectors_cost(self, frame_A: str | None, na_A: Vector,
+                                       frame_B: str | None, nb_B: Vector, c: float) -> Cost:
+        """Add c (1 - cos(angle)) for the angle between na_A and nb_B; c >= 0."""
+        frame, relative_to = self._frames(frame_B, frame_A)
+        return self.add_cost(DirectionChord(frame, nb_B, na_A, relative_to),
+                             weight=_number(c, 'c', math.inf))
+
+    def add_posture_cost(self, q_nominal: JointValues, weight: Any = 1.0) -> Cost:
+        """
+        Add sum w (q - q_nominal)^2, without a factor 1/2, as Drake's AddQuadraticErrorCost.
+
+        `q_nominal` is an array of all joints, or a mapping of those that count. `weight` is a
+        number, one for each (in that order), or a matrix.
+        """
+        names = list(q_nominal) if isinstance(q_nominal, Mapping) else None
+        doubled = 2 * floats(weight, 'weight', 'a number, one a joint or a matrix',
+                             InvalidConstraintError)
+        return self.add_cost(JointPositions(names, q_nominal), weight=doubled)
+
+    def add_cost(self, function: KinematicFunction | Cost | Callable[[Configuration], float],
+                 target: Any = 0.0, weight: Any = 1.0) -> Cost:
+        """
+        Add 1/2 |function - target|^2 in the weight, a callable's number times it, or a Cost.
+
+        A callable has no target, a Cost has all of its own.
+        """
+        if isinstance(function, KinematicFunction):
+            self._meet(function)
+            return self._added(LeastSquares(function, target, weight))
+        if not _is(target, 0) or isinstance(function, Cost) and not _is(weight, 1):
+            raise InvalidConstraintError('target and weight belong to a KinematicFunction, weight '
+                                         f'to a callable, too; not to {function!r}')
+        cost = function if isinstance(function, Cost) else ScalarCost(function, weight=weight)
+        cost.joints(self.robot)
+        return self._added(cost)
+
+    # -- the problem ----------------------------------------------------------------------
+
+    def remove(self, handle: Constraint | Cost | PoseTarget) -> None:
+        """Take away what an add_ method gave; InvalidConstraintError if it is not there."""
+        kept = [part for part in self._parts if part is not handle]
+        if len(kept) == len(self._parts):
+            raise InvalidConstraintError(f'{handle!r} is not in this problem; valid: a handle '
+                                         'that one of its add_ methods gave, once')
+        self._parts = kept
+
+    @property
+    def problem(self) -> IKProblem:
+        """The IKProblem of all that has been added, made anew."""
+        return self._problem(None)
+
+    def solve(self, seed: JointValues | None = None, **options: Any) -> IKSolution:
+        """
+        Solve from a seed, with the options of `solve`; `configuration` is then at best_q.
+
+        Values that the seed leaves out are at `robot.neutral`.
+        """
+        solution = solve(self._problem(seed), **options)
+        self.configuration = Configuration(self.robot, solution.best_q)
+        return solution
+
+    def _problem(self, seed: JointValues | None) -> IKProblem:
+        parts = self._parts
+        return IKProblem(
+            self.robot, [part for part in parts if isinstance(part, PoseTarget)],
+            start=self._start(seed), locked=self.locked,
+            constraints=[part for part in parts if isinstance(part, Constraint)],
+            costs=[part for part in parts if isinstance(part, Cost)],
+            joint_limits=self.with_joint_limits)
+
+    def _start(self, seed: JointValues | None) -> Array:
+        return self.robot.to_q(self.locked, self.robot.to_q(seed))
+
+    def _frames(self, frame: str | None, relative_to: str | None) -> tuple[str, str | None]:
+        return self.robot.root_frame if frame is None else frame, relative_to
+
+    def _meet(self, function: KinematicFunction) -> None:
+        """Tell unknown names at once; some functions learn their labels from the robot."""
+        function.joints(self.robot)
+
+    def _added(self, part: Part) -> Part:
+        if not isinstance(part, PoseTarget):
+            part = part.fitted(self.robot)
+        self._parts.append(part)
+        return part
+
+
+def _position_arguments(rest: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """Tell Drake's two forms apart: by how many arguments follow frame_A."""
+    count = len(rest) + len(named)
+    names = ('X_AbarA', 'p_AQ_lower', 'p_AQ_upper')[0 if count == 3 else 1:]
+    given = {**dict(zip(names, rest, strict=False)), **named}
+    if len(given) != count or set(given) != set(names):
+        raise InvalidConstraintError('a position constraint takes frame_B, p_BQ, frame_A, '
+                                     'X_AbarA (may be left out), p_AQ_lower and p_AQ_upper, in '
+                                     f'this order or by name; got {count} after frame_A')
+    return given
+
+
+def _number(value: Any, name: str, most: float) -> float:
+    wanted = f'a number from 0 to {most:.6g}'
+    array = floats(value, name, wanted, InvalidConstraintError)
+    if array.shape != () or not 0 <= array <= most:
+        raise InvalidConstraintError(f'{name} must be {wanted}, not {value!r}')
+    return float(array)
+
+
+def _is(value: Any, number: float) -> bool:
+    return listed(value) is None and bool(value == number)

@@ -1,0 +1,209 @@
+"""What is shown to be impossible: only what is."""
+
+from functools import partial
+
+from judge import pose
+import numpy as np
+import pytest
+
+from ros2_ik.core import (
+    AngleBetweenVectors,
+    CenterOfMass,
+    Constraint,
+    EulerAngles,
+    FrameOrientation,
+    FramePosition,
+    GazeAngle,
+    HalfSpaces,
+    IKProblem,
+    JointCoupling,
+    JointPositions,
+    Manipulability,
+    OrientationAngle,
+    PointToLineDistance,
+    PointToPlane,
+    PointToPointDistance,
+    Robot,
+    solve,
+    Status,
+    UserFunction,
+)
+from ros2_ik.core.problem import conflict
+
+P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)
+TURNED = pose((0.1, 0.2, 0.3), (0.3, -0.2, 0.1))
+
+
+@pytest.fixture
+def robot(small):
+    return small('zero_links')
+
+
+def asked(robot, *constraints, **arguments):
+    """Ask for (function, lower, upper)."""
+    return IKProblem(robot, constraints=[Constraint(*constraint) for constraint in constraints],
+                     **arguments)
+
+
+ONE_OF_EACH = [
+    AngleBetweenVectors('tip', A, B), CenterOfMass(axes='z'), EulerAngles('tip', axes='y'),
+    FrameOrientation('tip', axes='x'), FramePosition('tip', axes='y'), GazeAngle('tip', P, A, B),
+    HalfSpaces('tip', [P], [A]), JointPositions(['s2']), OrientationAngle('tip'),
+    PointToLineDistance('tip', P, A, B), PointToPlane('tip', P, A, B),
+    PointToPointDistance('tip', P, B)]
+
+
+@pytest.mark.parametrize('function', ONE_OF_EACH, ids=str)
+def test_one_function_wanted_in_two_places(robot, function):
+    found = conflict(asked(robot, (function, 0.1, 0.2, 'low one'), (function, 0.3, 0.4, 'high')))
+    assert 'low one' in found and 'high' in found
+    assert conflict(asked(robot, (function, 0.1, 0.3), (function, 0.3, 0.4))) is None
+    assert conflict(asked(robot, (function, 0.1, 0.3), (function, 0.2, 0.4))) is None
+    assert conflict(asked(robot, (function, 0.1, 0.1), (function, 0.1, 0.1))) is None
+
+
+def test_two_boxes_of_one_point(robot):
+    """The same point, by two functions; any axis."""
+    for axis in range(3):
+        low, high = np.full((2, 3), -0.3), np.full((2, 3), 0.3)
+        low[1, axis], high[1, axis] = 0.5, 0.6
+        found = conflict(asked(robot, (FramePosition('tip', P), low[0], high[0], 'box A'),
+                               (FramePosition('tip', P), low[1], high[1], 'box B')))
+        assert 'box A' in found and 'box B' in found and 'xyz'[axis] in found
+        apart = conflict(asked(robot, (FramePosition('tip', P), low[0], high[0]),
+                               (FramePosition('tip', P, axes='xyz'[axis]), 0.5, 0.6)))
+        assert apart is not None
+
+
+def test_tolerances_are_left_room(robot):
+    function = FramePosition('tip', axes='x')
+    for gap, tolerance, found in ((1.9e-6, 1e-6, False), (2.1e-6, 1e-6, True),
+                                  (0.19, 0.1, False), (0.21, 0.1, True)):
+        problem = asked(robot, (function, 0, 0.1, 'a', tolerance),
+                        (function, 0.1 + gap, 1, 'b', tolerance))
+        assert (conflict(problem) is not None) is found
+
+
+# pairs that measure different things
+DIFFERENT = [
+    (FramePosition('tip'), FramePosition('b4')),
+    (FramePosition('tip'), FramePosition('tip', P)),
+    (FramePosition('tip'), FramePosition('tip', relative_to='b2')),
+    (FramePosition('tip'), FramePosition('tip', T_relative_A=TURNED)),
+    (FramePosition('tip', axes='x'), FramePosition('tip', axes='y')),
+    (FramePosition('tip', axes='xz'), FramePosition('tip', axes='y')),
+    (EulerAngles('tip', axes='x'), EulerAngles('tip', axes='z')),
+    (EulerAngles('tip'), EulerAngles('tip', TURNED)),
+    (FrameOrientation('tip', axes='x'), FrameOrientation('tip', axes='z')),
+    (FrameOrientation('tip'), FrameOrientation('tip', offset=TURNED)),
+    (OrientationAngle('tip'), OrientationAngle('tip', TURNED)),
+    (OrientationAngle('tip'), AngleBetweenVectors('tip', A, B)),
+    (AngleBetweenVectors('tip', A, B), AngleBetweenVectors('tip', B, A)),
+    (GazeAngle('tip', P, A, B), GazeAngle('tip', P, A, P)),
+    (PointToLineDistance('tip', P, A, B), PointToLineDistance('tip', P, A, A)),
+    (PointToPlane('tip', P, A, B), PointToPlane('tip', P, B, B)),
+    (PointToPointDistance('tip', P, A), PointToPointDistance('tip', P, B)),
+    (HalfSpaces('tip', [P], [A]), HalfSpaces('tip', [P], [B])),
+    (JointCoupling(['s1', 's2'], [1, -1]), JointCoupling(['s1', 's2'], [1, 1])),
+    (JointCoupling(['s1', 's2'], [1, -1]), JointCoupling(['s1', 's2'], [1, -1], 0.5)),
+    (JointCoupling(['s1'], [1]), JointCoupling(['s1'], [1], 0.0, {'s1': 0.5})),
+    (JointPositions(['s1']), JointPositions(['s2'])),
+    (CenterOfMass(), CenterOfMass(['tip'])),
+    (CenterOfMass(), CenterOfMass(relative_to='b2')),
+    (Manipulability('tip'), Manipulability('b4')),
+    (Manipulability('tip', rows='position'), Manipulability('tip', rows='orientation')),
+    (UserFunction(lambda at: at.q[0]), UserFunction(lambda at: at.q[1]))]
+
+
+@pytest.mark.parametrize('one, other', DIFFERENT, ids=str)
+def test_of_different_things_nothing_is_shown(robot, one, other):
+    assert conflict(asked(robot, (one, 0.1, 0.2), (other, 0.3, 0.4))) is None
+
+
+class Taste:
+    """A user's callable, which shows itself as any other of its kind."""
+
+    def __init__(self, index):
+        self.index = index
+
+    def __call__(self, at):
+        return at.q[self.index]
+
+    def __repr__(self):
+        return 'Taste'
+
+
+def entry(numbers, at):
+    return at.q[int(numbers[2000])]
+
+
+def test_of_users_functions_that_look_alike_nothing_is_shown(robot):
+    """What is printed of a callable does not say what it measures."""
+    assert conflict(asked(robot, (UserFunction(Taste(0), name='t'), 0.1, 0.2),
+                          (UserFunction(Taste(1), name='t'), 0.3, 0.4))) is None
+    one, two = np.zeros(3000), np.zeros(3000)
+    two[2000] = 1
+    assert conflict(asked(robot, (UserFunction(partial(entry, one), name='t'), 0.1, 0.2),
+                          (UserFunction(partial(entry, two), name='t'), 0.3, 0.4))) is None
+
+
+def test_joints_and_their_limits(small):
+    robot = small('scara')     # elbow: +-2.4, lift: -0.2 .. 0.05
+    for function, lower, upper in ((JointPositions(['elbow']), 2.5, 3.0),
+                                   (JointPositions(['lift']), 0.06, 1),
+                                   (JointPositions(['shoulder', 'lift']), [0, -9], [1, -0.21]),
+                                   (JointPositions(['elbow'], {'elbow': 2.0}), 0.5, 1.0),
+                                   (JointPositions(['elbow'], [-2.0]), -9, -0.5)):
+        found = conflict(asked(robot, (function, lower, upper, 'mine')))
+        assert 'mine' in found and 'limits of' in found
+        assert conflict(asked(robot, (function, lower, upper), joint_limits=False)) is None
+    for function, lower, upper in ((JointPositions(['elbow']), 2.4, 3.0),
+                                   (JointPositions(['elbow'], {'elbow': 2.0}), 0.4, 1.0),
+                                   (JointPositions(['wrist']), 4.0, 5.0)):
+        assert conflict(asked(robot, (function, lower, upper))) is None
+
+
+def test_joints_that_are_held(small):
+    robot, start = small('scara'), {'elbow': 0.7}
+    wanted = (JointPositions(['elbow']), 0.8, 1.0, 'bent')
+    assert 'bent' in conflict(asked(robot, wanted, locked=['elbow'], start=start))
+    assert conflict(asked(robot, wanted, start=start)) is None
+    held = (JointPositions(['elbow'], {'elbow': 0.2}), 0.4, 0.6)
+    assert conflict(asked(robot, held, locked=['elbow'], start=start)) is None
+    outside = (JointPositions(['elbow']), 2.9, 3.1)       # at 3.0 it may stay
+    assert conflict(asked(robot, outside, locked=['elbow'], start={'elbow': 3.0})) is None
+    passive = Robot.from_urdf(robot.urdf, srdf='<robot name="small"><passive_joint name="elbow"/>'
+                                               '</robot>')
+    assert 'bent' in conflict(asked(passive, wanted, start=start))
+
+
+def test_turns_of_continuous_joints(small):
+    """Half a turn away from both ends is everywhere the same place."""
+    robot = small('turntable')
+    assert conflict(asked(robot, (JointPositions(['table']), 3.0, 3.1))) is None
+    assert conflict(asked(robot, (JointPositions(['table'], {'table': 20.0}), -0.1, 0.1))) is None
+    both = [(JointPositions(['table']), 3.1, 3.2), (JointPositions(['table'], [6.28]), 3.1, 3.2)]
+    assert conflict(asked(robot, *both)) is None
+    held = (JointPositions(['table'], {'table': 2 * np.pi}), -0.1, 0.1)
+    assert conflict(asked(robot, held, locked=['table'])) is None
+
+
+def test_limits_of_a_follower(small):
+    robot = small('mimic_chain')
+    for lower, upper in ((-0.2, 0.2), (0.3, 0.4)):      # b = 0.1 - a / 2
+        assert conflict(asked(robot, (JointPositions(['b']), lower, upper))) is None
+
+
+def test_infinite_bounds_ask_for_nothing(robot):
+    function = FramePosition('tip', axes='x')
+    assert conflict(asked(robot, (function, -np.inf, np.inf), (function, 0.1, np.inf),
+                          (function, -np.inf, 0.1))) is None
+    assert conflict(asked(robot, (function, 0.2, np.inf), (function, -np.inf, 0.1))) is not None
+
+
+@pytest.mark.parametrize('one, other', DIFFERENT, ids=str)
+def test_no_claim_by_a_search_that_stops_short(robot, one, other):
+    """A single iteration rarely gets there: that proves nothing."""
+    solution = solve(asked(robot, (one, 0.11, 0.12), (other, 0.31, 0.32)), timeout=5.0,
+                     max_iterations=1, random_state=0)
+    assert solution.status is not Status.GOAL_CONSTRAINTS_VIOLATED

@@ -1,0 +1,166 @@
+"""MoveIt's allowed collision matrix, INTERFACES 3.4: who wins, what is read, what is refused."""
+
+import itertools
+import pickle
+
+from hypothesis import given, strategies as st
+import numpy as np
+import pytest
+from small_robots import TWO_ARMS
+
+from ros2_ik.core import Robot
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.scene import AllowedCollisions
+
+NAMES = ['a', 'b', 'c', 'd']
+flags = st.dictionaries(st.sampled_from(NAMES), st.booleans())
+entries = st.dictionaries(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES))
+                          .map(sorted).map(tuple), st.booleans())
+
+
+def test_nothing_is_allowed_unless_said():
+    assert not AllowedCollisions().allowed('a', 'b')
+
+
+def test_a_pair_counts_in_either_order():
+    matrix = AllowedCollisions({('b', 'a'): True})
+    assert matrix.allowed('a', 'b') and matrix.allowed('b', 'a')
+    assert not matrix.allowed('a', 'c')
+
+
+@pytest.mark.parametrize('pair', [True, False])
+@pytest.mark.parametrize('default', [True, False])
+def test_a_pair_wins_over_defaults(pair, default):
+    matrix = AllowedCollisions({('a', 'b'): pair}, {'a': default, 'b': default})
+    assert matrix.allowed('a', 'b') is pair
+
+
+@pytest.mark.parametrize('default', [True, False])
+def test_one_default_counts_for_any_other_name(default):
+    matrix = AllowedCollisions(defaults={'a': default})
+    assert matrix.allowed('a', 'anything') is matrix.allowed('anything', 'a') is default
+
+
+@pytest.mark.parametrize('first', [True, False])
+@pytest.mark.parametrize('second', [True, False])
+def test_two_defaults_must_both_allow(first, second):
+    matrix = AllowedCollisions(defaults={'a': first, 'b': second})
+    assert matrix.allowed('a', 'b') is (first and second)
+
+
+def test_only_what_is_above_the_diagonal_is_read():
+    matrix = AllowedCollisions.from_matrix(['b', 'a'], [[True, True], [False, True]])
+    assert matrix.allowed('a', 'b')
+    assert not matrix.allowed('a', 'a')
+    assert not AllowedCollisions.from_matrix(['b', 'a'], [[True, False], [True, True]]
+                                             ).allowed('a', 'b')
+
+
+def test_what_a_matrix_does_not_allow_wins_over_a_default():
+    matrix = AllowedCollisions.from_matrix(['a', 'b'], [[False, False], [False, False]],
+                                           ['a'], [True])
+    assert not matrix.allowed('a', 'b')
+    assert matrix.allowed('a', 'c')
+
+
+def test_arrays_are_matrices():
+    matrix = AllowedCollisions.from_matrix(('a', 'b'), np.ones((2, 2), dtype=bool))
+    assert matrix.allowed('a', 'b')
+
+
+def test_an_empty_matrix_allows_nothing():
+    assert AllowedCollisions.from_matrix([], []) == AllowedCollisions()
+
+
+@pytest.mark.parametrize(('arguments', 'said'), [
+    ((['a', 'b'], [[True, True]]), '1 rows for 2 names'),
+    ((['a', 'b'], [[True, True], [True]]), "row of 'b' has 1 values for 2 names"),
+    ((['a', 'b'], [[True, True]] * 3), '3 rows for 2 names'),
+    ((['a', 'a'], [[True, True]] * 2), "'a' twice"),
+    ((['a', ''], [[True, True]] * 2), 'not empty'),
+    ((['a', 1], [[True, True]] * 2), '1'),
+    (('ab', [[True, True]] * 2), 'list of names'),
+    ((['a', 'b'], [[True, 1], [True, True]]), 'true'),
+    ((['a', 'b'], [[True, 'yes'], [True, True]]), 'yes'),
+    ((['a', 'b'], 5), 'rows'),
+    ((['a', 'b'], ['tt', 'tt']), 'rows'),
+    (([], [], ['a'], []), '0 default values for 1 default names'),
+    (([], [], ['a'], [True, False]), '2 default values for 1 default names'),
+    (([], [], ['a', 'a'], [True, False]), "'a' twice"),
+    (([], [], ['a'], [1.0]), 'true'),
+])
+def test_bad_matrices(arguments, said):
+    with pytest.raises(InvalidSceneError, match=said):
+        AllowedCollisions.from_matrix(*arguments)
+
+
+@pytest.mark.parametrize('pairs', [{'ab': True}, {('a',): True}, {('a', 'b', 'c'): True},
+                                   {('a', ''): True}, {('a', 'b'): None}, {5: True},
+                                   {('a', 'b'): True, ('b', 'a'): False}, [('a', 'b')], 5])
+def test_bad_pairs(pairs):
+    with pytest.raises(InvalidSceneError):
+        AllowedCollisions(pairs)
+
+
+@pytest.mark.parametrize('defaults', [{'': True}, {5: True}, {'a': None}, ['a'], 'a'])
+def test_bad_defaults(defaults):
+    with pytest.raises(InvalidSceneError):
+        AllowedCollisions(defaults=defaults)
+
+
+def test_changes_leave_the_old_one_alone():
+    old = AllowedCollisions({('a', 'b'): True}, {'c': True})
+    new = old.with_pair('c', 'a', False).with_default('b').with_default('c', False)
+    assert (dict(old.pairs), dict(old.defaults)) == ({('a', 'b'): True}, {'c': True})
+    assert dict(new.pairs) == {('a', 'b'): True, ('a', 'c'): False}
+    assert dict(new.defaults) == {'b': True, 'c': False}
+    with pytest.raises(TypeError):
+        old.pairs['x', 'y'] = True
+    with pytest.raises(AttributeError):
+        old.pairs = {}
+
+
+def test_without_drops_pairs_and_the_default():
+    matrix = AllowedCollisions({('a', 'b'): True, ('b', 'c'): True}, {'a': True, 'c': True})
+    assert matrix.without('a') == AllowedCollisions({('b', 'c'): True}, {'c': True})
+    assert matrix.without('nobody') is matrix
+
+
+def test_of_a_robot():
+    srdf = ('<robot name="small"><disable_collisions link1="chest" link2="base"/>'
+            '<disable_collisions link1="left_a" link2="left_b" reason="Adjacent"/></robot>')
+    matrix = AllowedCollisions.of_robot(Robot.from_urdf(TWO_ARMS, srdf=srdf))
+    assert matrix.allowed('base', 'chest') and matrix.allowed('left_b', 'left_a')
+    assert not matrix.allowed('left_a', 'chest')
+    assert len(matrix.pairs) == 2
+
+
+@given(entries, flags)
+def test_the_matrix_of_a_matrix_allows_the_same(pairs, defaults):
+    matrix = AllowedCollisions(pairs, defaults)
+    again = AllowedCollisions.from_matrix(*matrix.to_matrix())
+    for first, second in itertools.combinations([*NAMES, 'stranger'], 2):
+        assert again.allowed(first, second) == matrix.allowed(first, second)
+
+
+@given(entries, flags)
+def test_compares_and_travels(pairs, defaults):
+    matrix = AllowedCollisions(pairs, defaults)
+    for other in (pickle.loads(pickle.dumps(matrix)), AllowedCollisions(pairs, defaults)):
+        assert other == matrix and hash(other) == hash(matrix)
+    assert matrix.with_pair('a', 'z') != matrix
+    assert matrix != pairs
+
+
+@given(entries, flags)
+def test_allowed_is_the_rule_written_out(pairs, defaults):
+    matrix = AllowedCollisions(pairs, defaults)
+    for first, second in itertools.product(NAMES, NAMES):
+        pair = tuple(sorted((first, second)))
+        if pair in pairs:
+            wanted = pairs[pair]
+        elif first in defaults and second in defaults:
+            wanted = defaults[first] and defaults[second]
+        else:
+            wanted = defaults.get(first, defaults.get(second, False))
+        assert matrix.allowed(first, second) is wanted

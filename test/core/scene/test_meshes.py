@@ -1,0 +1,338 @@
+"""Mesh files, hulls and convex pieces, judged by trimesh and python-fcl."""
+
+import os
+import stat
+
+import coal
+from example_data import data_folder
+import fcl
+import numpy as np
+import pytest
+import trimesh
+
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.scene import cache, convex_pieces as pieces_module, ConvexHull, Mesh, meshes
+from ros2_ik.core.scene.convex_pieces import convex_pieces, cut
+from ros2_ik.core.scene.meshes import hull_of, mesh_volume, read_triangles
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch, tmp_path):
+    """Give each test an empty cache: what an older version left there judges nothing."""
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+    cache.forget()
+    yield tmp_path / 'cache' / 'ros2_ik'
+    cache.forget()
+
+
+def depth(hull, points):
+    """How far outside a hull each point is, by trimesh's faces."""
+    solid = trimesh.Trimesh(hull.vertices, hull.faces, process=False)
+    normals, at = solid.face_normals, solid.triangles_center
+    return (points @ normals.T - np.einsum('ij,ij->i', at, normals)).max(axis=1)
+
+
+def outside_all(hulls, points):
+    return np.min([depth(hull, points) for hull in hulls], axis=0)
+
+
+def open_box(thick=0.01):
+    """Make a bin of 0.6 x 0.4 x 0.3 m without a lid, of one closed surface."""
+    outer = trimesh.creation.box(bounds=[[-0.3, -0.2, 0], [0.3, 0.2, 0.3]])
+    inner = trimesh.creation.box(bounds=[[thick - 0.3, thick - 0.2, thick],
+                                         [0.3 - thick, 0.2 - thick, 0.3]])
+    triangles = [*outer.triangles[outer.face_normals[:, 2] < 0.5],
+                 *inner.triangles[inner.face_normals[:, 2] < 0.5][:, ::-1]]
+    ring = [np.array([[x, y, 0.3] for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]) for _ in '12']
+    for corners, shrink in zip(ring, (0, thick), strict=True):
+        corners[:, :2] *= [0.3 - shrink, 0.2 - shrink]
+    for a, b in zip(range(4), (1, 2, 3, 0), strict=True):
+        triangles += [ring[0][[a, b]].tolist() + [ring[1][b]],
+                      [ring[0][a], ring[1][b], ring[1][a]]]
+    vertices, index = np.unique(np.reshape(triangles, (-1, 3)).round(9), axis=0,
+                                return_inverse=True)
+    return vertices, index.reshape(-1, 3)
+
+
+def link_meshes():
+    found = [data_folder() / 'ur_description/meshes/ur5/collision' / f'{name}.stl'
+             for name in ('base', 'forearm', 'upperarm', 'wrist1')]
+    return found + sorted((data_folder() / 'panda_description/meshes/collision').glob('*.stl'))
+
+
+@pytest.mark.parametrize('path', link_meshes(), ids=lambda path: path.stem)
+def test_the_hull_of_a_link_contains_it(path):
+    mesh = Mesh.from_file(path)
+    hull, = mesh.hulls
+    assert depth(hull, mesh.vertices).max() < 1e-12
+    judge = trimesh.load(path)
+    assert hull.volume == pytest.approx(judge.convex_hull.volume, rel=1e-9)
+    assert trimesh.Trimesh(hull.vertices, hull.faces).volume == pytest.approx(hull.volume)
+    assert mesh_volume(mesh.vertices, mesh.triangles) == pytest.approx(judge.volume, rel=1e-3)
+    assert mesh.parts()[0].num_points == len(hull.vertices)
+
+
+@pytest.mark.parametrize('points', [
+    [[1, 2, 3]], [[0, 0, 0]] * 5, [[0, 0, 0], [1, 1, 1]], [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
+    [[x, y, 0.3] for x in (0, 1) for y in (0, 1)] * 2,
+    [[x, y, 1e-14 * x] for x in (0, 1, 2) for y in (0, 1, 2)],
+    [[x, y, z] for x in (0, 1) for y in (0, 1e-13) for z in (0, 1)],
+    [[500, 500, 500], [500, 501, 500]]])
+def test_points_without_a_volume_become_thin_solids(points):
+    hull = hull_of(np.array(points, dtype=float))
+    assert depth(hull, np.array(points, dtype=float)).max() < 1e-9
+    solid = trimesh.Trimesh(hull.vertices, hull.faces)
+    assert solid.is_watertight and solid.volume > 0
+    result = coal.CollisionResult()
+    coal.collide(hull.geometry(), coal.Transform3s.Identity(), coal.Capsule(0.01, 1e-9),
+                 coal.Transform3s(np.eye(3), np.array(points[0], dtype=float)),
+                 coal.CollisionRequest(), result)
+    assert result.isCollision()
+
+
+def test_a_padded_hull_contains_the_ball_round_each_vertex():
+    generator = np.random.default_rng(0)
+    points, directions = generator.normal(size=(60, 3)), generator.normal(size=(500, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    hull = ConvexHull(points).padded(0.2).hulls[0]
+    assert depth(hull, (points[:, None] + 0.2 * directions).reshape(-1, 3)).max() < 1e-12
+    assert (hull.vertices @ directions.T).max(axis=0) == pytest.approx(
+        (points @ directions.T).max(axis=0) + 0.2, abs=0.2 * 0.26)
+
+
+def test_pieces_of_a_bin_leave_it_open():
+    vertices, triangles = open_box()
+    judge = trimesh.Trimesh(vertices, triangles)
+    assert judge.is_watertight
+    bin_ = Mesh(vertices, triangles, detail='pieces')
+    assert len(bin_.parts()) == len(bin_.hulls) <= 8
+    assert bin_.overestimate < 0.06
+    assert Mesh(vertices, triangles).overestimate > 5
+    surface = judge.sample(3000, seed=0)
+    assert outside_all(bin_.hulls, np.vstack([vertices, surface])).max() < 1e-9
+    held = np.random.default_rng(1).uniform([-0.27, -0.17, 0.04], [0.27, 0.17, 0.3], (300, 3))
+    assert outside_all(bin_.hulls, held).min() > 0.005
+    padded = bin_.padded(0.01).hulls
+    assert outside_all(padded, surface * [1, 1, 1] + [0, 0, 0.0099]).max() < 1e-9
+
+
+@pytest.mark.parametrize('path', link_meshes()[:4], ids=lambda path: path.stem)
+def test_pieces_of_a_link_contain_surface_and_inside(path):
+    mesh, judge = Mesh.from_file(path, detail='pieces'), trimesh.load(path)
+    assert 1 < len(mesh.hulls) <= pieces_module.MOST_PIECES
+    assert mesh.overestimate < 0.1
+    assert outside_all(mesh.hulls, mesh.vertices).max() < 1e-9
+    assert outside_all(mesh.hulls, judge.sample(3000, seed=0)).max() < 1e-7
+    assert outside_all(mesh.hulls, trimesh.sample.volume_mesh(judge, 1000)).max() < 1e-7
+
+
+def test_a_convex_mesh_is_one_piece():
+    ball = trimesh.creation.icosphere(3)
+    assert len(convex_pieces(ball.vertices, ball.faces)) == 1
+
+
+def test_an_open_mesh_is_cut_too():
+    vertices, triangles = open_box()
+    shell = trimesh.Trimesh(vertices, triangles[::2])
+    assert mesh_volume(vertices, triangles[::2]) is None
+    mesh = Mesh(vertices, triangles[::2], detail='pieces')
+    assert mesh.overestimate is None
+    assert outside_all(mesh.hulls, shell.sample(1000, seed=0)).max() < 1e-9
+
+
+@pytest.mark.parametrize('turn', [None, (0.3, 0.5, 0.7)])
+def test_pieces_contain_what_is_far_from_the_surface(turn):
+    outer = trimesh.creation.box((1, 1, 1))
+    outer.vertices[outer.vertices[:, 0] > 0, 1:] *= 3      # a blunt pyramid on ...
+    ball = trimesh.creation.icosphere(3, radius=0.8)
+    ball.vertices[:, 0] += 1.2 - 0.5 * np.abs(ball.vertices[:, 1])     # ... a bent ball
+    for mesh in (outer, ball, trimesh.creation.torus(0.5, 0.3)):
+        if turn:
+            mesh.apply_transform(trimesh.transformations.euler_matrix(*turn))
+        hulls = convex_pieces(mesh.vertices, mesh.faces)
+        points = trimesh.sample.volume_mesh(mesh, 2000)
+        assert outside_all(hulls, points).max() < 1e-7
+        assert sum(hull.volume for hull in hulls) < 1.15 * mesh.volume
+
+
+def test_what_sticks_out_is_seen():
+    hull, points = hull_of(np.vstack([np.eye(3), -np.eye(3)])), np.eye(3) * 0.5
+    assert pieces_module.sticking_out([hull], points) == 0
+    corner = np.array([[1.0, 1.0, 1.0]])
+    assert pieces_module.sticking_out([hull], np.vstack([points, corner])) == pytest.approx(
+        2 / 3 ** 0.5)
+    assert pieces_module.sticking_out([hull, hull_of(corner)], corner) == 0
+
+
+@pytest.mark.parametrize('axis', range(3))
+@pytest.mark.parametrize('place', [-0.09, -0.05, 0.0, 0.02, 0.08])
+def test_cutting_keeps_area_and_volume(axis, place):
+    ring = trimesh.creation.torus(0.3, 0.1)
+    below, above, lid = cut(ring.triangles, axis, place)
+    area = trimesh.triangles.area(np.concatenate([below, above])).sum()
+    assert area == pytest.approx(ring.area)
+    assert below[..., axis].max() <= place <= above[..., axis].min()
+    if len(lid):
+        lid[:, 0] = lid[0, 1]
+    judge = trimesh.intersections.slice_mesh_plane(
+        ring, -np.eye(3)[axis], place * np.eye(3)[axis], cap=False)
+    assert trimesh.triangles.area(below).sum() == pytest.approx(judge.area)
+    closed = np.concatenate([below, lid])
+    assert np.abs(trimesh.triangles.cross(closed).sum(axis=0)).max() < 1e-12
+
+
+def test_exact_triangles_collide_like_fcl():
+    ring, rng = trimesh.creation.torus(0.3, 0.1), np.random.default_rng(4)
+    mesh = Mesh(ring.vertices, ring.faces, detail='exact')
+    assert mesh.overestimate is None and mesh.hulls[0].volume > ring.volume
+    judge = fcl.BVHModel()
+    judge.beginModel(len(ring.vertices), len(ring.faces))
+    judge.addSubModel(ring.vertices, ring.faces)
+    judge.endModel()
+    hits = 0
+    for p in rng.uniform(-0.4, 0.4, (200, 3)):
+        result = coal.CollisionResult()
+        coal.collide(mesh.parts()[0], coal.Transform3s.Identity(), coal.Box(0.1, 0.1, 0.1),
+                     coal.Transform3s(np.eye(3), p), coal.CollisionRequest(), result)
+        told = fcl.collide(fcl.CollisionObject(judge), fcl.CollisionObject(
+            fcl.Box(0.1, 0.1, 0.1), fcl.Transform(np.eye(3), p)))
+        assert result.isCollision() == bool(told)
+        hits += bool(told)
+    assert 20 < hits < 180
+
+
+@pytest.mark.parametrize('kind', ['stl', 'obj', 'ascii'])
+def test_files_are_read_and_scaled(kind, tmp_path):
+    ring = trimesh.creation.torus(0.3, 0.1)
+    path = tmp_path / f'ring.{kind.replace("ascii", "STL")}'
+    ring.export(path, file_type={'ascii': 'stl_ascii'}.get(kind, kind))
+    for scale in (1, 0.001, [1, 2, 3], (-1, 1, 1)):
+        mesh = Mesh.from_file(path, scale)
+        wanted = ring.bounds * np.broadcast_to(scale, 3)
+        assert mesh.vertices.min(axis=0) == pytest.approx(wanted.min(axis=0), abs=1e-6)
+        assert mesh.vertices.max(axis=0) == pytest.approx(wanted.max(axis=0), abs=1e-6)
+        volume = ring.volume * abs(np.prod(np.broadcast_to(scale, 3)))
+        assert mesh_volume(mesh.vertices, mesh.triangles) == pytest.approx(volume, rel=1e-4)
+
+
+def test_a_dae_file_is_read():
+    mesh = Mesh.from_file(data_folder() / 'kinova_description/meshes/arm.dae')
+    assert len(mesh.triangles) > 1000 and 0.05 < mesh.bounding_radius < 1
+
+
+@pytest.mark.parametrize(('name', 'content', 'words'), [
+    ('none.stl', None, 'No such file'), ('ring.ply', b'ply', 'stl, .obj, .dae'),
+    ('empty.stl', b'', 'cannot be read'), ('short.stl', b'\0' * 80 + b'\xff\xff\xff\x00',
+                                           'cannot be read'),
+    ('text.obj', b'hello', 'cannot be read'), ('text.dae', b'<COLLADA', 'cannot be read'),
+    ('nan.obj', b'v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n', 'finite|cannot be read'),
+    ('far.obj', b'v 0 0 1e9\nv 1 0 0\nv 0 1 0\nf 1 2 3\n', 'unit'),
+    ('out.obj', b'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n', 'cannot be read|indices')])
+def test_bad_files_are_refused_in_words(name, content, words, tmp_path):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InvalidSceneError, match=words) as caught:
+        Mesh.from_file(path)
+    assert name in str(caught.value)
+
+
+def test_other_bad_files(tmp_path, monkeypatch):
+    (tmp_path / 'folder.stl').mkdir()
+    with pytest.raises(InvalidSceneError, match='directory'):
+        read_triangles(tmp_path / 'folder.stl')
+    monkeypatch.setattr(meshes, 'MAX_FILE_SIZE', 10)
+    with pytest.raises(InvalidSceneError, match='at most 10 '):
+        read_triangles(link_meshes()[0])
+
+
+@pytest.mark.parametrize('scale', [0, [1, 0, 1], np.nan, [1, 2], 'large', None])
+def test_bad_scales_are_refused(scale):
+    with pytest.raises(InvalidSceneError, match='scale of a mesh'):
+        Mesh.from_file(link_meshes()[0], scale)
+
+
+@pytest.mark.parametrize('detail', ['hull', 'pieces', 'exact'])
+def test_a_mesh_of_very_many_triangles_becomes_its_hull_with_a_warning(detail):
+    generator = np.random.default_rng(0)
+    vertices = generator.normal(size=(80_000, 3))
+    vertices /= np.linalg.norm(vertices, axis=1)[:, None]
+    triangles = generator.integers(0, len(vertices), (500_001, 3))
+    mesh = Mesh(vertices, triangles, detail)
+    assert '500001 triangles' in mesh.warnings[0] and mesh.represented_by == 'hull'
+    part, = mesh.parts()
+    assert isinstance(part, coal.Convex) and part.num_points < 30_000
+    hull = mesh.hulls[0]
+    ball = trimesh.creation.icosphere(4).vertices
+    assert (hull.vertices @ ball.T).max(axis=0).max() < 1.05
+    assert depth(hull, vertices[:300]).max() < 1e-9
+
+
+# -- the cache ------------------------------------------------------------------------------
+
+CALLS = []
+
+
+def count(monkeypatch):
+    CALLS.clear()
+    make = meshes.hull_of
+    monkeypatch.setattr(meshes, 'hull_of', lambda *a: (CALLS.append(a), make(*a))[1])
+
+
+def test_hulls_are_kept_in_memory_and_on_disk(monkeypatch, own_cache):
+    count(monkeypatch)
+    points = np.random.default_rng(0).normal(size=(2000, 3))
+    first = meshes.cached_hull(points)
+    assert meshes.cached_hull(points.copy()).vertices is not None and len(CALLS) == 1
+    cache.forget()
+    again = meshes.cached_hull(points)
+    assert len(CALLS) == 1 and list(own_cache.rglob('*.npz'))
+    assert (again.vertices == first.vertices).all() and (again.faces == first.faces).all()
+    meshes.cached_hull(points + 1e-9)
+    meshes.cached_hull(points, 0.1)
+    assert len(CALLS) == 3
+    assert not list(own_cache.rglob('*.part'))
+
+
+def test_memory_is_bounded(monkeypatch):
+    monkeypatch.setattr(cache, '_KEPT_BYTES', 3000)
+    made = []
+    for key in (0, 1, 2, 3, 3, 0):
+        array = cache.remembered('room', str(key), lambda key=key: (
+            made.append(key), {'x': np.full(128, key)})[1], disk=False)['x']
+        assert array[0] == key and not array.flags.writeable
+    assert made == [0, 1, 2, 3, 0]
+
+
+def test_small_hulls_are_not_written(own_cache):
+    meshes.cached_hull(np.random.default_rng(0).normal(size=(50, 3)))
+    assert not list(own_cache.rglob('*'))
+
+
+@pytest.mark.parametrize('content', [b'', b'no zip', b'PK\3\4' + b'\0' * 40])
+def test_broken_files_of_the_cache_are_made_anew(monkeypatch, own_cache, content):
+    count(monkeypatch)
+    points = np.random.default_rng(0).normal(size=(2000, 3))
+    first = meshes.cached_hull(points)
+    path, = own_cache.rglob('*.npz')
+    path.write_bytes(content)
+    cache.forget()
+    assert meshes.cached_hull(points).volume == first.volume and len(CALLS) == 2
+    cache.forget()
+    assert meshes.cached_hull(points).volume == first.volume and len(CALLS) == 2
+
+
+def test_without_a_place_for_the_cache_things_work(monkeypatch, tmp_path):
+    blocked = tmp_path / 'file'
+    blocked.write_text('not a folder')
+    monkeypatch.setenv('XDG_CACHE_HOME', str(blocked))
+    points = np.random.default_rng(0).normal(size=(2000, 3))
+    assert hull_of(points).volume == meshes.cached_hull(points).volume
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason='root may write anywhere')
+def test_a_read_only_cache_is_no_error(monkeypatch, tmp_path):
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    assert meshes.cached_hull(np.random.default_rng(0).normal(size=(2000, 3))).volume > 0
+    tmp_path.chmod(stat.S_IRWXU)

@@ -1,0 +1,201 @@
+"""The robots' own geometry, judged by Pinocchio's reader of URDFs."""
+
+from importlib import import_module
+
+from example_data import data_folder
+import numpy as np
+import pinocchio as pin
+import pytest
+import trimesh
+
+from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
+from ros2_ik.core.robot import Configuration, Robot, shipped_robots
+from ros2_ik.core.scene import Box, cache, Capsule, Cylinder, Mesh, Sphere
+from ros2_ik.core.scene.convex_pieces import sticking_out
+from ros2_ik.core.scene.robot_geometry import robot_geometry
+
+module = import_module('ros2_ik.core.scene.robot_geometry')   # hidden by the function
+ROBOTS = ('panda', 'ur5', 'xarm7', 'kinova', 'baxter', 'talos')
+
+
+@pytest.fixture(scope='module', autouse=True)
+def own_cache(tmp_path_factory):
+    patch = pytest.MonkeyPatch()
+    patch.setenv('XDG_CACHE_HOME', str(tmp_path_factory.mktemp('cache')))
+    cache.forget()
+    module._known.clear()
+    yield
+    patch.undo()
+
+
+def robot_with(collision, other='', package_dirs=()):
+    """Make a robot of two links; the first has this collision element."""
+    return Robot.from_urdf(
+        f'<robot name="r"><link name="base">{collision}</link><link name="tip">{other}</link>'
+        '<joint name="j" type="continuous"><parent link="base"/><child link="tip"/>'
+        '<origin xyz="0 0 1"/></joint></robot>', package_dirs)
+
+
+def collision(shape, origin='', name=''):
+    return f'<collision{name}>{origin}<geometry>{shape}</geometry></collision>'
+
+
+@pytest.fixture
+def packages(tmp_path):
+    """Make a folder with package 'parts', which has meshes/ring.stl and a broken one."""
+    folder = tmp_path / 'parts' / 'meshes'
+    folder.mkdir(parents=True)
+    trimesh.creation.torus(0.3, 0.1).export(folder / 'ring.stl')
+    (folder / 'broken.stl').write_text('solid nothing')
+    return tmp_path
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_bodies_are_where_pinocchio_has_them(name, load):
+    robot = load(name)
+    geometry = robot_geometry(robot)
+    model = pin.buildModelFromXML(robot.urdf, mimic=True)
+    judge = pin.buildGeomFromUrdfString(model, robot.urdf, pin.COLLISION,
+                                        package_dirs=list(robot.package_dirs))
+    assert len(geometry.bodies) == len(judge.geometryObjects) and not geometry.warnings
+    at = Configuration(robot, shipped_robots()[name].home)
+    data, judge_data = model.createData(), judge.createData()
+    q = pin.neutral(model)
+    for joint, value in at.joints.items():
+        j = model.joints[model.getJointId(joint)]
+        q[j.idx_q:j.idx_q + j.nq] = [value] if j.nq == 1 else [np.cos(value), np.sin(value)]
+    pin.updateGeometryPlacements(model, data, judge, judge_data, q)
+    wanted = {g.name: (judge_data.oMg[i], model.frames[g.parentFrame].name, g)
+              for i, g in enumerate(judge.geometryObjects)}
+    mine = robot.model.createData()
+    pin.forwardKinematics(robot.model, mine, at.q)
+    for body in geometry.bodies:
+        pose, link, theirs = wanted[body.name]
+        assert body.link == link
+        assert np.abs((mine.oMi[body.joint] * body.placement).homogeneous
+                      - pose.homogeneous).max() < 1e-12
+        assert np.abs((at.placement(link) * body.in_link).homogeneous
+                      - pose.homogeneous).max() < 1e-12
+        if isinstance(body.shape, Mesh):
+            scaled = np.array(theirs.geometry.vertices()).reshape(-1, 3)
+            assert sticking_out(list(body.shape.hulls), scaled) == 0
+            assert np.abs(body.shape.vertices - scaled).max() < 1e-12
+        elif isinstance(body.shape, Box):
+            assert body.shape.size == pytest.approx(2 * theirs.geometry.halfSide)
+        else:
+            assert body.shape.radius == theirs.geometry.radius
+
+
+def test_a_robot_is_read_once(load):
+    assert robot_geometry(load('panda')) is robot_geometry(Robot.load('panda'))
+    assert robot_geometry(load('panda')) is not robot_geometry(load('panda'), 'exact')
+    assert robot_geometry(load('panda')).key == robot_geometry(Robot.load('panda')).key
+    assert robot_geometry(load('panda')).key != robot_geometry(load('ur5')).key
+
+
+def test_pieces_and_triangles_on_request(load):
+    pieces, exact = (robot_geometry(load('ur5'), detail) for detail in ('pieces', 'exact'))
+    assert sum(len(body.shape.parts()) for body in pieces.bodies) > len(pieces.bodies)
+    assert len(pieces.overestimates()) == 7 and max(pieces.overestimates().values()) < 0.1
+    assert max(robot_geometry(load('ur5')).overestimates().values()) > 0.3
+    assert exact.overestimates() == {}
+    assert [body.shape.geometry.num_tris for body in exact.bodies
+            if isinstance(body.shape, Mesh)][:2] == [578, 674]
+    assert pieces.key != exact.key
+
+
+def test_a_floating_robot_has_the_same_bodies(load):
+    fixed = robot_geometry(load('panda'))
+    floating = robot_geometry(load('panda', 'freeflyer'))
+    for one, other in zip(fixed.bodies, floating.bodies, strict=True):
+        assert one.shape == other.shape and one.in_link == other.in_link
+    assert {body.joint for body in fixed.bodies if body.link == 'panda_link0'} == {0}
+    assert {body.joint for body in floating.bodies if body.link == 'panda_link0'} == {1}
+
+
+def test_all_elements_are_read(packages):
+    origin = '<origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/>'
+    ring = '<mesh filename="package://parts/meshes/ring.stl" scale="1 2 -1"/>'
+    robot = robot_with(
+        collision('<box size="1 2 3"/>', origin) + collision('<sphere radius="0.5"/>')
+        + collision('<cylinder radius="0.1" length="0.7"/>', name=' name="pole"'),
+        collision('<capsule radius="0.1" length="0.7"/>', name=' name="pole"') + collision(ring),
+        [packages])
+    geometry = robot_geometry(robot)
+    box, sphere, cylinder, capsule, mesh = (body.shape for body in geometry.bodies)
+    assert (box, sphere) == (Box([1, 2, 3]), Sphere(0.5))
+    assert (cylinder, capsule) == (Cylinder(0.1, 0.7), Capsule(0.1, 0.7))
+    assert mesh.vertices.max(axis=0) == pytest.approx([0.4, 0.8, 0.1], abs=1e-6)
+    assert [body.name for body in geometry.bodies] == ['base_0', 'base_1', 'pole', 'pole_again',
+                                                       'tip_1']
+    assert geometry.links == ('base', 'tip')
+    assert geometry.bodies[0].placement.translation.tolist() == [1, 2, 3]
+    assert geometry.bodies[0].placement.act(np.array([1.0, 0, 0])) == pytest.approx([1, 3, 3])
+
+
+@pytest.mark.parametrize(('address', 'dirs'), [
+    ('package://parts/meshes/ring.stl', '{0}'), ('package://parts/meshes/ring.stl', '{0}/parts'),
+    ('model://parts/meshes/ring.stl', '{0}'), ('file://{0}/parts/meshes/ring.stl', ''),
+    ('{0}/parts/meshes/ring.stl', ''), ('meshes/ring.stl', '{0}/parts')])
+def test_addresses_of_meshes(address, dirs, packages):
+    robot = robot_with(collision(f'<mesh filename="{address.format(packages)}"/>'), '',
+                       [dirs.format(packages)] if dirs else [])
+    assert len(robot_geometry(robot).bodies) == 1
+
+
+@pytest.mark.parametrize('variable', ['AMENT_PREFIX_PATH', 'ROS_PACKAGE_PATH'])
+def test_packages_where_ros_has_them(variable, packages, monkeypatch):
+    folder = packages
+    if variable == 'AMENT_PREFIX_PATH':
+        (packages / 'share').symlink_to(packages)
+    monkeypatch.setenv(variable, f'/nowhere:{folder}')
+    robot = robot_with(collision('<mesh filename="package://parts/meshes/ring.stl"/>'))
+    module._known.clear()
+    assert len(robot_geometry(robot).bodies) == 1
+
+
+@pytest.mark.parametrize('file', ['none.stl', 'broken.stl', 'ring.ply'])
+def test_missing_meshes_are_refused_or_left_out_and_said(file, packages):
+    mesh = collision(f'<mesh filename="package://parts/meshes/{file}"/>')
+    robot = robot_with(mesh, collision('<sphere radius="1"/>'), [packages, '/elsewhere'])
+    with pytest.raises(InvalidSceneError, match=f"'base'.*{file}") as caught:
+        robot_geometry(robot)
+    if file != 'broken.stl':
+        assert f'/elsewhere/parts/meshes/{file}' in str(caught.value)
+    rest = robot_geometry(robot, missing='leave out')
+    assert [body.link for body in rest.bodies] == ['tip']
+    assert file in rest.warnings[0] and "link 'base'" in rest.warnings[0]
+
+
+def test_a_robot_without_geometry_says_so(small):
+    geometry = robot_geometry(small('scara'))
+    assert geometry.bodies == () and 'no collision elements' in geometry.warnings[0]
+
+
+@pytest.mark.parametrize(('shape', 'words'), [
+    ('', 'nothing'), ('<box/>', 'box size'), ('<box size="1 2"/>', 'box size'),
+    ('<box size="1 0 1"/>', 'size of a box'), ('<box size="1 nan 1"/>', 'box size'),
+    ('<sphere radius="-1"/>', 'radius of a sphere'), ('<sphere/>', 'sphere radius'),
+    ('<cylinder radius="1"/>', 'cylinder length'), ('<torus/>', '<torus>; valid'),
+    ('<box size="1 1 1"/><sphere radius="1"/>', '<box>, <sphere>'),
+    ('<mesh/>', 'no filename'), ('<mesh filename="a.stl" scale="1 1"/>', 'scale'),
+    ('<mesh filename="package://example-robot-data/robots/ur_description/meshes/ur5/collision/'
+     'base.stl" scale="1 0 1"/>', 'scale'),
+    ('<mesh filename="http://a.b/c.stl"/>', 'package, model, file')])
+def test_bad_elements_are_refused_in_words(shape, words):
+    robot = robot_with(collision(shape), '', [data_folder().parents[1]])
+    with pytest.raises(InvalidSceneError, match="link 'base'") as caught:
+        robot_geometry(robot)
+    assert words in str(caught.value)
+
+
+def test_bad_origins_are_refused():
+    robot = robot_with(collision('<box size="1 1 1"/>', '<origin xyz="1 2"/>'))
+    with pytest.raises(InvalidSceneError, match="'base'.*origin xyz"):
+        robot_geometry(robot)
+
+
+@pytest.mark.parametrize('options', [{'meshes': 'fine'}, {'missing': 'ignore'}, {'meshes': None}])
+def test_bad_options_are_refused(options, load):
+    with pytest.raises(InvalidOptionError, match='valid: '):
+        robot_geometry(load('panda'), **options)

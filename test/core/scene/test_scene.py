@@ -1,0 +1,745 @@
+"""Scenes: MoveIt's rules (INTERFACES 3.2 and 3.3) one by one, and that they are values."""
+
+from math import nan, pi
+import pickle
+
+from hypothesis import given, settings, strategies as st
+import numpy as np
+import pinocchio as pin
+import pytest
+from small_robots import SMALL, TWO_ARMS
+
+from ros2_ik.core import Configuration, Robot
+from ros2_ik.core.errors import (
+    IKError,
+    InvalidSceneError,
+    UnknownFrameError,
+    UnknownLinkError,
+    UnknownNameError,
+    UnknownObjectError,
+)
+from ros2_ik.core.scene import AllowedCollisions, AttachedObject, Part, Scene, SceneObject
+from ros2_ik.core.scene.shapes import Box, OcTree, Sphere
+
+BOX, BALL = Box([0.2, 0.3, 0.4]), Sphere(0.1)
+SRDF = '<robot name="small"><disable_collisions link1="left_a" link2="left_b"/></robot>'
+ROBOT = Robot.from_urdf(TWO_ARMS, srdf=SRDF)
+AT = Configuration(ROBOT, {'torso': 0.3, 'left_2': -0.5, 'left_5': 1.0, 'right_3': 0.7})
+RED, BLUE = (1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.5)
+
+
+def pose(x=0.0, y=0.0, z=0.0, turn=0.0):
+    """Make a pose at x y z, turned about an axis that is none of the frame's."""
+    return pin.SE3(pin.exp3(turn * np.array([0.36, 0.48, 0.8])), np.array([x, y, z]))
+
+
+def same(first, second):
+    return np.allclose(first.homogeneous, second.homogeneous, rtol=0, atol=1e-12)
+
+
+P, Q, R = pose(1, 2, 3, 0.5), pose(-1, 0.5, 0.2, -1.1), pose(0.1, 0, -0.4, 2.0)
+EMPTY = Scene(ROBOT)
+CUP = SceneObject('cup', [Part(BOX, P), Part(BALL)], Q, {'rim': R}, RED)
+WITH_CUP = EMPTY.add(CUP)
+HELD = WITH_CUP.attach('cup', 'left_hand', ['left_e'], AT)
+
+
+# -- objects ------------------------------------------------------------------------------
+
+def test_parts_in_all_their_spellings():
+    full = SceneObject('a', [Part(BOX, P), Part(BALL)])
+    assert SceneObject('a', ((BOX, P.homogeneous), BALL)) == full
+    assert isinstance(full.parts, tuple)
+
+
+def test_poses_are_copies():
+    for read in (lambda: CUP.pose, lambda: CUP.parts[0].pose, lambda: CUP.subframes['rim'],
+                 lambda: WITH_CUP.with_frames({'f': P}).frames['f'],
+                 lambda: WITH_CUP.frame_pose('cup')):
+        before = read().copy()
+        read().translation[:] = 7
+        assert read() == before
+    given = P.copy()
+    item = SceneObject('a', [BOX], given)
+    given.translation[:] = 7
+    assert item.pose == P
+    item.subframes['new'] = P
+    assert item.subframes == {}
+
+
+def test_objects_are_frozen():
+    for item, name in ((CUP, 'id'), (CUP, 'pose'), (CUP, 'subframes'), (CUP.parts[0], 'pose'),
+                       (HELD.attached['cup'], 'link'), (EMPTY, 'objects')):
+        with pytest.raises(AttributeError):
+            setattr(item, name, None)
+    with pytest.raises(TypeError):
+        WITH_CUP.objects['other'] = CUP
+
+
+def test_objects_compare_by_value():
+    again = SceneObject('cup', [Part(BOX, P), Part(BALL)], Q, {'rim': R}, RED)
+    assert again == CUP and hash(again) == hash(CUP)
+    for other in (SceneObject('cup', [Part(BOX, P), Part(BALL)], P, {'rim': R}, RED),
+                  SceneObject('cup', [Part(BOX, Q), Part(BALL)], Q, {'rim': R}, RED),
+                  SceneObject('cup', [Part(BOX, P), Part(BALL)], Q, {'rim': P}, RED),
+                  SceneObject('cup', [Part(BOX, P), Part(BALL)], Q, {'rim': R}, BLUE)):
+        assert other != CUP
+
+
+def test_a_rotation_is_made_exact():
+    T = P.homogeneous
+    T[:3, :3] += 1e-6
+    R_read = SceneObject('a', [BOX], T).pose.rotation
+    assert np.abs(R_read @ R_read.T - np.eye(3)).max() < 1e-14
+
+
+SKEWED = np.diag([1.0, 2.0, 1.0, 1.0])
+BROKEN = np.full((4, 4), nan)
+
+
+@pytest.mark.parametrize(('make', 'said'), [
+    (lambda: SceneObject('', [BOX]), "''"),
+    (lambda: SceneObject(None, [BOX]), 'None'),
+    (lambda: SceneObject('a', []), "object 'a' needs at least one part"),
+    (lambda: SceneObject('a', BOX), "object 'a' needs at least one part"),
+    (lambda: SceneObject('a', None), "object 'a' needs at least one part"),
+    (lambda: SceneObject('a', [BOX, 'ball']), "object 'a', part 1: .*'ball'"),
+    (lambda: SceneObject('a', [(BOX, BROKEN)]), "object 'a', part 0: pose .*finite"),
+    (lambda: SceneObject('a', [BOX], BROKEN), "pose of object 'a' .*finite"),
+    (lambda: SceneObject('a', [BOX], np.eye(3)), r"pose of object 'a' .*\(3, 3\)"),
+    (lambda: SceneObject('a', [BOX], SKEWED), 'no rigid transformation'),
+    (lambda: SceneObject('a', [BOX], np.zeros((4, 4))), 'rigid|finite'),
+    (lambda: SceneObject('a', [BOX], 'here'), "'here'"),
+    (lambda: SceneObject('a', [BOX], pose(1e9)), 'further away'),
+    (lambda: SceneObject('a', [BOX], P, [('s', P), ('s', Q)]), "object 'a' has the subframe 's'"),
+    (lambda: SceneObject('a', [BOX], P, {'': P}), "subframes of object 'a'"),
+    (lambda: SceneObject('a', [BOX], P, {'s': BROKEN}), "subframe 's' of object 'a'"),
+    (lambda: SceneObject('a', [BOX], P, 5), '5'),
+    (lambda: SceneObject('a', [BOX], P, np.eye(4)), "subframes of object 'a'"),
+    (lambda: SceneObject('a', [BOX], color=(1, 0, 0)), "colour of object 'a'"),
+    (lambda: SceneObject('a', [BOX], color=(2, 0, 0, 1)), r'\[0, 1\]'),
+    (lambda: SceneObject('a', [BOX], color='red'), "colour of object 'a'"),
+    (lambda: SceneObject('<octomap>', [BOX]), 'octree'),
+    (lambda: AttachedObject(CUP, ''), "object 'cup'"),
+    (lambda: AttachedObject('cup', 'left_hand'), "'cup'"),
+    (lambda: AttachedObject(CUP, 'left_hand', [3]), 'touch_links'),
+    (lambda: Scene('panda'), "'panda'"),
+])
+def test_bad_objects(make, said):
+    with pytest.raises(InvalidSceneError, match=said):
+        make()
+
+
+def test_one_shape_gives_its_pose_to_an_object_without_one():
+    item = SceneObject.from_shapes('a', [BOX], [P])
+    assert item.pose == P and item.parts == (Part(BOX),)
+
+
+def test_one_shape_stays_where_it_is_in_an_object_with_a_pose():
+    item = SceneObject.from_shapes('a', [BOX], [P], Q)
+    assert item.pose == Q and item.parts == (Part(BOX, P),)
+
+
+def test_several_shapes_stay_where_they_are():
+    item = SceneObject.from_shapes('a', [BOX, BALL], [P, R])
+    assert item.pose == pin.SE3.Identity() and item.parts == (Part(BOX, P), Part(BALL, R))
+
+
+def test_missing_shape_poses_are_identity_and_too_many_are_refused():
+    assert SceneObject.from_shapes('a', [BOX, BALL], [P]).parts == (Part(BOX, P), Part(BALL))
+    with pytest.raises(InvalidSceneError, match="object 'a' has 2 poses for 1 shapes"):
+        SceneObject.from_shapes('a', [BOX], [P, Q])
+    with pytest.raises(InvalidSceneError, match='at least one part'):
+        SceneObject.from_shapes('a', [])
+
+
+# -- frames -------------------------------------------------------------------------------
+
+def test_frames_of_the_scene():
+    scene = WITH_CUP.with_frames({'camera': P})
+    assert scene.frame_pose(None) == pin.SE3.Identity()
+    assert scene.frame_pose('cup') == Q
+    assert same(scene.frame_pose('cup/rim'), Q * R)
+    assert scene.frame_pose('camera') == P
+    assert same(scene.frame_pose('left_hand', AT), AT.placement('left_hand'))
+    assert same(scene.frame_pose('left_6', AT), AT.placement('left_6'))
+    assert same(scene.frame_pose('base'), pin.SE3.Identity())
+
+
+def test_frames_of_attached_objects_move_with_the_robot():
+    scene = EMPTY.attach(CUP, 'left_hand')
+    for at in (AT, Configuration(ROBOT)):
+        T_hand = at.placement('left_hand')
+        assert same(scene.frame_pose('cup', at), T_hand * Q)
+        assert same(scene.frame_pose('cup/rim', at), T_hand * Q * R)
+
+
+def test_a_leading_slash_does_not_count():
+    assert WITH_CUP.frame_pose('/cup/rim') == WITH_CUP.frame_pose('cup/rim')
+
+
+def test_ids_may_have_slashes():
+    item = SceneObject('kitchen/cup', [BOX], Q, {'a/b': R})
+    assert same(EMPTY.add(item).frame_pose('kitchen/cup/a/b'), Q * R)
+
+
+def test_a_subframe_can_hide_neither_link_nor_object():
+    scene = WITH_CUP.with_frames({'left_hand': P, 'cup': P})
+    assert scene.frame_pose('cup') == Q
+    assert same(scene.frame_pose('left_hand', AT), AT.placement('left_hand'))
+
+
+def test_frames_that_stand_still_need_no_configuration():
+    robot = Robot.from_urdf(SMALL['all_fixed'])
+    scene = Scene(robot)
+    assert same(scene.frame_pose('tip'), Configuration(robot).placement('tip'))
+
+
+@pytest.mark.parametrize('frame', ['left_hand', 'left_6', 'cup', 'cup/rim'])
+def test_frames_that_move_need_one(frame):
+    with pytest.raises(InvalidSceneError, match="frame 'left_[a-z0-9]+' moves .* `at`"):
+        HELD.frame_pose(frame)
+    with pytest.raises(InvalidSceneError, match='moves'):
+        HELD.add(SceneObject('a', [BOX]), frame)
+
+
+@pytest.mark.parametrize(('frame', 'near'), [
+    ('left_hnd', 'left_hand'), ('cupp', 'cup'), ('cup/rimm', 'cup/rim'), ('camra', 'camera')])
+def test_unknown_frames_name_the_nearest(frame, near):
+    with pytest.raises(UnknownFrameError, match=f"did you mean .*'{near}'"):
+        WITH_CUP.with_frames({'camera': P}).frame_pose(frame)
+
+
+def test_at_must_be_of_the_robot():
+    other = Configuration(Robot.from_urdf(SMALL['scara']))
+    with pytest.raises(InvalidSceneError, match='configuration of robot'):
+        EMPTY.frame_pose('left_hand', other)
+    with pytest.raises(InvalidSceneError, match='must be a Configuration'):
+        EMPTY.frame_pose('left_hand', AT.q)
+    equal = Configuration(pickle.loads(pickle.dumps(ROBOT)), AT.q)
+    assert same(EMPTY.frame_pose('left_hand', equal), AT.placement('left_hand'))
+
+
+def test_the_root_frame_of_a_robot_that_drives():
+    robot = Robot.from_urdf(SMALL['scara'], root_joint='planar')
+    at = Configuration(robot, {robot.joint_names[0]: [1.0, 2.0, pi / 2]})
+    placed = Scene(robot).add(SceneObject('a', [BOX], Q), 'base', at).objects['a']
+    assert same(placed.pose, at.placement('base') * Q)
+    with pytest.raises(InvalidSceneError, match='moves'):
+        Scene(robot).add(SceneObject('a', [BOX]), 'base')
+
+
+# -- add, append, move, remove ------------------------------------------------------------
+
+@pytest.mark.parametrize(('frame', 'T_root_frame'), [
+    (None, pin.SE3.Identity()), ('cup', Q), ('cup/rim', Q * R), ('camera', R),
+    ('right_c', AT.placement('right_c'))])
+def test_add_in_a_frame(frame, T_root_frame):
+    scene = WITH_CUP.with_frames({'camera': R})
+    assert same(scene.add(SceneObject('a', [BOX], P), frame, AT).objects['a'].pose,
+                T_root_frame * P)
+
+
+def test_add_keeps_the_very_object():
+    assert WITH_CUP.objects['cup'] is CUP
+
+
+def test_add_replaces():
+    scene = WITH_CUP.add(SceneObject('cup', [BALL], P))
+    assert scene.objects['cup'].parts == (Part(BALL),)
+    assert scene.objects['cup'].subframes == {}
+    assert list(scene.objects) == ['cup']
+
+
+def test_an_object_in_place_of_another_takes_its_colour():
+    assert WITH_CUP.add(SceneObject('cup', [BALL])).colors == {'cup': RED}
+    assert WITH_CUP.add(SceneObject('cup', [BALL], color=BLUE)).colors == {'cup': BLUE}
+
+
+def test_append_keeps_the_pose_and_replaces_the_subframes():
+    scene = WITH_CUP.append('cup', [(BALL, R)], {'handle': P}, pose=R, frame='base')
+    cup = scene.objects['cup']
+    assert cup.parts == (*CUP.parts, Part(BALL, R))
+    assert cup.pose == Q and cup.color == RED
+    assert cup.subframes == {'handle': P}
+    assert WITH_CUP.append('cup', [BALL]).objects['cup'].subframes == {}
+
+
+def test_append_to_a_new_id_adds():
+    scene = EMPTY.append('a', [BOX], {'s': R}, pose=P, frame='left_hand', at=AT)
+    assert same(scene.objects['a'].pose, AT.placement('left_hand') * P)
+    assert scene.objects['a'].subframes == {'s': R}
+
+
+def test_add_and_append_do_not_look_at_attached_objects():
+    """An object in the world and one on a link may have one id, as in MoveIt."""
+    for scene in (HELD.add(CUP), HELD.append('cup', [BOX])):
+        assert set(scene.objects) == set(scene.attached) == {'cup'}
+        assert scene.attached['cup'] is HELD.attached['cup']
+    assert same(HELD.add(SceneObject('cup', [BOX], P)).frame_pose('cup', AT), Q)
+
+
+def test_move():
+    cup = WITH_CUP.move('cup', P, 'right_c', AT).objects['cup']
+    assert same(cup.pose, AT.placement('right_c') * P)
+    assert cup.parts == CUP.parts and cup.color == RED
+
+
+def test_move_takes_subframes_along():
+    assert same(WITH_CUP.move('cup', P).frame_pose('cup/rim'), P * R)
+
+
+def test_move_in_its_own_frame():
+    assert same(WITH_CUP.move('cup', P, 'cup').objects['cup'].pose, Q * P)
+
+
+def test_move_overwrites_the_pose_also_with_part_poses():
+    cup = WITH_CUP.move('cup', None, part_poses=[R, Q]).objects['cup']
+    assert cup.pose == pin.SE3.Identity()
+    assert [part.pose for part in cup.parts] == [R, Q]
+    assert WITH_CUP.move('cup', P, part_poses=[]).objects['cup'].parts == CUP.parts
+
+
+def test_remove_drops_entries_and_colour():
+    scene = WITH_CUP.allow('cup', 'left_hand').with_allowed(
+        WITH_CUP.allowed.with_pair('cup', 'left_e').with_default('cup')).remove('cup')
+    assert scene == EMPTY
+    assert scene.allowed.pairs == {('left_a', 'left_b'): True}
+    assert scene.add(SceneObject('cup', [BOX])).colors == {}
+
+
+def test_remove_of_all_leaves_octomap_and_attached_ones():
+    octomap = SceneObject('<octomap>', [OcTree([[0.0, 0.0, 0.0]], 0.1)])
+    scene = HELD.add(octomap).add(SceneObject('a', [BOX])).add(SceneObject('b', [BOX]))
+    left = scene.allow('a', 'base').allow('<octomap>', 'base').remove()
+    assert list(left.objects) == ['<octomap>'] and list(left.attached) == ['cup']
+    assert left.allowed.allowed('<octomap>', 'base') and not left.allowed.allowed('a', 'base')
+    assert left.remove('<octomap>') == HELD
+
+
+# -- attach and detach --------------------------------------------------------------------
+
+def test_attach_by_id_stays_where_it_is():
+    held = HELD.attached['cup']
+    assert not HELD.objects
+    assert same(HELD.frame_pose('cup', AT), Q)
+    assert same(held.object.pose, AT.placement('left_hand').actInv(Q))
+    assert held.object.parts == CUP.parts and held.object.subframes == CUP.subframes
+    assert HELD.colors == {'cup': RED}
+
+
+def test_the_link_itself_may_be_touched():
+    assert HELD.attached['cup'].touch_links == {'left_hand', 'left_e'}
+    assert WITH_CUP.attach('cup', 'left_hand', 'left_e', AT) == HELD
+
+
+def test_attach_does_not_change_the_matrix():
+    scene = WITH_CUP.allow('cup', 'right_hand')
+    held = scene.attach('cup', 'left_hand', at=AT)
+    assert held.allowed is scene.allowed is held.detach(at=AT).allowed
+
+
+@pytest.mark.parametrize('frame', [None, 'left_hand'])
+def test_attach_an_object_posed_in_its_link(frame):
+    held = EMPTY.attach(CUP, 'left_hand', frame=frame)
+    assert held.attached['cup'].object is CUP
+
+
+@pytest.mark.parametrize(('frame', 'T_root_frame'), [
+    ('base', pin.SE3.Identity()), ('right_c', AT.placement('right_c')), ('table', R)])
+def test_attach_an_object_posed_elsewhere(frame, T_root_frame):
+    scene = EMPTY.add(SceneObject('table', [BOX], R)).attach(CUP, 'left_hand', at=AT, frame=frame)
+    assert same(scene.frame_pose('cup', AT), T_root_frame * Q)
+
+
+def test_attach_takes_the_place_of_world_and_attached_objects():
+    new = SceneObject('cup', [BALL])
+    for scene in (WITH_CUP, HELD, HELD.add(CUP)):
+        after = scene.attach(new, 'right_hand')
+        assert not after.objects
+        assert after.attached['cup'].object.parts == new.parts
+        assert after.attached['cup'].link == 'right_hand'
+        assert after.colors == {'cup': RED}
+
+
+def test_attach_by_id_prefers_the_world_object():
+    scene = HELD.add(SceneObject('cup', [BALL], P)).attach('cup', 'base')
+    assert scene.attached['cup'].link == 'base'
+    assert scene.attached['cup'].object.parts == (Part(BALL),)
+
+
+def test_append_to_an_attached_object():
+    scene = HELD.append_attached('cup', [(BALL, P)], {'handle': Q, 'rim': P}, ['right_hand'])
+    old, new = HELD.attached['cup'], scene.attached['cup']
+    assert new.object.parts == (*CUP.parts, Part(BALL, P))
+    assert new.object.subframes == {'rim': P, 'handle': Q}
+    assert new.touch_links == {'left_hand', 'left_e', 'right_hand'}
+    assert (new.link, new.object.pose, new.object.color) == (old.link, old.object.pose, RED)
+    assert HELD.append_attached('cup', [BALL], pose=P).attached['cup'].object.pose == P
+    assert HELD.append_attached('cup', [BALL], pose=np.eye(4)
+                                ).attached['cup'].object.pose == old.object.pose
+
+
+def test_detach_returns_to_the_world():
+    back = HELD.detach('cup', at=AT)
+    assert not back.attached
+    cup = back.objects['cup']
+    assert same(cup.pose, Q)
+    assert (cup.parts, cup.subframes, cup.color) == (CUP.parts, CUP.subframes, RED)
+
+
+def test_detach_after_the_robot_moved():
+    there = Configuration(ROBOT, {'torso': -1.0, 'left_3': 1.0})
+    T_hand_cup = AT.placement('left_hand').actInv(Q)
+    assert same(HELD.detach(at=there).objects['cup'].pose,
+                there.placement('left_hand') * T_hand_cup)
+
+
+def test_detach_vanishes_where_the_world_has_that_id():
+    world = SceneObject('cup', [BALL], P)
+    scene = HELD.add(world).detach('cup')
+    assert not scene.attached
+    assert scene.objects['cup'].parts == world.parts and scene.objects['cup'].pose == P
+
+
+def test_detach_all_or_all_of_a_link():
+    scene = HELD.attach(SceneObject('pen', [BOX]), 'right_hand') \
+        .attach(SceneObject('lid', [BOX]), 'left_hand')
+    assert set(scene.detach(at=AT).objects) == {'cup', 'pen', 'lid'}
+    left = scene.detach(link='left_hand', at=AT)
+    assert set(left.objects) == {'cup', 'lid'} and set(left.attached) == {'pen'}
+    assert set(scene.detach('lid', 'left_hand', AT).attached) == {'cup', 'pen'}
+    assert scene.detach(link='base') is scene
+    assert EMPTY.detach() is EMPTY
+
+
+def test_who_may_touch_whom():
+    cup, pen = (AttachedObject(SceneObject(id, [BOX]), link, touch) for id, link, touch in (
+        ('cup', 'left_hand', ['left_e', 'pen']), ('pen', 'right_hand', [])))
+    lid = AttachedObject(SceneObject('lid', [BOX]), 'left_hand')
+    assert cup.may_touch('left_hand') and cup.may_touch('left_e')
+    assert not cup.may_touch('right_hand') and not pen.may_touch('left_hand')
+    assert cup.may_touch(pen) and pen.may_touch(cup)     # one names the other
+    assert cup.may_touch(lid) and lid.may_touch(cup)     # on one link
+    assert not pen.may_touch(lid)
+
+
+# -- the rest -----------------------------------------------------------------------------
+
+def test_the_matrix_starts_as_the_robots():
+    assert EMPTY.allowed == AllowedCollisions({('left_a', 'left_b'): True})
+
+
+def test_a_matrix_replaces_the_whole_matrix():
+    given_matrix = AllowedCollisions({('cup', 'base'): True})
+    assert WITH_CUP.with_allowed(given_matrix).allowed is given_matrix
+    assert not WITH_CUP.with_allowed(AllowedCollisions()).allowed.allowed('left_a', 'left_b')
+
+
+def test_allow():
+    scene = HELD.allow('cup', 'base')
+    assert scene.allowed.allowed('base', 'cup') and scene.allowed.allowed('left_a', 'left_b')
+    assert not scene.allow('cup', 'base', False).allowed.allowed('base', 'cup')
+
+
+def test_padding_and_scale_are_merged_by_link():
+    scene = EMPTY.with_padding({'base': 0.01, 'chest': 0.02}).with_padding({'chest': 0.0})
+    assert scene.padding == {'base': 0.01}
+    scene = scene.with_scale({'base': 1.1}).with_scale({'chest': 0.9, 'base': 1.0})
+    assert scene.scale == {'chest': 0.9}
+
+
+def test_colors():
+    both = HELD.add(SceneObject('cup', [BALL])).with_colors({'cup': BLUE})
+    assert both.colors == {'cup': BLUE}
+    assert both.objects['cup'].color == both.attached['cup'].object.color == BLUE
+    assert both.with_colors({'cup': None}).colors == {}
+    assert WITH_CUP.with_colors({'cup': [0, 0, 1, 0.5]}).objects['cup'].color == BLUE
+
+
+def test_clear():
+    scene = HELD.add(SceneObject('a', [BOX])).with_padding({'base': 0.1}).with_scale(
+        {'base': 2.0}).with_allowed(AllowedCollisions()).with_frames({'camera': P})
+    assert scene.clear() == EMPTY.with_frames({'camera': P})
+
+
+# -- bad changes --------------------------------------------------------------------------
+
+BAD_CHANGES = [
+    (lambda s: s.add('cup'), InvalidSceneError, "'cup'"),
+    (lambda s: s.add(SceneObject('left_hand', [BOX])), InvalidSceneError, 'frame of the robot'),
+    (lambda s: s.add(SceneObject('cup', []), 'base'), InvalidSceneError, 'at least one part'),
+    (lambda s: s.add(CUP, 'bse'), UnknownFrameError, "'base'"),
+    (lambda s: s.add(CUP, ''), UnknownFrameError, "unknown frame ''"),
+    (lambda s: s.add(CUP, 3), InvalidSceneError, '3'),
+    (lambda s: s.add(CUP, 'right_hand'), InvalidSceneError, 'right_hand'),
+    (lambda s: s.append('box', [BALL, 'x']), InvalidSceneError, "object 'box', part 1"),
+    (lambda s: s.append('box', []), InvalidSceneError, "object 'box'"),
+    (lambda s: s.append('box', [BALL], {'s': BROKEN}), InvalidSceneError, "subframe 's'"),
+    (lambda s: s.append('', [BALL]), InvalidSceneError, "''"),
+    (lambda s: s.append([], [BALL]), InvalidSceneError, r'\[\]'),
+    (lambda s: s.append('left_hand', [BALL]), InvalidSceneError, 'frame of the robot'),
+    (lambda s: s.append('<octomap>', [BALL]), InvalidSceneError, 'octree'),
+    (lambda s: s.move('bx', P), UnknownObjectError, "did you mean 'box'"),
+    (lambda s: s.move(None, P), UnknownObjectError, 'None'),
+    (lambda s: s.move('cup', P), InvalidSceneError, "attached to 'left_hand'"),
+    (lambda s: s.move('box', BROKEN), InvalidSceneError, "pose of object 'box'"),
+    (lambda s: s.move('box', P, 'nowhere'), UnknownFrameError, 'nowhere'),
+    (lambda s: s.move('box', P, part_poses=[P]), InvalidSceneError, '2 parts, not 1'),
+    (lambda s: s.move('box', P, part_poses=[P, Q, R]), InvalidSceneError, '2 parts, not 3'),
+    (lambda s: s.move('box', P, part_poses=[P, BROKEN]), InvalidSceneError, 'part 1: .*finite'),
+    (lambda s: s.move('box', P, part_poses=5), InvalidSceneError, 'no list'),
+    (lambda s: s.remove('bx'), UnknownObjectError, "did you mean 'box'"),
+    (lambda s: s.remove(''), UnknownObjectError, "''"),
+    (lambda s: s.remove('cup'), InvalidSceneError, 'detach it first'),
+    (lambda s: s.attach('box', 'left_hnd', at=AT), UnknownLinkError, "'left_hand'"),
+    (lambda s: s.attach('box', 'left_6', at=AT), UnknownLinkError, 'left_6'),
+    (lambda s: s.attach('box', None, at=AT), UnknownLinkError, 'None'),
+    (lambda s: s.attach('box', np.zeros(3), at=AT), UnknownLinkError, '0'),
+    (lambda s: s.attach('bx', 'left_hand', at=AT), UnknownObjectError, "'box'"),
+    (lambda s: s.attach('cup', 'right_hand', at=AT), InvalidSceneError, 'detach it first'),
+    (lambda s: s.attach('box', 'left_hand'), InvalidSceneError, '`at`'),
+    (lambda s: s.attach(3, 'left_hand', at=AT), UnknownObjectError, '3'),
+    (lambda s: s.attach('box', 'left_hand', ['lft_e'], AT), UnknownNameError, "'left_e'"),
+    (lambda s: s.attach('box', 'left_hand', ['box2'], AT), UnknownNameError, 'box2'),
+    (lambda s: s.attach('box', 'left_hand', 5, AT), InvalidSceneError, 'touch_links'),
+    (lambda s: s.attach('box', 'left_hand', at=AT, frame='base'), InvalidSceneError, 'frame'),
+    (lambda s: s.attach(CUP, 'left_hand', frame='base'), InvalidSceneError, '`at`'),
+    (lambda s: s.attach(SceneObject('base', [BOX]), 'base'), InvalidSceneError, 'frame of the'),
+    (lambda s: s.add(SceneObject('<octomap>', [OcTree([[0.0, 0.0, 0.0]], 0.1)]))
+     .attach('<octomap>', 'base'), InvalidSceneError, 'cannot be attached'),
+    (lambda s: s.append_attached('box', [BALL]), InvalidSceneError, 'not attached'),
+    (lambda s: s.append_attached('cp', [BALL]), UnknownObjectError, "'cup'"),
+    (lambda s: s.append_attached('cup', []), InvalidSceneError, "object 'cup'"),
+    (lambda s: s.append_attached('cup', [BALL], (), ['nobody']), UnknownNameError, 'nobody'),
+    (lambda s: s.detach('cp', at=AT), UnknownObjectError, "'cup'"),
+    (lambda s: s.detach('box', at=AT), InvalidSceneError, 'not attached'),
+    (lambda s: s.detach('cup'), InvalidSceneError, '`at`'),
+    (lambda s: s.detach('cup', 'right_hand', AT), InvalidSceneError, "attached to 'left_hand'"),
+    (lambda s: s.detach(link='hand', at=AT), UnknownLinkError, 'left_hand'),
+    (lambda s: s.with_allowed({('a', 'b'): True}), InvalidSceneError, 'AllowedCollisions'),
+    (lambda s: s.allow('cup', 'bx'), UnknownNameError, "'box'"),
+    (lambda s: s.allow('cup', np.zeros(2)), UnknownNameError, '0'),
+    (lambda s: s.allow('cup', 'box', 1), InvalidSceneError, '1'),
+    (lambda s: s.with_padding({'base': -0.01}), InvalidSceneError, "padding of 'base' .*-0.01"),
+    (lambda s: s.with_padding({'base': nan}), InvalidSceneError, 'nan'),
+    (lambda s: s.with_padding({'base': float('inf')}), InvalidSceneError, 'inf'),
+    (lambda s: s.with_padding({'base': 'thick'}), InvalidSceneError, 'thick'),
+    (lambda s: s.with_padding({'chest': 0.1, 'bse': 0.1}), UnknownLinkError, "'base'"),
+    (lambda s: s.with_padding(0.1), InvalidSceneError, 'mapping'),
+    (lambda s: s.with_scale({'base': 0}), InvalidSceneError, 'above 0'),
+    (lambda s: s.with_colors({'cup': RED, 'bx': RED}), UnknownObjectError, "'box'"),
+    (lambda s: s.with_colors({'cup': [0, 0, 0, nan]}), InvalidSceneError, "'cup'"),
+    (lambda s: s.with_frames({'': P}), InvalidSceneError, "''"),
+    (lambda s: s.with_frames({'f': P, 'g': BROKEN}), InvalidSceneError, "frame 'g'"),
+]
+
+
+@pytest.mark.parametrize(('change', 'error', 'said'), BAD_CHANGES)
+def test_bad_changes_say_why_and_change_nothing(change, error, said):
+    scene = HELD.add(SceneObject('box', [BOX, BALL], P))
+    before = pickle.dumps(scene.state())
+    with pytest.raises(error, match=said):
+        change(scene)
+    assert pickle.dumps(scene.state()) == before
+
+
+def test_all_errors_are_the_librarys():
+    assert issubclass(InvalidSceneError, IKError) and issubclass(UnknownObjectError, IKError)
+
+
+# -- values -------------------------------------------------------------------------------
+
+CHANGES = [
+    lambda s: s.add(SceneObject('new', [BOX])),
+    lambda s: s.append('box', [BALL]),
+    lambda s: s.move('box', Q),
+    lambda s: s.remove('box'),
+    lambda s: s.remove(),
+    lambda s: s.attach('box', 'right_hand', at=AT),
+    lambda s: s.append_attached('cup', [BALL]),
+    lambda s: s.detach(at=AT),
+    lambda s: s.clear(),
+    lambda s: s.with_allowed(AllowedCollisions()),
+    lambda s: s.allow('cup', 'box'),
+    lambda s: s.with_padding({'base': 0.1}),
+    lambda s: s.with_scale({'base': 1.1}),
+    lambda s: s.with_colors({'cup': BLUE}),
+    lambda s: s.with_frames({'f': P}),
+]
+
+
+@pytest.mark.parametrize('change', CHANGES)
+def test_a_change_leaves_the_old_scene_alone(change):
+    scene = HELD.add(SceneObject('box', [BOX, BALL], P))
+    before = pickle.dumps(scene.state())
+    after = change(scene)
+    assert pickle.dumps(scene.state()) == before
+    assert after != scene and after.version != scene.version
+    untouched = [id for id in after.objects if id in scene.objects and id != 'box']
+    assert all(after.objects[id] is scene.objects[id] for id in untouched)
+
+
+def test_what_stays_the_same_is_shared():
+    scene = HELD.add(SceneObject('box', [BOX], P))
+    after = scene.add(SceneObject('new', [BOX]))
+    assert after.objects['box'] is scene.objects['box']
+    assert after.attached is scene.attached and after.allowed is scene.allowed
+    assert after.padding is scene.padding and after.robot is scene.robot
+
+
+@pytest.mark.parametrize('change', [lambda s: s.remove(), lambda s: s.detach()])
+def test_nothing_to_do_is_no_change(change):
+    assert change(EMPTY) is EMPTY
+
+
+def test_pickle():
+    scene = HELD.add(SceneObject('box', [BOX], P)).with_padding({'base': 0.1}).with_frames(
+        {'f': P}).allow('cup', 'box')
+    again = pickle.loads(pickle.dumps(scene))
+    assert again == scene and again.version == scene.version
+    assert again.add(CUP).version != scene.add(CUP).version
+
+
+def test_state_travels_without_the_robot():
+    scene = HELD.add(SceneObject('box', [BOX], P))
+    sent = pickle.dumps(scene.state())
+    assert TWO_ARMS[:200].encode() not in sent
+    there = Scene.restore(pickle.loads(pickle.dumps(ROBOT)), pickle.loads(sent))
+    assert there == scene and there.version == scene.version
+    with pytest.raises(InvalidSceneError, match='not of robot'):
+        Scene.restore(Robot.from_urdf(SMALL['scara']), scene.state())
+
+
+# -- random changes against a plain model -------------------------------------------------
+
+IDS = ['a', 'b', 'c']
+LINKS = ['base', 'left_hand', 'right_c']
+POSES = [pin.SE3.Identity(), P, Q, R]
+FRAMES = [None, 'base', 'left_hand', 'a', 'b', 'a/s']
+operations = st.lists(st.tuples(
+    st.sampled_from(['add', 'append', 'move', 'remove', 'attach', 'attach new', 'detach', 'allow',
+                     'remove all', 'detach all']),
+    st.sampled_from(IDS), st.sampled_from(LINKS), st.sampled_from(FRAMES),
+    st.integers(0, len(POSES) - 1)), max_size=25)
+
+
+class Model:
+    """The scene as dictionaries, poses in the root frame at AT; False where one cannot."""
+
+    def __init__(self):
+        self.world, self.held, self.pairs = {}, {}, set()
+
+    def place(self, frame):
+        id, _, sub = (frame or '').partition('/')
+        if frame is None:
+            return pin.SE3.Identity()
+        if frame in LINKS:
+            return AT.placement(frame)
+        for items in (self.held, self.world):
+            if id in items and (not sub or items[id]['sub']):
+                return items[id]['pose'] * (R if sub else pin.SE3.Identity())
+        return None
+
+    def new(self, frame, where, parts=1, sub=True):
+        place = self.place(frame)
+        return None if place is None else {'pose': place * where, 'parts': parts, 'sub': sub}
+
+    def apply(self, what, id, link, frame, where):
+        done = getattr(self, what.replace(' ', '_'))(id, link, frame, where)
+        return done is not False
+
+    def add(self, id, link, frame, where):
+        made = self.new(frame, where)
+        if made is None:
+            return False
+        self.world[id] = made
+
+    def append(self, id, link, frame, where):
+        if id not in self.world:
+            return self.add(id, link, frame, where)
+        self.world[id] = {**self.world[id], 'parts': self.world[id]['parts'] + 1, 'sub': True}
+
+    def move(self, id, link, frame, where):
+        made = self.new(frame, where)
+        if id not in self.world or made is None:
+            return False
+        self.world[id] = {**self.world[id], 'pose': made['pose']}
+
+    def remove(self, id, *_):
+        if id not in self.world:
+            return False
+        del self.world[id]
+        self.pairs = {pair for pair in self.pairs if id not in pair}
+
+    def remove_all(self, *_):
+        for id in list(self.world):
+            self.remove(id)
+
+    def attach(self, id, link, frame, where):
+        if id not in self.world:
+            return False
+        self.held[id] = {**self.world.pop(id), 'link': link}
+
+    def attach_new(self, id, link, frame, where):
+        made = self.new(link if frame is None else frame, where)
+        if made is None:
+            return False
+        self.world.pop(id, None)
+        self.held[id] = {**made, 'link': link}
+
+    def detach(self, id, *_):
+        if id not in self.held:
+            return False
+        self.world.setdefault(id, self.held.pop(id))
+
+    def detach_all(self, *_):
+        for id in list(self.held):
+            self.detach(id)
+
+    def allow(self, id, link, *_):
+        if id not in self.world and id not in self.held:
+            return False
+        self.pairs.add((id, link))
+
+
+def change(scene, what, id, link, frame, where):
+    """Do to the scene what the model does."""
+    item = SceneObject(id, [BOX], where, {'s': R})
+    return {'add': lambda: scene.add(item, frame, AT),
+            'append': lambda: scene.append(id, [BOX], {'s': R}, where, frame, AT),
+            'move': lambda: scene.move(id, where, frame, AT),
+            'remove': lambda: scene.remove(id), 'remove all': lambda: scene.remove(),
+            'attach': lambda: scene.attach(id, link, at=AT),
+            'attach new': lambda: scene.attach(item, link, at=AT, frame=frame),
+            'detach': lambda: scene.detach(id, at=AT), 'detach all': lambda: scene.detach(at=AT),
+            'allow': lambda: scene.allow(id, link)}[what]()
+
+
+@settings(max_examples=150)
+@given(operations)
+def test_random_changes_against_a_model(steps):
+    scene, model, versions = EMPTY, Model(), {EMPTY.version: EMPTY}
+    for what, id, link, frame, index in steps:
+        expected = model.apply(what, id, link, frame, POSES[index])
+        try:
+            scene = change(scene, what, id, link, frame, POSES[index])
+            assert expected
+        except IKError:
+            assert not expected
+        assert versions.setdefault(scene.version, scene) == scene
+        compare(scene, model)
+    assert pickle.loads(pickle.dumps(scene)) == scene
+
+
+def compare(scene, model):
+    assert set(scene.objects) == set(model.world) and set(scene.attached) == set(model.held)
+    for id, item in scene.objects.items():
+        assert same(item.pose, model.world[id]['pose'])
+        assert len(item.parts) == model.world[id]['parts']
+    for id, held in scene.attached.items():
+        assert held.link == model.held[id]['link']
+        assert same(AT.placement(held.link) * held.object.pose, model.held[id]['pose'])
+        assert same(scene.frame_pose(id, AT), model.held[id]['pose'])
+    pairs = {pair for pair in scene.allowed.pairs if pair != ('left_a', 'left_b')}
+    assert pairs == {tuple(sorted(pair)) for pair in model.pairs}

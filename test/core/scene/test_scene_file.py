@@ -1,0 +1,343 @@
+"""Scene files: what is read, where it says a mistake is, the shipped ones, saving."""
+
+from pathlib import Path
+import pickle
+
+from example_data import data_folder
+import numpy as np
+import pinocchio as pin
+import pytest
+from small_robots import SMALL, TWO_ARMS
+
+from ros2_ik.core import Configuration, Robot
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.scene import (
+    AllowedCollisions,
+    load_scene,
+    save_scene,
+    Scene,
+    SceneObject,
+    shipped_scenes,
+)
+from ros2_ik.core.scene.geometry_library import coal
+from ros2_ik.core.scene.shapes import (
+    Box,
+    Cylinder,
+    Mesh,
+    shape_kinds,
+)
+
+SRDF = '<robot name="small"><disable_collisions link1="left_a" link2="left_b"/></robot>'
+ROBOT = Robot.from_urdf(TWO_ARMS, srdf=SRDF)
+AT = Configuration(ROBOT, {'torso': 0.3, 'left_2': -0.5})
+TETRAHEDRON = """
+v 0 0 0
+v 100 0 0
+v 0 200 0
+v 0 0 300
+f 1 3 2
+f 1 2 4
+f 1 4 3
+f 2 3 4
+"""
+FULL = """
+description: All that a file can say
+frames:
+  camera: {xyz: [1, 0, 1], rpy: [0, 3.14159265358979, 0]}
+objects:
+  - id: table
+    pose: {xyz: [0.5, 0, 0.4], quat_xyzw: [0, 0, 2, 0]}
+    color: [1, 0.5, 0, 1]
+    shapes:
+      - box: {size: [1, 1, 0.05]}
+      - cylinder: {radius: 5e-2, length: 0.4}
+        pose: {xyz: [0, 0, -0.2]}
+    subframes:
+      top: {xyz: [0, 0, 0.025]}
+  - id: cup
+    frame: table/top
+    pose: {xyz: [0.1, 0, 0.05]}
+    shapes: [{sphere: {radius: 0.05}}]
+  - id: tool
+    frame: left_hand
+    shapes: [{sphere: {radius: 0.02}}]
+attached:
+  - {id: tool, link: left_hand, touch_links: [left_e]}
+  - id: pen
+    link: right_hand
+    pose: {xyz: [0, 0, 0.1]}
+    shapes: [{capsule: {radius: 0.01, length: 0.1}}]
+allowed: [[cup, table], tool]
+checked: [[left_a, left_b], pen]
+padding: {left_hand: 0.01}
+scale: {chest: 1.1}
+"""
+
+
+def close(first, second):
+    return np.allclose(first.homogeneous, second.homogeneous, rtol=0, atol=1e-12)
+
+
+def test_all_that_a_file_can_say():
+    scene = load_scene(FULL, ROBOT, AT)
+    table = pin.SE3(np.diag([-1.0, -1.0, 1.0]), np.array([0.5, 0, 0.4]))
+    down = pin.SE3(np.eye(3), np.array([0, 0, -0.2]))
+    assert [part.shape for part in scene.objects['table'].parts] == [Box([1, 1, 0.05]),
+                                                                    Cylinder(0.05, 0.4)]
+    assert close(scene.objects['table'].pose, table)
+    assert scene.objects['table'].parts[1].pose == down
+    assert scene.colors == {'table': (1, 0.5, 0, 1)}
+    assert close(scene.objects['cup'].pose, table * pin.SE3(np.eye(3), np.array([.1, 0, .075])))
+    assert close(scene.frame_pose('camera'), pin.SE3(np.diag([-1.0, 1, -1]), np.array([1., 0, 1])))
+    assert close(scene.attached['tool'].object.pose, pin.SE3.Identity())
+    assert scene.attached['tool'].touch_links == {'left_hand', 'left_e'}
+    assert scene.attached['pen'].object.pose.translation.tolist() == [0, 0, 0.1]
+    assert scene.allowed == AllowedCollisions(
+        {('cup', 'table'): True, ('left_a', 'left_b'): False}, {'tool': True, 'pen': False})
+    assert (scene.padding, scene.scale) == ({'left_hand': 0.01}, {'chest': 1.1})
+
+
+def test_a_file_is_the_same_as_its_text(tmp_path):
+    path = tmp_path / 'scene.yaml'
+    path.write_text(FULL)
+    for given in (path, str(path)):
+        assert load_scene(given, ROBOT, AT) == load_scene(FULL, ROBOT, AT)
+
+
+def test_sections_may_be_in_any_order_and_empty():
+    assert load_scene('objects:\nallowed: [[left_c, chest]]\n', ROBOT) == \
+        Scene(ROBOT).allow('left_c', 'chest')
+    text = 'allowed: [[a, base]]\nobjects: [{id: a, shapes: [{sphere: {radius: 1}}]}]'
+    assert load_scene(text, ROBOT).allowed.allowed('a', 'base')
+
+
+def test_meshes_are_found_beside_the_file(tmp_path):
+    (tmp_path / 'meshes').mkdir()
+    (tmp_path / 'meshes' / 'part.obj').write_text(TETRAHEDRON)
+    path = tmp_path / 'scene.yaml'
+    path.write_text('objects: [{id: a, shapes: [{mesh: {file: meshes/part.obj, scale: 1e-3, '
+                    'detail: pieces}}]}]')
+    shape = load_scene(path, ROBOT).objects['a'].parts[0].shape
+    assert isinstance(shape, Mesh) and shape.detail == 'pieces'
+    assert np.allclose(shape.vertices.max(axis=0), [0.1, 0.2, 0.3], rtol=0, atol=1e-9)
+
+
+def test_every_shape_has_its_words():
+    """A file can name each registered shape, with its own fields."""
+    words = {
+        'box': '{size: [1, 2, 3]}', 'sphere': '{radius: 1}', 'plane': '{normal: [0, 0, 1]}',
+        'cylinder': '{radius: 1, length: 2}', 'cone': '{radius: 1, length: 2}',
+        'capsule': '{radius: 1, length: 2}', 'ellipsoid': '{radii: [1, 2, 3]}',
+        'half_space': '{normal: [0, 0, 1], offset: -0.1}',
+        'mesh': '{vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0]], triangles: [[0, 1, 2]]}',
+        'convex_hull': '{points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}',
+        'height_field': '{x_size: 1, y_size: 1, heights: [[0, 0.1], [0.2, 0]]}',
+        'octree': '{points: [[0, 0, 0]], resolution: 0.1}'}
+    for kind in shape_kinds():
+        scene = load_scene(f'objects: [{{id: a, shapes: [{{{kind}: {words[kind]}}}]}}]', ROBOT)
+        assert scene.objects['a'].parts[0].shape.kind == kind
+        assert load_scene(save_scene(scene), ROBOT) == scene
+
+
+def one(shape='{sphere: {radius: 1}}', **keys):
+    """Write a file of one object."""
+    more = ''.join(f', {key}: {value}' for key, value in keys.items())
+    return f'objects: [{{id: a, shapes: [{shape}]{more}}}]'
+
+
+@pytest.mark.parametrize(('text', 'said'), [
+    ('objects: [', '(?s)no YAML: .*line 1'),
+    ('- a\n- b', 'the scene: must have the keys description, .*objects'),
+    ('objects: 5', 'objects: must be a list, not 5'),
+    ('object: []', "object: unknown key; did you mean 'objects'"),
+    ('objects: []\nobjects: []', "'objects' is there twice"),
+    ('description: [a]', 'description: must be a text'),
+    ('objects: [5]', r'objects\[0\]: must have the keys'),
+    ('objects: [{id: a}]', r"objects\[0\]: 'shapes' is missing"),
+    ('objects: [{shapes: []}]', r"objects\[0\]: 'id' is missing"),
+    ('objects: [{id: 5, shapes: []}]', r'objects\[0\].id: must be a text .*not 5'),
+    ('objects: [{id: a, shapes: []}]', r'objects\[0\]: .*at least one part'),
+    (one(colour='[1, 1, 1, 1]'), r"objects\[0\].colour: unknown key; did you mean 'color'"),
+    (one(color='[1, 1, 1]'), r"objects\[0\]: the colour of object 'a'"),
+    (one(frame='left_hnd'), r"objects\[0\].frame: unknown frame .*'left_hand'"),
+    (one(frame='left_hand'), r"objects\[0\].frame: frame 'left_hand' moves"),
+    (one(frame='b'), r"objects\[0\].frame: unknown frame 'b'"),
+    (one(pose='[0, 0, 1]'), r'objects\[0\].pose: must have the keys xyz, rpy, quat_xyzw'),
+    (one(pose='{xyz: [0, 0]}'), r'objects\[0\].pose.xyz must be 3 finite numbers'),
+    (one(pose='{xyz: [0, 0, .nan]}'), r'objects\[0\].pose.xyz must be 3 finite numbers'),
+    (one(pose='{xyz: [0, 0, 1 m]}'), r'objects\[0\].pose.xyz must be 3 finite numbers'),
+    (one(pose='{xyz: [0, 0, 1e9]}'), r'objects\[0\].pose is further away'),
+    (one(pose='{xyz: }'), r'objects\[0\].pose.xyz must be 3 finite numbers'),
+    (one(pose='{quat_xyzw: [0, 0, 0, 0]}'), r'objects\[0\].pose.quat_xyzw .*norm zero'),
+    (one(pose='{quat_xyzw: [0, 0, 1]}'), r'objects\[0\].pose.quat_xyzw must be 4'),
+    (one(pose='{rpy: [0, 0, 0], quat_xyzw: [0, 0, 0, 1]}'), r'objects\[0\].pose has rpy and'),
+    (one(pose='{position: [0, 0, 0]}'), r'objects\[0\].pose.position: unknown key'),
+    (one('{}'), r'objects\[0\].shapes\[0\]: must have one shape, not 0; valid: box,'),
+    (one('{box: {size: [1, 1, 1]}, sphere: {radius: 1}}'), r'shapes\[0\]: must have one shape'),
+    (one('{boxx: {}}'), r"objects\[0\].shapes\[0\].boxx: unknown key; did you mean 'box'"),
+    (one('box'), r"objects\[0\].shapes\[0\]: must have the keys .* it is 'box'"),
+    (one('{box: {}}'), r"objects\[0\].shapes\[0\].box: 'size' is missing"),
+    (one('{box: [1, 1, 1]}'), r'objects\[0\].shapes\[0\].box: must have the keys size'),
+    (one('{box: {size: [1, 1]}}'), r'objects\[0\].shapes\[0\].box.size: .*\[1, 1\]'),
+    (one('{sphere: {radius: 1}}, {box: {size: [1, 1, -1]}}'),
+     r'objects\[0\].shapes\[1\].box.size: .*positive'),
+    (one('{sphere: {radius: big}}'), r"shapes\[0\].sphere.radius: .*'big'"),
+    (one('{sphere: {radius: 1, diameter: 2}}'), r'sphere.diameter: unknown key; valid: radius'),
+    (one('{mesh: {}}'), r"shapes\[0\].mesh: 'file' is missing"),
+    (one('{mesh: {file: nowhere.stl}}'), r'shapes\[0\].mesh: .*nowhere.stl'),
+    (one('{mesh: {file: nowhere.stl, size: 1}}'), r'mesh.size: unknown key'),
+    (one('{mesh: {file: [1]}}'), r'mesh.file: must be a text'),
+    (one('{sphere: {radius: 1}, pose: {xyz: [1]}}'), r'objects\[0\].shapes\[0\].pose.xyz must'),
+    (one(subframes='[s]'), r'objects\[0\].subframes: must be a mapping'),
+    (one(subframes='{s: {xyz: 1}}'), r'objects\[0\].subframes.s.xyz must be 3'),
+    (one(subframes='{s: {}, s: {}}'), "'s' is there twice"),
+    ('objects: [{id: a, shapes: [{sphere: {radius: 1}}]}, {id: a, shapes: []}]',
+     r"objects\[1\].id: there is an object 'a' further up"),
+    ('objects: [{id: base, shapes: [{sphere: {radius: 1}}]}]', r'objects\[0\]: .*the robot'),
+    ('attached: [{id: a}]', r"attached\[0\]: 'link' is missing"),
+    ('attached: [{id: a, link: base}]', r"attached\[0\]: unknown object 'a'"),
+    ('attached: [{id: a, link: bse, shapes: [{sphere: {radius: 1}}]}]',
+     r"attached\[0\]: unknown link 'bse'; did you mean 'base'"),
+    ('attached: [{id: a, link: base, touch_links: chest, shapes: [{sphere: {radius: 1}}]}]',
+     r'attached\[0\].touch_links: must be a list'),
+    ('attached: [{id: a, link: base, touch_links: [chst], shapes: [{sphere: {radius: 1}}]}]',
+     r"attached\[0\]: unknown name 'chst'; did you mean 'chest'"),
+    (one() + '\nattached: [{id: a, link: base, pose: {}}]', r'attached\[0\].pose: without shapes'),
+    (one() + '\nattached: [{id: a, link: left_hand}]', r"attached\[0\]: frame 'left_hand' moves"),
+    (one() + '\nattached: [{id: a, link: base, shapes: [{sphere: {radius: 1}}]}]',
+     r"attached\[0\].shapes: there is an object 'a' in the world"),
+    (one() + '\nattached: [{id: a, link: base}, {id: a, link: base}]',
+     r"attached\[1\].id: there is an attached object 'a'"),
+    ('allowed: [[base, chst]]', r"allowed\[0\]: unknown name 'chst'; did you mean 'chest'"),
+    ('allowed: [[base, chest, left_a]]', r'allowed\[0\]: must be a name or two'),
+    ('allowed: [[]]', r'allowed\[0\]: must be a name or two'),
+    ('checked: [[base, 5]]', r'checked\[0\]\[1\]: must be a text .*not 5'),
+    ('allowed: {base: chest}', 'allowed: must be a list'),
+    ('padding: {base: -1}', 'padding.base: .*-1'),
+    ('padding: {base: thick}', 'padding.base: .*thick'),
+    ('padding: {bse: 1}', "padding.bse: unknown link 'bse'; did you mean 'base'"),
+    ('padding: [base]', 'padding: must be a mapping'),
+    ('scale: {base: 0}', 'scale.base: .*above 0'),
+    ('frames: {camera: {xyz: no}}', 'frames.camera.xyz must be 3'),
+    ('frames: {5: {}}', 'frames: must be a text'),
+])
+def test_mistakes_are_told_with_their_place(text, said):
+    with pytest.raises(InvalidSceneError, match=said):
+        load_scene(text, ROBOT)
+
+
+@pytest.mark.parametrize('given', ['nowhere.yaml', Path('nowhere.yaml'), '', '  ', None, 5])
+def test_no_such_file(given):
+    with pytest.raises(InvalidSceneError, match='nowhere.yaml|a scene is a file'):
+        load_scene(given, ROBOT)
+
+
+def test_no_text_file(tmp_path):
+    (tmp_path / 'picture.yaml').write_bytes(b'\xff\xfe\x00')
+    with pytest.raises(InvalidSceneError, match='cannot be read'):
+        load_scene(tmp_path / 'picture.yaml', ROBOT)
+    with pytest.raises(InvalidSceneError, match='cannot be read'):
+        load_scene(tmp_path, ROBOT)
+    (tmp_path / 'empty.yaml').write_text('')
+    with pytest.raises(InvalidSceneError, match='must have the keys'):
+        load_scene(tmp_path / 'empty.yaml', ROBOT)
+
+
+def test_a_tagged_yaml_makes_no_objects():
+    with pytest.raises(InvalidSceneError, match='no YAML'):
+        load_scene('objects: !!python/object/apply:os.getcwd []', ROBOT)
+
+
+# -- saving -------------------------------------------------------------------------------
+
+def test_saved_and_loaded(tmp_path):
+    scene = load_scene(FULL, ROBOT, AT)
+    text = save_scene(scene, tmp_path / 'scene.yaml')
+    assert (tmp_path / 'scene.yaml').read_text() == text
+    again = load_scene(tmp_path / 'scene.yaml', ROBOT)
+    for name in ('objects', 'attached'):
+        before, after = getattr(scene, name), getattr(again, name)
+        assert list(before) == list(after)
+    for id, item in scene.objects.items():
+        assert close(again.objects[id].pose, item.pose)
+        assert [p.shape for p in again.objects[id].parts] == [p.shape for p in item.parts]
+        assert set(again.objects[id].subframes) == set(item.subframes)
+    for id, held in scene.attached.items():
+        assert close(again.attached[id].object.pose, held.object.pose)
+        assert again.attached[id].touch_links == held.touch_links
+    for name in ('allowed', 'padding', 'scale', 'colors'):
+        assert getattr(again, name) == getattr(scene, name)
+    assert close(again.frames['camera'], scene.frames['camera'])
+
+
+def test_saving_keeps_whole_numbers_of_digits():
+    shape = Box([0.1, 1 / 3, 1e-7])
+    scene = Scene(ROBOT).add(SceneObject('a', [shape], pin.SE3(np.eye(3), np.full(3, 2 / 3))))
+    assert load_scene(save_scene(scene), ROBOT) == scene
+
+
+def test_an_empty_scene_is_saved():
+    assert load_scene(save_scene(Scene(ROBOT)), ROBOT) == Scene(ROBOT)
+
+
+def test_a_forgotten_matrix_is_saved():
+    scene = load_scene(save_scene(Scene(ROBOT).with_allowed(AllowedCollisions())), ROBOT)
+    assert not scene.allowed.allowed('left_a', 'left_b')
+
+
+def test_names_that_are_not_there_are_not_saved():
+    scene = Scene(ROBOT).with_allowed(AllowedCollisions.of_robot(ROBOT).with_pair('ghost', 'base'))
+    assert load_scene(save_scene(scene), ROBOT) == Scene(ROBOT)
+
+
+# -- the shipped ones ---------------------------------------------------------------------
+
+def test_shipped_scenes():
+    assert set(shipped_scenes()) == {'bin', 'shelf', 'table'}
+    scene = load_scene('table', ROBOT)
+    assert scene == load_scene(shipped_scenes()['table'], ROBOT)
+    assert len(scene.objects['table'].parts) == 5
+    with pytest.raises(InvalidSceneError, match='shipped: bin, shelf, table'):
+        load_scene('tabel', ROBOT)
+
+
+def test_the_gap_of_the_shelf():
+    """Boards reach from z = 0.28 to 0.3 and from 0.45 to 0.47: 15 cm are free between them."""
+    shelf = load_scene('shelf', ROBOT)
+    spans = sorted((part.pose.translation[2] - part.shape.size[2] / 2,
+                    part.pose.translation[2] + part.shape.size[2] / 2)
+                   for part in shelf.objects['shelf'].parts if part.shape.size[2] < 0.1)
+    assert np.allclose(spans[:2], [(0.28, 0.3), (0.45, 0.47)], rtol=0, atol=1e-12)
+    assert np.allclose(shelf.frame_pose('shelf/gap').translation, [0.75, 0, 0.375])
+
+
+@pytest.mark.parametrize('name', ['bin', 'shelf', 'table'])
+@pytest.mark.parametrize('arm', ['panda', 'ur5'])
+def test_an_arm_at_home_is_out_of_the_shipped_scenes(name, arm, load, home_of):
+    """Pinocchio reads the arm's meshes; 2 cm are free between them and each box."""
+    robot = load(arm)
+    scene = load_scene(name, robot)
+    model = pin.buildGeomFromUrdfString(robot.model, robot.urdf, pin.COLLISION,
+                                        package_dirs=[str(data_folder().parents[1])])
+    bodies = range(model.ngeoms)
+    for index, part in enumerate(scene.objects[name].parts):
+        place = scene.objects[name].pose * part.pose
+        box = model.addGeometryObject(pin.GeometryObject(f'part{index}', 0, place,
+                                                         coal.Box(*part.shape.size)))
+        for body in bodies:
+            model.addCollisionPair(pin.CollisionPair(body, box))
+    at, found = Configuration(robot, home_of(arm)), model.createData()
+    pin.computeDistances(robot.model, robot.model.createData(), model, found, at.q)
+    assert len(found.distanceResults) > 30
+    assert min(result.min_distance for result in found.distanceResults) > 0.02
+
+
+def test_scenes_of_files_travel():
+    scene = load_scene(FULL, ROBOT, AT)
+    assert pickle.loads(pickle.dumps(scene)) == scene
+
+
+def test_a_robot_that_stands_still_needs_no_configuration():
+    robot = Robot.from_urdf(SMALL['all_fixed'])
+    scene = load_scene(one(frame='tip') + '\nattached: [{id: a, link: tip}]', robot)
+    assert close(scene.attached['a'].object.pose, pin.SE3.Identity())

@@ -1,0 +1,287 @@
+"""Shapes: what is inside them, judged by closed forms, trimesh and python-fcl."""
+
+import pickle
+
+import coal
+import fcl
+import numpy as np
+import pytest
+import trimesh
+
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.scene.shapes import (
+    Box,
+    Capsule,
+    Cone,
+    ConvexHull,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    HeightField,
+    Mesh,
+    OcTree,
+    Plane,
+    shape_kinds,
+    Sphere,
+)
+
+CUBE = trimesh.creation.box((0.4, 0.5, 0.6))
+EXAMPLES = {
+    'box': Box([0.3, 0.4, 0.5]), 'sphere': Sphere(0.3), 'cylinder': Cylinder(0.2, 0.5),
+    'cone': Cone(0.25, 0.6), 'capsule': Capsule(0.1, 0.4), 'ellipsoid': Ellipsoid([0.1, 0.2, 0.4]),
+    'half_space': HalfSpace([0, 0.6, 0.8], 0.1), 'plane': Plane([1, 0, 0], 0.2),
+    'mesh': Mesh(CUBE.vertices, CUBE.faces), 'convex_hull': ConvexHull(CUBE.vertices),
+    'height_field': HeightField(1.0, 2.0, [[0.1, 0.3], [0.2, 0.0], [0.0, 0.4]]),
+    'octree': OcTree([[0.02, 0.03, 0.01], [0.31, -0.21, 0.11]], 0.05),
+}
+# what fcl calls them; its ball stands for our ball
+JUDGES = {
+    'box': lambda s: fcl.Box(*s.size), 'sphere': lambda s: fcl.Sphere(s.radius),
+    'cylinder': lambda s: fcl.Cylinder(s.radius, s.length),
+    'cone': lambda s: fcl.Cone(s.radius, s.length),
+    'capsule': lambda s: fcl.Capsule(s.radius, s.length),
+    'ellipsoid': lambda s: fcl.Ellipsoid(*s.radii),
+}
+
+
+def inside(shape, x):
+    """Say which points (n, 3) are in a primitive, by its formula."""
+    match shape:
+        case Box():
+            return (np.abs(x) <= shape.size / 2).all(axis=1)
+        case Sphere():
+            return np.linalg.norm(x, axis=1) <= shape.radius
+        case Cylinder():
+            return (np.hypot(x[:, 0], x[:, 1]) <= shape.radius) & (
+                np.abs(x[:, 2]) <= shape.length / 2)
+        case Cone():
+            share = (shape.length / 2 - x[:, 2]) / shape.length
+            return (np.hypot(x[:, 0], x[:, 1]) <= shape.radius * share) & (share <= 1)
+        case Capsule():
+            nearest = np.clip(x[:, 2], -shape.length / 2, shape.length / 2)
+            return np.linalg.norm(x - nearest[:, None] * [0, 0, 1], axis=1) <= shape.radius
+        case Ellipsoid():
+            return np.linalg.norm(x / shape.radii, axis=1) <= 1
+        case HalfSpace():
+            return x @ shape.normal <= shape.offset
+
+
+def distance_to(part, x):
+    """Signed distance of one of coal's solids from a point."""
+    request, result = coal.DistanceRequest(), coal.DistanceResult()
+    coal.distance(part, coal.Transform3s.Identity(), coal.Capsule(1e-6, 1e-9),
+                  coal.Transform3s(np.eye(3), x), request, result)
+    return result.min_distance
+
+
+def distance(shape, x):
+    return min(distance_to(part, x) for part in shape.parts())
+
+
+PRIMITIVES = ['box', 'sphere', 'cylinder', 'cone', 'capsule', 'ellipsoid', 'half_space']
+UNPADDED = ['height_field', 'octree', 'plane']
+
+
+def test_every_shape_has_an_example():
+    assert set(EXAMPLES) == set(shape_kinds())
+    assert all(EXAMPLES[kind].kind == kind for kind in EXAMPLES)
+
+
+@pytest.mark.parametrize('kind', PRIMITIVES)
+def test_coal_sees_what_the_formula_says(kind):
+    shape, points = EXAMPLES[kind], np.random.default_rng(1).uniform(-0.5, 0.5, (400, 3))
+    for x, is_in in zip(points, inside(shape, points), strict=True):
+        d = distance(shape, x)
+        assert abs(d) < 1e-5 or (d < 0) == is_in
+
+
+@pytest.mark.parametrize('kind', [kind for kind in EXAMPLES if kind not in UNPADDED])
+def test_padding_contains_what_is_near(kind):
+    shape, points = EXAMPLES[kind], np.random.default_rng(2).uniform(-0.6, 0.6, (300, 3))
+    wide = shape.padded(0.05)
+    assert wide.kind == kind and wide != shape and shape.padded(0) == shape
+    for x in points:
+        near = distance(shape, x)
+        if near < 0.05 - 1e-5:
+            assert distance(wide, x) < 1e-5
+    assert wide.bounding_radius >= shape.bounding_radius
+
+
+@pytest.mark.parametrize('kind', ['box', 'sphere', 'capsule', 'half_space'])
+def test_padding_of_what_stays_of_its_kind_is_exact(kind):
+    shape = EXAMPLES[kind]
+    wide = shape.padded(0.05)
+    for x in ([0.7, 0, 0], [0, 0, 0.9], [0, -0.8, 0]):
+        assert distance(shape, np.array(x)) - distance(wide, np.array(x)) == pytest.approx(
+            0.05, abs=1e-6)
+
+
+@pytest.mark.parametrize('kind', [kind for kind in EXAMPLES if 'plane' != kind != 'half_space'])
+def test_the_bounding_ball_contains_the_shape(kind):
+    shape = EXAMPLES[kind]
+    for part in shape.parts():
+        box = part.aabb_local
+        if kind == 'octree':
+            continue
+        corners = np.array([np.array(box.min_), np.array(box.max_)])
+        assert np.abs(corners).max() <= shape.bounding_radius + 1e-9
+    directions = np.random.default_rng(3).normal(size=(50, 3))
+    for n in directions / np.linalg.norm(directions, axis=1)[:, None]:
+        if kind != 'octree':
+            assert distance(shape, n * (shape.bounding_radius + 0.01)) > 0
+
+
+@pytest.mark.parametrize('kind', EXAMPLES)
+def test_copies_are_equal_and_hash_alike(kind):
+    shape = EXAMPLES[kind]
+    assert shape.geometry is shape.geometry
+    copy = pickle.loads(pickle.dumps(shape))
+    assert copy == shape and hash(copy) == hash(shape) and copy.digest == shape.digest
+    assert copy != EXAMPLES['box' if kind != 'box' else 'sphere']
+    with pytest.raises(AttributeError):
+        copy.kind_of_thing = 3
+
+
+def test_arrays_cannot_be_changed():
+    given = np.array([1.0, 2.0, 3.0])
+    box = Box(given)
+    given[0] = 9
+    assert box.size[0] == 1
+    with pytest.raises(ValueError):
+        box.size[0] = 2
+    with pytest.raises(ValueError):
+        pickle.loads(pickle.dumps(box)).size[0] = 2
+
+
+@pytest.mark.parametrize('first', JUDGES)
+@pytest.mark.parametrize('second', JUDGES)
+def test_collisions_agree_with_fcl(first, second):
+    rng = np.random.default_rng(sum(map(ord, first + second)))
+    shapes = EXAMPLES[first], EXAMPLES[second]
+    judges = [JUDGES[kind](EXAMPLES[kind]) for kind in (first, second)]
+    for _ in range(40):
+        rotations = [np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(2)]
+        poses = [(R * np.sign(np.linalg.det(R)), p)
+                 for R, p in zip(rotations, rng.uniform(-0.35, 0.35, (2, 3)), strict=True)]
+        request, result = coal.DistanceRequest(), coal.DistanceResult()
+        d = coal.distance(shapes[0].geometry, coal.Transform3s(*poses[0]),
+                          shapes[1].geometry, coal.Transform3s(*poses[1]), request, result)
+        objects = [fcl.CollisionObject(judge, fcl.Transform(*pose))
+                   for judge, pose in zip(judges, poses, strict=True)]
+        if abs(d) > 1e-3:
+            assert bool(fcl.collide(*objects)) == (d < 0)
+
+
+def test_half_spaces_and_planes_take_normals_of_any_length():
+    ground = HalfSpace([0, 0, 2], 1)
+    assert ground.offset == 0.5 and ground.normal.tolist() == [0, 0, 1]
+    assert distance(ground, np.array([3, 4, 1.5])) == pytest.approx(1, abs=1e-5)
+    assert Plane([0, 0, 2], 1) == Plane([0, 0, 1], 0.5) != ground
+    assert distance(Plane([0, 0, 1], 0.5), np.array([0, 0, 0.1])) == pytest.approx(0.4, abs=1e-5)
+
+
+def test_a_height_field_is_solid_below_its_heights():
+    field = EXAMPLES['height_field']
+    assert distance(field, np.array([-0.5, 1.0, 0.12])) == pytest.approx(0.02, abs=0.01)
+    assert distance(field, np.array([-0.49, 0.99, 0.05])) < 0
+    assert distance(field, np.array([0.0, 0.0, -1.9])) < 0
+    assert distance(field, np.array([0.0, 0.0, -2.1])) > 0
+    assert distance(field, np.array([0.5, -1.0, 0.35])) < 1e-5   # the last of row and column
+    ball = coal.Capsule(0.05, 1e-9)
+    for z, hit in ((0.42, True), (0.47, False)):
+        result = coal.CollisionResult()
+        coal.collide(field.geometry, coal.Transform3s.Identity(), ball,
+                     coal.Transform3s(np.eye(3), np.array([0.5, -1.0, z])),
+                     coal.CollisionRequest(), result)
+        assert result.isCollision() == hit
+
+
+def test_an_octree_is_its_cells():
+    tree = EXAMPLES['octree']
+    boxes = np.array([list(box) for box in tree.geometry.toBoxes()])
+    assert sorted(boxes[:, :3].round(6).tolist()) == [[0.025, 0.025, 0.025],
+                                                      [0.325, -0.225, 0.125]]
+    assert (boxes[:, 3] == 0.05).all()
+    for x, hit in (([0.01, 0.01, 0.01], True), ([0.1, 0.1, 0.1], False)):
+        result = coal.CollisionResult()
+        coal.collide(tree.geometry, coal.Transform3s.Identity(), coal.Capsule(1e-3, 1e-9),
+                     coal.Transform3s(np.eye(3), np.array(x)), coal.CollisionRequest(), result)
+        assert result.isCollision() == hit
+
+
+def test_octomap_bytes():
+    # each level has one inner child, number 7 (all above zero): the cell is at the far corner
+    def chain(last, levels=16):
+        below = 0b11 << 14
+        return below.to_bytes(2, 'little') * (levels - 1) + last.to_bytes(2, 'little')
+    tree = OcTree.from_octomap(chain(0b10 << 2 | 0b01), 0.1)     # child 1 occupied, child 0 free
+    edge = (2 ** 15 - 2) * 0.1
+    assert tree.points == pytest.approx(np.array([[edge + 0.15, edge + 0.05, edge + 0.05]]))
+    pruned = OcTree.from_octomap(chain(0b10, levels=15), 0.1)     # a leaf of 2 x 2 x 2 cells
+    assert len(pruned.points) == 8
+    signed = OcTree.from_octomap([byte - 256 if byte > 127 else byte for byte in chain(0b10)],
+                                 0.1)
+    assert len(signed.points) == 1
+
+
+def test_full_octomap_bytes():
+    def node(value, mask):
+        return np.float32(value).tobytes() + bytes([mask])
+    data = node(0, 1) * 13 + node(0, 0b101) + node(2.0, 0) + node(-1.0, 0)
+    tree = OcTree.from_octomap(data, 0.5, binary=False)
+    assert len(tree.points) == 4 ** 3
+
+
+BAD = {
+    'box: zero': (lambda: Box([1, 0, 1]), 'size of a box'),
+    'box: two': (lambda: Box([1, 1]), '3 finite numbers'),
+    'box: NaN': (lambda: Box([1, np.nan, 1]), 'size of a box'),
+    'box: none': (lambda: Box(None), 'size of a box'),
+    'box: text': (lambda: Box('big'), 'size of a box'),
+    'box: huge': (lambda: Box([1e300, 1, 1]), 'unit'),
+    'sphere: negative': (lambda: Sphere(-1), 'radius of a sphere'),
+    'sphere: infinite': (lambda: Sphere(np.inf), 'radius of a sphere'),
+    'sphere: bool': (lambda: Sphere(True), 'radius of a sphere'),
+    'sphere: tiny': (lambda: Sphere(1e-300), 'radius of a sphere'),
+    'cylinder': (lambda: Cylinder(1, 0), 'length of a cylinder'),
+    'cone': (lambda: Cone(0, 1), 'radius of a cone'),
+    'capsule': (lambda: Capsule(1, None), 'length of a capsule'),
+    'ellipsoid': (lambda: Ellipsoid([1, 2, -3]), 'radii of an ellipsoid'),
+    'half space': (lambda: HalfSpace([0, 0, 0], 1), 'points nowhere'),
+    'half space offset': (lambda: HalfSpace([0, 0, 1], np.nan), 'offset'),
+    'plane': (lambda: Plane([0, 1], 1), 'normal of a plane'),
+    'hull': (lambda: ConvexHull([]), 'points of a convex hull'),
+    'hull: NaN': (lambda: ConvexHull([[0, 0, 0], [0, np.nan, 0]]), 'row 1'),
+    'mesh: empty': (lambda: Mesh([], []), 'vertices of a mesh'),
+    'mesh: no triangles': (lambda: Mesh([[0, 0, 0]], np.zeros((0, 3))), 'triangles of a mesh'),
+    'mesh: index': (lambda: Mesh(CUBE.vertices, [[0, 1, 8]]), r'8 vertices; triangle 0'),
+    'mesh: negative': (lambda: Mesh(CUBE.vertices, [[0, 1, 2], [0, -1, 2]]), 'triangle 1'),
+    'mesh: half': (lambda: Mesh(CUBE.vertices, [[0, 1.5, 2]]), 'triangle 0'),
+    'mesh: quads': (lambda: Mesh(CUBE.vertices, [[0, 1, 2, 3]]), 'triangles of a mesh'),
+    'mesh: detail': (lambda: Mesh(CUBE.vertices, CUBE.faces, 'fine'), 'hull, pieces, exact'),
+    'mesh: padded exact': (lambda: Mesh(CUBE.vertices, CUBE.faces, 'exact').padded(0.1), 'exact'),
+    'field: one row': (lambda: HeightField(1, 1, [[0, 1]]), '2 x 2'),
+    'field: bottom': (lambda: HeightField(1, 1, [[0, 1], [0, 1]], 0.5), 'bottom'),
+    'field: padded': (lambda: EXAMPLES['height_field'].padded(0.1), 'padded'),
+    'octree: padded': (lambda: EXAMPLES['octree'].padded(0.1), 'padded'),
+    'plane: padded': (lambda: EXAMPLES['plane'].padded(0.1), 'half-space'),
+    'octree: resolution': (lambda: OcTree([[0, 0, 0]], 0), 'resolution'),
+    'octree: far': (lambda: OcTree([[1e5, 0, 0]], 0.01), 'further out'),
+    'octomap: empty': (lambda: OcTree.from_octomap(b'', 0.1), 'must be bytes'),
+    'octomap: short': (lambda: OcTree.from_octomap(b'\xff\xff', 0.1), 'byte 2'),
+    'octomap: long': (lambda: OcTree.from_octomap(b'\x02\x00\x00', 0.1), 'octomap'),
+    'octomap: free': (lambda: OcTree.from_octomap(b'\x01\x00', 0.1), 'no occupied'),
+    'octomap: giant': (lambda: OcTree.from_octomap(b'\x02\x00', 0.1), 'more than'),
+    'octomap: text': (lambda: OcTree.from_octomap('tree', 0.1), 'octomap'),
+    'padding: negative': (lambda: Sphere(1).padded(-0.1), 'padding'),
+    'padding: NaN': (lambda: Box([1, 1, 1]).padded(np.nan), 'padding'),
+    'padding: text': (lambda: Box([1, 1, 1]).padded('a bit'), 'padding'),
+}
+
+
+@pytest.mark.parametrize('case', BAD)
+def test_bad_input_is_refused_in_words(case):
+    make, words = BAD[case]
+    with pytest.raises(InvalidSceneError, match=words) as caught:
+        make()
+    assert len(str(caught.value)) < 400

@@ -1,0 +1,458 @@
+"""Drake's door: each method is answered, and the answer holds in other forward kinematics."""
+
+import json
+from pathlib import Path
+
+from judge import check, pose, TreeJudge
+import numpy as np
+from oracles import oracle_robot
+import pytest
+from scipy.spatial.transform import Rotation
+
+from ros2_ik.core import (
+    Configuration,
+    IKError,
+    InvalidConstraintError,
+    InvalidOptionError,
+    InvalidStateError,
+    InverseKinematics,
+    LeastSquares,
+    PointToPlane,
+    PoseTarget,
+    ScalarCost,
+    UnknownFrameError,
+    UnknownJointError,
+)
+
+ORACLES = json.loads((Path(__file__).parents[1] / 'data/drake_ik.json').read_text(
+    encoding='utf-8'))['problems']
+HAND, LINK = 'panda_hand', 'panda_link4'
+P, Q, N = [0.02, -0.01, 0.1], [0.5, 0.2, 0.4], [0.2, -0.1, 2]
+X = pose((0.1, -0.2, 0.4), (0.5, -0.9, 0.7))
+DOWN = np.diag([1.0, -1, -1])
+TILT = pose(rotvec=(0.3, -0.2, 0.4))[:3, :3]
+BOX = [[0.4, 0.1, 0.3], [0.45, 0.2, 0.35]]
+NEAR = [[-0.1, -0.1, 0.3], [0.1, 0.1, 0.4]]
+ABOVE = [[0, 0, -1, 0, 0, 0], [0, 0, 0, 1, 0, -1]]
+AROUND = [[-0.3, 0.5, -0.6], [-0.1, 0.7, -0.5]]
+BY_NAME = {'X_AbarA': X, 'p_AQ_lower': AROUND[0], 'p_AQ_upper': AROUND[1]}
+
+
+def point(T, p):
+    return T[:3, :3] @ np.array(p) + T[:3, 3]
+
+
+def seen(X, p):
+    """Give a point in the axes of X."""
+    return X[:3, :3].T @ (p - X[:3, 3])
+
+
+def angle(a, b):
+    cross = np.linalg.norm(np.cross(a, b))
+    return float(np.arctan2(cross, np.dot(a, b)))
+
+
+def turn(R):
+    return np.linalg.norm(Rotation.from_matrix(R).as_rotvec())
+
+
+def off_line(p, q, n):
+    n = np.array(n) / np.linalg.norm(n)
+    return np.linalg.norm((p - q) - (p - q) @ n * n)
+
+
+# name of the method: arguments, and the measured quantity of T(frame) with its bounds
+CONSTRAINTS = [
+    ('position', (HAND, P, None, *BOX), lambda T: point(T(HAND), P), *BOX),
+    ('position', (HAND, P, LINK, X, *AROUND),
+     lambda T: seen(T(LINK) @ X, point(T(HAND), P)), *AROUND),
+    ('position', (HAND, P, LINK, BY_NAME),
+     lambda T: seen(T(LINK) @ X, point(T(HAND), P)), *AROUND),
+    ('position', (None, Q, HAND, None, *NEAR), lambda T: seen(T(HAND), np.array(Q)), *NEAR),
+    ('position', (HAND, P, None, Q, Q), lambda T: point(T(HAND), P), Q, Q),
+    ('position', (HAND, P, None, [-np.inf, 0.3, -np.inf], np.inf),
+     lambda T: point(T(HAND), P)[1], 0.3, np.inf),
+    ('orientation', (None, DOWN, HAND, TILT, 0.2),
+     lambda T: turn(DOWN.T @ T(HAND)[:3, :3] @ TILT), 0, 0.2),
+    ('orientation', (None, DOWN, HAND, None, 0), lambda T: turn(DOWN.T @ T(HAND)[:3, :3]), 0, 0),
+    ('orientation', (HAND, None, None, TILT, 0.1), lambda T: turn(T(HAND)[:3, :3].T @ TILT), 0,
+     0.1),
+    ('orientation', (None, DOWN, HAND, None, 4.0),      # Drake's wraps round
+     lambda T: turn(DOWN.T @ T(HAND)[:3, :3]), 0, np.pi),
+    ('gaze_target', (HAND, P, N, None, Q, np.pi),
+     lambda T: angle(N, seen(T(HAND), np.array(Q)) - P), 0, np.pi),
+    ('gaze_target', (HAND, P, N, None, Q, 0.1),
+     lambda T: angle(N, seen(T(HAND), np.array(Q)) - P), 0, 0.1),
+    ('gaze_target', (HAND, P, N, None, Q, 0),
+     lambda T: angle(N, seen(T(HAND), np.array(Q)) - P), 0, 0),
+    ('gaze_target', (None, Q, [0, 0, 1], HAND, P, 2.5),
+     lambda T: angle([0, 0, 1], point(T(HAND), P) - Q), 0, 2.5),
+    ('angle_between_vectors', (None, [0, 0, 1], HAND, N, 0.5, 0.6),
+     lambda T: angle([0, 0, 1], T(HAND)[:3, :3] @ N), 0.5, 0.6),
+    ('angle_between_vectors', (None, [0, 1, 1], HAND, N, np.pi, np.pi),
+     lambda T: angle([0, 1, 1], T(HAND)[:3, :3] @ N), np.pi, np.pi),
+    ('point_to_point_distance', (HAND, P, 'panda_link2', [0, 0, 0], 0.4, 0.41),
+     lambda T: np.linalg.norm(point(T(HAND), P) - T('panda_link2')[:3, 3]), 0.4, 0.41),
+    ('point_to_point_distance', (None, Q, HAND, P, 0, 0),
+     lambda T: np.linalg.norm(point(T(HAND), P) - Q), 0, 0),
+    ('point_to_line_distance', (HAND, P, None, Q, N, 0.1, 0.11),
+     lambda T: off_line(point(T(HAND), P), Q, N), 0.1, 0.11),
+    ('point_to_line_distance', (HAND, P, None, Q, N, 0, 0),
+     lambda T: off_line(point(T(HAND), P), Q, N), 0, 0),
+    ('polyhedron', (None, HAND, np.array([P, Q]).T, ABOVE, [-0.5, 0.2]),
+     lambda T: np.array(ABOVE) @ np.concatenate([point(T(HAND), P), point(T(HAND), Q)]),
+     -np.inf, [-0.5, 0.2]),
+]
+
+
+def asked(ik, method, arguments):
+    """Call an add_ method; arguments at the end may be given by name."""
+    named = arguments[-1] if isinstance(arguments[-1], dict) else {}
+    return getattr(ik, f'add_{method}')(*arguments[:len(arguments) - bool(named)], **named)
+
+
+def placed(judge, solution):
+    return lambda frame: judge.transform(solution.best_joints, frame)
+
+
+@pytest.mark.parametrize('method, arguments, measured, lower, upper', CONSTRAINTS)
+def test_constraints_hold(load, judge_of, method, arguments, measured, lower, upper):
+    ik, judge = InverseKinematics(load('panda')), judge_of('panda')
+    handle = asked(ik, f'{method}_constraint', arguments)
+    solution = ik.solve(timeout=2.0, random_state=1)
+    assert solution.success, solution.explain()
+    value = measured(placed(judge, solution))
+    assert np.all(value >= np.array(lower) - 2e-6) and np.all(value <= np.array(upper) + 2e-6)
+    assert judge.outside(solution.joints) == []
+    assert ik.problem.constraints == (handle,)
+
+
+def test_center_of_mass(load):
+    robot = load('panda')
+    ik, judge = InverseKinematics(robot), TreeJudge(robot.urdf)
+    ik.add_center_of_mass_constraint([0.05, 0.02], [0.06, 0.03], axes='xy')
+    solution = ik.solve(timeout=2.0, random_state=0)
+    x, y, _ = judge.center_of_mass(solution.joints)
+    assert 0.05 - 2e-6 <= x <= 0.06 + 2e-6 and 0.02 - 2e-6 <= y <= 0.03 + 2e-6
+
+
+def test_center_of_mass_of_some_links(load):
+    robot = load('panda')
+    ik, judge = InverseKinematics(robot), TreeJudge(robot.urdf)
+    ik.add_center_of_mass_constraint(-0.05, 0.05, LINK, ['panda_link6'], 'z')
+    joints = ik.solve(timeout=2.0, random_state=0).joints
+    mass_at = judge.transform(joints, 'panda_link6', LINK) @ [*judge.masses['panda_link6'][1], 1]
+    assert abs(mass_at[2]) <= 0.05 + 2e-6
+
+
+def test_joints(load, small):
+    ik = InverseKinematics(load('panda'))
+    ik.add_joint_constraint('panda_joint1', 0.3, 0.4)
+    ik.add_joint_constraint(['panda_joint2', 'panda_joint3'], [0.1, -np.inf], [0.1, -0.5])
+    joints = ik.solve(timeout=2.0).joints
+    assert 0.3 - 1e-6 <= joints['panda_joint1'] <= 0.4 + 1e-6
+    assert joints['panda_joint2'] == pytest.approx(0.1, abs=1e-6)
+    assert joints['panda_joint3'] <= -0.5 + 1e-6
+
+
+@pytest.mark.parametrize('lower, upper, seed', [(3.0, 3.5, 0.0), (3.0, 3.5, -7.0),
+                                                (-0.1, 0.1, 6.0), (9.5, 9.6, 0.0)])
+def test_continuous_joints_count_by_their_angle(small, lower, upper, seed):
+    robot = small('turntable')
+    name = next(joint.name for joint in robot.joints if joint.kind == 'continuous')
+    ik = InverseKinematics(robot)
+    ik.add_joint_constraint(name, lower, upper)
+    solution = ik.solve({name: seed}, timeout=2.0)
+    off = (solution.joints[name] - (lower + upper) / 2 + np.pi) % (2 * np.pi) - np.pi
+    assert abs(off) <= (upper - lower) / 2 + 2e-6
+
+
+def test_continuous_joints_beside_a_free_base(small):
+    robot = small('turntable', 'freeflyer')
+    names = [joint.name for joint in robot.joints]
+    turning = [joint.name for joint in robot.joints if joint.kind == 'continuous']
+    ik, low, high = InverseKinematics(robot), np.zeros(robot.nv), np.zeros(robot.nv)
+    low[2], high[2] = 0.3, 0.4
+    for name in turning:
+        column = robot.joint(name).velocity_index
+        low[column], high[column] = 4.0, 4.2
+    ik.add_joint_constraint(None, low, high)
+    joints = ik.solve(timeout=2.0, random_state=0).joints
+    assert 0.3 - 2e-6 <= joints[names[0]][2] <= 0.4 + 2e-6 and turning
+    for name in turning:
+        assert abs((joints[name] - 4.1 + np.pi) % (2 * np.pi) - np.pi) <= 0.1 + 2e-6
+
+
+def test_pose_target_beside_the_rest(load, judge_of):
+    ik, judge = InverseKinematics(load('panda')), judge_of('panda')
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = DOWN, Q
+    target = ik.add_pose_target(HAND, T, weights=(1, 1, 1, 1, 1, 0))
+    ik.add_joint_constraint('panda_joint1', 0.2, 0.5)
+    solution = ik.solve(timeout=2.0, random_state=0)
+    check(judge, solution, [(HAND, T, None, (1, 1, 1, 1, 1, 0))])
+    assert 0.2 - 1e-6 <= solution.joints['panda_joint1'] <= 0.5 + 1e-6
+    assert isinstance(target, PoseTarget) and solution.solver == 'sqp'
+
+
+def test_any_function_and_any_callable(load, judge_of):
+    ik, judge = InverseKinematics(load('panda')), judge_of('panda')
+    ik.add_constraint(PointToPlane(HAND, P, [0, 0, 0.2], [0, 0, 1]), 0, 0, name='on the table')
+    ik.add_constraint(lambda at: at.transform(HAND)[:2, 3], [0.4, 0.1], [0.5, 0.2])
+    T = placed(judge, ik.solve(timeout=2.0, random_state=0))(HAND)
+    assert point(T, P)[2] == pytest.approx(0.2, abs=2e-6)
+    assert 0.4 - 2e-6 <= T[0, 3] <= 0.5 + 2e-6 and 0.1 - 2e-6 <= T[1, 3] <= 0.2 + 2e-6
+
+
+# -- costs: arguments, and Drake's formula of T(frame); all can be brought to zero
+
+# where the hand can be, seen from the link
+BESIDE = [-0.14429075, 0.1902414, -0.116854]
+C = np.array([[2.0, 1, 0], [0, 3, 0], [0, 0, 1]])
+COSTS = [
+    ('position', (None, Q, HAND, P, C),
+     lambda T: (point(T(HAND), P) - Q) @ C @ (point(T(HAND), P) - Q)),
+    ('position', (LINK, BESIDE, HAND, P, C),
+     lambda T: (seen(T(LINK), point(T(HAND), P)) - BESIDE) @ C
+     @ (seen(T(LINK), point(T(HAND), P)) - BESIDE)),
+    ('orientation', (None, DOWN, HAND, TILT, 1.7),
+     lambda T: 1.7 * (3 - np.trace(DOWN.T @ T(HAND)[:3, :3] @ TILT)) / 2),
+    ('angle_between_vectors', (None, [0, 1, 1], HAND, N, 1.7),
+     lambda T: 1.7 * (1 - np.cos(angle([0, 1, 1], T(HAND)[:3, :3] @ N)))),
+]
+
+
+@pytest.mark.parametrize('method, arguments, formula', COSTS)
+def test_costs_are_drakes(load, judge_of, method, arguments, formula):
+    robot, judge = load('panda'), judge_of('panda')
+    ik = InverseKinematics(robot)
+    cost = asked(ik, f'{method}_cost', arguments)
+    for seed in range(5):
+        at = Configuration(robot, robot.random_q(np.random.default_rng(seed)))
+        expected = formula(lambda frame, q=at.q: judge.transform(robot.to_joints(q), frame))
+        assert cost.value(at) == pytest.approx(expected, abs=1e-12)
+    solution = ik.solve(timeout=0.5, select='cost', random_state=0)
+    assert solution.cost == pytest.approx(formula(placed(judge, solution)), abs=1e-12)
+    assert solution.cost < 1e-6
+
+
+@pytest.mark.parametrize('flip', [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+def test_an_orientation_cost_does_not_stay_at_its_maximum(load, flip):
+    """Drake's does: from half a turn away it reports success and a cost of 2."""
+    robot = load('panda')
+    ik = InverseKinematics(robot)
+    R = Configuration(robot).transform(HAND)[:3, :3]
+    ik.add_orientation_cost(None, R @ np.diag(flip), HAND, None, 1.0)
+    assert ik.solve(robot.neutral, allow_restarts=False, timeout=2.0).cost < 1e-6
+
+
+@pytest.mark.parametrize('axis', np.eye(3))
+def test_an_angle_cost_does_not_stay_at_its_maximum(load, axis):
+    robot = load('panda')
+    ik = InverseKinematics(robot)
+    R = Configuration(robot).transform(HAND)[:3, :3]
+    ik.add_angle_between_vectors_cost(None, -R @ axis, HAND, axis, 1.0)
+    assert ik.solve(robot.neutral, allow_restarts=False, timeout=2.0).cost < 1e-6
+
+
+def test_posture_cost_has_no_half(load):
+    robot = load('panda')
+    q, nominal = robot.random_q(np.random.default_rng(0)), robot.random_q(np.random.default_rng(1))
+    ik, at, W = InverseKinematics(robot), Configuration(robot, q), np.arange(1.0, robot.nq + 1)
+    assert ik.add_posture_cost(nominal).value(at) == pytest.approx(np.sum((q - nominal)**2))
+    assert ik.add_posture_cost(nominal, W).value(at) == pytest.approx(W @ (q - nominal)**2)
+    assert ik.add_posture_cost(nominal, np.diag(W)).value(at) == pytest.approx(
+        W @ (q - nominal)**2)
+    named = ik.add_posture_cost({'panda_joint4': -1.0}, 3)
+    assert named.value(at) == pytest.approx(3 * (q[3] + 1)**2)
+
+
+def test_three_kinds_of_cost(load):
+    robot = load('panda')
+    ik, at = InverseKinematics(robot), Configuration(robot)
+    height = PointToPlane(HAND, P, [0, 0, 0], [0, 0, 1])
+    z = point(at.transform(HAND), P)[2]
+    assert ik.add_cost(height, 0.3, 2).value(at) == pytest.approx((z - 0.3)**2)
+    assert ik.add_cost(lambda at: at.transform(HAND)[2, 3], weight=2).value(at) == pytest.approx(
+        2 * at.transform(HAND)[2, 3])
+    soft = LeastSquares(height, lower=0.1, upper=0.2)
+    assert ik.add_cost(soft) is soft and isinstance(ik.problem.costs[1], ScalarCost)
+    for bad in ((soft, 1.0), (soft, 0.0, 2.0), (len, 1.0), (soft, [0])):
+        with pytest.raises(InvalidConstraintError, match='target and weight'):
+            ik.add_cost(*bad)
+
+
+# -- the problem -------------------------------------------------------------------------
+
+@pytest.mark.parametrize('oracle', ORACLES, ids=lambda oracle: oracle['name'])
+def test_drakes_problems(oracle):
+    ik = InverseKinematics(oracle_robot())
+    ik.add_position_constraint(HAND, oracle['p_BQ'], None, oracle['lower'], oracle['upper'])
+    if 'R' in oracle:
+        ik.add_orientation_constraint(None, oracle['R'], HAND, np.eye(3), oracle['theta_bound'])
+    if 'gaze' in oracle:
+        g = oracle['gaze']
+        ik.add_gaze_target_constraint(HAND, g['p_AS'], g['n_A'], None, g['p_BT'],
+                                      g['cone_half_angle'])
+    ik.add_posture_cost(oracle['q_guess'])
+    solution = ik.solve(oracle['q_guess'], timeout=1.0, select='cost', random_state=0)
+    if oracle['cost'] is None:
+        assert not solution.success and solution.violations
+        assert all(v.name in solution.explain() for v in solution.violations)
+    else:
+        assert solution.success, solution.explain()
+        assert solution.cost <= oracle['cost'] + 1e-9
+        difference = solution.q - oracle['q_guess']
+        assert solution.cost == pytest.approx(difference @ difference)
+
+
+@pytest.mark.parametrize('with_joint_limits', [True, False])
+def test_locks_hold_whatever_the_limits_and_the_seed(load, with_joint_limits):
+    locked = {'panda_joint1': 0.3, 'panda_joint4': 0.5}     # the latter outside its limits
+    ik = InverseKinematics(load('panda'), with_joint_limits, locked=locked)
+    ik.add_position_constraint(HAND, P, None, -1, 1)
+    ik.add_angle_between_vectors_constraint(None, [0, 0, 1], HAND, [0, 0, 1], 1, 1.2)
+    ik.add_posture_cost(np.zeros(8))
+    assert ik.configuration.q[3] == 0.5
+    for seed in (None, {'panda_joint1': -1.0}, np.full(8, 0.01)):
+        solution = ik.solve(seed, timeout=1.0, random_state=0)
+        assert solution.success, solution.explain()
+        for name, value in locked.items():
+            assert solution.joints[name] == value
+
+
+def test_without_joint_limits(load, judge_of):
+    ik = InverseKinematics(load('panda'), with_joint_limits=False)
+    ik.add_joint_constraint('panda_joint4', 0.5, 1.0)       # the limit is -0.07
+    solution = ik.solve(timeout=1.0)
+    assert solution.success and judge_of('panda').outside(solution.joints) == ['panda_joint4']
+
+
+def test_removing(load):
+    ik = InverseKinematics(load('panda'))
+    first = ik.add_position_constraint(HAND, P, None, *BOX)
+    second = ik.add_position_constraint(HAND, P, None, *BOX)
+    cost, target = ik.add_posture_cost(np.zeros(8)), ik.add_pose_target(HAND, X)
+    before = ik.problem
+    ik.remove(first)
+    ik.remove(cost)
+    assert ik.problem.constraints == (second,) and ik.problem.costs == ()
+    assert ik.problem.targets[0].tip == target.tip and before.constraints == (first, second)
+    for handle in (first, None, HAND):
+        with pytest.raises(InvalidConstraintError, match='not in this problem'):
+            ik.remove(handle)
+
+
+def test_the_configuration_is_at_the_best_found(load):
+    robot = load('panda')
+    ik = InverseKinematics(robot)
+    np.testing.assert_array_equal(ik.configuration.q, robot.neutral)
+    ik.add_position_constraint(HAND, P, None, *BOX)
+    solution = ik.solve()
+    np.testing.assert_array_equal(ik.configuration.q, solution.q)
+    ik.add_position_constraint(HAND, P, None, [3] * 3, [3] * 3)
+    solution = ik.solve()
+    assert not solution.success
+    np.testing.assert_array_equal(ik.configuration.q, solution.best_q)
+
+
+def test_options_reach_solve(load):
+    ik = InverseKinematics(load('panda'))
+    ik.add_position_constraint(HAND, P, None, *BOX)
+    answers = [ik.solve(solver='sqp', solutions=2, random_state=4, max_time=1.0)
+               for _ in range(2)]
+    assert answers[0].solver_reason == 'asked for by name' and answers[0].alternatives
+    np.testing.assert_array_equal(answers[0].q, answers[1].q)
+
+
+def test_what_nothing_depends_on_stays_at_the_seed(load):
+    ik = InverseKinematics(load('panda'))
+    ik.add_position_constraint('panda_link3', [0, 0, 0], None, [-1, 0.1, -1], [1, 0.2, 1])
+    joints = ik.solve({'panda_joint6': 1.25}).joints
+    assert joints['panda_joint6'] == 1.25
+
+
+# -- bad arguments -----------------------------------------------------------------------
+
+NAN = float('nan')
+BAD = [
+    ('position_constraint', (HAND, P, None, [1, 0, 0], [0, 1, 1]), 'above'),
+    ('position_constraint', (HAND, P, None, [NAN] * 3, BOX[1]), 'not a number'),
+    ('position_constraint', (HAND, P[:2], None, *BOX), 'point'),
+    ('position_constraint', (HAND, P, None, BOX[0]), 'p_AQ_upper'),
+    ('position_constraint', (HAND, P, None, X, *BOX, 1), 'p_AQ_upper'),
+    ('position_constraint', (HAND, P, None, X, BOX[0], {'p_AQ_lower': 1}), 'p_AQ_upper'),
+    ('position_constraint', (HAND, P, None, BOX[0], {'p_AQ_uper': 1}), 'p_AQ_upper'),
+    ('position_constraint', (HAND, P, None, 2 * X, *BOX), 'T_relative_A'),
+    ('orientation_constraint', (None, DOWN, HAND, None, -0.1), 'theta_bound'),
+    ('orientation_constraint', (None, DOWN, HAND, None, NAN), 'theta_bound'),
+    ('orientation_constraint', (None, DOWN * 2, HAND, None, 0.1), 'reference'),
+    ('gaze_target_constraint', (HAND, P, [0, 0, 0], None, Q, 0.1), 'axis'),
+    ('gaze_target_constraint', (HAND, P, N, None, Q, 3.2), 'cone_half_angle'),
+    ('gaze_target_constraint', (HAND, P, N, None, Q, -0.1), 'cone_half_angle'),
+    ('angle_between_vectors_constraint', (None, N, HAND, N, 0.5, 0.4), 'above'),
+    ('angle_between_vectors_constraint', (None, N, HAND, N, 0.5, 4), 'angle_upper'),
+    ('angle_between_vectors_constraint', (None, N, HAND, [0, 0, 0], 0, 1), 'vector'),
+    ('point_to_point_distance_constraint', (HAND, P, None, Q, -0.1, 1), 'distance_lower'),
+    ('point_to_point_distance_constraint', (HAND, P, None, Q, 0.5, 0.1), 'above'),
+    ('point_to_line_distance_constraint', (HAND, P, None, Q, [0] * 3, 0, 1), 'line_direction'),
+    ('point_to_line_distance_constraint', (HAND, P, None, Q, N, 0, NAN), 'distance_upper'),
+    ('polyhedron_constraint', (None, HAND, [P, Q], ABOVE, [0, 0]), 'p_GP'),
+    ('polyhedron_constraint', (None, HAND, np.array([P, Q]).T, [[1, 0, 0]], [0]), 'A'),
+    ('polyhedron_constraint', (None, HAND, np.array([P, Q]).T, ABOVE, [0, 0, 0]), 'upper'),
+    ('position_cost', (None, Q, HAND, P, -np.eye(3)), 'negative'),
+    ('position_cost', (None, Q, HAND, P, np.eye(2)), 'C'),
+    ('position_cost', (None, Q, HAND, P, [[1, 0, 0]]), r'\(3, 3\)'),
+    ('orientation_cost', (None, DOWN, HAND, None, -1), 'c must be'),
+    ('angle_between_vectors_cost', (None, N, HAND, N, 'x'), 'c must be'),
+    ('posture_cost', ([0.0] * 3,), 'reference'),
+    ('posture_cost', ([0.0] * 8, -1), 'negative'),
+    ('posture_cost', ([0.0] * 8, [1, 2]), 'shape'),
+    ('joint_constraint', (['panda_joint1', 'panda_joint1'], 0, 1), 'twice'),
+    ('joint_constraint', ('panda_joint1', 1, 0), 'above'),
+    ('joint_constraint', (['panda_joint1', 'panda_joint2'], [0, 0, 0], 1), 'lower bound'),
+    ('joint_constraint', (None, 0, [1, 1, 1]), 'upper bound'),
+    ('constraint', ('x', 0, 1), 'callable'),
+    ('cost', (3,), 'callable'),
+    ('center_of_mass_constraint', (0, 1, None, None, 'xx'), 'axes'),
+    ('center_of_mass_constraint', (NAN, 1), 'not a number'),
+]
+
+
+@pytest.mark.parametrize('method, arguments, text', BAD)
+def test_refused_when_given(load, method, arguments, text):
+    ik = InverseKinematics(load('panda'))
+    with pytest.raises(InvalidConstraintError, match=text):
+        asked(ik, method, arguments)
+    with pytest.raises(InvalidConstraintError, match='nothing is asked for'):
+        assert ik.problem
+
+
+@pytest.mark.parametrize('method, arguments', [row[:2] for row in CONSTRAINTS])
+def test_unknown_frames_are_told_at_once(load, method, arguments):
+    wrong = tuple('panda_hund' if isinstance(a, str) else a for a in arguments)
+    with pytest.raises(UnknownFrameError, match='panda_hund'):
+        asked(InverseKinematics(load('panda')), f'{method}_constraint', wrong)
+
+
+def test_more_unknown_names(load):
+    ik = InverseKinematics(load('panda'))
+    for wrong in (lambda: ik.add_pose_target('nowhere', X), lambda: ik.add_pose_target(HAND, X, 3),
+                  lambda: ik.add_center_of_mass_constraint(0, 1, links=['nothing']),
+                  lambda: ik.add_joint_constraint('joint', 0, 1),
+                  lambda: ik.add_posture_cost({'joint': 0.0})):
+        with pytest.raises((UnknownFrameError, UnknownJointError)):
+            wrong()
+
+
+def test_making_one(load):
+    robot = load('panda')
+    for error, options in ((InvalidOptionError, {'scene': object()}),
+                           (InvalidOptionError, {'locked': ['panda_joint1']}),
+                           (InvalidOptionError, {'with_joint_limits': 'no'}),
+                           (UnknownJointError, {'locked': {'joint': 1.0}}),
+                           (InvalidStateError, {'locked': {'panda_joint1': NAN}})):
+        with pytest.raises(error):
+            InverseKinematics(robot, **options)
+    with pytest.raises(IKError):
+        InverseKinematics(robot).solve()

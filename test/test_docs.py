@@ -1,0 +1,154 @@
+"""What docs/constraints.md says is so: names against the registry, examples by running them."""
+
+from pathlib import Path
+import re
+import sys
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / 'test/core'))
+
+from judge import FileJudge, inverse  # noqa: E402
+
+from ros2_ik.core import function_kinds, InverseKinematics, Robot  # noqa: E402
+
+PAGE = (ROOT / 'docs/constraints.md').read_text(encoding='utf-8')
+MATLAB = ['PoseTarget', 'PositionTarget', 'OrientationTarget', 'Aiming', 'CartesianBounds',
+          'JointBounds', 'DistanceBounds', 'FixedJoint', 'RevoluteJoint', 'PrismaticJoint']
+TARGET = np.array([[1, 0, 0, 0.45], [0, -1, 0, 0.1], [0, 0, -1, 0.3], [0, 0, 0, 1]])
+
+
+def section(title):
+    """Text below a heading, up to the next one."""
+    return re.search(rf'^#+ {re.escape(title)}$(.*?)(?=^#|\Z)', PAGE, re.M | re.S)[1]
+
+
+def rows(text):
+    """Cells of the rows of the tables in a text, heads left out."""
+    lines = [line for line in text.splitlines() if line.startswith('|')]
+    return [[cell.strip() for cell in line.strip('|').split('|')] for line in lines
+            if not line.startswith('|---')][1:]
+
+
+def code(text):
+    return re.findall(r'```python\n(.*?)```', text, re.S)
+
+
+@pytest.fixture(scope='module')
+def run():
+    """Names that the page's blocks have made, by the heading above them, in the page's order."""
+    names, made = {}, {}
+    for title in re.findall(r'^#+ (.+)$', PAGE, re.M):
+        for block in code(section(title)):
+            names.pop('solution', None)
+            exec(compile(block, f'constraints.md, {title}', 'exec'), names)
+            made[title] = dict(names)
+    return made
+
+
+def test_every_kind_has_a_row_and_every_row_a_kind():
+    assert [cells[0].strip('`') for cells in rows(section('Functions'))] == sorted(
+        function_kinds())
+
+
+@pytest.mark.parametrize('kind', function_kinds())
+def test_a_row_has_the_names_that_others_use(kind):
+    function = function_kinds()[kind]
+    _, name, formula, _, *peers = next(cells for cells in rows(section('Functions'))
+                                       if cells[0] == f'`{kind}`')
+    assert name == function.__name__ and formula
+    assert peers == [function.peers.get(peer, '') for peer in ('drake', 'matlab', 'moveit',
+                                                               'pink')]
+    assert set(function.peers) <= {'drake', 'matlab', 'moveit', 'pink'}
+
+
+def test_the_names_for_people_from_drake():
+    text = section('From Drake')
+    methods = {name for name in dir(InverseKinematics) if name.startswith('add_')}
+    assert set(re.findall(r'`(add_\w+)`', text)) == methods
+    for theirs in {name for function in function_kinds().values()
+                   for name in re.findall(r'Add\w+', function.peers.get('drake', ''))}:
+        assert theirs in text or theirs in ('AddCouplerConstraint', 'AddLinearConstraint')
+
+
+def test_every_method_named_exists():
+    for name in re.findall(r'\b(add_\w+|remove)\(', PAGE):
+        assert hasattr(InverseKinematics, name), name
+
+
+def test_all_of_matlabs_constraints():
+    assert re.findall(r'^### constraint(\w+)$', PAGE, re.M) == MATLAB
+    assert all(code(section(f'constraint{name}')) for name in MATLAB)
+
+
+def test_the_examples_run(run):
+    for title, names in run.items():
+        assert names['solution'].success, f'{title}: {names["solution"].explain()}'
+    assert {f'constraint{name}' for name in MATLAB} <= set(run)
+
+
+@pytest.fixture(scope='module')
+def at():
+    judges = {name: FileJudge(Robot.load(name).urdf) for name in ('panda', 'baxter')}
+
+    def transform(names, frame, relative_to=None, robot='panda'):
+        return judges[robot].transform(names['solution'].joints, frame, relative_to)
+    return transform
+
+
+def turn(R):
+    """Angle of a rotation [rad]."""
+    return float(np.arctan2(np.linalg.norm([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0],
+                                            R[1, 0] - R[0, 1]]), np.trace(R) - 1))
+
+
+def test_targets_hold(run, at):
+    T = at(run['constraintPoseTarget'], 'panda_hand')
+    assert np.linalg.norm(T[:3, 3] - TARGET[:3, 3]) <= 1e-3 + 1e-6
+    assert turn(TARGET[:3, :3].T @ T[:3, :3]) <= 1e-2 + 1e-6
+    T = at(run['constraintPositionTarget'], 'panda_hand')
+    assert np.linalg.norm(T[:3, 3] - TARGET[:3, 3]) <= 0.01 + 1e-5
+    T = at(run['constraintOrientationTarget'], 'panda_hand')
+    assert turn(TARGET[:3, :3].T @ T[:3, :3]) <= 0.05 + 1e-5
+
+
+def test_the_rest_of_one_arm_holds(run, at):
+    T = at(run['constraintAiming'], 'panda_hand')
+    ray = np.array([0.6, 0.2, 0]) - T[:3, 3]
+    assert T[:3, 2] @ ray / np.linalg.norm(ray) >= np.cos(0.02 + 1e-5)
+    p = (inverse(TARGET) @ at(run['constraintCartesianBounds'], 'panda_hand'))[:3, 3]
+    assert (np.abs(p[:2]) <= np.array([0.05, 0.1]) + 1e-5).all() and -1e-5 <= p[2] <= 0.02 + 1e-5
+    joints = run['constraintJointBounds']['solution'].joints
+    assert abs(joints['panda_joint1']) <= 0.1 + 1e-5
+    assert joints['panda_joint4'] == pytest.approx(-2, abs=1e-5)
+    T = at(run['constraintDistanceBounds'], 'panda_hand', 'panda_link2')
+    assert 0.4 - 1e-5 <= np.linalg.norm(T[:3, 3]) <= 0.5 + 1e-5
+
+
+@pytest.mark.parametrize('kind', ['Fixed', 'Revolute', 'Prismatic'])
+def test_joint_constraints_hold(run, at, kind):
+    names = run[f'constraint{kind}Joint']
+    left, right = (at(names, f'{side}_gripper', robot='baxter') for side in ('left', 'right'))
+    T = inverse(right @ names['T_right']) @ left @ names['T_left']
+    assert np.abs(T[:2, 3]).max() <= 1e-5
+    assert abs(T[2, 3]) <= (0.1 if kind == 'Prismatic' else 0) + 1e-5
+    assert T[2, 2] >= np.cos(1e-4)
+    about_z = np.arctan2(T[1, 0], T[0, 0])
+    assert abs(about_z) <= (0.5 if kind == 'Revolute' else 0) + 1e-5
+
+
+def test_moveits_hold(run, at):
+    names = run['From MoveIt']
+    T = at(names, 'panda_hand')
+    assert abs(names['solution'].joints['panda_joint1'] - 0.2) <= 0.1 + 1e-5
+    assert np.abs((inverse(TARGET) @ T @ [0, 0, 0.1, 1])[:3]).max() <= 0.02 + 1e-5
+    # with yaw free, roll and pitch say how z is turned
+    z = (TARGET[:3, :3].T @ T[:3, :3])[:, 2]
+    assert abs(np.arctan2(-z[1], z[2])) <= 0.05 + 1e-5 and abs(np.arcsin(z[0])) <= 0.05 + 1e-5
+
+
+def test_links_lead_somewhere():
+    for link in re.findall(r'\]\(([^)#]+)\)', PAGE):
+        assert (ROOT / 'docs' / link).exists(), link

@@ -1,0 +1,74 @@
+"""The examples run as their readers run them, and their answers hold in yourdfpy."""
+
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / 'test/core'))
+
+from judge import FileJudge  # noqa: E402
+
+from ros2_ik.core import Robot  # noqa: E402
+
+EXAMPLES = {path.stem: path for path in (ROOT / 'examples').glob('*.py')}
+UP = np.array([0, 0, 1.0])
+
+
+def angle(a, b):
+    return float(np.degrees(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b)))
+
+
+def cup_level(judge, joints):
+    T = judge.transform(joints, 'panda_hand_tcp')
+    np.testing.assert_allclose(T[:3, 3], (0.45, 0, 0.3), atol=0.01 + 1e-5)
+    assert angle(T[:3, 0], UP) < 1.001
+    assert judge.transform(joints, 'panda_link4')[2, 3] < 0.5 + 1e-2     # a cost, not a must
+
+
+def look_at_part(judge, joints):
+    T = judge.transform(joints, 'panda_hand')
+    ray = np.array([0.55, 0.15, 0.05]) - (T @ [0.05, 0, 0.04, 1])[:3]
+    assert 0.4 - 1e-5 <= np.linalg.norm(ray) <= 0.6 + 1e-5
+    assert angle(ray, T[:3, 2]) < 3.001 and angle(T[:3, 2], -UP) < 30.001
+
+
+def tray_two_hands(judge, joints):
+    left, right = (judge.transform(joints, f'{side}_gripper') for side in ('left', 'right'))
+    np.testing.assert_allclose((left[:3, 3] + right[:3, 3]) / 2, (0.7, 0, 0.15), atol=0.02 + 1e-3)
+    assert np.linalg.norm(left[:3, 3] - right[:3, 3]) == pytest.approx(0.4, abs=1e-3)
+    assert angle(left[:3, 2], -right[:3, 2]) < 0.1 and angle(left[:3, 0], UP) < 1.001
+    assert joints['head_pan'] == 0
+
+
+JUDGED = {'cup_level': ('panda', cup_level), 'look_at_part': ('panda', look_at_part),
+          'tray_two_hands': ('baxter', tray_two_hands)}
+
+
+def test_every_example_is_judged():
+    assert set(JUDGED) == set(EXAMPLES)
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_example(name):
+    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join([str(ROOT), *sys.path])}
+    ran = subprocess.run([sys.executable, str(EXAMPLES[name])], capture_output=True, text=True,
+                         env=environment, timeout=60)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.startswith('SUCCESS')
+    joints = {joint: float(value)
+              for joint, value in re.findall(r'^  (\w+) = (\S+)$', ran.stdout, re.M)}
+    robot, holds = JUDGED[name]
+    judge = FileJudge(Robot.load(robot).urdf)
+    assert judge.outside(joints) == []
+    holds(judge, joints)
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_example_is_short(name):
+    assert 30 <= len(EXAMPLES[name].read_text(encoding='utf-8').splitlines()) <= 60
