@@ -20,11 +20,12 @@ def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
     raise error(f'{name} must be {wanted}, not {value!r}')
 
 
-def vector(value: Any, name: str, size: int, error: type[IKError]) -> Array:
-    """Copy the value into `size` finite floats, read-only, or raise `error`."""
-    wanted = f'{size} finite numbers'
+def vector(value: Any, name: str, size: int, error: type[IKError],
+           most: float = math.inf) -> Array:
+    """Copy the value into `size` finite floats up to +-most, read-only, or raise `error`."""
+    wanted = f'{size} finite numbers' + (f' up to {most:g}' if most < math.inf else '')
     array = floats(value, name, wanted, error)
-    if array.shape != (size,) or not np.isfinite(array).all():
+    if array.shape != (size,) or not np.isfinite(array).all() or (np.abs(array) > most).any():
         raise error(f'{name} must be {wanted}, not {value!r}')
     array.setflags(write=False)
     return array

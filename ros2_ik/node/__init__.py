@@ -3,6 +3,9 @@
 import os
 import signal
 
+# A second thread for matrices of ten rows only waits for its turn on a busy machine. Workers,
+# which are forked from what is started here, inherit it.
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 

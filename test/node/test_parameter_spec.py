@@ -13,7 +13,7 @@ WRONG = [
     ('max_timeout', True, 'a number'), ('inline_time', math.nan, '0 to 0.1 s'),
     ('joint_state_timeout', -1, '0 s or more'), ('random_state', 1.5, 'a whole number'),
     ('random_state', -2, '-1 to'), ('workers', 0, '1 to 256'), ('default_tip', 5, 'a text'),
-    ('require_joint_states', 1, 'truth value'), ('default_solver', 'kdl', 'auto, clik, lm'),
+    ('require_joint_states', 1, 'truth value'), ('default_solver', 'kdl', 'auto, '),
     ('base_pose', [1.0, 2.0], '7 finite numbers'), ('base_pose', 5, '7 finite numbers'),
     ('base_pose', [math.nan] * 7, '7 finite numbers'), ('base_pose', ['a'] * 7, '7 finite'),
 ]

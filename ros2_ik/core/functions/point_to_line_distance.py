@@ -10,6 +10,7 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import direction, vector
 from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.frame_pose import FARTHEST
 from ros2_ik.core.functions.frame_position import FramePosition
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.functions.point_to_point_distance import length
@@ -39,7 +40,8 @@ class PointToLineDistance(RelativeFunction):
                  relative_to: str | None = None) -> None:
         super().__init__(frame, relative_to)
         self.point = vector(point, 'point', 3, InvalidConstraintError)
-        self.line_point = vector(line_point, 'line_point', 3, InvalidConstraintError)
+        self.line_point = vector(line_point, 'line_point', 3, InvalidConstraintError,
+                                 FARTHEST)
         self.line_direction = direction(line_direction, 'line_direction', InvalidConstraintError)
         axes = _axes_with_z(self.line_direction)
         self.across = axes[:, :2]      # perpendicular to the line and to each other, as columns

@@ -10,6 +10,7 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.frame_pose import FARTHEST
 from ros2_ik.core.functions.frame_position import FramePosition
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
@@ -38,7 +39,8 @@ class PointToPointDistance(RelativeFunction):
                  other_point: Sequence[float] | Array, relative_to: str | None = None) -> None:
         super().__init__(frame, relative_to)
         self.point = vector(point, 'point', 3, InvalidConstraintError)
-        self.other_point = vector(other_point, 'other_point', 3, InvalidConstraintError)
+        self.other_point = vector(other_point, 'other_point', 3, InvalidConstraintError,
+                                  FARTHEST)
         self._offset = FramePosition(frame, self.point, relative_to,
                                      pin.SE3(np.eye(3), self.other_point))
 

@@ -12,7 +12,7 @@ from ros2_ik.core.kernels.rows import evaluate, FRAMES, TABLE, TREE
 
 CONVERGED, ITERATION_LIMIT = 1, 2    # of ExitFlag
 FIRM = 1e8          # weight of hard rows in a step
-PENALTY = 10.0      # of their violation in the merit, at least
+PENALTY = 1.0       # of their violation in the merit, at least
 GAIN = 1e-8         # of the merit, relative, below which a step is not worth making
 LEAST_STEP = 1e-9
 
@@ -87,8 +87,8 @@ def _learn(bent, H, s, y):
             bent[a, b] += ya * yb / sy - As[a] * As[b] / sAs
 
 
-@numba.njit(f'Tuple((f8, f8, i8, i8))(f8[::1], {TREE}, {FRAMES}, {TABLE}, f8[::1], f8[::1], f8[::1],'
-            'f8[::1], f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8, i8, b1, f8[::1])',
+@numba.njit(f'Tuple((f8, f8, i8, i8))(f8[::1], {TREE}, {FRAMES}, {TABLE}, f8[::1], f8[::1],'
+            'f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8, i8, b1, f8[::1])',
             cache=True, nogil=True)
 def descend(x, parent, before, rotary, column, multiplier, offset, node, place, carries, table,
             params, row_lower, row_upper, tolerance, scale, cost_lower, cost_upper, factor,
@@ -123,7 +123,6 @@ def descend(x, parent, before, rotary, column, multiplier, offset, node, place, 
             J[i, j] *= scale[i]
     violation = _violation(f, row_lower, row_upper)
     best, damping, iteration, flag, fresh = cost, 1e-2, 0, CONVERGED, True
-    penalty = PENALTY
     while True:
         if iteration >= limit:
             flag = ITERATION_LIMIT
@@ -141,7 +140,7 @@ def descend(x, parent, before, rotary, column, multiplier, offset, node, place, 
                 bent[:] = 0.0      # not positive definite: begin to learn anew
                 continue
             break
-        predicted, longest, left = 0.0, 0.0, 0.0
+        predicted, longest, left, penalty = 0.0, 0.0, 0.0, PENALTY
         for a in range(n):
             predicted -= g[a] * d[a]
             longest = max(longest, abs(d[a]))
@@ -150,7 +149,7 @@ def descend(x, parent, before, rotary, column, multiplier, offset, node, place, 
         for i in range(m):
             left += abs(r[i])
             # a merit that charges less than the rows are worth has its least off them
-            penalty = max(penalty, 2.0 * FIRM * abs(r[i]))
+            penalty = max(penalty, 1.5 * FIRM * abs(r[i]))
         predicted += penalty * (violation - left)
         if predicted <= GAIN * (1.0 + abs(cost)) or longest < LEAST_STEP or damping > 1e8:
             if fresh:

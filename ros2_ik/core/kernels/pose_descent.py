@@ -182,6 +182,6 @@ def descend(x, before, rotary, column, multiplier, offset, first, after, targets
             return best, iteration, (ITERATION_LIMIT if iteration >= limit
                                      else ERROR_CHANGE_TOO_SMALL)
         for a in range(n):
-            A[a, a] += damping * total + 1e-10
+            A[a, a] += damping * min(total, 100.0) + 1e-10
         _step(x, A, g, lower, upper, work, d, held)
         iteration += 1

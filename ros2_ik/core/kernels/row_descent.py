@@ -58,7 +58,7 @@ def descend(x, parent, before, rotary, column, multiplier, offset, node, place, 
             for j in range(n):
                 low[j] = min(max(lower[j] - x[j], -trust), 0.0)
                 high[j] = max(min(upper[j] - x[j], trust), 0.0)
-                H[j, j] = damping * total + 1e-9
+                H[j, j] = damping * min(total, 100.0) + 1e-9
             if not least_step(H, h, J, below, above, 1.0, low, high, d, r):
                 flag = STEP_TOO_SMALL
         if flag:

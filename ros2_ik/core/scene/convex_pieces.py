@@ -1,11 +1,11 @@
 """
-Cuts a mesh that is far from convex into boxes' worth, whose hulls together contain it.
+Cuts a mesh that is far from convex, along planes, into pieces whose hulls together contain it.
 
-The hull of a solid within a box is that of its surface within the box and of the box's corners
-that are inside the solid. So whatever the cuts are, the hulls contain surface and inside of a
-closed mesh, and the surface of an open one. Cuts are chosen to make the hulls small, first where
-most is to be gained, until they are a few percent larger than the mesh. Deterministic: the effort
-is counted, not timed.
+The hull of what of a solid is within a box is that of its surface within the box and of the
+box's corners that are inside the solid. So whatever the cuts are, the hulls contain surface and
+inside of a closed mesh, and the surface of an open one. Cuts are chosen to make the hulls small,
+first where most is to be gained, until they are a few percent larger than the mesh.
+Deterministic: the effort is counted, not timed.
 """
 
 from collections.abc import Iterable
@@ -26,14 +26,19 @@ from ros2_ik.core.scene.meshes import (
 )
 
 MOST_PIECES = 24
-GOOD_ENOUGH = 0.05    # volume of the hulls above the mesh's
-_SAME = 1e-6    # m, within which faces are in one plane
-PART = 0.05     # of the volume, that a cut should take off
-_EFFORT = 10_000_000   # triangles cut, in all trials
+GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's
+PART = 0.05             # of the volume, that a cut should take off
+_EFFORT = 10_000_000    # triangles cut, in all trials
+_SAME = 1e-6            # m, within which faces are in one plane
 
 
 class Cut(NamedTuple):
-    """Triangles (m, 3, 3) on both sides, and edges of faces that close the lower one."""
+    """
+    Triangles (m, 3, 3) on both sides, and where they meet the plane.
+
+    The edges of `lid` from its second to its third corners close the lower side when joined with
+    any point.
+    """
 
     below: Array
     above: Array
@@ -71,8 +76,8 @@ def convex_pieces(vertices: Array, triangles: Indices, padding: float = 0.0) -> 
 
 def _cut(vertices: Array, triangles: Indices, padding: float) -> list[Hull]:
     solid = _Solid(vertices, triangles)
-    slices = [solid.slice(solid.corners, np.zeros((0, 3, 3)), *np.array([[-np.inf], [np.inf]])
-                          * np.ones(3))]
+    slices = [solid.slice(solid.corners, np.zeros((0, 3, 3)), np.full(3, -np.inf),
+                          np.full(3, np.inf))]
     size = solid.volume or slices[0].hull.volume
     effort = 0
     while len(slices) < MOST_PIECES and solid.worth_cutting(slices):
@@ -87,7 +92,7 @@ def _cut(vertices: Array, triangles: Indices, padding: float) -> list[Hull]:
             break
         slices[-1:] = min(halves, key=_merit)
     hulls = _joined([piece.hull for piece in slices], 0.01 * size)
-    padding += sticking_out(hulls, vertices)    # none, but for rounding
+    padding += sticking_out(hulls, vertices[np.unique(triangles)])    # none, but for rounding
     return [hull_of(hull.vertices, padding) for hull in hulls] if padding else hulls
 
 

@@ -14,7 +14,7 @@ from ros2_ik.core.solvers.quadratic_program import QuadraticProgram
 from ros2_ik.core.solvers.solver import Attempt
 
 FIRM = 1e-8           # softness of hard rows, so that a step always exists
-PENALTY = 10.0        # of the violation in the merit, at least
+PENALTY = 1.0         # of the violation in the merit, at least
 GAIN = 1e-8           # of the cost, relative, below which a step is not worth making
 LEAST_STEP = 1e-9
 
@@ -74,7 +74,7 @@ class CostDescent:
             step, multipliers = found
             # a merit that charges less than the rows are worth has its least off them
             worth = float(np.abs(multipliers[self._n:]).max(initial=0.0))
-            self._penalty = max(self._penalty, 2.0 * worth)
+            self._penalty = max(PENALTY, 1.5 * worth)
             predicted = self._predicted(point, step)
             if (predicted <= GAIN * (1.0 + abs(point.cost)) or damping > 1e8
                     or np.abs(step).max() < LEAST_STEP):
@@ -135,7 +135,7 @@ class CostDescent:
 
     def _step(self, point: Point, damping: float) -> tuple[Array, Array] | None:
         rows = self._rows
-        low, high = self._sqp.box(point.q, self._sqp.trust)
+        low, high = self._sqp.box(point.q)
         H = self._curvature(point, damping)
         return self._program.solve(H, point.gradient, point.J,
                                    np.concatenate([low, rows.lower - point.f]),
@@ -160,7 +160,7 @@ class CostDescent:
 
     def _bent_back(self, point: Point, after: Point) -> Point:
         """Where the rows' curvature ate the gain of a step, lead it back onto them."""
-        low, high = self._sqp.box(after.q, self._sqp.trust)
+        low, high = self._sqp.box(after.q)
         rows = self._rows
         back = self._program.solve(np.eye(self._n), np.zeros(self._n), point.J,
                                    np.concatenate([low, rows.lower - after.f]),

@@ -19,6 +19,7 @@ from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 
 GIVE_UP_AFTER = 6      # iterations in a row without a drop; a fast failure beats a long search
 DROP = 0.8
+MOST = 100.0           # a larger error damps no more: a floating base may be far away
 SHARE = 0.5            # of the tolerances is aimed at
 BIAS = 1e-10
 FIRM = 100.0           # weight of the targets' rows over costs whose curvature is about one
@@ -131,7 +132,7 @@ class LevenbergMarquardt(Solver):
                 if flag := self._ended(q, e @ J, error, last, before):
                     return Attempt(best_q, best, iteration, flag)
                 last, before = q, error
-            q = step(q, e, J, damping * error + bias)
+            q = step(q, e, J, damping * min(error, MOST) + bias)
             iteration += 1
 
     def _descend_compiled(self, descend: Descent, start: Array, limit: int) -> Attempt:
@@ -157,7 +158,7 @@ class LevenbergMarquardt(Solver):
 
     def damping_of(self, error: float) -> float:
         """Give lambda for a squared error."""
-        return self._error_damping * error + self.damping_bias
+        return self._error_damping * min(error, MOST) + self.damping_bias
 
     def difference(self, a: Array, b: Array) -> Array:
         """Give the step (n,) of the free columns that leads from a to b."""

@@ -11,6 +11,7 @@ from ros2_ik.core.problem import IKProblem, LeastSquares, ScalarCost
 from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers.compiled_rows import compiled_rows, CompiledRows
 
+FARTHEST = 1e8  # a value further from its bounds counts as this far
 SHARE = 0.5    # of the tolerances is aimed at
 
 
@@ -103,6 +104,8 @@ class ProblemRows:
     def outside(self, f: Array) -> Array:
         """How far hard rows are from their bounds, with the sign of the way back, (m,)."""
         away: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
+        if away.size and not -FARTHEST < away.min() <= away.max() < FARTHEST:
+            away = np.minimum(np.maximum(away, -FARTHEST), FARTHEST)   # squares would overflow
         return away
 
     def scalar(self, q: Array) -> tuple[float, Array]:

@@ -19,6 +19,8 @@ from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 
 GIVE_UP_AFTER = 6     # iterations in a row without a drop of the violation
 DROP = 0.8
+MOST = 100.0          # a larger error damps no more
+FAR = 1e4             # bounds this far away from a row's value count as this far
 
 
 @register_solver('sqp')
@@ -48,6 +50,10 @@ class SequentialQuadratic(Solver):
         free = problem.free
         self._n = len(free.columns)
         self._vector_space = all(joint.size == joint.velocity_size for joint in free.joints)
+        self._reach = np.full(self._n, self.trust)
+        floating = [j.velocity_index for j in free.joints if j.kind == 'floating']
+        far = np.isin(free.columns, [first + i for first in floating for i in range(3)])
+        self._reach[far] = FAR       # where a floating base stands is linear, however far
         self._ranges = len(rows.lower) - rows.equal
         self._program = QuadraticProgram(self._n, self._ranges, 1.0)
         self._compiled = rows.compiled() if self._vector_space else None
@@ -127,17 +133,19 @@ class SequentialQuadratic(Solver):
 
     def _step(self, q: Array, f: Array, J: Array, away: Array, error: float) -> Array | None:
         rows, equal = self.rows, self.rows.equal
-        lower, upper = self.box(q, self.trust)
+        lower, upper = self.box(q)
         J_equal, A = J[:equal], J[equal:]
         H = J_equal.T @ J_equal
-        H.reshape(-1)[::self._n + 1] += self.damping * error + 1e-9
+        H.reshape(-1)[::self._n + 1] += self.damping * min(error, MOST) + 1e-9
         if self._ranges:
-            lower = np.concatenate([lower, rows.lower[equal:] - f[equal:]])
-            upper = np.concatenate([upper, rows.upper[equal:] - f[equal:]])
+            # no step gets farther, and daqp takes long over huge numbers
+            lower = np.concatenate([lower, np.maximum(rows.lower[equal:] - f[equal:], -FAR)])
+            upper = np.concatenate([upper, np.minimum(rows.upper[equal:] - f[equal:], FAR)])
+            lower, upper = np.minimum(lower, FAR), np.maximum(upper, -FAR)
         found = self._program.solve(H, away[:equal] @ -J_equal, A, lower, upper)
         return None if found is None else found[0]
 
-    def box(self, q: Array, trust: float) -> tuple[Array, Array]:
+    def box(self, q: Array) -> tuple[Array, Array]:
         """Give how far each free column may move down and up from q, (n,) each."""
         free = self.problem.free
         if self._vector_space:
@@ -148,8 +156,8 @@ class SequentialQuadratic(Solver):
                 if joint.single:
                     position[joint.velocity_index] = q[joint.index]
             position = position[free.column]
-        return (np.minimum(np.maximum(free.lower - position, -trust), 0.0),
-                np.maximum(np.minimum(free.upper - position, trust), 0.0))
+        return (np.minimum(np.maximum(free.lower - position, -self._reach), 0.0),
+                np.maximum(np.minimum(free.upper - position, self._reach), 0.0))
 
     def difference(self, a: Array, b: Array) -> Array:
         """Give the step (n,) of the free columns that leads from a to b."""

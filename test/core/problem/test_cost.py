@@ -95,7 +95,7 @@ def test_soft_bounds(robot, x, lower, upper):
     assert value(robot, cost) == pytest.approx(0.5 * outside @ (outside * [1, 2, 3]))
     r = cost.residual(x)
     np.testing.assert_allclose(np.abs(r), outside, atol=1e-12)
-    assert (r[x > high] > 0).all() if np.ndim(high) == 0 else True
+    assert (r[x > high] > 0).all() and (r[x < low] < 0).all()
 
 
 @pytest.mark.parametrize('weight, word', [
@@ -198,7 +198,8 @@ def test_gradient_by_differences(small, name, root):
         return at.transform(tip)[2, 3] + 0.3 * at.transform(tip)[0, 3]**2
     q = robot.random_q(np.random.default_rng(0))
     cost, at = ScalarCost(height, weight=2.0), Configuration(robot, q)
-    numeric = [(height(at.with_q(step(robot, q, v))) - height(at.with_q(step(robot, q, -v)))) / 2e-6
+    numeric = [(height(at.with_q(step(robot, q, v)))
+                - height(at.with_q(step(robot, q, -v)))) / 2e-6
                for v in np.eye(robot.nv) * 1e-6]
     np.testing.assert_allclose(cost.gradient(at), 2.0 * np.array(numeric), atol=1e-7)
     given = ScalarCost(height, lambda at: UserFunction(height).jacobian(at)[0], 2.0)

@@ -131,6 +131,14 @@ def test_a_convex_mesh_is_one_piece():
     assert len(convex_pieces(ball.vertices, ball.faces)) == 1
 
 
+@pytest.mark.parametrize('detail', ['hull', 'pieces'])
+def test_vertices_that_no_triangle_has_do_not_count(detail):
+    vertices, triangles = open_box()
+    far = Mesh(np.vstack([vertices, [[5, 5, 5]]]), triangles, detail)
+    assert far.bounding_radius < 0.6 and far.overestimate == pytest.approx(
+        Mesh(vertices, triangles, detail).overestimate)
+
+
 def test_an_open_mesh_is_cut_too():
     vertices, triangles = open_box()
     shell = trimesh.Trimesh(vertices, triangles[::2])

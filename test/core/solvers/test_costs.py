@@ -205,7 +205,8 @@ def test_scalar_and_squares_together(small):
     """(x - 1)^2 / 2 + w x has its lowest point at 1 - w."""
     robot = small('gantry')
     for w in (0.0, 0.3, 1.2):
-        costs = [LeastSquares(JointPositions(['x']), 1.0), ScalarCost(lambda at: at.q[0], weight=w)]
+        costs = [LeastSquares(JointPositions(['x']), 1.0),
+                 ScalarCost(lambda at: at.q[0], weight=w)]
         solution = solve(IKProblem(robot, costs=costs), **SURE)
         assert solution.joints['x'] == pytest.approx(1 - w, abs=1e-3)
         assert [value for _, value in solution.costs] == pytest.approx(

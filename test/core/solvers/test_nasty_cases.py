@@ -1,4 +1,4 @@
-"""Where functions have no gradient, rows repeat, nothing moves: no NaN, no crash, right answers."""
+"""Where functions have no gradient, rows repeat or nothing moves: right answers, no NaN."""
 
 import math
 

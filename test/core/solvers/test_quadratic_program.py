@@ -25,11 +25,11 @@ def value(x, program, softness):
     return 0.5 * x @ H @ x + g @ x + 0.5 * slack @ slack / softness
 
 
-@pytest.mark.parametrize('n, m', [(1, 0), (1, 1), (3, 0), (4, 2), (7, 9), (5, 20), (20, 6)])
+@pytest.mark.parametrize('n, m', [(1, 0), (1, 1), (3, 0), (4, 2), (7, 9), (5, 20)])
 @pytest.mark.parametrize('softness', [1.0, 1e-2])
 def test_as_scipy(n, m, softness):
     generator, solver = np.random.default_rng(0), QuadraticProgram(n, m, softness)
-    for _ in range(10):
+    for _ in range(5):
         program = random_program(generator, n, m)
         x, _ = solver.solve(*program)
         lower, upper = program[3][:n], program[4][:n]

@@ -90,7 +90,11 @@ class Mesh(HulledShape):
         """The convex solids that contain it: its hull, or the pieces where these are wanted."""
         if self.represented_by == 'pieces':
             return tuple(convex_pieces(self.vertices, self.triangles, self.padding))
-        return (cached_hull(self.vertices, self.padding),)
+        return (self._hull,)
+
+    @cached_property
+    def _hull(self) -> Hull:
+        return cached_hull(self.vertices[np.unique(self.triangles)], self.padding)
 
     @property
     def overestimate(self) -> float | None:
@@ -107,7 +111,7 @@ class Mesh(HulledShape):
             return bounded(_triangle_tree(self.vertices, self.triangles))
         if self.represented_by == 'hull':
             return self._parts[0]
-        return bounded(cached_hull(self.vertices, self.padding).geometry())
+        return bounded(self._hull.geometry())
 
     def parts(self) -> tuple[Any, ...]:
         return (self.geometry,) if self.represented_by == 'exact' else self._parts
