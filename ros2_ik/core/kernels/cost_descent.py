@@ -88,8 +88,8 @@ def _learn(bent, H, s, y):
 
 
 @numba.njit(f'Tuple((f8, f8, i8, i8))(f8[::1], {TREE}, {FRAMES}, {TABLE}, f8[::1], f8[::1],'
-            'f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8, i8, b1, f8[::1])',
-            cache=True, nogil=True)
+            'f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8, i8, b1,'
+            'f8[::1])', cache=True, nogil=True)
 def descend(x, parent, before, rotary, column, multiplier, offset, node, place, carries, table,
             params, row_lower, row_upper, tolerance, scale, cost_lower, cost_upper, factor,
             lower, upper, trust, limit, learns, last):

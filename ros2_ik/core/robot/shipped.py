@@ -57,7 +57,7 @@ class ShippedRobot:
 def shipped_robots() -> dict[str, ShippedRobot]:
     """Every shipped robot by name."""
     robots = {}
-    for path in sorted(_config_folder().glob('*.yaml')):
+    for path in sorted(config_folder().glob('*.yaml')):
         content: dict[str, Any] = yaml.safe_load(path.read_text(encoding='utf-8'))
         robots[path.stem] = ShippedRobot(path.stem, **content)
     return robots
@@ -71,7 +71,7 @@ def load_shipped(name: str, root_joint: str | None = None) -> Robot:
     return robots[name].load(root_joint)
 
 
-def _config_folder() -> Path:
+def config_folder() -> Path:
     """config/ is installed into the package; in a checkout it stands beside it."""
     package = Path(__file__).parents[2]
     for folder in (package / 'config', package.parent / 'config'):

@@ -27,7 +27,7 @@ from typing import Any
 
 from ros2_ik.core.errors import InvalidSceneError, UnknownNameError
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.robot.shipped import _config_folder
+from ros2_ik.core.robot.shipped import config_folder
 from ros2_ik.core.scene.poses import placement
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_frames import link_names
@@ -62,7 +62,7 @@ def load_scene(path_or_text: str | Path, robot: Robot,
 
 def shipped_scenes() -> dict[str, Path]:
     """Files of the scenes that come with the package, by name."""
-    return {path.stem: path for path in sorted((_config_folder() / 'scenes').glob('*.yaml'))}
+    return {path.stem: path for path in sorted((config_folder() / 'scenes').glob('*.yaml'))}
 
 
 def _read(path_or_text: str | Path) -> tuple[str, Path]:

@@ -82,7 +82,7 @@ def test_what_the_built_in_solvers_can_use(small):
         assert kinds_of(small('gantry'), solver) == kinds
 
 
-@pytest.mark.parametrize('kinds', MIXTURES, ids=' + '.join)
+@pytest.mark.parametrize('kinds', MIXTURES, ids=lambda kinds: ' + '.join(sorted(kinds)))
 @pytest.mark.parametrize('solver', solver_names())
 def test_solved_or_refused(small, solver, kinds):
     robot = small('gantry')
