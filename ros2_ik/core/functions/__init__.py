@@ -19,8 +19,10 @@ from ros2_ik.core.functions.kinematic_function import (
 )
 from ros2_ik.core.functions.look_at import LookAt
 from ros2_ik.core.functions.manipulability import Manipulability
+from ros2_ik.core.functions.minimum_distance import MinimumDistance
 from ros2_ik.core.functions.orientation_angle import OrientationAngle
 from ros2_ik.core.functions.orientation_chord import OrientationChord
+from ros2_ik.core.functions.pair_distance import PairDistance
 from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
 from ros2_ik.core.functions.point_to_plane import PointToPlane
 from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
@@ -32,7 +34,7 @@ __all__ = [
     'AngleBetweenVectors', 'AxisAlignment', 'CenterOfMass', 'DirectionChord', 'EulerAngles',
     'FrameOrientation', 'FramePose', 'FramePosition', 'FunctionStack', 'GazeAngle', 'HalfSpaces',
     'JointCoupling', 'JointPositions', 'KinematicFunction', 'LookAt', 'Manipulability',
-    'OrientationAngle', 'OrientationChord', 'PointToLineDistance', 'PointToPlane',
-    'PointToPointDistance', 'RelativeFunction', 'UserFunction', 'as_placement', 'function_kinds',
-    'register_function',
+    'MinimumDistance', 'OrientationAngle', 'OrientationChord', 'PairDistance',
+    'PointToLineDistance', 'PointToPlane', 'PointToPointDistance', 'RelativeFunction',
+    'UserFunction', 'as_placement', 'function_kinds', 'register_function',
 ]

@@ -1,7 +1,6 @@
 """Values and Jacobians of many functions at once, for loops."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.functions.user_function import UserFunction
 from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.robot.carried import column_count, columns_carrying, follower_reduction
 
 
 class FunctionStack:
@@ -52,18 +52,20 @@ class FunctionStack:
 
     def _prepare(self) -> None:
         """Find which column of Pinocchio's Jacobian moves which row, and with which sign."""
-        extended = _extended(self.robot.model)
-        self._mask = np.zeros((self.size, extended))
-        for i, _, frame, relative in self._relative:
-            self._mask[self.rows[i]] = (_support(self.robot, frame)
-                                        - _support(self.robot, relative))
+        robot, frames = self.robot, self.robot.model.frames
+        columns = column_count(robot)
+        self._mask = np.zeros((self.size, columns))
+        for i, _, *pair in self._relative:
+            carrying, under = (columns_carrying(robot, frames[frame].parentJoint)
+                               for frame in pair)
+            self._mask[self.rows[i]] = carrying - under
         self._wrenches = np.zeros((self.size, 6))
-        self._reduction = _reduction(self.robot)
+        self._reduction = follower_reduction(robot)
         if self._reduction is None:
             self._mask = np.ascontiguousarray(self._mask[:, self.columns])
         else:
             self._reduction = np.ascontiguousarray(self._reduction[:, self.columns])
-        self._flat = extended == 1     # Pinocchio 4.1 then gives shape (6,)
+        self._flat = columns == 1     # Pinocchio 4.1 then gives shape (6,)
 
     def value(self, q: Array) -> Array:
         """Give f (m,) at q (nq,)."""
@@ -101,35 +103,3 @@ class FunctionStack:
 
 
 _ORIGIN = pin.SE3.Identity()
-
-
-@lru_cache(maxsize=1024)
-def _support(robot: Robot, frame: int) -> Array:
-    """Give 1 for each column of Pinocchio's Jacobian whose joint carries a frame."""
-    model = robot.model
-    mask = np.zeros(_extended(model))
-    for index in model.supports[model.frames[frame].parentJoint]:
-        joint = model.joints[int(index)]
-        if int(index):
-            first = getattr(joint, 'idx_vExtended', joint.idx_v)
-            mask[first:first + max(joint.nv, 1)] = 1.0
-    mask.setflags(write=False)
-    return mask
-
-
-@lru_cache(maxsize=64)
-def _reduction(robot: Robot) -> Array | None:
-    """Give what adds the columns of followers to their leaders', or None without followers."""
-    model, extended = robot.model, _extended(robot.model)
-    if extended == model.nv:
-        return None
-    reduction = np.zeros((extended, model.nv))
-    for joint in list(model.joints)[1:]:
-        for k in range(max(joint.nv, 1)):
-            reduction[joint.idx_vExtended + k, joint.idx_v + k] = 1.0
-    return reduction
-
-
-def _extended(model: Any) -> int:
-    """Count the columns of the Jacobian, followers' included (Pinocchio 4)."""
-    return int(getattr(model, 'nvExtended', model.nv))

@@ -1,6 +1,8 @@
 """The world round the robot: shapes, objects, what may touch what."""
 
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
+from ros2_ik.core.scene.collision_checker import collision_checker, CollisionChecker
+from ros2_ik.core.scene.contacts import Contact, Distances
 from ros2_ik.core.scene.robot_geometry import Body, robot_geometry, RobotGeometry
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_file import load_scene, shipped_scenes
@@ -26,9 +28,9 @@ from ros2_ik.core.scene.shapes import (
 )
 
 __all__ = [
-    'AllowedCollisions', 'AttachedObject', 'Body', 'Box', 'Capsule', 'Cone', 'ConvexHull',
-    'Cylinder', 'Ellipsoid', 'HalfSpace', 'HeightField', 'Mesh', 'OCTOMAP', 'OcTree', 'Part',
-    'Plane', 'RobotGeometry', 'Scene', 'SceneObject', 'SelfPairs', 'Shape', 'Sphere', 'load_scene',
-    'register_shape', 'robot_geometry', 'save_scene', 'self_pairs', 'shape_kinds',
-    'shipped_scenes',
+    'AllowedCollisions', 'AttachedObject', 'Body', 'Box', 'Capsule', 'CollisionChecker', 'Cone',
+    'Contact', 'ConvexHull', 'Cylinder', 'Distances', 'Ellipsoid', 'HalfSpace', 'HeightField',
+    'Mesh', 'OCTOMAP', 'OcTree', 'Part', 'Plane', 'RobotGeometry', 'Scene', 'SceneObject',
+    'SelfPairs', 'Shape', 'Sphere', 'collision_checker', 'load_scene', 'register_shape',
+    'robot_geometry', 'save_scene', 'self_pairs', 'shape_kinds', 'shipped_scenes',
 ]

@@ -1,0 +1,55 @@
+"""How far a robot is from what it could touch."""
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import positive, whole
+from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
+from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.scene import CollisionChecker
+
+
+@register_function('minimum_distance', drake='AddMinimumDistanceLowerBoundConstraint',
+                   pink='SelfCollisionBarrier, CollisionAvoidanceLimit (mink)')
+class MinimumDistance(KinematicFunction):
+    """
+    The `rows` smallest signed distances between what a checker checks, smallest first.
+
+        f_i = min(d_i, influence)     [m], negative in penetration
+
+    As a lower bound it keeps all pairs apart; one row for each of the nearest pairs, not one
+    smoothed minimum, so that the step parts them all. With one row its upper bound asks for
+    something to be near. Not differentiable where two distances change places or witnesses jump
+    along parallel faces: there it is that of one of them. Rows at `influence` have no gradient.
+    Without anything to check, all rows are at `influence`.
+    """
+
+    periodic = True
+
+    def __init__(self, checker: CollisionChecker, influence: float = 0.2, rows: int = 12) -> None:
+        if not isinstance(checker, CollisionChecker):
+            raise InvalidConstraintError(f'checker must be a CollisionChecker, not {checker!r}')
+        self.checker = checker
+        self.influence = positive(influence, 'influence', InvalidConstraintError)
+        rows = whole(rows, 'rows', InvalidConstraintError)
+        self.labels = tuple(f'distance {i + 1} [m]' for i in range(rows))
+
+    def joints(self, robot: Robot) -> frozenset[str]:
+        if robot.key != self.checker.robot.key:
+            raise InvalidConstraintError(f'the checker of {self.kind} is of another robot')
+        return self.checker.moving_joints
+
+    def value(self, at: Configuration) -> Array:
+        return self.evaluate(at)[0]
+
+    def jacobian(self, at: Configuration) -> Array:
+        return self.evaluate(at)[1]
+
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        rows = len(self.labels)
+        f, J = np.full(rows, self.influence), np.zeros((rows, at.robot.nv))
+        found = self.checker.distances(at, self.influence, most=rows)
+        count = len(found.distance)
+        f[:count], J[:count] = found.distance, found.jacobian
+        return f, J

@@ -1,0 +1,57 @@
+"""The distance between two things."""
+
+import math
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
+from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.scene import CollisionChecker
+
+
+@register_function('pair_distance', drake='AddDistanceConstraint',
+                   pink='SelfCollisionBarrier (one pair)')
+class PairDistance(KinematicFunction):
+    """
+    The signed distance between two links or objects of a checker's scene, (1,).
+
+        f = d     [m], negative in penetration, by the least motion that parts them
+
+    Of several pieces the nearest pair counts, whether the checker checks it or not. Not
+    differentiable where witnesses jump: there it is the gradient of one of them.
+
+    Raises UnknownNameError for names without geometry, InvalidConstraintError for two that no
+    joint moves relative to each other.
+    """
+
+    labels = ('distance [m]',)
+    range = (-math.inf, math.inf)
+    periodic = True
+
+    def __init__(self, checker: CollisionChecker, first: str, second: str) -> None:
+        if not isinstance(checker, CollisionChecker):
+            raise InvalidConstraintError(f'checker must be a CollisionChecker, not {checker!r}')
+        self.checker = checker.only(first, second)
+        self.first, self.second = first, second
+        if not self.checker.pair_count:
+            raise InvalidConstraintError(f"no joint moves '{first}' relative to '{second}'")
+
+    def joints(self, robot: Robot) -> frozenset[str]:
+        if robot.key != self.checker.robot.key:
+            raise InvalidConstraintError(f'the checker of {self.kind} is of another robot')
+        return self.checker.moving_joints
+
+    def value(self, at: Configuration) -> Array:
+        return self.evaluate(at)[0]
+
+    def jacobian(self, at: Configuration) -> Array:
+        return self.evaluate(at)[1]
+
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        found = self.checker.distances(at, np.inf, most=1)
+        return found.distance, found.jacobian
+
+    def __str__(self) -> str:
+        return f"{self.kind} of '{self.first}' and '{self.second}'"

@@ -1,0 +1,308 @@
+"""Which parts of a robot touch what, and how far they are from it."""
+
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.errors import InvalidSceneError, UnknownNameError
+from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.robot.carried import columns_carrying, follower_reduction
+from ros2_ik.core.scene.contacts import Contact, Distances
+from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
+from ros2_ik.core.scene.scene import Scene
+from ros2_ik.core.scene.scene_object import Part
+from ros2_ik.core.scene.self_pairs import DISABLED, RIGID, self_pairs
+
+
+class UnknownGeometryError(UnknownNameError):
+    kind = 'link or object with geometry'
+
+
+class Item(NamedTuple):
+    """A convex piece of a link or an object, on one of Pinocchio's joints (0: the root)."""
+
+    name: str
+    joint: int
+    placement: Any
+    geometry: Any
+
+
+class CollisionChecker:
+    """
+    Checks a robot in a scene, by default an empty one.
+
+    `meshes` and `missing` are those of `robot_geometry`. Checked are links against each other
+    (see `self_pairs`), against objects, and attached objects against both, but for what the
+    scene allows. What no joint moves relative to each other is not checked: no joint values
+    could part it. Padding keeps objects that far from a link.
+
+    Making one for another scene of the same robot reuses all that belongs to the robot. Raises
+    InvalidSceneError for a mesh that is missing and for links scaled in the scene.
+    """
+
+    def __init__(self, robot: Robot, scene: Scene | None = None, meshes: str = 'hull',
+                 missing: str = 'refuse', pair: tuple[str, str] | None = None) -> None:
+        self.robot, self.scene = robot, Scene(robot) if scene is None else scene
+        self._made = (meshes, missing, pair)
+        self.geometry = robot_geometry(robot, meshes, missing)
+        if self.scene.scale:
+            raise InvalidSceneError(f'links cannot be scaled ({dict(self.scene.scale)}); '
+                                    'use padding')
+        own = _own_items(robot, self.geometry)
+        self._items = [*own, *self._surroundings()]
+        self._model = _own_model(robot, self.geometry).copy()
+        for index, item in enumerate(self._items[len(own):], len(own)):
+            self._model.addGeometryObject(_geometry_object(index, item))
+        self._pairs = self._chosen(len(own)) if pair is None else self._between(*pair)
+        for first, second in self._pairs.tolist():
+            self._model.addCollisionPair(pin.CollisionPair(first, second))
+        self._data = self._model.createData()
+        self._margins = self._paddings()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return collision_checker, (self.robot, self.scene, *self._made)
+
+    def only(self, first: str, second: str) -> 'CollisionChecker':
+        """Give a checker of one pair of links or objects, whatever the scene allows."""
+        return CollisionChecker(self.robot, self.scene, *self._made[:2], (first, second))
+
+    @property
+    def pair_count(self) -> int:
+        """Number of pairs of pieces that are checked."""
+        return len(self._pairs)
+
+    # -- what there is --------------------------------------------------------------------
+
+    def _surroundings(self) -> Iterator[Item]:
+        for thing in self.scene.objects.values():
+            yield from _pieces(thing.id, 0, thing.pose, thing.parts)
+        model = self.robot.model
+        for attached in self.scene.attached.values():
+            frame = model.frames[self.robot.frame_id(attached.link)]
+            yield from _pieces(attached.id, int(frame.parentJoint),
+                               frame.placement * attached.object.pose, attached.object.parts)
+
+    def _chosen(self, own: int) -> Indices:
+        """Pairs of items to check, (k, 2)."""
+        items, links = self._items, self.geometry.links
+        allowed = self._allowed_links()
+        attached = self.scene.attached
+        held = [item.joint == 0 and item.name not in attached for item in items]
+        pairs = []
+        for second, item in enumerate(items):
+            for first in range(min(second, own) if second < own else second):
+                other = items[first]
+                if other.joint == item.joint or (first >= own and held[first] and held[second]):
+                    continue
+                names = (other.name, item.name)
+                if second < own:
+                    skip = (min(names), max(names)) in allowed
+                else:
+                    skip = self._may_touch(*names, links)
+                if not skip:
+                    pairs.append((first, second))
+        return np.array(pairs, dtype=np.intp).reshape(-1, 2)
+
+    def _between(self, first: str, second: str) -> Indices:
+        names = [item.name for item in self._items]
+        for name in (first, second):
+            if name not in names:
+                raise UnknownGeometryError(name, tuple(dict.fromkeys(names)))
+        pairs = [(i, j) for i, one in enumerate(self._items) for j, two in enumerate(self._items)
+                 if one.name == first and two.name == second and one.joint != two.joint]
+        return np.array(pairs, dtype=np.intp).reshape(-1, 2)
+
+    @cached_property
+    def moving_joints(self) -> frozenset[str]:
+        """Names of the joints that move something that is checked."""
+        used = {i for pair in self._pairs.tolist() for i in pair}
+        moved = sum((self._carrying[i] for i in used), np.zeros(1))
+        reduction = follower_reduction(self.robot)
+        columns = np.flatnonzero(moved if reduction is None else moved @ reduction)
+        return frozenset(joint.name for joint in self.robot.joints if any(
+            joint.velocity_index <= column < joint.velocity_index + joint.velocity_size
+            for column in columns))
+
+    def _allowed_links(self) -> set[tuple[str, str]]:
+        """Pairs of links that may touch; a matrix of the scene's stands above the SRDF."""
+        found = self_pairs(self.robot, self.geometry)
+        allowed = {pair for pair, reason in found.allowed.items()
+                   if reason == RIGID or (reason != DISABLED)}
+        either = [*found.checked, *(p for p, reason in found.allowed.items()
+                                    if reason == DISABLED)]
+        return allowed | {pair for pair in either if self.scene.allowed.allowed(*pair)}
+
+    def _may_touch(self, one: str, other: str, links: tuple[str, ...]) -> bool:
+        scene = self.scene
+        if scene.allowed.allowed(one, other):
+            return True
+        for name, against in ((one, other), (other, one)):
+            held = scene.attached.get(name)
+            if held is not None and held.may_touch(scene.attached.get(against, against)):
+                return True
+        return False
+
+    def _paddings(self) -> Array:
+        """How much nearer than it is each pair counts, (k,)."""
+        margins = np.zeros(len(self._pairs))
+        padding, links = self.scene.padding, set(self.geometry.links)
+        if padding:
+            for k, (first, second) in enumerate(self._pairs.tolist()):
+                name, other = self._items[first].name, self._items[second].name
+                if not (name in links and other in links):    # as in MoveIt
+                    margins[k] = padding.get(name, 0.0) + padding.get(other, 0.0)
+                    self._data.collisionRequests[k].security_margin = margins[k]
+        return margins
+
+    # -- checks ---------------------------------------------------------------------------
+
+    def collides(self, at: Configuration | Array) -> bool:
+        """Whether anything touches at a configuration, or q (nq,)."""
+        hit: bool = pin.computeCollisions(self.robot.model, self.robot.scratch_data(),
+                                          self._broadphase, _q(at), True)
+        return hit
+
+    @cached_property
+    def _broadphase(self) -> Any:
+        return pin.BroadPhaseManager_DynamicAABBTreeCollisionManager(
+            self.robot.model, self._model, self._data)
+
+    def in_collision(self, at: Configuration | Array) -> tuple[Contact, ...]:
+        """Give all pairs of names that touch at a configuration, deepest first."""
+        if not self.collides(at):
+            return ()
+        data = self.robot.scratch_data()
+        pin.computeCollisions(self.robot.model, data, self._model, self._data, _q(at), False)
+        deepest: dict[tuple[str, str], Contact] = {}
+        for k in range(len(self._pairs)):
+            if self._data.collisionResults[k].isCollision():
+                contact = self._contact(k)
+                names = (contact.first, contact.second)
+                if names not in deepest or deepest[names].depth < contact.depth:
+                    deepest[names] = contact
+        return tuple(sorted(deepest.values(), key=lambda contact: -contact.depth))
+
+    def _contact(self, k: int) -> Contact:
+        first, second = (self._items[i].name for i in self._pairs[k].tolist())
+        pin.computeDistance(self._model, self._data, k)
+        result = self._data.distanceResults[k]
+        point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
+        depth = self._margins[k] - result.min_distance
+        return Contact(first, second, float(depth), tuple(point.tolist()))
+
+    def distances(self, at: Configuration | Array, influence: float = 0.1,
+                  most: int | None = None) -> Distances:
+        """
+        Give the pairs of pieces that are less than `influence` [m] from each other.
+
+        Of more than `most` the nearest are given.
+        """
+        model, data = self.robot.model, self.robot.scratch_data()
+        pin.computeJointJacobians(model, data, _q(at))
+        pin.updateGeometryPlacements(model, data, self._model, self._data)
+        found = []
+        for k in self._near(influence).tolist():
+            pin.computeDistance(self._model, self._data, k)
+            result = self._data.distanceResults[k]
+            distance = result.min_distance - self._margins[k]
+            if distance < influence:
+                found.append((distance, k, result.normal, result.getNearestPoint1(),
+                              result.getNearestPoint2()))
+        found.sort(key=lambda entry: entry[:2])
+        return self._gathered(found[:most], np.reshape(data.J, (6, -1)))
+
+    def _near(self, influence: float) -> Indices:
+        """Pairs whose balls are that near."""
+        at = np.array([placement.act(centre)
+                       for placement, centre in zip(self._data.oMg, self._balls[0], strict=True)])
+        offset = at[self._pairs[:, 0]] - at[self._pairs[:, 1]]
+        reach = self._reach + influence
+        return np.flatnonzero(np.einsum('ki,ki->k', offset, offset) < reach * reach)
+
+    @cached_property
+    def _reach(self) -> Array:
+        """From which distance of its balls' centres on a pair is apart, (k,)."""
+        radii = self._balls[1]
+        return radii[self._pairs[:, 0]] + radii[self._pairs[:, 1]] + self._margins
+
+    @cached_property
+    def _balls(self) -> tuple[Array, Array]:
+        """A ball round each item, in its own frame: centres (i, 3) and radii (i,)."""
+        for item in self._items:
+            item.geometry.computeLocalAABB()
+        centres = np.array([np.array(item.geometry.aabb_center) for item in self._items])
+        radii = np.array([float(item.geometry.aabb_radius) for item in self._items])
+        boundless = ~np.isfinite(centres).all(axis=1) | ~(radii < 1e6)
+        centres[boundless], radii[boundless] = 0.0, np.inf
+        return centres.reshape(-1, 3), radii
+
+    def _gathered(self, found: list[Any], twists: Array) -> Distances:
+        if not found:      # nothing near
+            none = np.zeros((0, 3))
+            return Distances((), np.zeros(0), none, none, none, np.zeros((0, 6)),
+                             np.zeros((0, self.robot.nv)))
+        pairs = self._pairs[[k for _, k, *_ in found]]
+        normal, one, other = (np.array([entry[i] for entry in found]).reshape(-1, 3)
+                              for i in (2, 3, 4))
+        # the witnesses lie along the normal, so that its moment is the same at both
+        moment = other[:, _TURN] * normal[:, _TURN2] - other[:, _TURN2] * normal[:, _TURN]
+        wrench = np.hstack([normal, moment])
+        moves = self._carrying[pairs[:, 1]] - self._carrying[pairs[:, 0]]
+        J = (wrench @ twists) * moves
+        reduction = follower_reduction(self.robot)
+        names = tuple((self._items[i].name, self._items[j].name) for i, j in pairs.tolist())
+        return Distances(names, np.array([entry[0] for entry in found]), normal, one, other,
+                         wrench, J if reduction is None else J @ reduction)
+
+    @cached_property
+    def _carrying(self) -> Array:
+        """Which columns of the Jacobian of all joints move each item, (i, columns)."""
+        return np.array([columns_carrying(self.robot, item.joint) for item in self._items])
+
+
+def collision_checker(robot: Robot, scene: Scene, meshes: str = 'hull', missing: str = 'refuse',
+                      pair: tuple[str, str] | None = None) -> CollisionChecker:
+    """Give a checker, the one made before for the same robot and version of the scene."""
+    key = (robot.key, scene.version, meshes, missing, pair)
+    if key not in _known:
+        _known[key] = CollisionChecker(robot, scene, meshes, missing, pair)
+        while len(_known) > _KEPT:
+            del _known[next(iter(_known))]
+    return _known[key]
+
+
+_KEPT = 8
+_known: dict[tuple[Any, ...], CollisionChecker] = {}
+_TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # of the indices in a cross product
+
+
+def _q(at: Configuration | Array) -> Array:
+    return at.q if isinstance(at, Configuration) else at
+
+
+def _pieces(name: str, joint: int, placement: Any, parts: tuple[Part, ...]) -> Iterator[Item]:
+    for part in parts:
+        for geometry in part.shape.parts():
+            yield Item(name, joint, placement * part.pose, geometry)
+
+
+def _geometry_object(index: int, item: Item) -> Any:
+    return pin.GeometryObject(f'{index} {item.name}', item.joint, item.placement, item.geometry)
+
+
+@lru_cache(maxsize=8)
+def _own_items(robot: Robot, geometry: RobotGeometry) -> tuple[Item, ...]:
+    return tuple(Item(body.link, body.joint, body.placement, part)
+                 for body in geometry.bodies for part in body.shape.parts())
+
+
+@lru_cache(maxsize=8)
+def _own_model(robot: Robot, geometry: RobotGeometry) -> Any:
+    model = pin.GeometryModel()
+    for index, item in enumerate(_own_items(robot, geometry)):
+        model.addGeometryObject(_geometry_object(index, item))
+    return model

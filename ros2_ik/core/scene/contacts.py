@@ -1,0 +1,44 @@
+"""What a collision check finds."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ros2_ik.core.arrays import Array
+
+
+@dataclass(frozen=True)
+class Contact:
+    """
+    Two things that touch: names of links or ids of objects.
+
+    `depth` [m] is how far they are in each other, what was padded included; `point` (3,) is in
+    the middle of that, in the root frame.
+    """
+
+    first: str
+    second: str
+    depth: float
+    point: tuple[float, float, float]
+
+    def __str__(self) -> str:
+        return f"'{self.first}' is {self.depth:.3g} m inside '{self.second}'"
+
+
+class Distances(NamedTuple):
+    """
+    Pairs that are near each other, nearest first.
+
+    `distance` (k,) [m] is negative where they are in each other, by the least motion that parts
+    them. `normal` (k, 3) points from the first to the second of `names`; `first_point` and
+    `second_point` (k, 3) are the witnesses, in the root frame. `wrench` (k, 6) is [normal,
+    moment about the root frame's origin]: the distance grows at wrench @ (V_second - V_first).
+    `jacobian` (k, nv) is its derivative.
+    """
+
+    names: tuple[tuple[str, str], ...]
+    distance: Array
+    normal: Array
+    first_point: Array
+    second_point: Array
+    wrench: Array
+    jacobian: Array
