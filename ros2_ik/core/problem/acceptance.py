@@ -61,6 +61,7 @@ class Verdict:
     errors: tuple[TargetError, ...]
     violations: tuple[Violation, ...]
     costs: tuple[float, ...] = ()    # of each cost of the problem
+    touches: bool = False            # whether something is in contact; looked at if all else holds
 
 
 def accept(problem: IKProblem, q: Array) -> Verdict:
@@ -68,7 +69,8 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
     Judge joint values (nq,) as an answer to a problem.
 
     Checked: numbers finite, every target within its tolerances, every constraint within its
-    bounds, every joint that may move within its limits, every other joint exactly where it was.
+    bounds, every joint that may move within its limits, every other joint exactly where it was,
+    and, where the problem has a checker, that nothing touches.
     """
     q = floats(q, 'q', f'{problem.robot.nq} numbers', InvalidStateError)
     if q.shape != (problem.robot.nq,):
@@ -86,8 +88,9 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
         violations += _target_violations(target, position, orientation)
     for constraint in problem.constraints:
         violations += _constraint_violations(constraint, at)
-    return Verdict(not violations, tuple(errors), tuple(violations),
-                   tuple(cost.value(at) for cost in problem.costs))
+    costs = tuple(cost.value(at) for cost in problem.costs)
+    touches = not violations and problem.checker is not None and problem.checker.collides(q)
+    return Verdict(not (violations or touches), tuple(errors), tuple(violations), costs, touches)
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:

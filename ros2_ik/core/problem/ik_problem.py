@@ -15,6 +15,7 @@ from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.free_joints import free_joints
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.scene import CollisionChecker
 
 
 class IKProblem:
@@ -25,8 +26,8 @@ class IKProblem:
     `group` may move; without a group, all that any of these depends on. Passive joints and those
     named in `locked` never do. Joints that do not move stay at their values in `start` (anything
     `Robot.to_q` takes), by default `robot.neutral`. Moving joints stay within their limits unless
-    `joint_limits` is False. A target in a frame that only joints at rest move is resolved to the
-    root frame here.
+    `joint_limits` is False. With a `checker` nothing that it checks may touch. A target in a frame
+    that only joints at rest move is resolved to the root frame here.
 
     Raises UnknownFrameError, UnknownGroupError, InvalidTargetError when a tip cannot move, or
     InvalidConstraintError when nothing is asked for.
@@ -35,7 +36,8 @@ class IKProblem:
     def __init__(self, robot: Robot, targets: Sequence[PoseTarget] | PoseTarget = (),
                  group: str | None = None, start: JointValues | None = None,
                  locked: Iterable[str] = (), constraints: Sequence[Constraint] = (),
-                 costs: Sequence[Cost] = (), joint_limits: bool = True) -> None:
+                 costs: Sequence[Cost] = (), joint_limits: bool = True,
+                 checker: CollisionChecker | None = None) -> None:
         found = [targets] if isinstance(targets, PoseTarget) else listed(targets)
         names = listed(locked)
         if found is None or not all(isinstance(target, PoseTarget) for target in found):
@@ -44,7 +46,12 @@ class IKProblem:
             raise InvalidOptionError(f'locked is a list of joint names, not {locked!r}')
         if not isinstance(joint_limits, (bool, np.bool_)):
             raise InvalidOptionError(f'joint_limits is True or False, not {joint_limits!r}')
+        if checker is not None and not (isinstance(checker, CollisionChecker)
+                                        and checker.robot.key == robot.key):
+            raise InvalidOptionError('checker must be a CollisionChecker of the same robot, not '
+                                     f'{checker!r}')
         self.robot, self.group, self.joint_limits = robot, group, bool(joint_limits)
+        self.checker = checker
         self.constraints = tuple(constraint.fitted(robot) for constraint in
                                  _all(constraints, Constraint, 'constraints'))
         self.costs = tuple(cost.fitted(robot) for cost in _all(costs, Cost, 'costs'))
@@ -126,7 +133,8 @@ class IKProblem:
         """Give the arguments that make this problem again, with its robot."""
         return {'targets': self.targets, 'group': self.group, 'start': self.start,
                 'locked': self.locked_joints, 'constraints': self.constraints,
-                'costs': self.costs, 'joint_limits': self.joint_limits}
+                'costs': self.costs, 'joint_limits': self.joint_limits,
+                'checker': self.checker}
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from ros2_ik.core.errors import InvalidSceneError, UnknownNameError
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.carried import columns_carrying, follower_reduction
 from ros2_ik.core.scene.contacts import Contact, Distances
+from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_object import Part
@@ -194,6 +195,31 @@ class CollisionChecker:
         depth = self._margins[k] - result.min_distance
         return Contact(first, second, float(depth), tuple(point.tolist()))
 
+    def rigid_contacts(self, frame: str, placement: Any) -> tuple[Contact, ...]:
+        """
+        Give what touches in the world when a frame stands at `placement` (pinocchio.SE3).
+
+        Only what is rigid with the frame counts, whose place is then known. Its tolerances are
+        left out: contacts less deep than 1e-4 m are not told.
+        """
+        fixed = self.robot.model.frames[self.robot.frame_id(frame)]
+        joint = int(fixed.parentJoint)
+        found = []
+        for k, pair in enumerate(self._pairs.tolist()):
+            items = [self._items[i] for i in pair]
+            if {item.joint for item in items} != {0, joint} or not joint:
+                continue
+            at = [placement * fixed.placement.inverse() * item.placement
+                  if item.joint == joint else item.placement for item in items]
+            result = coal.DistanceResult()
+            coal.distance(items[0].geometry, _transform(at[0]), items[1].geometry,
+                          _transform(at[1]), coal.DistanceRequest(), result)
+            depth = float(self._margins[k] - result.min_distance)
+            if depth > 1e-4:
+                point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
+                found.append(Contact(items[0].name, items[1].name, depth, tuple(point.tolist())))
+        return tuple(found)
+
     def distances(self, at: Configuration | Array, influence: float = 0.1,
                   most: int | None = None) -> Distances:
         """
@@ -278,6 +304,10 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'hull', missing:
 _KEPT = 8
 _known: dict[tuple[Any, ...], CollisionChecker] = {}
 _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # of the indices in a cross product
+
+
+def _transform(placement: Any) -> Any:
+    return Placement(placement.rotation, placement.translation)
 
 
 def _q(at: Configuration | Array) -> Array:

@@ -1,9 +1,9 @@
 """Attempts from seeds and random starts until an answer is accepted or the budget is over."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 import math
-import pickle
 import time
 from typing import Any
 
@@ -16,9 +16,19 @@ from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.functions import Manipulability
 from ros2_ik.core.problem import accept, conflict, ExitFlag, IKProblem, IKSolution, Status, Verdict
 from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.scene import Contact
+from ros2_ik.core.solvers.answer import (
+    count_blocking,
+    failure_status,
+    joints_at_limits,
+    message,
+    named_costs,
+)
 from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.clearance import Clearance, tip_contacts
 from ros2_ik.core.solvers.restarts import chosen_turns, Starts, within_limits
 from ros2_ik.core.solvers.solver import Attempt, make_solver
+from ros2_ik.core.solvers.travel import pack, unpack
 
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
 TURNS = ('seed', 'lower')
@@ -84,6 +94,8 @@ class Search:
             if (self.approximate < 0).any():
                 raise InvalidOptionError(f'approximate must not be negative: {approximate!r}')
         self.conflict: str | None = None
+        self.tip_contacts: tuple[Contact, ...] = ()
+        self.blocking: Counter[tuple[str, str]] = Counter()
         self.solver, self.reason = _choice(solver, problem)
         self.options = dict(options or {})
         self._seeds = _seeds(problem, seeds)
@@ -91,13 +103,14 @@ class Search:
         self.attempts = self.iterations = 0
         self.accepted: list[Candidate] = []
         self.best: Candidate | None = None
-        self._last = ExitFlag.NOT_RUN
+        self.last_flag = ExitFlag.NOT_RUN
         self._ended: float | None = None
         self._prepare()
 
     def _prepare(self) -> None:
         self._solver = make_solver(self.solver, self.problem, self.options)
         self._starts: Starts | None = None
+        self._clearance: Clearance | None = None
 
     def state(self) -> bytes:
         """
@@ -105,15 +118,15 @@ class Search:
 
         Pickled, so that two searches of one state stay apart. User functions must be picklable.
         """
-        left_out = ('problem', '_solver', '_starts')
+        left_out = ('problem', '_solver', '_starts', '_clearance')
         fields = {key: value for key, value in self.__dict__.items() if key not in left_out}
         fields['budget'] = replace(self.budget, cancel=None, progress=None)
-        return pickle.dumps((self.problem.question(), fields))
+        return pack((self.problem.question(), fields), self.problem.robot)
 
     @classmethod
     def resume(cls, robot: Robot, state: bytes) -> 'Search':
         """Go on with a search of another process; cancel and progress do not travel."""
-        question, fields = pickle.loads(state)
+        question, fields = unpack(state, robot)
         search = cls.__new__(cls)
         search.problem = IKProblem(robot, **question)
         search.__dict__.update(fields)
@@ -132,8 +145,8 @@ class Search:
             return True
         if self.attempts == 0 and not self.budget.cancelled():
             return False                     # best_q needs one look, however late it is
-        if self.attempts >= len(self._seeds) and (self.conflict or not self.allow_restarts
-                                                  or not self.problem.joint_names):
+        hopeless = self.conflict or self.tip_contacts or not self.problem.joint_names
+        if self.attempts >= len(self._seeds) and (hopeless or not self.allow_restarts):
             return True
         return self.budget.over()
 
@@ -155,7 +168,7 @@ class Search:
         self.attempts += 1
         self.iterations += attempt.iterations
         self.budget.iterations -= attempt.iterations
-        self._last = attempt.exit_flag
+        self.last_flag = attempt.exit_flag
         if self.attempts == 1 and not attempt.reached:
             self.conflict = conflict(self.problem)
         better = self.best is None or _order(attempt) < _order(self.best.attempt)
@@ -180,8 +193,27 @@ class Search:
                               self._manipulability(q))
         if better:
             self.best = candidate
-        if not candidate.verdict.accepted:
+        if candidate.verdict.touches:
+            self._look_for_clearance(attempt)
+        if candidate.verdict.accepted:
+            self._enter(candidate)
+
+    def _look_for_clearance(self, touching: Attempt) -> None:
+        """Find an answer near one that touches; or that none can be free."""
+        checker = self.problem.checker
+        assert checker is not None
+        count_blocking(self.blocking, checker.in_collision(touching.q))
+        if self._clearance is None:
+            self.tip_contacts = tip_contacts(self.problem, checker)
+            self._clearance = Clearance(self.problem, checker, self._solver)
+        if self.tip_contacts or (self.select == 'first' and self.budget.over()):
             return
+        if (freed := self._clearance.freed(touching, self.budget)) is not None:
+            self.iterations += freed.iterations
+            self._judge(freed, self.best is None or self.best.verdict.touches)
+
+    def _enter(self, candidate: Candidate) -> None:
+        q = candidate.attempt.q
         twin = next((i for i, other in enumerate(self.accepted)
                      if self._same(other.attempt.q, q)), None)
         if twin is None:
@@ -213,9 +245,13 @@ class Search:
         """Give the answer as it stands; before the end that is the best so far."""
         found = self._ranked()
         if not found:
-            return self._solution(self._failure_status(), self.best, ())
+            return self._solution(failure_status(self), self.best, ())
         alternatives = tuple(self._solution(Status.SUCCESS, c, ()) for c in found[1:])
         return self._solution(Status.SUCCESS, found[0], alternatives)
+
+    def _contacts(self, q: Array) -> tuple[Contact, ...]:
+        checker = self.problem.checker
+        return self.tip_contacts or (() if checker is None else checker.in_collision(q))
 
     def _ranked(self) -> list[Candidate]:
         if self.select == 'first':
@@ -228,26 +264,6 @@ class Search:
             return candidate.cost
         return -candidate.manipulability if self.select == 'manipulability' else candidate.distance
 
-    def _failure_status(self) -> Status:
-        if self._is_near_enough():
-            return Status.APPROXIMATE
-        if self.budget.cancelled():
-            return Status.PREEMPTED
-        if self.conflict:
-            return Status.GOAL_CONSTRAINTS_VIOLATED
-        best = self.best is not None and self.best.attempt.exit_flag
-        if not self.finished or self._last is best is ExitFlag.TIME_LIMIT:
-            return Status.TIMED_OUT    # the clock cut off the best attempt of all
-        return Status.NO_IK_SOLUTION
-
-    def _is_near_enough(self) -> bool:
-        """Whether the best candidate will do as the approximate answer that was asked for."""
-        if self.approximate is None or self.best is None:
-            return False
-        most = dict(zip(('m', 'rad'), self.approximate.tolist(), strict=True))
-        return all(violation.kind != 'joint' and violation.amount <= most.get(violation.unit, 0.0)
-                   for violation in self.best.verdict.violations)
-
     def _solution(self, status: Status, candidate: Candidate | None,
                   alternatives: tuple[IKSolution, ...]) -> IKSolution:
         robot = self.problem.robot
@@ -256,32 +272,15 @@ class Search:
         verdict = accept(self.problem, q) if candidate is None else candidate.verdict
         seconds = (self._ended or time.monotonic()) - self.budget.started
         return IKSolution(
-            status, self._message(status, verdict, seconds), q, robot.to_joints(q),
-            verdict.errors, verdict.violations, _named(self.problem, verdict),
+            status, message(self, status, verdict, seconds), q, robot.to_joints(q),
+            verdict.errors, verdict.violations, named_costs(self.problem, verdict),
+            contacts=() if status is Status.SUCCESS else self._contacts(q),
             iterations=self.iterations,
             restarts=max(0, self.attempts - len(self._seeds)), seconds=seconds,
             solver=self.solver, solver_reason=self.reason,
-            exit_flag=candidate.attempt.exit_flag if candidate else self._last,
-            at_limits=() if status is Status.SUCCESS else _at_limits(self.problem, q),
+            exit_flag=candidate.attempt.exit_flag if candidate else self.last_flag,
+            at_limits=() if status is Status.SUCCESS else joints_at_limits(self.problem, q),
             alternatives=alternatives)
-
-    def _message(self, status: Status, verdict: Verdict, seconds: float) -> str:
-        tried = f'{self.attempts} attempt{"s" * (self.attempts != 1)}'
-        if status is Status.SUCCESS:
-            if self.select != 'first' or self.solutions > 1:
-                count = len(self.accepted)
-                which = {'cost': 'cheapest', 'manipulability': 'most manipulable'}.get(
-                    self.select, self.select)
-                return f'{which} of {count} solution{"s" * (count != 1)} found in {tried}'
-            return f'solution found in {tried}'
-        off = _off(verdict)
-        after = f'in {seconds:.3g} s and {tried}'
-        if status is Status.GOAL_CONSTRAINTS_VIOLATED:
-            return f'there is no solution: {self.conflict}'
-        return {Status.PREEMPTED: f'cancelled {after}: ',
-                Status.APPROXIMATE: f'only an approximate solution found {after}: ',
-                Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: ',
-                }.get(status, f'no solution found {after}: ') + off
 
 
 def _check_choice(name: str, value: Any, valid: tuple[str, ...]) -> None:
@@ -303,20 +302,6 @@ def _order(attempt: Attempt) -> tuple[bool, float]:
     return not attempt.reached, attempt.cost if attempt.reached else attempt.error
 
 
-def _named(problem: IKProblem, verdict: Verdict) -> tuple[tuple[str, float], ...]:
-    return tuple((cost.name, value)
-                 for cost, value in zip(problem.costs, verdict.costs, strict=False))
-
-
-def _off(verdict: Verdict) -> str:
-    """Say what does not hold, targets first."""
-    parts = [f"'{error.tip}' stays {error.position:.3g} m and {error.orientation:.3g} rad from "
-             'its target' for error in verdict.errors]
-    if not any(violation.kind == 'target' for violation in verdict.violations):
-        parts = [f'violated: {violation}' for violation in verdict.violations]
-    return '; '.join(parts)
-
-
 def _seeds(problem: IKProblem, seeds: Any) -> list[Array]:
     if seeds is None:
         return [problem.start]
@@ -326,8 +311,3 @@ def _seeds(problem: IKProblem, seeds: Any) -> list[Array]:
     if isinstance(seeds, Mapping) or isinstance(found[0], (int, float)):
         found = [seeds]         # one seed, not in a list
     return [problem.robot.to_q(seed, problem.start) for seed in found]
-
-
-def _at_limits(problem: IKProblem, q: Array) -> tuple[str, ...]:
-    return tuple(joint.name for joint in problem.free.joints if joint.single
-                 and not joint.lower + 1e-6 < q[joint.index] < joint.upper - 1e-6)

@@ -1,0 +1,107 @@
+"""From an answer that touches something to one that does not."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.functions import MinimumDistance
+from ros2_ik.core.problem import Constraint, IKProblem
+from ros2_ik.core.scene import CollisionChecker, Contact
+from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.problem_rows import ProblemRows
+from ros2_ik.core.solvers.solver import Attempt, Solver
+from ros2_ik.core.solvers.sqp import SequentialQuadratic
+
+STRIDE = 0.2        # of a step along the answers [rad, m]
+STEPS = 30          # each way
+RETURN = 4          # iterations back onto the targets after a step
+GAP = 2e-3          # how far apart touching pairs are pushed [m]
+SIGHT = 0.15        # up to what distance pairs are looked at meanwhile [m]
+PUSHES_EVERY = 4    # answers that touch
+
+
+class Clearance:
+    """
+    Ways out of contact for one problem, whose targets `solver` reaches.
+
+    A robot with more joints than its targets have rows has a curve of answers through each one:
+    that is walked both ways until an answer is free. Others are pushed out: nearest pairs become
+    constraints for `sqp`, for one answer in four, because restarts cost less.
+    """
+
+    def __init__(self, problem: IKProblem, checker: CollisionChecker, solver: Solver) -> None:
+        self._problem, self._checker, self._solver = problem, checker, solver
+        self._vector_space = all(joint.single or joint.kind == 'planar'
+                                 for joint in problem.free.joints)
+        self._rows: ProblemRows | None = None
+        self._pusher: SequentialQuadratic | None = None
+        self._asked = 0
+
+    def freed(self, touching: Attempt, budget: Budget) -> Attempt | None:
+        """Give an attempt whose q touches nothing and reaches what `touching` reached, or None."""
+        self._asked += 1
+        if self._can_walk():
+            for sign in (1.0, -1.0):
+                for attempt in self._walk(touching.q, sign, budget):
+                    if not self._checker.collides(attempt.q):
+                        return attempt
+        elif self._asked % PUSHES_EVERY == 1:
+            return self._pushed(touching.q, budget)
+        return None
+
+    def _can_walk(self) -> bool:
+        if not (self._vector_space and self._problem.kinds <= {'targets'}):
+            return False
+        if self._rows is None:
+            self._rows = ProblemRows(self._problem)
+        return len(self._problem.free.columns) > len(self._rows.lower)
+
+    def _walk(self, q: Array, sign: float, budget: Budget) -> Iterator[Attempt]:
+        """Give answers one stride from each other, as far as they go."""
+        problem, place = self._problem, self._problem.free.place
+        assert self._rows is not None
+        along: Array | None = None
+        for _ in range(STEPS):
+            if budget.over():
+                return
+            J = self._rows.hard(q)[1]
+            free = np.linalg.svd(J)[2][-1] * sign
+            if along is not None and free @ along < 0:
+                free = -free
+            along, moved = free, q.copy()
+            moved[place] = np.clip(moved[place] + STRIDE * free, problem.free.lower,
+                                   problem.free.upper)
+            attempt = self._solver.attempt(moved, Budget(iterations=RETURN))
+            budget.iterations -= attempt.iterations
+            if not attempt.reached or np.abs(attempt.q - q).max() < 0.1 * STRIDE:
+                return       # the curve ends at a limit, or cannot be followed
+            q = attempt.q
+            yield attempt
+
+    def _pushed(self, q: Array, budget: Budget) -> Attempt | None:
+        if self._pusher is None:
+            question = self._problem.question()
+            question['constraints'] = (*question['constraints'], Constraint(
+                MinimumDistance(self._checker, SIGHT), lower=GAP))
+            problem = IKProblem(self._problem.robot, **{**question, 'costs': ()})
+            self._pusher = SequentialQuadratic(problem, attempt_iterations=15)
+        attempt = self._pusher.attempt(q, budget)
+        budget.iterations -= attempt.iterations
+        if attempt.reached and not self._checker.collides(attempt.q):
+            return Attempt(attempt.q, attempt.error, attempt.iterations, attempt.exit_flag)
+        return None
+
+
+def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact, ...]:
+    """
+    Give what touches with the tips at their targets, whatever the joint values.
+
+    That is what is rigid with a tip, such as a gripper or a held object, against what stands in
+    the world.
+    """
+    found: list[Contact] = []
+    for target in problem.targets:
+        if target.whole and target.relative_to is None:
+            found += checker.rigid_contacts(target.tip, target.function.reference)
+    return tuple(found)
