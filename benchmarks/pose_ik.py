@@ -1,7 +1,7 @@
 """
 Pose IK against TRAC-IK (pytracik) on the same problems, in one run.
 
-    tools/run python benchmarks/pose_ik.py [--robots panda ur5] [--count 1000]
+    tools/run python benchmarks/pose_ik.py [--robots panda ur5] [--count 1000] [--plain]
 
 Each problem is a random reachable pose with a random start, or one within 0.1 rad of an answer.
 Both solvers take turns on every problem. An answer counts when yourdfpy's forward kinematics
@@ -17,7 +17,7 @@ import time
 import numpy as np
 import yourdfpy
 
-from ros2_ik.core import Configuration, Robot, shipped_robots, solve_pose
+from ros2_ik.core import Configuration, load_kernels, Robot, shipped_robots, solve_pose
 
 ROBOTS = ('panda', 'ur5', 'xarm7', 'baxter', 'kinova')
 TIMEOUT = 0.05
@@ -119,9 +119,12 @@ def measure(solvers: dict[str, Solve], judge: Judge, cases: list[tuple[np.ndarra
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('--plain', action='store_true',
+                        help='plain Python, without the compiled inner loops')
     parser.add_argument('--robots', nargs='+', default=ROBOTS)
     parser.add_argument('--count', type=int, default=1000)
     arguments = parser.parse_args()
+    print('plain Python' if arguments.plain or not load_kernels() else 'compiled inner loops')
     for name in arguments.robots:
         robot, tip = Robot.load(name), shipped_robots()[name].tip
         solvers = {'ros2_ik lm': ours(robot, tip)}

@@ -32,6 +32,7 @@ class FreeJoints:
             if joint.single and limited:
                 lower[joint.velocity_index], upper[joint.velocity_index] = joint.lower, joint.upper
         self.lower, self.upper = lower[self.columns], upper[self.columns]
+        self.vector_space = all(j.size == j.velocity_size for j in self.joints)
         infinite = np.full(robot.nq, np.inf)
         self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)
         self.is_locked = np.ones(robot.nq, dtype=bool)

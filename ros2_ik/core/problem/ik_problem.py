@@ -121,7 +121,7 @@ class IKProblem:
         return 'scalar costs' in self.kinds or any(
             isinstance(function, UserFunction) for function in functions)
 
-    @property
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """Which of targets, constraints, costs and scalar costs it has."""
         scalar = sum(isinstance(cost, ScalarCost) for cost in self.costs)

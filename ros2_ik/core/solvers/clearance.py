@@ -32,8 +32,7 @@ class Clearance:
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker, solver: Solver) -> None:
         self._problem, self._checker, self._solver = problem, checker, solver
-        self._vector_space = all(joint.single or joint.kind == 'planar'
-                                 for joint in problem.free.joints)
+        self._vector_space = problem.free.vector_space
         self._rows: ProblemRows | None = None
         self._pusher: SequentialQuadratic | None = None
         self._asked = 0

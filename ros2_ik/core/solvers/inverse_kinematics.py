@@ -1,13 +1,14 @@
 """The door for people who know Drake: a problem put together call by call."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 import math
 from typing import Any, overload, TypeVar
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
-from ros2_ik.core.checks import floats, listed, matrix
+from ros2_ik.core.checks import floats, listed, matrix, positive
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import (
     AngleBetweenVectors,
@@ -18,8 +19,10 @@ from ros2_ik.core.functions import (
     HalfSpaces,
     JointPositions,
     KinematicFunction,
+    MinimumDistance,
     OrientationAngle,
     OrientationChord,
+    PairDistance,
     PointToLineDistance,
     PointToPointDistance,
     UserFunction,
@@ -34,8 +37,11 @@ from ros2_ik.core.problem import (
     ScalarCost,
 )
 from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.scene import collision_checker, CollisionChecker, Scene
 from ros2_ik.core.solvers.solve import solve
 
+AHEAD = 0.1      # pairs are seen from this distance on [m]
+FAR = 100.0
 Vector = Sequence[float] | Array
 Part = TypeVar('Part', Constraint, Cost, PoseTarget)
 
@@ -50,7 +56,7 @@ class InverseKinematics:
 
     `locked` {joint: value} are joints that stay exactly at that value, whatever the limits and
     the seed; `with_joint_limits` False frees the others of their limits. Joints that nothing
-    depends on stay at the seed.
+    depends on stay at the seed. Distances are those of the robot in `scene`, by default alone.
 
         ik = InverseKinematics(Robot.load('panda'), locked={'panda_joint1': 0.3})
         ik.add_gaze_target_constraint('panda_hand', [0, 0, 0], [0, 0, 1], None, [0.6, 0.2, 0], 0.1)
@@ -62,17 +68,17 @@ class InverseKinematics:
     fails.
     """
 
-    def __init__(self, robot: Robot, with_joint_limits: bool = True, scene: None = None,
+    def __init__(self, robot: Robot, with_joint_limits: bool = True, scene: Scene | None = None,
                  locked: Mapping[str, Any] | None = None) -> None:
-        if scene is not None:
-            raise InvalidOptionError('collisions come with the scene, which is not there yet; '
-                                     f'valid: scene=None, not {scene!r}')
+        if not isinstance(scene, (Scene, type(None))):
+            raise InvalidOptionError(f'scene must be a Scene, not {scene!r}')
         if not isinstance(locked, (Mapping, type(None))):
             raise InvalidOptionError(f'locked is a mapping {{joint: value}}, not {locked!r}')
         if not isinstance(with_joint_limits, (bool, np.bool_)):
             raise InvalidOptionError('with_joint_limits is True or False, not '
                                      f'{with_joint_limits!r}')
         self.robot, self.with_joint_limits = robot, bool(with_joint_limits)
+        self.scene = Scene(robot) if scene is None else scene
         self.locked = {robot.joint(name).name: value for name, value in (locked or {}).items()}
         self._parts: list[Constraint | Cost | PoseTarget] = []
         self.configuration = Configuration(robot, self._start(None))
@@ -158,6 +164,52 @@ class InverseKinematics:
         if len(points) != 3:
             raise InvalidConstraintError(f'p_GP must be of shape (3, n), not {points.shape}')
         return self.add_constraint(HalfSpaces(frame, points.T, A, relative_to), upper=b)
+
+    @cached_property
+    def _checker(self) -> CollisionChecker:
+        return collision_checker(self.robot, self.scene)    # loads meshes: not unless needed
+
+    def add_minimum_distance_lower_bound_constraint(
+            self, bound: float, influence_distance_offset: float = 0.01) -> Constraint:
+        """
+        Keep all that is checked at least `bound` [m] apart, negative to let it touch.
+
+        Pairs further apart than `influence_distance_offset` beyond that have no part in it, but
+        for steps to see them coming at 0.1 m.
+        """
+        offset = positive(influence_distance_offset, 'influence_distance_offset',
+                          InvalidConstraintError)
+        least = _length(bound, 'bound')
+        influence = max(least + max(offset, AHEAD), AHEAD)
+        return self._added(Constraint(MinimumDistance(self._checker, influence), lower=least))
+
+    def add_minimum_distance_constraint(self, minimum: float,
+                                        influence_distance_offset: float = 1.0) -> Constraint:
+        """Do the same under Drake's older name, with the offset of old."""
+        return self.add_minimum_distance_lower_bound_constraint(minimum,
+                                                                influence_distance_offset)
+
+    def add_minimum_distance_upper_bound_constraint(
+            self, bound: float, influence_distance_offset: float = 0.01) -> Constraint:
+        """
+        Ask for something to be within `bound` [m] of something else.
+
+        Other than in Drake, nothing to check at all does not hold, and there is a way down from
+        any distance: the offset is looked at, not needed.
+        """
+        positive(influence_distance_offset, 'influence_distance_offset', InvalidConstraintError)
+        most = _length(bound, 'bound')
+        return self._added(Constraint(MinimumDistance(self._checker, FAR, rows=1), upper=most))
+
+    def add_distance_constraint(self, geometry_pair: Sequence[str], distance_lower: float,
+                                distance_upper: float) -> Constraint:
+        """Keep the signed distance [m] of two links or objects within bounds."""
+        pair = listed(geometry_pair)
+        if pair is None or len(pair) != 2:
+            raise InvalidConstraintError('geometry_pair must be the names of two links or '
+                                         f'objects, not {geometry_pair!r}')
+        return self._added(Constraint(PairDistance(self._checker, *pair), distance_lower,
+                                      distance_upper))
 
     def add_center_of_mass_constraint(self, lower: Any, upper: Any, relative_to: str | None = None,
                                       links: Sequence[str] | None = None,
@@ -334,6 +386,13 @@ def _position_arguments(rest: Sequence[Any], named: Mapping[str, Any]) -> dict[s
                                      'X_AbarA (may be left out), p_AQ_lower and p_AQ_upper, in '
                                      f'this order or by name; got {count} after frame_A')
     return given
+
+
+def _length(value: Any, name: str) -> float:
+    array = floats(value, name, 'a finite number', InvalidConstraintError)
+    if array.shape != () or not math.isfinite(array):
+        raise InvalidConstraintError(f'{name} must be a finite number, not {value!r}')
+    return float(array)
 
 
 def _number(value: Any, name: str, most: float) -> float:

@@ -75,7 +75,7 @@ class LevenbergMarquardt(Solver):
         self.solution_tolerance = _optional(solution_tolerance, 'solution_tolerance')
         free = problem.free
         self._place, self._lower, self._upper = free.place, free.lower, free.upper
-        self._vector_space = all(joint.size == joint.velocity_size for joint in free.joints)
+        self._vector_space = free.vector_space
         self._error_damping = self.damping if self.use_error_damping else 0.0
         self._compiled: Descent | None = None
         if problem.targets:

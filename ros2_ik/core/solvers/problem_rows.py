@@ -1,5 +1,6 @@
 """A problem as numbers: rows with bounds that must hold, and residuals that should be small."""
 
+from functools import cached_property
 import math
 from typing import Any, NamedTuple
 
@@ -37,16 +38,45 @@ class ProblemRows:
         for cost in self._least_squares:
             self._cost_rows.append(slice(end, end + len(cost.function.labels)))
             end += len(cost.function.labels)
+
+    @cached_property
+    def _kept(self) -> '_Kept':
+        """Sort the hard rows; compiled loops take them as they are."""
+        asked = self._asked
         kept = np.flatnonzero(np.isfinite(asked.lower) | np.isfinite(asked.upper))
         # rows with one value first, so that either sort is a slice
         kept = kept[np.argsort(asked.lower[kept] != asked.upper[kept], kind='stable')]
-        self._hard: slice | Indices = kept
+        place: slice | Indices = kept
         if len(kept) == len(asked.lower) and (kept == np.arange(len(kept))).all():
-            self._hard = slice(0, len(kept))
-        self.lower, self.upper = asked.lower[self._hard], asked.upper[self._hard]
-        self.tolerance, self.scale = asked.tolerance[self._hard], asked.scale[self._hard]
-        self.equal = int((self.lower == self.upper).sum())
-        self._scaled = bool((self.scale != 1).any())
+            place = slice(0, len(kept))
+        lower, upper = asked.lower[place], asked.upper[place]
+        return _Kept(place, lower, upper, asked.tolerance[place], asked.scale[place],
+                     int((lower == upper).sum()), bool((asked.scale[place] != 1).any()))
+
+    @property
+    def lower(self) -> Array:
+        """Lower bounds of the hard rows, (m,)."""
+        return self._kept.lower
+
+    @property
+    def upper(self) -> Array:
+        """Upper bounds of the hard rows, (m,)."""
+        return self._kept.upper
+
+    @property
+    def tolerance(self) -> Array:
+        """What to aim at, (m,)."""
+        return self._kept.tolerance
+
+    @property
+    def scale(self) -> Array:
+        """Weights of the targets' rows, 1 for the others, (m,)."""
+        return self._kept.scale
+
+    @property
+    def equal(self) -> int:
+        """How many of the hard rows, the first ones, have one value."""
+        return self._kept.equal
 
     def compiled(self) -> tuple[Any, ...] | None:
         """Give the arguments of the compiled descent that tell the hard rows, or None."""
@@ -98,12 +128,14 @@ class ProblemRows:
         return (*self._hard_part(f, J), np.concatenate(residuals), np.concatenate(jacobians))
 
     def _hard_part(self, f: Array, J: Array) -> tuple[Array, Array]:
-        f, J = f[self._hard], J[self._hard]
-        return (f * self.scale, J * self.scale[:, None]) if self._scaled else (f, J)
+        kept = self._kept
+        f, J = f[kept.place], J[kept.place]
+        return (f * kept.scale, J * kept.scale[:, None]) if kept.scaled else (f, J)
 
     def outside(self, f: Array) -> Array:
         """How far hard rows are from their bounds, with the sign of the way back, (m,)."""
-        away: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
+        kept = self._kept
+        away: Array = np.minimum(np.maximum(f, kept.lower), kept.upper) - f
         if away.size and not -FARTHEST < away.min() <= away.max() < FARTHEST:
             away = np.minimum(np.maximum(away, -FARTHEST), FARTHEST)   # squares would overflow
         return away
@@ -116,6 +148,18 @@ class ProblemRows:
             value += cost.value(at)
             gradient += cost.gradient(at)
         return value, gradient[self.problem.free.column]
+
+
+class _Kept(NamedTuple):
+    """The hard rows that ask for something, and where they are among all."""
+
+    place: slice | Indices
+    lower: Array
+    upper: Array
+    tolerance: Array
+    scale: Array
+    equal: int
+    scaled: bool
 
 
 class _Wanted(NamedTuple):
@@ -142,8 +186,10 @@ def _wanted(problem: IKProblem) -> _Wanted:
     for constraint in problem.constraints:
         function, lower, upper = constraint.form
         functions.append(function)
-        one = np.ones(len(lower))
-        rows.append((lower, upper, SHARE * constraint.tolerance * one, one))
+        rows.append((lower, upper, np.full(len(lower), SHARE * constraint.tolerance),
+                     np.ones(len(lower))))
+    if len(rows) == 1:
+        return _Wanted(functions, *rows[0])
     return _Wanted(functions, *(_joined([row[i] for row in rows]) for i in range(4)))
 
 

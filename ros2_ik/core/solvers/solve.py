@@ -10,6 +10,7 @@ from ros2_ik.core.checks import listed
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem import ALL_AXES, IKProblem, IKSolution, PoseTarget
 from ros2_ik.core.robot import Robot
+from ros2_ik.core.scene import collision_checker, Scene
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.matlab_names import one_error_each, targets_along_base, with_names
 from ros2_ik.core.solvers.search import Search
@@ -57,7 +58,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                weights: Sequence[Any] | Array = ALL_AXES,
                matlab_weights: Sequence[Any] | Array | None = None,
                position_tolerance: float = 1e-5, orientation_tolerance: float = 1e-4,
-               joint_limits: bool = True,
+               joint_limits: bool = True, scene: Scene | None = None,
                allow_restarts: bool = True, solver: str = 'auto', select: str = 'first',
                solutions: int = 1, turns: str = 'seed', approximate: Sequence[float] | None = None,
                random_state: int | np.random.Generator | None = None,
@@ -75,6 +76,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     name (missing ones are at `robot.neutral`) or an array in the order of `robot.joint_names`.
     `group` names the joints that may move; by default all that move the tips. Those named in
     `locked` stay where the seed has them. `joint_limits` False lets moving joints leave theirs.
+    With a `scene` (an empty one: `Scene(robot)`) the robot touches neither it nor itself.
 
     `weights` x y z rx ry rz along the target's axes steer the search; 0 frees an axis, which
     then is not counted. In their place, `matlab_weights` are MATLAB's: rx ry rz x y z along the
@@ -95,7 +97,9 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
         raise InvalidOptionError(f"solve_pose has no option '{name}'; solve has")
     tolerances = (position_tolerance, orientation_tolerance)
     wanted, owners = _targets(robot, tip, target, relative_to, weights, matlab_weights, tolerances)
-    problem = IKProblem(robot, wanted, group, seed, locked, joint_limits=joint_limits)
+    checker = None if scene is None else collision_checker(robot, scene)
+    problem = IKProblem(robot, wanted, group, seed, locked, joint_limits=joint_limits,
+                        checker=checker)
     solution = solve(problem, timeout=timeout, solver=solver, select=select, solutions=solutions,
                      allow_restarts=allow_restarts, turns=turns, approximate=approximate,
                      random_state=random_state, max_iterations=max_iterations, cancel=cancel,

@@ -1,5 +1,6 @@
 """Sequential quadratic programming: hard rows, then costs under them."""
 
+from functools import cached_property
 import math
 from typing import Any
 
@@ -49,14 +50,23 @@ class SequentialQuadratic(Solver):
         self.rows = rows = ProblemRows(problem)
         free = problem.free
         self._n = len(free.columns)
-        self._vector_space = all(joint.size == joint.velocity_size for joint in free.joints)
-        self._reach = np.full(self._n, self.trust)
-        floating = [j.velocity_index for j in free.joints if j.kind == 'floating']
-        far = np.isin(free.columns, [first + i for first in floating for i in range(3)])
-        self._reach[far] = FAR       # where a floating base stands is linear, however far
-        self._ranges = len(rows.lower) - rows.equal
-        self._program = QuadraticProgram(self._n, self._ranges, 1.0)
+        self._vector_space = free.vector_space
+        self._reach: Array | float = self.trust
+        if not self._vector_space:
+            self._reach = self._reaches()
         self._compiled = rows.compiled() if self._vector_space else None
+
+    def _reaches(self) -> Array:
+        """How far each free column may move in a step: a floating base's position, anywhere."""
+        free = self.problem.free
+        reach = np.full(self._n, self.trust)
+        floating = [j.velocity_index for j in free.joints if j.kind == 'floating']
+        reach[np.isin(free.columns, [first + i for first in floating for i in range(3)])] = FAR
+        return reach
+
+    @cached_property
+    def _program(self) -> QuadraticProgram:
+        return QuadraticProgram(self._n, len(self.rows.lower) - self.rows.equal, 1.0)
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
@@ -137,7 +147,7 @@ class SequentialQuadratic(Solver):
         J_equal, A = J[:equal], J[equal:]
         H = J_equal.T @ J_equal
         H.reshape(-1)[::self._n + 1] += self.damping * min(error, MOST) + 1e-9
-        if self._ranges:
+        if len(A):
             # no step gets farther, and daqp takes long over huge numbers
             lower = np.concatenate([lower, np.maximum(rows.lower[equal:] - f[equal:], -FAR)])
             upper = np.concatenate([upper, np.minimum(rows.upper[equal:] - f[equal:], FAR)])

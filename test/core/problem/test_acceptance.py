@@ -4,10 +4,11 @@ from hypothesis import given, settings, strategies as st
 from judge import pose, pose_error, TreeJudge
 import numpy as np
 import pytest
-from small_robots import SCARA
+from small_robots import SCARA, SMALL
 
 from ros2_ik.core import (
     accept,
+    collision_checker,
     Configuration,
     Constraint,
     function_kinds,
@@ -15,7 +16,11 @@ from ros2_ik.core import (
     IKProblem,
     LeastSquares,
     PoseTarget,
+    Robot,
     ScalarCost,
+    Scene,
+    SceneObject,
+    Sphere,
 )
 
 Q = np.array([0.3, -0.5, -0.1, 0.7])
@@ -184,6 +189,17 @@ def test_several_targets_must_all_hold(small):
 
 P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)
 TURNED = pose((0.1, -0.2, 0.4), (0.5, -0.9, 0.7))
+
+
+def balls():
+    """Give a checker of the two arms with a ball in each hand and one on the chest."""
+    robot = Robot.from_urdf(SMALL['two_arms'])
+    scene = Scene(robot)
+    for link in ('left_hand', 'right_hand', 'chest'):
+        scene = scene.attach(SceneObject(f'ball of {link}', [Sphere(0.05)]), link)
+    return collision_checker(robot, scene)
+
+
 # kind: arguments of one
 KINDS = {
     'angle_between_vectors': ('left_hand', A, B, 'right_b'),
@@ -195,7 +211,9 @@ KINDS = {
     'joint_coupling': (['left_1', 'right_2'], [[1, -0.5], [0.3, 1]]),
     'joint_positions': (['left_1', 'right_2'], {'right_2': 0.1}),
     'look_at': ('left_hand', P, A, B), 'manipulability': ('left_hand',),
+    'minimum_distance': (balls(), 10.0, 3),
     'orientation_angle': ('left_hand', TURNED), 'orientation_chord': ('left_hand', TURNED),
+    'pair_distance': (balls(), 'ball of left_hand', 'ball of chest'),
     'point_to_line_distance': ('left_hand', P, A, B, 'right_b'),
     'point_to_plane': ('left_hand', P, A, B), 'point_to_point_distance': ('left_hand', P, A),
     'user_function': (lambda at: at.q[1:3], ['one [m]', 'two [rad]']),
