@@ -1,5 +1,6 @@
 """What the core tests share."""
 
+import os
 from pathlib import Path
 import sys
 import time
@@ -12,7 +13,10 @@ sys.path.insert(0, str(Path(__file__).parent))   # judge.py, small_robots.py, wh
 from judge import FileJudge  # noqa: E402
 from small_robots import SMALL  # noqa: E402
 
-from ros2_ik.core import Robot, shipped_robots  # noqa: E402
+from ros2_ik.core import load_kernels, Robot, shipped_robots  # noqa: E402
+
+if 'COMPILED' in os.environ:     # see kernels/test_other_tests.py
+    assert load_kernels()
 
 settings.register_profile('core', deadline=None, derandomize=True, database=None,
                           suppress_health_check=[HealthCheck.function_scoped_fixture,

@@ -56,61 +56,103 @@ def _curvature(H, A, lower, upper, r, weight, fixed, K):
             K[j, j] = 1.0
 
 
+@numba.njit('f8(f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8, f8)', cache=True, nogil=True)
+def _least_along(slope, bend, value, rate, lower, upper, weight, longest):
+    """
+    Give the length in (0, longest] at which the program is least along a direction.
+
+    `slope` and `bend` are those of its smooth part, `value` and `rate` (m,) those of the rows.
+    The derivative is piecewise linear and grows: its zero is found by bisection, and then on the
+    piece it lies on. Where a row begins to count, that is just beyond its bound.
+    """
+    below, above = 0.0, longest
+    for turn in range(60):
+        middle = above if turn == 0 else 0.5 * (below + above)
+        derivative = slope + middle * bend
+        growth = bend
+        for i in range(len(value)):
+            at = value[i] + middle * rate[i]
+            away = min(at - lower[i], 0.0) + max(at - upper[i], 0.0)
+            if away != 0:
+                derivative += weight * rate[i] * away
+                growth += weight * rate[i] * rate[i]
+        if derivative <= 0:
+            if turn == 0:
+                return longest
+            below = middle
+        else:
+            above = middle
+        if growth > 0 and turn > 0:
+            exact = middle - derivative / growth
+            if below < exact < above:
+                same = True
+                for i in range(len(value)):
+                    one, two = value[i] + middle * rate[i], value[i] + exact * rate[i]
+                    if ((one < lower[i]) != (two < lower[i])
+                            or (one > upper[i]) != (two > upper[i])):
+                        same = False
+                        break
+                if same:
+                    return exact
+    return above
+
+
 @numba.njit('b1(f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8, f8[::1], f8[::1], f8[::1],'
             'f8[::1])', cache=True, nogil=True)
 def least_step(H, h, A, lower, upper, weight, low, high, d, r):
     """
     Fill d (n,) with the least of 1/2 d^T H d + h^T d + 1/2 weight |slack|^2 in low..high.
 
-    A d + slack is in lower..upper; r (m,) is how far A d is outside; the box holds 0.
-
-    H is positive definite. An active-set method on the box (Nocedal and Wright, 16.5) with
-    Newton steps on the slack, which is convex and piecewise quadratic. False where the system of
-    a step cannot be solved.
+    A d + slack is in lower..upper; r (m,) is how far A d is outside; the box holds 0. H is
+    positive definite. An active-set method on the box (Nocedal and Wright, 16.5) with Newton
+    steps and exact line searches on the slack, which is convex and piecewise quadratic. False
+    where the system of a step cannot be solved.
     """
     m, n = A.shape
     g, K, step = np.empty(n), np.empty((n, n)), np.empty(n)
-    trial, r_trial, g_trial = np.empty(n), np.empty(m), np.empty(n)
+    value, rate = np.empty(m), np.empty(m)
     fixed = np.zeros(n, dtype=np.bool_)
     d[:] = 0.0
-    value = _objective(d, H, h, A, lower, upper, weight, r, g)
-    for _ in range(20 + 4 * n):
+    total = _objective(d, H, h, A, lower, upper, weight, r, g)
+    for _ in range(20 + 4 * n + 2 * m):
         _curvature(H, A, lower, upper, r, weight, fixed, K)
         for j in range(n):
             step[j] = 0.0 if fixed[j] else -g[j]
         if not solve(K, step, n):
             return False
-        length, blocked, longest = 1.0, -1, 0.0
+        longest, blocked, size = 1.0, -1, 0.0
         for j in range(n):
             if step[j] != 0:
                 room = (high[j] if step[j] > 0 else low[j]) - d[j]
-                longest = max(longest, abs(step[j]))
-                if room / step[j] < length:
-                    length, blocked = max(room / step[j], 0.0), j
-        if length > 0:
-            while True:
+                size = max(size, abs(step[j]))
+                if room / step[j] < longest:
+                    longest, blocked = max(room / step[j], 0.0), j
+        gained, length = 0.0, 0.0
+        if longest > 0 and size > 0:
+            slope = bend = 0.0
+            for j in range(n):
+                smooth = h[j]
+                for k in range(n):
+                    smooth += H[j, k] * d[k]
+                    bend += step[j] * H[j, k] * step[k]
+                slope += smooth * step[j]
+            for i in range(m):
+                value[i] = rate[i] = 0.0
                 for j in range(n):
-                    trial[j] = d[j] + length * step[j]
-                after = _objective(trial, H, h, A, lower, upper, weight, r_trial, g_trial)
-                if after <= value or length < 1e-6:
-                    break
-                length, blocked = 0.5 * length, -1
-            if after > value:
-                return True        # rounding: no way down is left
-            gained = value - after
-            value = after
-            d[:] = trial
-            r[:] = r_trial
-            g[:] = g_trial
-        else:
-            gained = 0.0
-        if blocked >= 0:
+                    value[i] += A[i, j] * d[j]
+                    rate[i] += A[i, j] * step[j]
+            length = _least_along(slope, bend, value, rate, lower, upper, weight, longest)
+            for j in range(n):
+                d[j] = min(max(d[j] + length * step[j], low[j]), high[j])
+            after = _objective(d, H, h, A, lower, upper, weight, r, g)
+            gained, total = total - after, after
+        if blocked >= 0 and length >= longest:
             fixed[blocked] = True
             d[blocked] = high[blocked] if step[blocked] > 0 else low[blocked]
             continue
-        if length * longest < 1e-9 or gained <= 1e-12 * abs(value):
+        if length * size < 1e-10 or gained <= 1e-13 * abs(total):
             # least on this face of the box: let go what is held against its will
-            freed, most = -1, 1e-12 * (1.0 + abs(value))
+            freed, most = -1, 1e-12 * (1.0 + abs(total))
             for j in range(n):
                 inward = 0.0
                 if fixed[j] and d[j] >= high[j]:

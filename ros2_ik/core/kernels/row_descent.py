@@ -42,7 +42,8 @@ def descend(x, parent, before, rotary, column, multiplier, offset, node, place, 
             above[i] = row_upper[i] - scale[i] * f[i]
             away = max(below[i], 0.0) + min(above[i], 0.0)
             total += away * away
-            reached = reached and abs(away) <= tolerance[i]
+            # no number at all is within no bounds
+            reached = reached and abs(away) <= tolerance[i] and f[i] - f[i] == 0
         if reached:
             return total, iteration, CONVERGED
         stall = 0 if total < drop * best else stall + 1

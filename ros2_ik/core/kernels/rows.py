@@ -210,7 +210,9 @@ def _sight(B, A, params, first, as_vector, f, W):
     for i in range(3):
         ray[i] = (B[0, i] * (target[0] - B[0, 3]) + B[1, i] * (target[1] - B[1, 3])
                   + B[2, i] * (target[2] - B[2, 3])) - params[first + 9 + i]
-    distance = math.sqrt(ray[0] * ray[0] + ray[1] * ray[1] + ray[2] * ray[2])
+    largest = max(abs(ray[0]), abs(ray[1]), abs(ray[2]), 1e-300)    # its square may overflow
+    distance = largest * math.sqrt((ray[0] / largest)**2 + (ray[1] / largest)**2
+                                   + (ray[2] / largest)**2)
     if distance > TOUCHING:
         for i in range(3):
             ray[i] /= distance

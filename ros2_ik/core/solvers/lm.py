@@ -107,7 +107,7 @@ class LevenbergMarquardt(Solver):
         """Descend from `start` (nq,) to the targets, in at most `limit` iterations."""
         limit = min(self.attempt_iterations, limit)
         if self._compiled is not None:
-            return self._descend_compiled(self._compiled, start, int(limit))
+            return self._descend_compiled(self._compiled, start, int(limit), budget.interrupted())
         evaluate, reached, step = self._rows.evaluate, self._reached, self.step
         interrupted, ruled, patience = budget.interrupted, self._ruled, self._patience
         damping, bias = self._error_damping, self.damping_bias
@@ -135,11 +135,14 @@ class LevenbergMarquardt(Solver):
             q = step(q, e, J, damping * min(error, MOST) + bias)
             iteration += 1
 
-    def _descend_compiled(self, descend: Descent, start: Array, limit: int) -> Attempt:
+    def _descend_compiled(self, descend: Descent, start: Array, limit: int,
+                          stop: ExitFlag | None) -> Attempt:
+        """Descend in one piece, which takes a tenth of a millisecond; at `stop` only look."""
         q, x = start.copy(), start[self._place].copy()
-        error, iterations, flag = descend(x, limit)
+        error, iterations, flag = descend(x, 0 if stop else limit)
         q[self._place] = x
-        return Attempt(q, error, iterations, ExitFlag(flag))
+        reached = flag == ExitFlag.CONVERGED
+        return Attempt(q, error, iterations, stop if stop and not reached else ExitFlag(flag))
 
     def _ended(self, q: Array, g: Array, error: float, last: Array,
                before: float) -> ExitFlag | None:

@@ -167,7 +167,8 @@ class Search:
         attempt = self._solver.attempt(self._next_start(), self.budget)
         self.attempts += 1
         self.iterations += attempt.iterations
-        self.budget.iterations -= attempt.iterations
+        # one that cannot begin counts, too: else a bound on iterations would bound nothing
+        self.budget.iterations -= attempt.iterations or (not attempt.reached)
         self.last_flag = attempt.exit_flag
         if self.attempts == 1 and not attempt.reached:
             self.conflict = conflict(self.problem)

@@ -1,5 +1,6 @@
 """Sequential quadratic programming: hard rows, then costs under them."""
 
+from dataclasses import replace
 from functools import cached_property
 import math
 from typing import Any
@@ -81,13 +82,17 @@ class SequentialQuadratic(Solver):
                           budget: Budget) -> Attempt:
         free = self.problem.free
         x, last = begin.q[free.place].copy(), np.empty(self._n)
-        limit = int(min(self.cost_iterations, budget.iterations - begin.iterations))
+        stop = budget.interrupted()
+        limit = 0 if stop else int(min(self.cost_iterations,
+                                       budget.iterations - begin.iterations))
         descend, rest = kernel('cost_descent'), (free.lower, free.upper, self.trust)
         cost, cost_of_last, iterations, flag = descend(x, *arrays, *rest, limit,
                                                        learns(self.problem), last)
+        flag = stop or flag
         attempt = self._at(begin, x, cost, begin.iterations + iterations, flag)
         if cost_of_last < cost:      # it has left the hard rows a little: bring it back
-            back = self.feasible(self._at(begin, last, 0.0, 0, flag).q, budget)
+            left = replace(budget, iterations=budget.iterations - attempt.iterations)
+            back = self.feasible(self._at(begin, last, 0.0, 0, flag).q, left)
             x = back.q[free.place].copy()
             cost_of_last, *_ = descend(x, *arrays, *rest, 0, False, last)
             if back.reached and cost_of_last < cost:
@@ -134,12 +139,14 @@ class SequentialQuadratic(Solver):
                            budget: Budget) -> Attempt:
         free = self.problem.free
         q, x = start.copy(), start[free.place].copy()
-        limit = int(min(self.attempt_iterations, budget.iterations))
+        stop = budget.interrupted()    # else it goes on in one piece, for a fraction of a ms
+        limit = 0 if stop else int(min(self.attempt_iterations, budget.iterations))
         error, iterations, flag = kernel('row_descent')(
             x, *arrays, free.lower, free.upper, self.damping, self.trust, limit, GIVE_UP_AFTER,
             DROP)
         q[free.place] = x
-        return Attempt(q, error, iterations, ExitFlag(flag))
+        reached = flag == ExitFlag.CONVERGED
+        return Attempt(q, error, iterations, stop if stop and not reached else ExitFlag(flag))
 
     def _step(self, q: Array, f: Array, J: Array, away: Array, error: float) -> Array | None:
         rows, equal = self.rows, self.rows.equal
