@@ -127,8 +127,8 @@ class CollisionChecker:
     @cached_property
     def moving_joints(self) -> frozenset[str]:
         """Names of the joints that move something that is checked."""
-        used = {i for pair in self._pairs.tolist() for i in pair}
-        moved = sum((self._carrying[i] for i in used), np.zeros(1))
+        first, second = self._carrying[self._pairs[:, 0]], self._carrying[self._pairs[:, 1]]
+        moved = np.abs(first - second).sum(axis=0)
         reduction = follower_reduction(self.robot)
         columns = np.flatnonzero(moved if reduction is None else moved @ reduction)
         return frozenset(joint.name for joint in self.robot.joints if any(
@@ -218,12 +218,13 @@ class CollisionChecker:
         depth = self._margins[k] - result.min_distance
         return Contact(first, second, float(depth), tuple(point.tolist()))
 
-    def rigid_contacts(self, frame: str, placement: Any) -> tuple[Contact, ...]:
+    def rigid_contacts(self, frame: str, placement: Any,
+                       deeper_than: float = 0.0) -> tuple[Contact, ...]:
         """
         Give what touches in the world when a frame stands at `placement` (pinocchio.SE3).
 
-        Only what is rigid with the frame counts, whose place is then known. Its tolerances are
-        left out: contacts less deep than 1e-4 m are not told.
+        Only what is rigid with the frame counts, whose place is then known, and only contacts
+        `deeper_than` that [m].
         """
         fixed = self.robot.model.frames[self.robot.frame_id(frame)]
         joint = int(fixed.parentJoint)
@@ -238,7 +239,7 @@ class CollisionChecker:
             coal.distance(items[0].geometry, _transform(at[0]), items[1].geometry,
                           _transform(at[1]), coal.DistanceRequest(), result)
             depth = float(self._margins[k] - result.min_distance)
-            if depth > 1e-4:
+            if depth > deeper_than:
                 point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
                 found.append(Contact(items[0].name, items[1].name, depth, tuple(point.tolist())))
         return tuple(found)

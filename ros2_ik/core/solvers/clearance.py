@@ -18,6 +18,7 @@ STEPS = 30          # each way
 RETURN = 4          # iterations back onto the targets after a step
 GAP = 2e-3          # how far apart touching pairs are pushed [m]
 SIGHT = 0.15        # up to what distance pairs are looked at meanwhile [m]
+LEVER = 1.0         # what is rigid with a tip reaches no further from it [m]
 PUSHES_EVERY = 4    # answers that touch
 
 
@@ -102,5 +103,8 @@ def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact
     found: list[Contact] = []
     for target in problem.targets:
         if target.whole and target.relative_to is None:
-            found += checker.rigid_contacts(target.tip, target.function.reference)
+            # how far a point a metre from the tip may be from where the exact target has it
+            room = target.position_tolerance + target.orientation_tolerance * LEVER
+            found += checker.rigid_contacts(target.tip, target.function.reference,
+                                            max(room, 1e-4))
     return tuple(found)
