@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.errors import InvalidSceneError, UnknownNameError
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.carried import columns_carrying, follower_reduction
@@ -62,11 +62,11 @@ class CollisionChecker:
         self._model = _own_model(robot, self.geometry).copy()
         for index, item in enumerate(self._items[len(own):], len(own)):
             self._model.addGeometryObject(_geometry_object(index, item))
-        self._pairs = self._chosen(len(own)) if pair is None else self._between(*pair)
-        for first, second in self._pairs.tolist():
-            self._model.addCollisionPair(pin.CollisionPair(first, second))
+        self._pairs = self._taken(self._chosen(len(own))) if pair is None \
+            else self._between(*pair)
         self._data = self._model.createData()
-        self._set_requests()
+        requests = _requests(len(self._pairs))
+        self._data.collisionRequests, self._data.distanceRequests = requests
         self._margins = self._paddings()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -92,28 +92,50 @@ class CollisionChecker:
             yield from _pieces(attached.id, int(frame.parentJoint),
                                frame.placement * attached.object.pose, attached.object.parts)
 
-    def _chosen(self, own: int) -> Indices:
-        """Pairs of items to check, (k, 2)."""
+    def _chosen(self, own: int) -> Mask:
+        """Which item is checked against which one after it, (i, i)."""
         items, links = self._items, self.geometry.links
-        allowed = self._allowed_links()
-        attached = self.scene.attached
-        held = [item.joint == 0 and item.name not in attached for item in items]
-        pairs = []
-        for second, item in enumerate(items):
-            for first in range(min(second, own) if second < own else second):
-                other = items[first]
-                if other.joint == item.joint or (first >= own and held[first] and held[second]):
-                    continue
-                names = (other.name, item.name)
-                if second < own:
-                    skip = (min(names), max(names)) in allowed
-                else:
-                    skip = self._may_touch(*names, links)
-                if not skip:
-                    # coal mixes up the two sides where an octree is the second
-                    tree = isinstance(item.geometry, coal.OcTree)
-                    pairs.append((second, first) if tree else (first, second))
-        return np.array(pairs, dtype=np.intp).reshape(-1, 2)
+        chosen = np.zeros((len(items), len(items)), dtype=bool)
+        chosen[:own, :own] = self._own_pairs()
+        joints = np.array([item.joint for item in items])
+        link_of = np.array([links.index(item.name) for item in items[:own]], dtype=np.intp)
+        checked: dict[str, Mask] = {}
+        for second in range(own, len(items)):
+            item = items[second]
+            if item.name not in checked:
+                checked[item.name] = np.array([not self._may_touch(link, item.name)
+                                               for link in links], dtype=bool)
+            chosen[:own, second] = checked[item.name][link_of] & (joints[:own] != item.joint)
+            for first in range(own, second) if self.scene.attached else ():
+                chosen[first, second] = (joints[first] != item.joint and not self._may_touch(
+                    items[first].name, item.name))
+        return chosen
+
+    def _own_pairs(self) -> Mask:
+        """Do that for the robot's own items; kept while the scene's matrix stays the same."""
+        key = (self.robot.key, self.geometry.key)
+        known = _own_chosen.get(key)
+        if known is None or known[0] is not self.scene.allowed:
+            allowed, items = self._allowed_links(), _own_items(self.robot, self.geometry)
+            chosen = np.zeros((len(items), len(items)), dtype=bool)
+            for second, item in enumerate(items):
+                for first, other in enumerate(items[:second]):
+                    names = (min(other.name, item.name), max(other.name, item.name))
+                    chosen[first, second] = other.joint != item.joint and names not in allowed
+            known = _own_chosen[key] = self.scene.allowed, chosen
+        return known[1]
+
+    def _taken(self, chosen: Mask) -> Indices:
+        """Enter pairs into the model; gives them, (k, 2)."""
+        # coal mixes up the two sides where an octree is the second
+        trees = [i for i, item in enumerate(self._items) if isinstance(item.geometry, coal.OcTree)]
+        swapped = [(tree, first) for tree in trees for first in np.flatnonzero(chosen[:, tree])]
+        chosen[:, trees] = False
+        self._model.setCollisionPairs(chosen)
+        for tree, first in swapped:
+            self._model.addCollisionPair(pin.CollisionPair(tree, int(first)))
+        return np.concatenate([np.argwhere(chosen),
+                               np.array(swapped, dtype=np.intp).reshape(-1, 2)])
 
     def _between(self, first: str, second: str) -> Indices:
         names = [item.name for item in self._items]
@@ -122,6 +144,8 @@ class CollisionChecker:
                 raise UnknownGeometryError(name, tuple(dict.fromkeys(names)))
         pairs = [(i, j) for i, one in enumerate(self._items) for j, two in enumerate(self._items)
                  if one.name == first and two.name == second and one.joint != two.joint]
+        for i, j in pairs:
+            self._model.addCollisionPair(pin.CollisionPair(i, j))
         return np.array(pairs, dtype=np.intp).reshape(-1, 2)
 
     @cached_property
@@ -144,7 +168,7 @@ class CollisionChecker:
                                     if reason == DISABLED)]
         return allowed | {pair for pair in either if self.scene.allowed.allowed(*pair)}
 
-    def _may_touch(self, one: str, other: str, links: tuple[str, ...]) -> bool:
+    def _may_touch(self, one: str, other: str) -> bool:
         scene = self.scene
         if scene.allowed.allowed(one, other):
             return True
@@ -153,22 +177,6 @@ class CollisionChecker:
             if held is not None and held.may_touch(scene.attached.get(against, against)):
                 return True
         return False
-
-    def _set_requests(self) -> None:
-        """
-        Choose what makes answers right and always the same.
-
-        Without contacts coal 3.0 misses some deep overlaps, with its own tolerances round shapes
-        are off by up to 5e-4 m, and its search would begin where the last one ended.
-        """
-        with warnings.catch_warnings():
-            warnings.simplefilter('ignore')      # deprecated name, no other is there
-            for request in self._data.collisionRequests:
-                request.enable_contact = True
-                request.enable_cached_gjk_guess = False
-            for request in self._data.distanceRequests:
-                request.enable_cached_gjk_guess = False
-                request.gjk_tolerance, request.epa_max_iterations = 1e-8, 255
 
     def _paddings(self) -> Array:
         """How much nearer than it is each pair counts, (k,)."""
@@ -229,10 +237,10 @@ class CollisionChecker:
         fixed = self.robot.model.frames[self.robot.frame_id(frame)]
         joint = int(fixed.parentJoint)
         found = []
-        for k, pair in enumerate(self._pairs.tolist()):
-            items = [self._items[i] for i in pair]
-            if {item.joint for item in items} != {0, joint} or not joint:
-                continue
+        joints = self._joints[self._pairs]
+        rigid = (joints.min(axis=1) == 0) & (joints.max(axis=1) == joint)
+        for k in np.flatnonzero(rigid).tolist() if joint else ():
+            items = [self._items[i] for i in self._pairs[k]]
             at = [placement * fixed.placement.inverse() * item.placement
                   if item.joint == joint else item.placement for item in items]
             result = coal.DistanceResult()
@@ -309,6 +317,10 @@ class CollisionChecker:
                          wrench, J if reduction is None else J @ reduction)
 
     @cached_property
+    def _joints(self) -> Indices:
+        return np.array([item.joint for item in self._items], dtype=np.intp)
+
+    @cached_property
     def _carrying(self) -> Array:
         """Which columns of the Jacobian of all joints move each item, (i, columns)."""
         return np.array([columns_carrying(self.robot, item.joint) for item in self._items])
@@ -325,6 +337,34 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'hull', missing:
     return _known[key]
 
 
+@lru_cache(maxsize=64)
+def _requests(count: int) -> tuple[Any, Any]:
+    """
+    Make the requests of so many pairs: right answers, and always the same ones.
+
+    Without contacts coal 3.0 misses some deep overlaps, with its own tolerances round shapes are
+    off by up to 5e-4 m, and its search would begin where the last one ended.
+    """
+    model = pin.GeometryModel()
+    for name in 'ab':
+        ball = coal.Capsule(1, 1)
+        model.addGeometryObject(pin.GeometryObject(name, 0, pin.SE3.Identity(), ball))
+    model.addCollisionPair(pin.CollisionPair(0, 1))
+    data = model.createData()
+    collision, distance = data.collisionRequests[0], data.distanceRequests[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')      # a deprecated name, but there is no other
+        collision.enable_contact, collision.enable_cached_gjk_guess = True, False
+        distance.enable_cached_gjk_guess = False
+    distance.gjk_tolerance, distance.epa_max_iterations = 1e-8, 255
+    requests = type(data.collisionRequests)(), type(data.distanceRequests)()
+    for _ in range(count):
+        requests[0].append(collision)
+        requests[1].append(distance)
+    return requests
+
+
+_own_chosen: dict[tuple[str, str], tuple[Any, Mask]] = {}
 _KEPT = 8
 _known: dict[tuple[Any, ...], CollisionChecker] = {}
 _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # of the indices in a cross product

@@ -5,7 +5,6 @@ from typing import Any
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import ExitFlag, IKProblem, Status, Verdict
-from ros2_ik.core.scene import Contact
 
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
 
@@ -52,22 +51,19 @@ def message(search: Any, status: Status, verdict: Verdict, seconds: float) -> st
                 + '; '.join(str(contact) for contact in search.tip_contacts))
     after = f'in {seconds:.3g} s and {tried}'
     if status is Status.GOAL_IN_COLLISION:
-        return f'no solution without contact found {after}; {_blocked(search.blocking)}'
+        return f'no solution without contact found {after}; {_blocked(search)}'
     return {Status.PREEMPTED: f'cancelled {after}: ',
             Status.APPROXIMATE: f'only an approximate solution found {after}: ',
             Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: ',
             }.get(status, f'no solution found {after}: ') + _off(verdict)
 
 
-def _blocked(blocking: 'Counter[tuple[str, str]]') -> str:
-    """Name the pairs that touched most often."""
-    pairs = [f"'{first}' and '{second}'" for (first, second), _ in blocking.most_common(3)]
-    return f'in what was found these touch: {", ".join(pairs)}'
-
-
-def count_blocking(blocking: 'Counter[tuple[str, str]]', contacts: tuple[Contact, ...]) -> None:
-    """Remember who touched whom."""
-    blocking.update((contact.first, contact.second) for contact in contacts)
+def _blocked(search: Any) -> str:
+    """Name the pairs that touch most often in what was found."""
+    pairs = Counter((contact.first, contact.second) for q in search.touching
+                    for contact in search.problem.checker.in_collision(q))
+    names = [f"'{first}' and '{second}'" for (first, second), _ in pairs.most_common(3)]
+    return f'in what was found these touch: {", ".join(names)}'
 
 
 def _off(verdict: Verdict) -> str:

@@ -1,6 +1,5 @@
 """Attempts from seeds and random starts until an answer is accepted or the budget is over."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 import math
@@ -18,7 +17,6 @@ from ros2_ik.core.problem import accept, conflict, ExitFlag, IKProblem, IKSoluti
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import Contact
 from ros2_ik.core.solvers.answer import (
-    count_blocking,
     failure_status,
     joints_at_limits,
     message,
@@ -95,7 +93,7 @@ class Search:
                 raise InvalidOptionError(f'approximate must not be negative: {approximate!r}')
         self.conflict: str | None = None
         self.tip_contacts: tuple[Contact, ...] = ()
-        self.blocking: Counter[tuple[str, str]] = Counter()
+        self.touching: list[Array] = []     # the first answers that touch something
         self.solver, self.reason = _choice(solver, problem)
         self.options = dict(options or {})
         self._seeds = _seeds(problem, seeds)
@@ -203,7 +201,8 @@ class Search:
         """Find an answer near one that touches; or that none can be free."""
         checker = self.problem.checker
         assert checker is not None
-        count_blocking(self.blocking, checker.in_collision(touching.q))
+        if len(self.touching) < 8:
+            self.touching.append(touching.q)
         if self._clearance is None:
             self.tip_contacts = tip_contacts(self.problem, checker)
             self._clearance = Clearance(self.problem, checker, self._solver)
