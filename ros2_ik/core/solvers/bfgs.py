@@ -8,8 +8,7 @@ from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import ExitFlag, IKProblem
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.problem_rows import ProblemRows
-from ros2_ik.core.solvers.slsqp import (
+from ros2_ik.core.solvers.local_descent import (
     LocalDescent,
     MANY,
     Objective,
@@ -17,6 +16,7 @@ from ros2_ik.core.solvers.slsqp import (
     Stopped,
     violation,
 )
+from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 
 FIRST_PENALTY, MOST_PENALTY = 10.0, 1e8

@@ -21,8 +21,9 @@ from ros2_ik.core import (
     solve,
 )
 from ros2_ik.core.solvers import make_solver
+from ros2_ik.core.solvers.local_descent import LocalDescent, Stopped
 from ros2_ik.core.solvers.problem_rows import ProblemRows
-from ros2_ik.core.solvers.slsqp import independent, LocalDescent, Stopped
+from ros2_ik.core.solvers.slsqp import independent
 
 UPPER, LOWER = 0.5, 0.4     # links of planar_2r
 

@@ -1,0 +1,168 @@
+"""A descent of SciPy's in the tangent space round its start."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.problem import ExitFlag
+from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.problem_rows import ProblemRows
+from ros2_ik.core.solvers.solver import Attempt
+
+MANY = 10**6         # of SciPy's iterations: LocalDescent counts them
+
+
+class Stopped(Exception):
+    """Ends a run of SciPy's from within."""
+
+    def __init__(self, flag: ExitFlag) -> None:
+        super().__init__(flag.name)
+        self.flag = flag
+
+
+@dataclass(frozen=True)
+class Point:
+    """All there is to know at x (n,): hard rows f with J (m, n), and the cost with its slope."""
+
+    x: Array
+    q: Array
+    f: Array
+    J: Array
+    away: Array          # of the hard rows, see ProblemRows.outside
+    error: float
+    holds: bool
+    cost: float
+    gradient: Array
+
+
+Objective = Callable[[Point], tuple[float, Array]]
+
+
+class LocalDescent:
+    """
+    One descent in x (n,), the step of the free columns from the start.
+
+    `low` and `high` are the limits of x; each part of a floating joint's rotation vector stays
+    within pi, which covers every orientation and ends before a full turn, where x is singular.
+    `best` is the best point looked at: one where the rows hold comes before all others, then the
+    cheapest, else the least violated. `until_held` stops at the first where they do. Costs count
+    after `begin_costs`, in a unit that makes the first steps about as long as Newton's, at most
+    about one [rad, m].
+    """
+
+    def __init__(self, rows: ProblemRows, start: Array, budget: Budget, limit: int,
+                 solution_tolerance: float | None = None) -> None:
+        self._rows, self._start, self._budget = rows, start, budget
+        self._limit, self._solution_tolerance = min(limit, budget.iterations), solution_tolerance
+        self._free = rows.problem.free
+        self._vector_space = all(j.size == j.velocity_size for j in self._free.joints)
+        self.low, self.high = self._bounds()
+        self.iterations, self.until_held = 0, False
+        self._with_costs, self._scale = False, 1.0
+        self.now = self.best = self._point(np.zeros(len(self.low)))
+
+    def _bounds(self) -> tuple[Array, Array]:
+        free, nv = self._free, self._rows.problem.robot.nv
+        position, turn = np.zeros(nv), np.full(nv, np.inf)
+        for joint in free.joints:
+            first = joint.velocity_index
+            if joint.kind == 'floating':
+                turn[first + 3:first + 6] = np.pi
+            else:
+                last = joint.index + joint.size
+                position[first:first + joint.size] = self._start[joint.index:last]
+        position, turn = position[free.column], turn[free.column]
+        return (np.maximum(free.lower - position, -turn),
+                np.minimum(free.upper - position, turn))
+
+    def at(self, x: Array) -> Point:
+        """Give the point at x, which is computed once; raises Stopped if it is an end."""
+        if not np.array_equal(x, self.now.x):
+            self.now = self._point(x.copy())
+            if self._better(self.now):
+                self.best = self.now
+        if self.until_held and self.now.holds:
+            raise Stopped(ExitFlag.CONVERGED)
+        return self.now
+
+    def _better(self, point: Point) -> bool:
+        best = self.best
+        if point.holds != best.holds:
+            return point.holds
+        return point.cost < best.cost if point.holds else point.error < best.error
+
+    def _point(self, x: Array) -> Point:
+        rows = self._rows
+        q, D = self._moved(x)
+        if self._with_costs:
+            f, J, cost, gradient = self._rows_and_costs(q)
+        else:
+            f, J = rows.hard(q)
+            cost, gradient = 0.0, np.zeros(len(x))
+        if D is not None:
+            J, gradient = J @ D, gradient @ D
+        away = rows.outside(f)
+        error = float(away @ away)
+        return Point(x, q, f, J, away, error, self._holds(away, error), cost / self._scale,
+                     gradient / self._scale)
+
+    def _rows_and_costs(self, q: Array) -> tuple[Array, Array, float, Array]:
+        f, J, r, J_r = self._rows.evaluate(q)
+        cost, gradient = 0.5 * float(r @ r), r @ J_r
+        if self._rows.scalar_costs:
+            value, slope = self._rows.scalar(q)
+            cost, gradient = cost + value, gradient + slope
+        return f, J, cost, gradient
+
+    def _holds(self, away: Array, error: float) -> bool:
+        if self._solution_tolerance is not None:
+            return error < self._solution_tolerance**2
+        return bool((np.abs(away) <= self._rows.tolerance).all())
+
+    def _moved(self, x: Array) -> tuple[Array, Array | None]:
+        """Give the start moved by x, and how steps from there follow from x where that bends."""
+        problem, free = self._rows.problem, self._free
+        if self._vector_space:
+            q = self._start.copy()
+            q[free.place] = np.minimum(np.maximum(q[free.place] + x, free.lower), free.upper)
+            return q, None
+        model, v = problem.robot.model, np.zeros(problem.robot.nv)
+        v[free.column] = x
+        q = pin.integrate(model, self._start, v)
+        D = pin.dIntegrate(model, self._start, v, pin.ARG1)[free.columns][:, free.columns]
+        return problem.locked(np.minimum(np.maximum(q, problem.lower), problem.upper)), D
+
+    def count(self, x: Array) -> None:
+        """Count an iteration; raises Stopped when the budget is over."""
+        self.check()
+        self.iterations += 1
+
+    def check(self) -> None:
+        """Raise Stopped when the budget is over."""
+        if self.iterations >= self._limit:
+            raise Stopped(ExitFlag.ITERATION_LIMIT)
+        if flag := self._budget.interrupted():
+            raise Stopped(flag)
+
+    def begin_costs(self) -> None:
+        """Look at the costs from now on; choose their unit at the best point."""
+        self._with_costs = True
+        J_r = self._rows.evaluate(self.best.q)[3]
+        curvature = float(np.sum(J_r * J_r)) / max(1, len(self.low))
+        slope = float(np.abs(self._point(self.best.x).gradient).max(initial=0.0))
+        self._scale = max(curvature, slope, 1e-12)
+        self.now = self.best = self._point(self.best.x)
+
+    def ended(self, flag: ExitFlag) -> Attempt:
+        """Give the best point as the end of the attempt."""
+        best = self.best
+        return Attempt(best.q, best.error, self.iterations, flag, best.cost * self._scale,
+                       best.holds)
+
+
+def violation(point: Point) -> tuple[float, Array]:
+    """Half the squared violation of the hard rows, and its gradient."""
+    return 0.5 * point.error, -(point.away @ point.J)

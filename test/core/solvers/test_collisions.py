@@ -1,0 +1,351 @@
+"""Only answers that touch nothing, judged by python-fcl; and what is said when there are none."""
+
+from itertools import islice
+
+from fcl_judge import FclJudge
+from judge import claims, pose, TreeJudge
+import numpy as np
+import pytest
+from scenes import pair, pairs, random_pose, scattered, solid, tool
+
+from ros2_ik.core import (
+    Budget,
+    Configuration,
+    Constraint,
+    FramePosition,
+    IKProblem,
+    InvalidOptionError,
+    JointPositions,
+    LeastSquares,
+    PointToPointDistance,
+    PoseTarget,
+    Robot,
+    Search,
+    shipped_robots,
+    solve,
+    solve_pose,
+    Status,
+)
+from ros2_ik.core.scene import Box, CollisionChecker, Scene, SceneObject, Sphere
+
+TIPS = {'panda': 'panda_hand', 'ur5': 'tool0', 'baxter': 'left_gripper'}
+BALL = '<sphere radius="0.06"/>'
+
+
+def free_case(checker, judge, tip, generator):
+    """Give a free configuration, which the judge finds free, too, and where it has the tip."""
+    while True:
+        q = checker.robot.random_q(generator)
+        if not checker.collides(q):
+            joints = checker.robot.to_joints(q)
+            assert judge.touching(joints) == set()
+            return joints, judge.frames.transform(joints, tip)
+
+
+def table(height=0.2):
+    return SceneObject('table', [Box([1.0, 1.6, 0.1])], pose((0.7, 0, height - 0.05)))
+
+
+# -- no colliding answers -----------------------------------------------------------------
+
+@pytest.mark.parametrize('name', TIPS)
+def test_claims_are_free_and_most_are_found(name, load, judge_of):
+    robot, tip, found = load(name), TIPS[name], 0
+    generator = np.random.default_rng(0)
+    for seed in range(5):
+        scene = scattered(robot, seed=seed, most=0.2, lower=(0.3, -0.9, 0))
+        judge = FclJudge(robot).surround(scene)
+        checker = CollisionChecker(robot, scene)
+        raw = FclJudge(robot, raw=True).surround(scene)
+        for _ in range(20):
+            joints, T = free_case(checker, judge, tip, generator)
+            at_rest = {name: value for name, value in joints.items()
+                       if name not in robot.moving_joints(tip)}
+            seed_q = robot.to_q(at_rest, robot.random_q(generator))
+            solution = solve_pose(robot, tip, T, seed_q, timeout=0.2, scene=scene,
+                                  random_state=generator)
+            claims(judge_of(name), solution, [(tip, T)])
+            if solution.success:
+                found += 1
+                assert judge.touching(solution.joints) == set() and solution.contacts == ()
+                assert raw.touching(solution.joints) == set()
+            else:
+                assert solution.status in (Status.GOAL_IN_COLLISION, Status.NO_IK_SOLUTION,
+                                           Status.TIMED_OUT)
+    assert found >= 90
+
+
+def test_without_a_scene_nothing_is_checked(load):
+    robot, generator = load('panda'), np.random.default_rng(0)
+    checker, touching = CollisionChecker(robot), 0
+    for _ in range(60):
+        T = Configuration(robot, robot.random_q(generator)).transform('panda_hand')
+        solution = solve_pose(robot, 'panda_hand', T, robot.random_q(generator), random_state=0)
+        touching += solution.success and checker.collides(solution.q)
+    assert touching > 0
+
+
+@pytest.mark.parametrize('select', ['nearest', 'manipulability', 'cost'])
+def test_all_alternatives_are_free(select, load, judge_of):
+    robot, scene = load('ur5'), scattered(load('ur5'), seed=3)
+    judge, generator = FclJudge(robot).surround(scene), np.random.default_rng(1)
+    checker, several = CollisionChecker(robot, scene), 0
+    for _ in range(5):
+        _, T = free_case(checker, judge, 'tool0', generator)
+        problem = IKProblem(robot, PoseTarget('tool0', T), checker=checker,
+                            costs=[LeastSquares(JointPositions(), weight=0.1)]
+                            if select == 'cost' else ())
+        solution = solve(problem, select=select, solutions=8, timeout=0.2, random_state=0)
+        for one in (solution, *solution.alternatives):
+            claims(judge_of('ur5'), one, [('tool0', T)])
+            if one.success:
+                assert judge.touching(one.joints) == set()
+        several += len(solution.alternatives) > 1
+    assert several >= 2
+
+
+def test_with_constraints_and_costs(load):
+    robot, scene = load('panda'), scattered(load('panda'), seed=1)
+    judge, generator = FclJudge(robot).surround(scene), np.random.default_rng(2)
+    checker, found = CollisionChecker(robot, scene), 0
+    for _ in range(15):
+        joints, T = free_case(checker, judge, 'panda_hand', generator)
+        elbow = judge.frames.transform(joints, 'panda_link4')[:3, 3]
+        problem = IKProblem(
+            robot, checker=checker,
+            constraints=[Constraint(FramePosition('panda_hand'), T[:3, 3], T[:3, 3]),
+                         Constraint(PointToPointDistance('panda_link4', [0] * 3, elbow), 0, 0.2)],
+            costs=[LeastSquares(JointPositions(), weight=0.01)])
+        solution = solve(problem, robot.random_q(generator), timeout=0.3, random_state=0)
+        if solution.success:
+            found += 1
+            assert judge.touching(solution.joints) == set()
+            at = judge.frames.transform(solution.joints, 'panda_hand')[:3, 3]
+            assert np.linalg.norm(at - T[:3, 3]) < 1e-5
+    assert found >= 12
+
+
+@pytest.mark.parametrize(('name', 'root', 'tip'), [
+    ('mimic_chain', 'fixed', 'tip'), ('two_arms', 'freeflyer', 'left_hand'),
+    ('two_arms', 'planar', 'right_hand'), ('nested', 'fixed', 'tip')])
+def test_on_all_kinds_of_joints(name, root, tip):
+    root_link, middle = {'mimic_chain': ('base', 'lb'), 'two_arms': ('base', 'right_c'),
+                         'nested': ('base', 'drone')}[name]
+    shapes = {root_link: BALL, middle: BALL, tip: '<box size="0.05 0.08 0.02"/>'}
+    robot, generator = solid(name, root, shapes), np.random.default_rng(3)
+    scene = Scene(robot)
+    for i in range(4):
+        scene = scene.add(SceneObject(f'box {i}', [Box(generator.uniform(0.05, 0.2, 3))],
+                                      random_pose(generator, -0.6, 0.6)))
+    frames = TreeJudge(robot.urdf, root)
+    judge, found = FclJudge(robot, frames, floating=root != 'fixed').surround(scene), 0
+    checker, cases = CollisionChecker(robot, scene), 0
+    free = (q for q in (robot.random_q(generator) for _ in range(2000)) if not checker.collides(q))
+    for q in islice(free, 15):
+        cases += 1
+        T = Configuration(robot, q).transform(tip)
+        solution = solve_pose(robot, tip, T, q, timeout=0.2, scene=scene, random_state=0)
+        claims(frames, solution, [(tip, T)])
+        if solution.success:
+            found += 1
+            assert judge.touching(solution.joints) == set()
+    assert found == cases == 15      # the seed is an answer
+
+
+def test_joints_at_rest_stay_where_they_are(load):
+    robot = load('baxter')
+    scene = scattered(robot, 4, 2, 0.2, lower=(0.4, -0.9, 0))
+    checker, generator = CollisionChecker(robot, scene), np.random.default_rng(0)
+    moving = robot.moving_joints('left_gripper')
+    free = (q for q in (robot.random_q(generator) for _ in range(2000)) if not checker.collides(q))
+    for q in islice(free, 5):
+        T, seed = Configuration(robot, q).transform('left_gripper'), q.copy()
+        for joint in robot.joints:
+            if joint.name in moving:
+                seed[joint.index] = 0.5 * (joint.lower + joint.upper)
+        solution = solve_pose(robot, 'left_gripper', T, seed, timeout=0.3, scene=scene,
+                              random_state=0)
+        assert solution.success, solution.explain()
+        rest = [joint.index for joint in robot.joints if joint.name not in moving]
+        assert np.array_equal(solution.q[rest], q[rest])
+
+
+# -- what is said when there is none ------------------------------------------------------
+
+@pytest.mark.parametrize('name', TIPS)
+def test_a_target_inside_the_table(name, load):
+    """It is known after one look that the hand cannot be there."""
+    robot, tip = load(name), TIPS[name]
+    T = pose((0.6, 0.1, 0.1), (np.pi, 0, 0))
+    scene = Scene(robot).add(SceneObject('table', [Box([0.6, 0.9, 0.4])], pose((0.7, 0.1, 0.1))))
+    if name == 'ur5':      # whose tip is just before its last link
+        scene = scene.attach(tool(), 'tool0', ['wrist_3_link', 'ee_link'])
+    solution = solve_pose(robot, tip, T, shipped_robots()[name].home, timeout=2.0, scene=scene,
+                          random_state=0)
+    assert solution.status is Status.GOAL_IN_COLLISION and solution.q is None
+    names = {names for contact in solution.contacts for names in (contact.first, contact.second)}
+    assert 'table' in names and 'table' in solution.message and 'table' in solution.explain()
+    assert solution.restarts <= 3 and solution.seconds < 1.0
+
+
+def test_what_blocks_every_answer_is_named():
+    """The tip is free, but the arm on its way has to go through a post."""
+    robot = solid('planar_2r', shapes={'lower': '<box size="0.3 0.04 0.04"/>', 'tip': BALL},
+                  xyz=(0, 0, 0))
+    q = robot.to_q({'shoulder': 0.3, 'elbow': 0.8})
+    T = Configuration(robot, q).transform('tip')
+    scene, elbows = Scene(robot), []
+    for values in (q, _mirrored(robot, T)):
+        elbow = Configuration(robot, values).transform('lower')[:3, 3]
+        elbows.append(elbow)
+        scene = scene.add(SceneObject(f'post {len(elbows)}', [Sphere(0.05)], pose(elbow)))
+    target = PoseTarget('tip', T, weights=[1, 1, 1, 0, 0, 0])
+    checker = CollisionChecker(robot, scene)
+    solution = solve(IKProblem(robot, target, checker=checker), timeout=0.3, random_state=0)
+    assert solution.status is Status.GOAL_IN_COLLISION
+    assert pairs(solution.contacts) & {pair('lower', 'post 1'), pair('lower', 'post 2')}
+    assert "'lower'" in solution.message and 'post' in solution.message
+    assert pairs(checker.in_collision(solution.best_q)) == pairs(solution.contacts)
+    one_free = CollisionChecker(robot, scene.remove('post 2'))
+    solution = solve(IKProblem(robot, target, checker=one_free), timeout=0.3, random_state=0)
+    assert solution.success
+
+
+def _mirrored(robot, T):
+    """Give the other elbow of a planar arm of links 0.5 and 0.4."""
+    x, y = T[:2, 3]
+    reach, across = np.arctan2(y, x), np.hypot(x, y)
+    inner = np.arccos((0.25 + across**2 - 0.16) / (across * 1.0))
+    elbow = np.arccos((across**2 - 0.41) / 0.4)
+    return robot.to_q({'shoulder': reach + inner, 'elbow': -elbow})
+
+
+def test_out_of_reach_is_not_a_collision(load):
+    robot = load('panda')
+    scene = Scene(robot).add(SceneObject('post', [Sphere(0.1)], pose((3, 0, 0.5))))
+    for xyz in ((3, 0, 0.5), (2, 0, 0.5)):
+        solution = solve_pose(robot, 'panda_hand', pose(xyz), timeout=0.1, scene=scene,
+                              random_state=0)
+        assert solution.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT), solution.explain()
+        assert solution.q is None
+
+
+def test_a_wide_tolerance_may_avoid_what_the_exact_target_touches():
+    robot = solid('planar_2r', shapes={'tip': BALL}, xyz=(0, 0, 0))
+    scene = Scene(robot).add(SceneObject('post', [Sphere(0.1)], pose((0.75, 0, 0))))
+    T = pose((0.6, 0, 0))                   # the balls overlap by a centimetre
+    wide = {'weights': [1, 1, 1, 0, 0, 0], 'position_tolerance': 0.05}
+    for tolerance, success in ((wide, True), ({**wide, 'position_tolerance': 1e-5}, False)):
+        for timeout in (0.3,):
+            problem = IKProblem(robot, PoseTarget('tip', T, **tolerance),
+                                checker=CollisionChecker(robot, scene))
+            solution = solve(problem, timeout=timeout, random_state=0)
+            assert solution.success == success, solution.explain()
+    robot = solid('two_arms', 'freeflyer', shapes={'left_hand': BALL}, xyz=(0, 0, 0))
+    scene = Scene(robot).add(SceneObject('post', [Sphere(0.1)], pose((0.15, 0, 0))))
+    solution = solve_pose(robot, 'left_hand', pose(), timeout=0.5, position_tolerance=0.05,
+                          orientation_tolerance=0.2, scene=scene, random_state=0)
+    assert solution.success, solution.explain()
+
+
+def test_a_scene_that_touches_at_rest_too(load):
+    """Nothing can be done where joints at rest hold something in contact."""
+    robot = load('baxter')
+    right = Configuration(robot).transform('right_gripper')
+    scene = Scene(robot).add(SceneObject('post', [Sphere(0.1)], right))
+    T = Configuration(robot, {'left_s1': -0.3, 'left_e1': 0.6}).transform('left_gripper')
+    solution = solve_pose(robot, 'left_gripper', T, timeout=0.2, scene=scene, random_state=0)
+    assert solution.status is Status.GOAL_IN_COLLISION
+    assert any('post' in names for names in pairs(solution.contacts))
+
+
+# -- a tool held beside the table ---------------------------------------------------------
+
+def test_a_held_tool_beside_the_table(load, judge_of):
+    robot, generator = load('panda'), np.random.default_rng(0)
+    fingers = ['panda_leftfinger', 'panda_rightfinger']
+    scene = Scene(robot).add(table(0.3)).attach(tool(0.35), 'panda_hand', fingers)
+    judge, checker = FclJudge(robot).surround(scene), CollisionChecker(
+        robot, scene)
+    without, found = FclJudge(robot).surround(Scene(robot).add(table(0.3))), 0
+    for _ in range(25):
+        joints, T = free_case(checker, judge, 'panda_hand', generator)
+        solution = solve_pose(robot, 'panda_hand', T, robot.random_q(generator), timeout=0.2,
+                              scene=scene, random_state=0)
+        claims(judge_of('panda'), solution, [('panda_hand', T)])
+        if solution.success:
+            found += 1
+            assert judge.touching(solution.joints) == set()
+    assert found >= 24
+    T = pose((0.6, 0, 0.5), (np.pi, 0, 0))       # the hand is free, its tool is not
+    solution = solve_pose(robot, 'panda_hand', T, timeout=1.0, scene=scene, random_state=0)
+    assert solution.status is Status.GOAL_IN_COLLISION
+    assert pair('stick', 'table') in pairs(solution.contacts)
+    bare = Scene(robot).add(table(0.3))
+    solution = solve_pose(robot, 'panda_hand', T, timeout=1.0, scene=bare, random_state=0)
+    assert solution.success and without.touching(solution.joints) == set()
+
+
+# -- the same again, and elsewhere --------------------------------------------------------
+
+@pytest.mark.parametrize('name', ['panda', 'ur5'])
+def test_deterministic(name, load):
+    """The same question with the same state gives the same bits, whatever came between."""
+    robot, tip, scene = load(name), TIPS[name], scattered(load(name), seed=5)
+    generator = np.random.default_rng(4)
+    targets = [Configuration(robot, robot.random_q(generator)).transform(tip) for _ in range(12)]
+
+    def answers():
+        return [solve_pose(robot, tip, T, timeout=30, max_iterations=400, scene=scene,
+                           random_state=7) for T in targets]
+    for one, other in zip(answers(), answers(), strict=True):
+        assert one.status is other.status and one.iterations == other.iterations
+        np.testing.assert_array_equal(one.best_q, other.best_q)
+
+
+def test_travels_to_another_process(load):
+    robot, scene = load('panda'), scattered(load('panda'), seed=2).attach(tool(), 'panda_hand', [
+        'panda_leftfinger', 'panda_rightfinger'])
+    checker, generator = CollisionChecker(robot, scene), np.random.default_rng(1)
+    q = robot.random_q(generator)
+    while checker.collides(q):
+        q = robot.random_q(generator)
+    T = Configuration(robot, q).transform('panda_hand')
+    problem = IKProblem(robot, PoseTarget('panda_hand', T), checker=checker)
+    search = Search(problem, random_state=3, budget=Budget(iterations=3000))
+    again = Search.resume(Robot.load('panda'), search.state())
+    assert again.problem.checker.scene == scene
+    for one in (search, again):
+        one.run()
+    assert search.solution().success and again.solution().success
+    np.testing.assert_allclose(search.solution().q, again.solution().q, atol=1e-9)
+    assert not checker.collides(again.solution().q)
+
+
+def test_in_slices(load):
+    robot, scene = load('ur5'), scattered(load('ur5'), seed=2)
+    checker, generator = CollisionChecker(robot, scene), np.random.default_rng(1)
+    done = 0
+    for _ in range(5):
+        T = Configuration(robot, robot.random_q(generator)).transform('tool0')
+        search = Search(IKProblem(robot, PoseTarget('tool0', T), checker=checker),
+                        random_state=0, budget=Budget.of(0.2))
+        while not search.run(0.0):
+            solution = search.solution()       # at any time
+            assert solution.q is None or not checker.collides(solution.q)
+        solution = search.solution()
+        done += solution.success
+        assert not solution.success or not checker.collides(solution.q)
+    assert done >= 1
+
+
+@pytest.mark.parametrize('checker', ['yes', 1, Scene])
+def test_a_bad_checker_is_refused(checker, load):
+    with pytest.raises(InvalidOptionError, match='CollisionChecker'):
+        IKProblem(load('panda'), PoseTarget('panda_hand', pose()), checker=checker)
+
+
+def test_a_checker_of_another_robot_is_refused(load):
+    with pytest.raises(InvalidOptionError, match='same robot'):
+        IKProblem(load('panda'), PoseTarget('panda_hand', pose()),
+                  checker=CollisionChecker(load('ur5')))
