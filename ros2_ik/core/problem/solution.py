@@ -86,6 +86,8 @@ class IKSolution:
             lines.append(f"  '{error.tip}' is {error.position:.3g} m and "
                          f'{error.orientation:.3g} rad from its target')
         lines += [f'  violated: {violation}' for violation in self.violations]
+        lines += [f'  touching: {contact}' for contact in self.contacts[:5]]
+        lines += [f'  cost {name}: {value:.4g}' for name, value in self.costs]
         if self.violations and self.at_limits:
             lines.append(f'  joints at a limit: {", ".join(self.at_limits)}')
         if not self.success:
@@ -99,6 +101,8 @@ class IKSolution:
             return ['letting it run: nothing was tried']
         if self.status is Status.TIMED_OUT:
             return ['a longer timeout: the error was still shrinking']
+        if self.contacts and not self.violations:
+            return ['another target, or moving what is in the way']
         names = [v.name for v in self.violations if v.kind == 'target']
         position = any(name.startswith('position') for name in names)
         orientation = any(name.startswith('orientation') for name in names)

@@ -1,6 +1,6 @@
 """Which parts of a robot touch what, and how far they are from it."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 import warnings
@@ -209,14 +209,8 @@ class CollisionChecker:
             return ()
         data = self.robot.scratch_data()
         pin.computeCollisions(self.robot.model, data, self._model, self._data, _q(at), False)
-        deepest: dict[tuple[str, str], Contact] = {}
-        for k in range(len(self._pairs)):
-            if self._data.collisionResults[k].isCollision():
-                contact = self._contact(k)
-                names = (contact.first, contact.second)
-                if names not in deepest or deepest[names].depth < contact.depth:
-                    deepest[names] = contact
-        return tuple(sorted(deepest.values(), key=lambda contact: -contact.depth))
+        return _deepest(self._contact(k) for k in range(len(self._pairs))
+                        if self._data.collisionResults[k].isCollision())
 
     def _contact(self, k: int) -> Contact:
         first, second = (self._items[i].name for i in self._pairs[k].tolist())
@@ -226,23 +220,29 @@ class CollisionChecker:
         depth = self._margins[k] - result.min_distance
         return Contact(first, second, float(depth), tuple(point.tolist()))
 
-    def rigid_contacts(self, frame: str, placement: Any,
+    def rigid_contacts(self, frame: str, placement: Any, q: Array, moving: Collection[str],
                        deeper_than: float = 0.0) -> tuple[Contact, ...]:
         """
         Give what touches in the world when a frame stands at `placement` (pinocchio.SE3).
 
-        Only what is rigid with the frame counts, whose place is then known, and only contacts
-        `deeper_than` that [m].
+        Only what is rigid with the frame counts, whose place is then known: nothing but joints
+        that are not in `moving`, and stay as in q (nq,), between the two. Only contacts
+        `deeper_than` that [m] are told.
         """
-        fixed = self.robot.model.frames[self.robot.frame_id(frame)]
-        joint = int(fixed.parentJoint)
+        model, data = self.robot.model, self.robot.scratch_data()
+        pin.computeJointJacobians(model, data, q)
+        index = self.robot.frame_id(frame)
+        to_tip = pin.updateFramePlacement(model, data, index).inverse()
+        joints = self._rigid_with(int(model.frames[index].parentJoint), moving)
+        pairs = self._joints[self._pairs]
+        rigid = np.isin(pairs, joints)
+        known = (rigid[:, 0] & (pairs[:, 1] == 0)) | (rigid[:, 1] & (pairs[:, 0] == 0))
         found = []
-        joints = self._joints[self._pairs]
-        rigid = (joints.min(axis=1) == 0) & (joints.max(axis=1) == joint)
-        for k in np.flatnonzero(rigid).tolist() if joint else ():
+        for k in np.flatnonzero(known).tolist() if 0 not in joints else ():
             items = [self._items[i] for i in self._pairs[k]]
-            at = [placement * fixed.placement.inverse() * item.placement
-                  if item.joint == joint else item.placement for item in items]
+            at = [item.placement if item.joint == 0
+                  else placement * to_tip * data.oMi[item.joint] * item.placement
+                  for item in items]
             result = coal.DistanceResult()
             coal.distance(items[0].geometry, _transform(at[0]), items[1].geometry,
                           _transform(at[1]), coal.DistanceRequest(), result)
@@ -250,7 +250,17 @@ class CollisionChecker:
             if depth > deeper_than:
                 point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
                 found.append(Contact(items[0].name, items[1].name, depth, tuple(point.tolist())))
-        return tuple(found)
+        return _deepest(found)
+
+    def _rigid_with(self, joint: int, moving: Collection[str]) -> list[int]:
+        """Give Pinocchio's joints that no joint of `moving` moves relative to one of them."""
+        model = self.robot.model
+        columns = {column for name in moving for column in range(
+            self.robot.joint(name).velocity_index,
+            self.robot.joint(name).velocity_index + self.robot.joint(name).velocity_size)}
+        way = set(model.supports[joint])
+        return [other for other in set(self._joints.tolist()) if not columns & {
+            model.joints[int(i)].idx_v for i in way ^ set(model.supports[other])}]
 
     def distances(self, at: Configuration | Array, influence: float = 0.1,
                   most: int | None = None) -> Distances:
@@ -368,6 +378,14 @@ _own_chosen: dict[tuple[str, str], tuple[Any, Mask]] = {}
 _KEPT = 8
 _known: dict[tuple[Any, ...], CollisionChecker] = {}
 _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # of the indices in a cross product
+
+
+def _deepest(contacts: Iterable[Contact]) -> tuple[Contact, ...]:
+    """Keep the deepest contact of each two names, deepest first."""
+    kept: dict[tuple[str, str], Contact] = {}
+    for contact in sorted(contacts, key=lambda contact: -contact.depth):
+        kept.setdefault((contact.first, contact.second), contact)
+    return tuple(kept.values())
 
 
 def _transform(placement: Any) -> Any:

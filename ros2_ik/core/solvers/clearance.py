@@ -105,6 +105,6 @@ def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact
         if target.whole and target.relative_to is None:
             # how far a point a metre from the tip may be from where the exact target has it
             room = target.position_tolerance + target.orientation_tolerance * LEVER
-            found += checker.rigid_contacts(target.tip, target.function.reference,
-                                            max(room, 1e-4))
+            found += checker.rigid_contacts(target.tip, target.function.reference, problem.start,
+                                            problem.joint_names, max(room, 1e-4))
     return tuple(found)
