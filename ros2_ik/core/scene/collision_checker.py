@@ -1,8 +1,8 @@
 """Which parts of a robot touch what, and how far they are from it."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 import warnings
 
 import numpy as np
@@ -12,25 +12,15 @@ from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.errors import InvalidSceneError, UnknownNameError
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.carried import columns_carrying, follower_reduction
+from ros2_ik.core.scene.checked_pairs import Item, own_items, pairs_to_check, surroundings
 from ros2_ik.core.scene.contacts import Contact, Distances
 from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 from ros2_ik.core.scene.scene import Scene
-from ros2_ik.core.scene.scene_object import Part
-from ros2_ik.core.scene.self_pairs import DISABLED, RIGID, self_pairs
 
 
 class UnknownGeometryError(UnknownNameError):
     kind = 'link or object with geometry'
-
-
-class Item(NamedTuple):
-    """A convex piece of a link or an object, on one of Pinocchio's joints (0: the root)."""
-
-    name: str
-    joint: int
-    placement: Any
-    geometry: Any
 
 
 class CollisionChecker:
@@ -57,13 +47,13 @@ class CollisionChecker:
         if self.scene.scale:
             raise InvalidSceneError(f'links cannot be scaled ({dict(self.scene.scale)}); '
                                     'use padding')
-        own = _own_items(robot, self.geometry)
-        self._items = [*own, *self._surroundings()]
+        own = own_items(robot, self.geometry)
+        self._items = [*own, *surroundings(robot, self.scene)]
         self._model = _own_model(robot, self.geometry).copy()
         for index, item in enumerate(self._items[len(own):], len(own)):
             self._model.addGeometryObject(_geometry_object(index, item))
-        self._pairs = self._taken(self._chosen(len(own))) if pair is None \
-            else self._between(*pair)
+        self._pairs = self._between(*pair) if pair else self._taken(pairs_to_check(
+            robot, self.scene, self.geometry, self._items))
         self._data = self._model.createData()
         requests = _requests(len(self._pairs))
         self._data.collisionRequests, self._data.distanceRequests = requests
@@ -80,50 +70,6 @@ class CollisionChecker:
     def pair_count(self) -> int:
         """Number of pairs of pieces that are checked."""
         return len(self._pairs)
-
-    # -- what there is --------------------------------------------------------------------
-
-    def _surroundings(self) -> Iterator[Item]:
-        for thing in self.scene.objects.values():
-            yield from _pieces(thing.id, 0, thing.pose, thing.parts)
-        model = self.robot.model
-        for attached in self.scene.attached.values():
-            frame = model.frames[self.robot.frame_id(attached.link)]
-            yield from _pieces(attached.id, int(frame.parentJoint),
-                               frame.placement * attached.object.pose, attached.object.parts)
-
-    def _chosen(self, own: int) -> Mask:
-        """Which item is checked against which one after it, (i, i)."""
-        items, links = self._items, self.geometry.links
-        chosen = np.zeros((len(items), len(items)), dtype=bool)
-        chosen[:own, :own] = self._own_pairs()
-        joints = np.array([item.joint for item in items])
-        link_of = np.array([links.index(item.name) for item in items[:own]], dtype=np.intp)
-        checked: dict[str, Mask] = {}
-        for second in range(own, len(items)):
-            item = items[second]
-            if item.name not in checked:
-                checked[item.name] = np.array([not self._may_touch(link, item.name)
-                                               for link in links], dtype=bool)
-            chosen[:own, second] = checked[item.name][link_of] & (joints[:own] != item.joint)
-            for first in range(own, second) if self.scene.attached else ():
-                chosen[first, second] = (joints[first] != item.joint and not self._may_touch(
-                    items[first].name, item.name))
-        return chosen
-
-    def _own_pairs(self) -> Mask:
-        """Do that for the robot's own items; kept while the scene's matrix stays the same."""
-        key = (self.robot.key, self.geometry.key)
-        known = _own_chosen.get(key)
-        if known is None or known[0] is not self.scene.allowed:
-            allowed, items = self._allowed_links(), _own_items(self.robot, self.geometry)
-            chosen = np.zeros((len(items), len(items)), dtype=bool)
-            for second, item in enumerate(items):
-                for first, other in enumerate(items[:second]):
-                    names = (min(other.name, item.name), max(other.name, item.name))
-                    chosen[first, second] = other.joint != item.joint and names not in allowed
-            known = _own_chosen[key] = self.scene.allowed, chosen
-        return known[1]
 
     def _taken(self, chosen: Mask) -> Indices:
         """Enter pairs into the model; gives them, (k, 2)."""
@@ -158,25 +104,6 @@ class CollisionChecker:
         return frozenset(joint.name for joint in self.robot.joints if any(
             joint.velocity_index <= column < joint.velocity_index + joint.velocity_size
             for column in columns))
-
-    def _allowed_links(self) -> set[tuple[str, str]]:
-        """Pairs of links that may touch; a matrix of the scene's stands above the SRDF."""
-        found = self_pairs(self.robot, self.geometry)
-        allowed = {pair for pair, reason in found.allowed.items()
-                   if reason == RIGID or (reason != DISABLED)}
-        either = [*found.checked, *(p for p, reason in found.allowed.items()
-                                    if reason == DISABLED)]
-        return allowed | {pair for pair in either if self.scene.allowed.allowed(*pair)}
-
-    def _may_touch(self, one: str, other: str) -> bool:
-        scene = self.scene
-        if scene.allowed.allowed(one, other):
-            return True
-        for name, against in ((one, other), (other, one)):
-            held = scene.attached.get(name)
-            if held is not None and held.may_touch(scene.attached.get(against, against)):
-                return True
-        return False
 
     def _paddings(self) -> Array:
         """How much nearer than it is each pair counts, (k,)."""
@@ -374,7 +301,6 @@ def _requests(count: int) -> tuple[Any, Any]:
     return requests
 
 
-_own_chosen: dict[tuple[str, str], tuple[Any, Mask]] = {}
 _KEPT = 8
 _known: dict[tuple[Any, ...], CollisionChecker] = {}
 _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # of the indices in a cross product
@@ -396,25 +322,13 @@ def _q(at: Configuration | Array) -> Array:
     return at.q if isinstance(at, Configuration) else at
 
 
-def _pieces(name: str, joint: int, placement: Any, parts: tuple[Part, ...]) -> Iterator[Item]:
-    for part in parts:
-        for geometry in part.shape.parts():
-            yield Item(name, joint, placement * part.pose, geometry)
-
-
 def _geometry_object(index: int, item: Item) -> Any:
     return pin.GeometryObject(f'{index} {item.name}', item.joint, item.placement, item.geometry)
 
 
 @lru_cache(maxsize=8)
-def _own_items(robot: Robot, geometry: RobotGeometry) -> tuple[Item, ...]:
-    return tuple(Item(body.link, body.joint, body.placement, part)
-                 for body in geometry.bodies for part in body.shape.parts())
-
-
-@lru_cache(maxsize=8)
 def _own_model(robot: Robot, geometry: RobotGeometry) -> Any:
     model = pin.GeometryModel()
-    for index, item in enumerate(_own_items(robot, geometry)):
+    for index, item in enumerate(own_items(robot, geometry)):
         model.addGeometryObject(_geometry_object(index, item))
     return model
