@@ -24,14 +24,17 @@ from ros2_ik.core import (
     KinematicFunction,
     LookAt,
     Manipulability,
+    MinimumDistance,
     OrientationAngle,
     OrientationChord,
+    PairDistance,
     PointToLineDistance,
     PointToPlane,
     PointToPointDistance,
     UnknownFrameError,
     UserFunction,
 )
+from ros2_ik.core.scene import CollisionChecker, Scene, SceneObject, Sphere
 
 T = pose((0.1, -0.2, 0.4), (0.5, -0.9, 0.7))
 R = T[:3, :3]
@@ -46,6 +49,16 @@ def last(robot):
 
 def reach(at):
     return at.transform(at.robot.frame_names[-1])[0, 3] * at.q[:2]
+
+
+def two_balls(robot, a, b):
+    """Give a checker of a ball on a frame and one on another, or in the world."""
+    a, b = (name if name in robot.frame_names else 'panda_hand' for name in (a, b or a))
+    held = SceneObject('held', [(Sphere(0.05), pose(P))])
+    other = SceneObject('other', [(Sphere(0.1), pose(Q))])
+    scene = Scene(robot).attach(held, a)
+    return CollisionChecker(robot, scene.add(other) if a == b else scene.attach(other, b)).only(
+        'held', 'other')
 
 
 # name of the robot: its root joint, a frame, another frame
@@ -78,10 +91,12 @@ SAMPLES = {
     'look_at': [lambda _, a, b: LookAt(a, P, A, Q, b)],
     'manipulability': [lambda _, a, b: Manipulability(a, b),
                        lambda _, a, b: Manipulability(a, b, 'orientation')],
+    'minimum_distance': [lambda robot, a, b: MinimumDistance(two_balls(robot, a, b), 5.0, 2)],
     'orientation_angle': [lambda _, a, b: OrientationAngle(a, R, b),
                           lambda _, a, b: OrientationAngle(a, T, b, TURN)],
     'orientation_chord': [lambda _, a, b: OrientationChord(a, R, b),
                           lambda _, a, b: OrientationChord(a, T, b, TURN)],
+    'pair_distance': [lambda robot, a, b: PairDistance(two_balls(robot, a, b), 'held', 'other')],
     'point_to_line_distance': [lambda _, a, b: PointToLineDistance(a, P, Q, A, b)],
     'point_to_plane': [lambda _, a, b: PointToPlane(a, P, Q, A, b)],
     'point_to_point_distance': [lambda _, a, b: PointToPointDistance(a, P, Q, b)],

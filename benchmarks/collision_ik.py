@@ -1,0 +1,133 @@
+"""
+Collision-free IK against TRAC-IK + coal and Drake on the same problems, in one run.
+
+    tools/run pip install pytracik drake python-fcl yourdfpy trimesh
+    tools/run python benchmarks/collision_ik.py [--kinds shelf bin] [--count 100] [--drake 10]
+
+Every problem has an answer that touches nothing: it was found by random restarts that know
+nothing of the scene. All solvers start at the same random place, take turns and have 200 ms.
+TRAC-IK restarts from random seeds until the same checker finds the robot free; Drake's SNOPT has
+its minimum-distance constraint on the same hulls, and restarts, too. An answer counts when
+yourdfpy's frames are at the targets (1e-5 m, 1e-4 rad), the joints within
+their limits, and python-fcl finds no contact; "wrong" are claims of success that fail this test.
+
+`--claims 10000` makes so many claims of ours on scattered boxes and has only them judged; minutes
+for Baxter, a part of it with --kinds and another --seed.
+"""
+
+import argparse
+import time
+
+from collision.cases import Case, cases, many_cases, ours, TracIK
+from collision.record import Judge, Record
+from collision.scenes import KINDS, scattered
+import numpy as np
+
+from ros2_ik.core import load_kernels, Robot
+from ros2_ik.core.scene import CollisionChecker
+
+TRAC, DRAKE = 'TRAC-IK + coal', 'Drake'
+
+
+def solvers_for(robot: Robot, found: list[Case], drake: int) -> dict:
+    tips = list(found[0].targets)
+    solvers = {'ros2_ik': (ours, len(found))}
+    try:
+        solvers[TRAC] = TracIK(robot, tips).question, len(found)
+    except ImportError:
+        print('pytracik is missing: pip install pytracik')
+    if drake:
+        try:
+            from collision.drake_ik import DrakeIK
+            solvers[DRAKE] = DrakeIK(robot).question, min(drake, len(found))
+        except ImportError:
+            print('drake is missing: pip install drake')
+    return solvers
+
+
+def run_kind(kind: str, options: argparse.Namespace) -> dict[str, Record]:
+    robot = Robot.load(KINDS[kind][0])
+    found, judge = cases(kind, robot, options.count), Judge(robot)
+    solvers = solvers_for(robot, found, options.drake)
+    for case in found[:1]:      # what is made once counts for nobody
+        for question, _ in solvers.values():
+            question(case)(0.05)
+    records = {name: Record() for name in solvers}
+    for number, case in enumerate(found):
+        for name, (question, count) in solvers.items():
+            if number < count:
+                records[name].measure(case, judge, question(case))
+    return records
+
+
+def table(options: argparse.Namespace) -> None:
+    print('% solved in 20, 50, 200 ms; mean, p99 [ms]; wrong claims')
+    for kind in options.kinds:
+        records = run_kind(kind, options)
+        first = next(iter(records.values()))
+        for name, record in records.items():
+            print(f'{kind:18s} {name:15s} {len(record.good):4d} {record}   mean / ours '
+                  f'{record.mean / first.mean:6.2f}', flush=True)
+            for text in record.wrong[:3]:
+                print(f'    {text}')
+
+
+def claims(options: argparse.Namespace) -> None:
+    """Count colliding answers among many that are claimed to be free."""
+    kinds = [kind for kind in options.kinds if kind.startswith('scattered')]
+    for kind in kinds:
+        robot, record = Robot.load(KINDS[kind][0]), Record()
+        judge, wanted = Judge(robot), -(-options.claims // len(kinds))
+        for case in many_cases(kind, robot, wanted, options.seed):
+            record.measure(case, judge, ours(case))
+        print(f'{kind}: {sum(record.good)} claims judged free, {len(record.wrong)} wrong, '
+              f'{wanted - sum(record.good) - len(record.wrong)} without an answer', flush=True)
+        for text in record.wrong[:3]:
+            print(f'    {text}')
+
+
+def building() -> None:
+    """Time what a change of the scene costs (panda, 10 objects)."""
+    robot, generator = Robot.load('panda'), np.random.default_rng(0)
+    scene = scattered(robot, generator)
+    first = timed(lambda: CollisionChecker(robot, scene), 1)
+    again = timed(lambda: CollisionChecker(robot, scene), 20)
+    box = scene.objects['box 0']
+    moved = timed(lambda: CollisionChecker(robot, scene.move('box 0', box.pose)), 50)
+    added = timed(lambda: CollisionChecker(robot, scene.remove('box 0').add(box)), 50)
+    print(f'checker of panda and 10 objects: first {first:.1f} ms (goal 50), again {again:.2f}; '
+          f'one object moved {moved:.2f} ms (goal 1), added {added:.2f} ms (goal 1)')
+
+
+def timed(make, count: int) -> float:
+    """Give the median time of a call [ms]."""
+    seconds = []
+    for _ in range(count):
+        begin = time.perf_counter()
+        make()
+        seconds.append(time.perf_counter() - begin)
+    return 1e3 * float(np.median(seconds))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('--kinds', nargs='+', default=list(KINDS), choices=list(KINDS),
+                        metavar='KIND', help=', '.join(KINDS))
+    parser.add_argument('--count', type=int, default=100)
+    parser.add_argument('--drake', type=int, default=10, help='how many of them Drake gets, slow')
+    parser.add_argument('--claims', type=int, default=0)
+    parser.add_argument('--seed', type=int, default=0, help='of the cases of --claims')
+    parser.add_argument('--kernels', action=argparse.BooleanOptionalAction, default=True,
+                        help='compile the inner loops first')
+    options = parser.parse_args()
+    building()
+    if options.kernels:
+        load_kernels()
+    if options.claims:
+        claims(options)
+    else:
+        table(options)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,239 @@
+"""
+A judge of collisions that shares nothing with the checker: python-fcl on what the URDF names.
+
+Frames come from judge.py, meshes from trimesh, hulls from scipy; which links are checked against
+each other is read from the texts of URDF and SRDF.
+"""
+
+from functools import lru_cache
+from itertools import combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+from example_data import data_folder
+import fcl
+from judge import FileJudge, pose
+import numpy as np
+from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
+import trimesh
+
+FIXED = 'fixed'
+
+
+def hull(points):
+    """Make the convex hull of points for fcl, faces outward."""
+    found = ConvexHull(points)
+    index = np.full(len(points), -1)
+    index[found.vertices] = np.arange(len(found.vertices))
+    vertices = np.asarray(points)[found.vertices]
+    faces = index[found.simplices]
+    a, b, c = (vertices[faces[:, i]] for i in range(3))
+    inward = np.einsum('ij,ij->i', np.cross(b - a, c - a), found.equations[:, :3]) < 0
+    faces[inward] = faces[inward][:, [0, 2, 1]]
+    rows = np.hstack([np.full((len(faces), 1), 3), faces]).ravel()
+    return fcl.Convex(vertices, len(faces), rows)
+
+
+def triangles(vertices, faces):
+    """Make a mesh for fcl, as hollow as its surface is."""
+    model = fcl.BVHModel()
+    model.beginModel(len(vertices), len(faces))
+    model.addSubModel(np.asarray(vertices), np.asarray(faces))
+    model.endModel()
+    return model
+
+
+def fcl_shape(shape):
+    """Make fcl's geometry of one of ours, from its dimensions alone, and a radius about it."""
+    kind = shape.kind
+    if kind == 'box':
+        return fcl.Box(*shape.size), np.linalg.norm(shape.size) / 2
+    if kind == 'sphere':
+        return fcl.Sphere(shape.radius), shape.radius
+    if kind == 'ellipsoid':
+        return fcl.Ellipsoid(*shape.radii), max(shape.radii)
+    if kind in ('cylinder', 'cone', 'capsule'):
+        made = {'cylinder': fcl.Cylinder, 'cone': fcl.Cone, 'capsule': fcl.Capsule}[kind]
+        return made(shape.radius, shape.length), shape.radius + shape.length / 2
+    if kind in ('half_space', 'plane'):
+        made = fcl.Halfspace if kind == 'half_space' else fcl.Plane
+        return made(np.array(shape.normal), shape.offset), np.inf
+    points = shape.points if kind == 'convex_hull' else shape.vertices
+    return hull(points), np.linalg.norm(points, axis=1).max()
+
+
+class Solid:
+    """A piece of a link or an object; `place` is its pose in that."""
+
+    def __init__(self, geometry, radius, place):
+        self.geometry, self.radius, self.place = geometry, radius, place
+        self.body = fcl.CollisionObject(geometry, fcl.Transform())
+        self.centre = np.zeros(3)
+
+    def put(self, T):
+        """Move it with what it is part of."""
+        T = T @ self.place
+        self.centre = T[:3, 3]
+        self.body.setTransform(fcl.Transform(T[:3, :3], T[:3, 3]))
+
+
+class Tree:
+    """Which links are rigid on each other, and which pairs an SRDF disables."""
+
+    def __init__(self, urdf, srdf=None):
+        self.root = ElementTree.fromstring(urdf)
+        self._above = {joint.find('child').get('link'): joint for joint in
+                       self.root.findall('joint')}
+        disabled = [] if srdf is None else ElementTree.fromstring(srdf).findall(
+            'disable_collisions')
+        self.disabled = {frozenset((e.get('link1'), e.get('link2'))) for e in disabled}
+
+    def carrier(self, link):
+        """Highest link that moves with this one."""
+        while link in self._above and self._above[link].get('type') == FIXED:
+            link = self._above[link].find('parent').get('link')
+        return link
+
+    @property
+    def base(self):
+        """The root link."""
+        return next(link.get('name') for link in self.root.findall('link')
+                    if link.get('name') not in self._above)
+
+
+class StillFrames(FileJudge):
+    """yourdfpy's forward kinematics, worked out once for many links at the same joint values."""
+
+    _at = None
+
+    def transform(self, joints, frame, relative_to=None):
+        """Pose of a link at joint values by name, (4, 4)."""
+        if joints != self._at:
+            self._at = dict(joints)
+            self._urdf.update_cfg({name: joints[name] for name in self._urdf.actuated_joint_names})
+        return self._urdf.get_transform(frame, relative_to or self._urdf.base_link)
+
+
+@lru_cache(maxsize=8)
+def still_frames(urdf):
+    """Make the frames of a robot once."""
+    return StillFrames(urdf)
+
+
+class FclJudge:
+    """
+    Collisions of a robot among objects; `frames` judge its forward kinematics, yourdfpy's if None.
+
+    `raw` takes the meshes' triangles instead of their hulls. `floating` bases move relative to
+    the objects of the world.
+    """
+
+    def __init__(self, robot, frames=None, raw=False, floating=False):
+        self.frames = still_frames(robot.urdf) if frames is None else frames
+        self.tree, self.floating = Tree(robot.urdf, robot.srdf), floating
+        self.solids, self.links = {}, []
+        self.world, self.held = {}, {}
+        for link in self.tree.root.findall('link'):
+            found = [_solid(element, raw) for element in link.findall('collision')]
+            if found:
+                self.solids[link.get('name')] = found
+                self.links.append(link.get('name'))
+
+    def surround(self, scene):
+        """Take a scene's objects; replaces those there were."""
+        for name in [*self.world, *self.held]:
+            del self.solids[name]
+        self.world = {item.id: item.pose.homogeneous for item in scene.objects.values()}
+        self.held = {item.id: item for item in scene.attached.values()}
+        things = [*scene.objects.values(), *(item.object for item in self.held.values())]
+        for item in things:
+            self.solids[item.id] = [Solid(*fcl_shape(part.shape), part.pose.homogeneous)
+                                    for part in item.parts]
+        self.pairs = [pair for pair in combinations(self.solids, 2) if self._counts(*pair)]
+        return self
+
+    def _carrier(self, name):
+        if name in self.world:
+            return 'the world' if self.floating else self.tree.carrier(self.tree.base)
+        return self.tree.carrier(self.held[name].link if name in self.held else name)
+
+    def _counts(self, one, other):
+        if self._carrier(one) == self._carrier(other):
+            return False
+        for name, against in ((one, other), (other, one)):
+            if name in self.held and against in {*self.held[name].touch_links}:
+                return False
+        return frozenset((one, other)) not in self.tree.disabled
+
+    def place(self, joints):
+        """Put everything where it is at joint values."""
+        for name, solids in self.solids.items():
+            T = self.pose_of(joints, name)
+            for solid in solids:
+                solid.put(T)
+        return self
+
+    def pose_of(self, joints, name):
+        """Pose of a link or an object in the root frame, (4, 4)."""
+        if name in self.world:
+            return self.world[name]
+        if name in self.held:
+            held = self.held[name]
+            return self.frames.transform(joints, held.link) @ held.object.pose.homogeneous
+        return self.frames.transform(joints, name)
+
+    def touching(self, joints):
+        """Pairs of names that collide, as a set of frozensets."""
+        self.place(joints)
+        return {frozenset(pair) for pair in self.pairs
+                if any(_touch(a, b) for a in self.solids[pair[0]] for b in self.solids[pair[1]])}
+
+    def distance(self, one, other):
+        """Signed distance [m] of two names where `place` has put them."""
+        return min(distance(a.body, b.body) for a in self.solids[one] for b in self.solids[other])
+
+
+def distance(one, other):
+    """Signed distance of two of fcl's objects."""
+    result = fcl.DistanceResult()
+    return fcl.distance(one, other, fcl.DistanceRequest(enable_signed_distance=True), result)
+
+
+def touch(one, other):
+    """Whether two of fcl's objects collide."""
+    return bool(fcl.collide(one, other, fcl.CollisionRequest(), fcl.CollisionResult()))
+
+
+def _touch(a, b):
+    far = a.radius + b.radius
+    return (np.isinf(far) or np.linalg.norm(a.centre - b.centre) <= far) and touch(a.body, b.body)
+
+
+def _solid(element, raw):
+    origin, shape = element.find('origin'), element.find('geometry')[0]
+    T = np.eye(4)
+    if origin is not None:
+        xyz, rpy = (np.array([float(v) for v in origin.get(key, '0 0 0').split()])
+                    for key in ('xyz', 'rpy'))
+        T = pose(xyz, Rotation.from_euler('xyz', rpy).as_rotvec())
+    numbers = {key: [float(v) for v in text.split()] for key, text in shape.attrib.items()
+               if key != 'filename'}
+    if shape.tag == 'mesh':
+        vertices, faces = _mesh(shape.get('filename'), numbers.get('scale', [1, 1, 1]))
+        made = triangles(vertices, faces) if raw else hull(vertices)
+        return Solid(made, np.linalg.norm(vertices, axis=1).max(), T)
+    if shape.tag == 'box':
+        return Solid(fcl.Box(*numbers['size']), np.linalg.norm(numbers['size']) / 2, T)
+    radius = numbers['radius'][0]
+    if shape.tag == 'sphere':
+        return Solid(fcl.Sphere(radius), radius, T)
+    length = numbers['length'][0]
+    made = fcl.Cylinder if shape.tag == 'cylinder' else fcl.Capsule
+    return Solid(made(radius, length), radius + length / 2, T)
+
+
+def _mesh(address, scale):
+    path = data_folder().parents[1] / address.removeprefix('package://')
+    mesh = trimesh.load(Path(path), force='mesh')
+    return np.array(mesh.vertices) * scale, np.array(mesh.faces)

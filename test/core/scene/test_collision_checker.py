@@ -1,0 +1,446 @@
+"""What touches what, judged by python-fcl on the shapes that URDF and scene name."""
+
+import pickle
+
+from fcl_judge import FclJudge
+from judge import pose, TreeJudge
+import numpy as np
+import pytest
+from scenes import collision, pair, pairs, random_pose, scattered, solid, tool
+
+from ros2_ik.core import Configuration, Robot
+from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError, UnknownNameError
+from ros2_ik.core.scene import (
+    AllowedCollisions,
+    Box,
+    Capsule,
+    collision_checker,
+    CollisionChecker,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    HeightField,
+    Mesh,
+    OcTree,
+    Plane,
+    Scene,
+    SceneObject,
+    Sphere,
+)
+
+SHIPPED = ('panda', 'ur5', 'baxter')
+SMALL = [('mimic_chain', 'fixed'), ('fingers', 'fixed'), ('one_joint', 'fixed'),
+         ('nested', 'fixed'), ('two_arms', 'freeflyer'),
+         ('two_arms', 'planar')]
+COLUMN = Box([0.2, 0.2, 2])    # stands in the way of much
+
+
+def close_to(generator):
+    return random_pose(generator, (-0.5, -0.5, -0.3), (0.5, 0.5, 0.8))
+
+
+def compare(checker, judge, count, seed=1):
+    """Hold checker and judge against each other; gives how often something touched."""
+    generator, hits = np.random.default_rng(seed), 0
+    for _ in range(count):
+        q = checker.robot.random_q(generator)
+        wanted = judge.touching(checker.robot.to_joints(q))
+        assert checker.collides(q) == bool(wanted)
+        found = checker.in_collision(q)
+        assert pairs(found) == wanted and len(found) == len(wanted)
+        depths = [contact.depth for contact in found]
+        assert depths == sorted(depths, reverse=True) and all(depth >= -1e-6 for depth in depths)
+        hits += bool(wanted)
+    return hits
+
+
+def one_box(robot, box=COLUMN, T=None):
+    return Scene(robot).add(SceneObject('column', [box], pose((0.4, 0, 0.3)) if T is None else T))
+
+
+# -- against python-fcl -------------------------------------------------------------------
+
+@pytest.mark.parametrize('name', SHIPPED)
+def test_as_fcl_among_boxes(name, load):
+    robot = load(name)
+    for seed in range(3):
+        scene = scattered(robot, seed=seed)
+        judge = FclJudge(robot).surround(scene)
+        hits = compare(CollisionChecker(robot, scene), judge, 60, seed)
+        assert 5 < hits <= 60
+
+
+@pytest.mark.parametrize('name', SHIPPED)
+def test_as_fcl_among_all_kinds(name, load):
+    robot, generator = load(name), np.random.default_rng(3)
+    shapes = [Box([0.2, 0.1, 0.3]), Sphere(0.12), Cylinder(0.1, 0.3), Cone(0.15, 0.3),
+              Capsule(0.06, 0.3), Ellipsoid([0.1, 0.2, 0.05]),
+              Mesh(*_tetrahedron()), HalfSpace([0, 0, 1], -0.6)]
+    scene = Scene(robot)
+    for i, shape in enumerate(shapes):
+        T = None if isinstance(shape, HalfSpace) else random_pose(generator)
+        scene = scene.add(SceneObject(f'object {i}', [shape], T))
+    judge = FclJudge(robot).surround(scene)
+    assert compare(CollisionChecker(robot, scene), judge, 100) > 10
+
+
+def _tetrahedron():
+    return ([[0, 0, 0], [0.3, 0, 0], [0, 0.3, 0], [0, 0, 0.3]],
+            [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+
+
+@pytest.mark.parametrize(('name', 'root'), SMALL)
+def test_as_fcl_on_all_kinds_of_joints(name, root):
+    robot = solid(name, root)
+    generator = np.random.default_rng(2)
+    scene = Scene(robot)
+    for i in range(6):
+        scene = scene.add(SceneObject(f'box {i}', [Box(generator.uniform(0.1, 0.3, 3))],
+                                      close_to(generator)))
+    frames = TreeJudge(robot.urdf, root)
+    judge = FclJudge(robot, frames, floating=root != 'fixed').surround(scene)
+    assert compare(CollisionChecker(robot, scene), judge, 100) > 2
+
+
+@pytest.mark.parametrize('name', SHIPPED)
+def test_hulls_miss_nothing_that_triangles_touch(name, load):
+    robot, scene = load(name), scattered(load(name), seed=7)
+    raw = FclJudge(robot, raw=True).surround(scene)
+    checker, generator, seen = CollisionChecker(robot, scene), np.random.default_rng(4), 0
+    for _ in range(60):
+        q = robot.random_q(generator)
+        wanted = raw.touching(robot.to_joints(q))
+        assert wanted <= pairs(checker.in_collision(q))
+        seen += bool(wanted)
+    assert seen > 5
+
+
+def test_a_configuration_or_q(load):
+    robot = load('panda')
+    checker = CollisionChecker(robot, one_box(robot))
+    q = robot.to_q({'panda_joint2': 0.9, 'panda_joint4': -1.5, 'panda_joint6': 1.5})
+    at = Configuration(robot, q)
+    assert checker.collides(at) and checker.collides(q)
+    assert pairs(checker.in_collision(at)) == pairs(checker.in_collision(q)) != set()
+    assert checker.distances(at).distance == pytest.approx(checker.distances(q).distance)
+
+
+def test_an_empty_scene_by_default(load):
+    robot = load('panda')
+    checker = CollisionChecker(robot)
+    assert dict(checker.scene.objects) == {}
+    assert compare(checker, FclJudge(robot).surround(Scene(robot)), 100) > 0
+
+
+@pytest.mark.parametrize('shape', ['<sphere radius="0.05"/>', '<box size="0.1 0.2 0.3"/>',
+                                   '<cylinder radius="0.05" length="0.1"/>',
+                                   '<capsule radius="0.05" length="0.1"/>'])
+def test_what_is_deep_inside_collides(shape):
+    """With the centres near each other, where coal gives up unless asked for contacts."""
+    robot = solid('one_joint', shapes={'tip': shape}, xyz=(0, 0, 0))
+    generator = np.random.default_rng(0)
+    others = [Box([0.3] * 3), Sphere(0.2), Cylinder(0.2, 0.4), Cone(0.2, 0.4),
+              Capsule(0.1, 0.3), Ellipsoid([0.2, 0.3, 0.15]), Mesh(*_bin())]
+    for other in others:
+        for _ in range(60):
+            off = generator.uniform(-1, 1, 3) * 10 ** generator.uniform(-6, -1.5)
+            checker = CollisionChecker(robot, one_box(robot, other, pose([0.7, 0, 0.1] + off)))
+            assert checker.collides(robot.neutral)
+            assert pairs(checker.in_collision(robot.neutral)) == {pair('tip', 'column')}
+
+
+# -- contacts -----------------------------------------------------------------------------
+
+def test_a_contact_says_who_how_deep_and_where():
+    robot = solid('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
+    scene = Scene(robot).add(SceneObject('ball', [Sphere(0.2)], pose((0.95, 0, 0.1))))
+    contact, = CollisionChecker(robot, scene).in_collision(robot.neutral)
+    assert pair(contact.first, contact.second) == pair('tip', 'ball')
+    assert contact.depth == pytest.approx(0.05, abs=1e-6)
+    assert contact.point == pytest.approx((0.775, 0, 0.1), abs=1e-6)
+    assert "'tip'" in str(contact) and "'ball'" in str(contact) and '0.05' in str(contact)
+
+
+def test_of_several_pieces_the_deepest_counts():
+    robot = solid('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
+    parts = [(Sphere(0.1), pose((0.15, 0, 0))), (Sphere(0.1), pose((0.05, 0, 0)))]
+    scene = Scene(robot).add(SceneObject('pair', parts, pose((0.7, 0, 0.1))))
+    contact, = CollisionChecker(robot, scene).in_collision(robot.neutral)
+    assert contact.depth == pytest.approx(0.15, abs=1e-6)
+
+
+def test_contact_points_are_inside_both(load):
+    """Of the hulls: no further outside either than the depth."""
+    robot, scene = load('ur5'), scattered(load('ur5'), seed=2)
+    checker, generator, seen = CollisionChecker(robot, scene), np.random.default_rng(0), 0
+    for _ in range(200):
+        for contact in checker.in_collision(robot.random_q(generator)):
+            name = next((n for n in (contact.first, contact.second) if n in scene.objects), None)
+            if name is not None:
+                thing = scene.objects[name]
+                point = np.abs(thing.pose.actInv(np.array(contact.point)))
+                assert (point <= thing.parts[0].shape.size / 2 + 1e-6).all()
+                seen += 1
+    assert seen > 50
+
+
+# -- which pairs --------------------------------------------------------------------------
+
+def test_what_the_srdf_disables_is_not_checked_but_a_matrix_stands_above_it(load):
+    robot = load('panda')
+    disabled = sorted(robot.disabled_pairs)
+    q = robot.to_q({'panda_joint4': -1.5})
+    assert CollisionChecker(robot).in_collision(q) == ()
+    strict = Scene(robot).with_allowed(AllowedCollisions())
+    found = pairs(CollisionChecker(robot, strict).in_collision(q))
+    assert found and found <= {frozenset(names) for names in disabled}
+
+
+def test_allowed_pairs(load):
+    robot, scene = load('panda'), one_box(load('panda'))
+    q = robot.to_q({'panda_joint2': 0.9, 'panda_joint4': -1.5, 'panda_joint6': 1.5})
+    found = pairs(CollisionChecker(robot, scene).in_collision(q))
+    assert len(found) > 1
+    one = next(iter(found))
+    rest = CollisionChecker(robot, scene.allow(*one)).in_collision(q)
+    assert pairs(rest) == found - {one}
+    all_allowed = scene.with_allowed(scene.allowed.with_default('column'))
+    assert CollisionChecker(robot, all_allowed).in_collision(q) == ()
+    link = next(name for name in one if name != 'column')
+    again = all_allowed.allow(link, 'column', False)
+    assert pairs(CollisionChecker(robot, again).in_collision(q)) == {one}
+
+
+def test_links_of_two_allowing_defaults(load):
+    robot = load('panda')
+    q = robot.to_q({'panda_joint2': 1.6, 'panda_joint4': -3.0})
+    found = pairs(CollisionChecker(robot).in_collision(q))
+    assert found
+    names = {name for one in found for name in one}
+    matrix = AllowedCollisions.of_robot(robot)
+    for name in names:
+        matrix = matrix.with_default(name)
+    assert not CollisionChecker(robot, Scene(robot).with_allowed(matrix)).collides(q)
+
+
+def test_what_does_not_move_is_left_out(load):
+    """A table through the pedestal is there for good."""
+    robot = load('panda')
+    scene = Scene(robot).add(SceneObject('floor', [Box([2, 2, 0.2])], pose((0, 0, -0.05))))
+    q = robot.to_q({'panda_joint4': -1.5})
+    assert CollisionChecker(robot, scene).in_collision(q) == ()
+    free = Robot.load('panda', root_joint='freeflyer')
+    scene = Scene(free).add(SceneObject('floor', [Box([2, 2, 0.2])], pose((0, 0, -0.05))))
+    q = free.to_q({'panda_joint4': -1.5})
+    assert pair('floor', 'panda_link0') in pairs(CollisionChecker(free, scene).in_collision(q))
+
+
+def test_nothing_to_check(small):
+    for robot in (small('one_joint'), small('one_link'), small('all_fixed')):
+        scene = Scene(robot).add(SceneObject('column', [COLUMN]))
+        checker = CollisionChecker(robot, scene)
+        assert not checker.collides(robot.neutral) and checker.in_collision(robot.neutral) == ()
+        found = checker.distances(robot.neutral)
+        assert found.names == () and found.jacobian.shape == (0, robot.nv)
+        assert checker.pair_count == 0 and checker.moving_joints == frozenset()
+
+
+# -- the scene's versions -----------------------------------------------------------------
+
+def test_the_same_version_gives_the_same_checker(load):
+    robot, scene = load('panda'), one_box(load('panda'))
+    assert collision_checker(robot, scene) is collision_checker(robot, scene)
+    assert collision_checker(robot, scene) is collision_checker(robot, pickle.loads(
+        pickle.dumps(scene)))
+    moved = scene.move('column', pose((2, 0, 0)))
+    assert collision_checker(robot, moved) is not collision_checker(robot, scene)
+    assert collision_checker(robot, scene, 'pieces') is not collision_checker(robot, scene)
+
+
+def test_moving_an_object_leaves_the_old_checker_right(load):
+    robot, scene = load('ur5'), scattered(load('ur5'), 4)
+    generator = np.random.default_rng(5)
+    scenes = [scene]
+    for i in range(5):
+        scenes.append(scenes[-1].move(f'box {i % 4}', random_pose(generator)))
+    scenes.append(scenes[-1].remove('box 1'))
+    scenes.append(scenes[-1].add(SceneObject('ball', [Sphere(0.2)], pose((0.4, 0.2, 0.4)))))
+    checkers = [collision_checker(robot, one) for one in scenes]
+    judge = FclJudge(robot)
+    for checker in (*checkers, *checkers[::-1]):
+        compare(checker, judge.surround(checker.scene), 15)
+
+
+def test_survives_pickling(load):
+    robot, scene = load('panda'), one_box(load('panda'))
+    checker = CollisionChecker(robot, scene, 'pieces', 'leave out')
+    copy = pickle.loads(pickle.dumps(checker))
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        q = robot.random_q(generator)
+        assert pairs(copy.in_collision(q)) == pairs(checker.in_collision(q))
+        np.testing.assert_allclose(copy.distances(q).distance, checker.distances(q).distance,
+                                   atol=1e-9)
+
+
+def test_distances_and_collisions_do_not_disturb_each_other(load):
+    robot, scene = load('panda'), scattered(load('panda'))
+    mixed, generator = CollisionChecker(robot, scene), np.random.default_rng(1)
+    for _ in range(50):
+        q, other = robot.random_q(generator), robot.random_q(generator)
+        fresh = CollisionChecker(robot, scene)
+        mixed.distances(other), mixed.in_collision(other)
+        assert mixed.collides(q) == fresh.collides(q)
+        assert pairs(mixed.in_collision(q)) == pairs(fresh.in_collision(q))
+        mixed.collides(other)
+        np.testing.assert_allclose(mixed.distances(q).distance, fresh.distances(q).distance,
+                                   atol=1e-9)
+
+
+# -- shapes without an end, hollow ones, pieces -------------------------------------------
+
+@pytest.mark.parametrize('height', [-0.2, 0.3, 0.6])
+@pytest.mark.parametrize('kind', [HalfSpace, Plane])
+def test_flats(kind, height, load):
+    robot = load('panda')
+    scene = Scene(robot).add(SceneObject('flat', [kind([0, 0.6, 0.8], height)]))
+    checker, generator = CollisionChecker(robot, scene), np.random.default_rng(0)
+    hulls = FclJudge(robot)
+    for _ in range(30):
+        q = robot.random_q(generator)
+        below, above = set(), set()
+        for link in set(hulls.links) - {'panda_link0'}:
+            heights = _corners(robot, link, q) @ np.array([0, 0.6, 0.8])
+            below |= {pair(link, 'flat')} if heights.min() <= height else set()
+            above |= {pair(link, 'flat')} if heights.max() >= height else set()
+        found = {one for one in pairs(checker.in_collision(q)) if 'flat' in one}
+        assert found == (below if kind is HalfSpace else below & above)
+
+
+def _corners(robot, link, q):
+    """All vertices of a link's hulls in the root frame, (n, 3)."""
+    from ros2_ik.core.scene.robot_geometry import robot_geometry
+    at, found = Configuration(robot, q), []
+    for body in robot_geometry(robot).bodies:
+        if body.link == link:
+            T = (at.placement(link) * body.in_link).homogeneous
+            points = (body.shape.vertices if isinstance(body.shape, Mesh) else np.array(
+                np.meshgrid(*[[-s / 2, s / 2] for s in body.shape.size])).reshape(3, -1).T)
+            found.append(points @ T[:3, :3].T + T[:3, 3])
+    return np.vstack(found)
+
+
+def test_cells_of_an_octree_are_boxes(load):
+    robot, generator = load('panda'), np.random.default_rng(6)
+    cells = np.unique(np.round(generator.uniform(-0.6, 0.6, (40, 3)) / 0.1 - 0.5), axis=0)
+    centres = (cells + 0.5) * 0.1 + [0, 0, 0.0]
+    tree = Scene(robot).add(SceneObject('cells', [OcTree(centres, 0.1)]))
+    boxes = Scene(robot).add(SceneObject('cells', [
+        (Box([0.1] * 3), pose(centre)) for centre in centres]))
+    one, other = CollisionChecker(robot, tree), CollisionChecker(robot, boxes)
+    hits = 0
+    for _ in range(100):
+        q = robot.random_q(generator)
+        assert one.collides(q) == other.collides(q)
+        assert pairs(one.in_collision(q)) == pairs(other.in_collision(q))
+        hits += one.collides(q)
+    assert hits > 10
+
+
+def test_a_bin_of_pieces_can_be_reached_into():
+    robot = solid('one_joint', shapes={'tip': '<sphere radius="0.05"/>'}, xyz=(0, 0, 0))
+    inside = {}
+    for detail in ('hull', 'pieces'):
+        scene = Scene(robot).add(SceneObject('bin', [Mesh(*_bin(), detail)], pose((0.7, 0, 0.1))))
+        checker = CollisionChecker(robot, scene)
+        inside[detail] = checker.collides(robot.neutral)
+        assert checker.collides(robot.to_q({'turn': 0.17}))    # in the wall
+        assert not checker.collides(robot.to_q({'turn': 1.5}))
+    assert inside == {'hull': True, 'pieces': False}
+
+
+def _bin():
+    """Make a box without a lid, outside 0.3 m wide, its walls 5 cm."""
+    rings = [(0.15, -0.15), (0.15, 0.15), (0.1, 0.15), (0.1, -0.1)]    # half width, height
+    vertices = [(x * half, y * half, z) for half, z in rings
+                for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    faces = [(0, 2, 1), (0, 3, 2), (12, 13, 14), (12, 14, 15)]
+    for ring in (0, 4, 8):
+        for i in range(4):
+            a, b, c, d = ring + i, ring + (i + 1) % 4, ring + 4 + (i + 1) % 4, ring + 4 + i
+            faces += [(a, b, c), (a, c, d)]
+    return np.array(vertices), np.array(faces)
+
+
+def test_a_height_field_is_seen(load):
+    robot = load('panda')
+    heights = np.zeros((5, 5))
+    heights[:, 3:] = 0.4
+    scene = Scene(robot).add(SceneObject('hills', [HeightField(2.0, 2.0, heights)],
+                                         pose((0, 0, -0.1))))
+    checker = CollisionChecker(robot, scene)
+    stretched = robot.to_q({'panda_joint2': 1.7, 'panda_joint4': -0.1})
+    assert checker.collides(stretched) and checker.in_collision(stretched)
+    assert not checker.collides(robot.to_q({'panda_joint4': -0.1}))
+    assert np.isfinite(checker.distances(stretched).distance).all()
+
+
+# -- refusals -----------------------------------------------------------------------------
+
+def test_scaled_links_are_refused(load):
+    robot = load('panda')
+    with pytest.raises(InvalidSceneError, match='panda_hand.*padding'):
+        CollisionChecker(robot, Scene(robot).with_scale({'panda_hand': 1.1}))
+
+
+@pytest.mark.parametrize('options', [{'meshes': 'fine'}, {'missing': 'ignore'}])
+def test_bad_options_are_refused(options, load):
+    with pytest.raises(InvalidOptionError, match='valid: '):
+        CollisionChecker(load('panda'), **options)
+
+
+def test_missing_meshes():
+    shape = '<mesh filename="package://nowhere/none.stl"/>'
+    robot = Robot.from_urdf(
+        f'<robot name="r"><link name="base"/><link name="tip">{collision(shape)}</link>'
+        '<joint name="j" type="continuous"><parent link="base"/><child link="tip"/></joint>'
+        '</robot>')
+    with pytest.raises(InvalidSceneError, match='nowhere/none.stl'):
+        CollisionChecker(robot)
+    assert not CollisionChecker(robot, missing='leave out').collides(robot.neutral)
+
+
+def test_only_one_pair(load):
+    robot, scene = load('panda'), one_box(load('panda'))
+    checker = CollisionChecker(robot, scene.allow('panda_hand', 'column'))
+    q = robot.to_q({'panda_joint2': 0.9, 'panda_joint4': -1.5, 'panda_joint6': 1.5})
+    only = checker.only('panda_hand', 'column')
+    assert pairs(only.in_collision(q)) == {pair('panda_hand', 'column')}
+    assert only.moving_joints == {f'panda_joint{i}' for i in range(1, 8)}
+    with pytest.raises(UnknownNameError, match="'colum'.*'column'"):
+        checker.only('panda_hand', 'colum')
+
+
+def test_a_scene_of_another_robot_is_refused(load):
+    with pytest.raises(InvalidSceneError):
+        CollisionChecker(load('panda'), Scene(load('ur5')))
+
+
+def test_attached_objects_are_held(load):
+    robot = load('panda')
+    scene = scattered(robot, seed=4).attach(tool(), 'panda_hand', ['panda_leftfinger',
+                                                                   'panda_rightfinger'])
+    judge = FclJudge(robot).surround(scene)
+    assert compare(CollisionChecker(robot, scene), judge, 100) > 10
+
+
+def test_judges_agree(load):
+    """A plain product of matrices and yourdfpy put the same things into contact."""
+    robot, scene = load('baxter'), scattered(load('baxter'))
+    one = FclJudge(robot).surround(scene)
+    other = FclJudge(robot, TreeJudge(robot.urdf)).surround(scene)
+    generator = np.random.default_rng(0)
+    for _ in range(10):
+        joints = robot.to_joints(robot.random_q(generator))
+        assert one.touching(joints) == other.touching(joints)

@@ -1,0 +1,213 @@
+"""Padding, and what a robot holds."""
+
+import pickle
+
+from fcl_judge import FclJudge
+from judge import pose, TreeJudge
+import numpy as np
+import pytest
+from scenes import pair, pairs, scattered, solid, tool
+
+from ros2_ik.core import Configuration, Robot
+from ros2_ik.core.scene import Box, Capsule, CollisionChecker, Scene, SceneObject, Sphere
+
+BALL = '<sphere radius="0.1"/>'
+
+
+def ball_arm():
+    """Make a ball that turns about z, 0.7 m out and 0.1 m up."""
+    return solid('one_joint', shapes={'tip': BALL}, xyz=(0, 0, 0))
+
+
+def ball_at(x, radius=0.2):
+    return SceneObject('ball', [Sphere(radius)], pose((x, 0, 0.1)))
+
+
+# -- padding ------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(('padding', 'touches'), [(0.0, False), (0.019, False), (0.021, True)])
+def test_padding_keeps_objects_that_far(padding, touches):
+    robot = ball_arm()
+    scene = Scene(robot).add(ball_at(1.02)).with_padding({'tip': padding})
+    checker = CollisionChecker(robot, scene)
+    assert checker.collides(robot.neutral) == touches
+    found = checker.distances(robot.neutral)
+    assert found.distance == pytest.approx([0.02 - padding], abs=1e-6)
+    contacts = checker.in_collision(robot.neutral)
+    assert [c.depth for c in contacts] == pytest.approx([padding - 0.02] * touches, abs=1e-6)
+
+
+def test_padding_of_an_overlap_makes_it_deeper():
+    robot = ball_arm()
+    scene = Scene(robot).add(ball_at(0.95)).with_padding({'tip': 0.03})
+    contact, = CollisionChecker(robot, scene).in_collision(robot.neutral)
+    assert contact.depth == pytest.approx(0.08, abs=1e-6)
+
+
+def test_links_are_not_padded_against_each_other():
+    """As in MoveIt."""
+    robot = solid('two_arms', shapes={'left_hand': BALL, 'right_hand': BALL}, xyz=(0, 0, 0))
+    srdf_free = Robot.from_urdf(robot.urdf)
+    generator = np.random.default_rng(0)
+    plain = CollisionChecker(srdf_free)
+    padded = CollisionChecker(srdf_free, Scene(srdf_free).with_padding(
+        {'left_hand': 0.3, 'right_hand': 0.3}))
+    for _ in range(30):
+        q = robot.random_q(generator)
+        assert padded.distances(q, np.inf).distance == pytest.approx(
+            plain.distances(q, np.inf).distance)
+        assert padded.collides(q) == plain.collides(q)
+
+
+@pytest.mark.parametrize('name', ['panda', 'baxter'])
+def test_padded_pairs_are_those_nearer_than_the_padding(name, load):
+    robot, scene = load(name), scattered(load(name), seed=3)
+    links = {'panda': ['panda_hand', 'panda_link5'], 'baxter': ['left_gripper_base',
+                                                                'right_lower_elbow']}[name]
+    links = [link for link in FclJudge(robot).links if link in links
+             or link.startswith(('panda_link', 'left_upper'))]
+    padding = {link: 0.01 * (1 + i % 4) for i, link in enumerate(links)}
+    checker = CollisionChecker(robot, scene.with_padding(padding))
+    judge, generator = FclJudge(robot).surround(scene), np.random.default_rng(0)
+    plain, more = CollisionChecker(robot, scene), 0
+    for _ in range(30):
+        q = robot.random_q(generator)
+        judge.place(robot.to_joints(q))
+        wanted = pairs(plain.in_collision(q))
+        near = {}
+        for one, other in judge.pairs:
+            if other in scene.objects and one in padding:
+                near[pair(one, other)] = judge.distance(one, other) - padding[one]
+        found = pairs(checker.in_collision(q))
+        for names, distance in near.items():
+            if abs(distance) > 1e-5:
+                assert (names in found) == (distance < 0)
+        assert found >= wanted and found - wanted <= set(near)
+        more += len(found - wanted)
+        assert checker.collides(q) == bool(found)
+    assert more > 3
+
+
+def test_padding_reaches_what_is_near_and_distances_know(load):
+    """Also where the balls round two shapes are farther from each other than the influence."""
+    robot = ball_arm()
+    scene = Scene(robot).add(ball_at(1.3)).with_padding({'tip': 0.25})
+    found = CollisionChecker(robot, scene).distances(robot.neutral, 0.1)
+    assert found.distance == pytest.approx([0.05], abs=1e-6)
+
+
+def test_a_held_object_is_not_padded_by_its_link():
+    """Padding is the link's; what it holds is as large as it is."""
+    robot = ball_arm()
+    held = SceneObject('held', [Sphere(0.05)], pose((0.2, 0, 0)))
+    scene = Scene(robot).add(ball_at(1.2)).attach(held, 'tip').with_padding({'tip': 0.05})
+    found = CollisionChecker(robot, scene).only('held', 'ball').distances(robot.neutral, 1.0)
+    assert found.distance == pytest.approx([0.05], abs=1e-6)
+
+
+# -- attached objects ---------------------------------------------------------------------
+
+def test_a_held_stick_goes_where_its_link_goes(load):
+    robot = load('panda')
+    scene = scattered(robot, seed=5).attach(tool(0.3), 'panda_hand',
+                                            ['panda_leftfinger', 'panda_rightfinger'])
+    checker = CollisionChecker(robot, scene)
+    judge, generator = FclJudge(robot).surround(scene), np.random.default_rng(0)
+    with_stick = 0
+    for _ in range(150):
+        q = robot.random_q(generator)
+        wanted = judge.touching(robot.to_joints(q))
+        assert pairs(checker.in_collision(q)) == wanted
+        with_stick += any('stick' in names for names in wanted)
+    assert with_stick > 10
+
+
+def test_touch_links_may_be_touched_and_others_not(load):
+    robot = load('panda')
+    q = robot.to_q({'panda_joint4': -1.5})
+    beside = [*(f'panda_link{i}' for i in (4, 5, 6)), 'panda_hand', 'panda_leftfinger',
+              'panda_rightfinger']
+    free = Scene(robot).attach(tool(0.3), 'panda_link7', beside)
+    assert CollisionChecker(robot, free).in_collision(q) == ()
+    held = Scene(robot).attach(tool(0.3), 'panda_link6')
+    found = pairs(CollisionChecker(robot, held).in_collision(q))
+    assert any('stick' in names for names in found)
+    assert pair('stick', 'panda_link6') not in found
+    allowed = held
+    for names in found:
+        allowed = allowed.allow(*names)
+    assert CollisionChecker(robot, allowed).in_collision(q) == ()
+
+
+def test_two_held_objects(load):
+    """Those of one link never touch; those of two links do, unless one allows it."""
+    robot = load('baxter')
+    long = [(Capsule(0.02, 3.0), pose())]
+    same = Scene(robot).attach(SceneObject('a', long), 'left_gripper').attach(
+        SceneObject('b', long), 'left_gripper')
+    q = robot.to_q(None)
+    assert pair('a', 'b') not in pairs(CollisionChecker(robot, same).in_collision(q))
+    ball = [Sphere(3.0)]
+    apart = Scene(robot).attach(SceneObject('a', ball), 'left_gripper').attach(
+        SceneObject('b', ball), 'right_gripper')
+    assert pair('a', 'b') in pairs(CollisionChecker(robot, apart).in_collision(q))
+    friends = Scene(robot).attach(SceneObject('a', ball), 'left_gripper').attach(
+        SceneObject('b', ball), 'right_gripper', ['a'])
+    assert pair('a', 'b') not in pairs(CollisionChecker(robot, friends).in_collision(q))
+
+
+def test_what_the_base_holds_is_met_by_the_arm(load):
+    robot = load('panda')
+    box = SceneObject('box', [Box([0.2, 0.2, 0.4])], pose((0.45, 0, 0.4)))
+    world = CollisionChecker(robot, Scene(robot).add(box))
+    held = CollisionChecker(robot, Scene(robot).attach(box, 'panda_link0'))
+    floor = SceneObject('floor', [Box([2, 2, 0.2])], pose((0, 0, -0.05)))
+    both = CollisionChecker(robot, Scene(robot).attach(box, 'panda_link0').add(floor))
+    generator, hits = np.random.default_rng(1), 0
+    for _ in range(60):
+        q = robot.random_q(generator)
+        wanted = pairs(world.in_collision(q))
+        assert pairs(held.in_collision(q)) == wanted
+        assert {names for names in pairs(both.in_collision(q)) if 'floor' not in names} == wanted
+        assert pair('box', 'floor') not in pairs(both.in_collision(q))
+        hits += any('box' in names for names in wanted)
+    assert hits > 10
+
+
+def test_attaching_what_is_in_the_world_stops_it_from_touching(load):
+    robot, at = load('panda'), {'panda_joint2': 0.3, 'panda_joint4': -2.0, 'panda_joint6': 1.6}
+    q = robot.to_q(at)
+    T = Configuration(robot, q).transform('panda_hand')
+    scene = Scene(robot).add(SceneObject('cup', [Sphere(0.05)], T))
+    assert CollisionChecker(robot, scene).collides(q)
+    held = scene.attach('cup', 'panda_hand', ['panda_leftfinger', 'panda_rightfinger'],
+                        at=Configuration(robot, q))
+    assert CollisionChecker(robot, held).in_collision(q) == ()
+    elsewhere = robot.to_q({**at, 'panda_joint1': 1.0})
+    assert CollisionChecker(robot, held).in_collision(elsewhere) == ()
+    back = held.detach('cup', at=Configuration(robot, elsewhere))
+    assert CollisionChecker(robot, back).collides(elsewhere)
+    assert not CollisionChecker(robot, back).collides(q)
+
+
+@pytest.mark.parametrize(('name', 'root', 'link'), [
+    ('mimic_chain', 'fixed', 'lc'), ('fingers', 'fixed', 'left_tip'),
+    ('two_arms', 'freeflyer', 'left_hand'), ('nested', 'fixed', 'drone')])
+def test_held_on_all_kinds_of_joints(name, root, link):
+    robot = solid(name, root)
+    scene = scattered(robot, 5, 1).attach(tool(0.4, 0.05), link)
+    judge = FclJudge(robot, TreeJudge(robot.urdf, root), floating=root != 'fixed').surround(scene)
+    checker, generator = CollisionChecker(robot, scene), np.random.default_rng(2)
+    for _ in range(80):
+        q = robot.random_q(generator)
+        assert pairs(checker.in_collision(q)) == judge.touching(robot.to_joints(q))
+
+
+def test_survives_pickling(load):
+    robot = load('panda')
+    scene = scattered(robot).attach(tool(0.3), 'panda_hand').with_padding({'panda_link5': 0.1})
+    checker = CollisionChecker(robot, scene)
+    copy, generator = pickle.loads(pickle.dumps(checker)), np.random.default_rng(0)
+    for _ in range(30):
+        q = robot.random_q(generator)
+        assert pairs(copy.in_collision(q)) == pairs(checker.in_collision(q))
