@@ -163,10 +163,11 @@ def test_descents_end_as_plain_ones(name, load):
     for _ in range(25):
         at = Configuration(robot, robot.random_q(generator))
         p = at.transform(tip)[:3, 3]
-        problem = IKProblem(robot, [PoseTarget(tip, at.transform(tip), weights=(1, 1, 1, 1, 1, 0))],
-                            constraints=[Constraint(PointToPlane(
-                                tip, (0, 0, 0.1), p, (0, 0, 1)), -1.0, 1.0)],
-                            costs=[LeastSquares(JointPositions(wrap=False))])
+        plane = PointToPlane(tip, (0, 0, 0.1), p, (0, 0, 1))
+        problem = IKProblem(
+            robot, [PoseTarget(tip, at.transform(tip), weights=(1, 1, 1, 1, 1, 0))],
+            constraints=[Constraint(plane, -1.0, 1.0)],
+            costs=[LeastSquares(JointPositions(wrap=False))])
         start = problem.locked(robot.random_q(generator))
         fast = make_solver('sqp', problem, {}).attempt(start, Budget())
         kernels._loaded.clear()
