@@ -1,10 +1,10 @@
 """
 Starts a mock robot and the node that answers for it.
 
-    ros2 launch ros2_ik demo.launch.py robot:=ur5
+    ros2 launch ros2_ik demo.launch.py robot:=ur5 scene:=table
 
 The mock robot publishes robot_description, robot_description_semantic and joint_states, the node
-is that of ik.launch.py, with the same `config` and `namespace`.
+is that of ik.launch.py, with the same `scene`, `config` and `namespace`.
 """
 
 from pathlib import Path
@@ -20,10 +20,13 @@ def generate_launch_description() -> LaunchDescription:
     """Describe the arguments and both nodes."""
     namespace = LaunchConfiguration('namespace')
     # the node reads what the mock robot publishes, as it would from a real one
-    arguments = {'robot': '', 'config': LaunchConfiguration('config'), 'namespace': namespace}
+    arguments = {'robot': '', 'scene': LaunchConfiguration('scene'),
+                 'config': LaunchConfiguration('config'), 'namespace': namespace}
     source = PythonLaunchDescriptionSource(str(Path(__file__).with_name('ik.launch.py')))
     return LaunchDescription([
         DeclareLaunchArgument('robot', default_value='panda', description='Shipped robot.'),
+        DeclareLaunchArgument('scene', default_value='',
+                              description='Shipped scene, such as table, or YAML file.'),
         DeclareLaunchArgument('config', default_value='',
                               description='YAML file with parameters of the node.'),
         DeclareLaunchArgument('namespace', default_value='', description='Of both nodes.'),

@@ -3,6 +3,7 @@ Starts the node ros2_ik.
 
     ros2 launch ros2_ik ik.launch.py                                  robot from the topics
     ros2 launch ros2_ik ik.launch.py robot:=panda                     a shipped robot
+    ros2 launch ros2_ik ik.launch.py robot:=panda scene:=table        a shipped scene, or a file
     ros2 launch ros2_ik ik.launch.py config:=my_cell.yaml namespace:=left
 
 Without `robot` the node takes what robot_state_publisher publishes on robot_description, and the
@@ -31,6 +32,8 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription([
         DeclareLaunchArgument('robot', default_value='', description='Shipped robot, such as '
                               'panda. Empty: from the topic robot_description.'),
+        DeclareLaunchArgument('scene', default_value='', description='Shipped scene, such as '
+                              'table, or YAML file. Empty: nothing stands round the robot.'),
         DeclareLaunchArgument('config', default_value='',
                               description='YAML file with parameters of the node.'),
         DeclareLaunchArgument('namespace', default_value='', description='Of the node and of '
@@ -41,7 +44,8 @@ def generate_launch_description() -> LaunchDescription:
 
 def make_node(context: LaunchContext) -> list[Node]:
     """Make the node; raises when the robot is unknown or the file is not there."""
-    robot, config = (LaunchConfiguration(name).perform(context) for name in ('robot', 'config'))
+    robot, scene, config = (LaunchConfiguration(name).perform(context)
+                            for name in ('robot', 'scene', 'config'))
     parameters = []
     if config:
         path = Path(config).expanduser()
@@ -50,6 +54,8 @@ def make_node(context: LaunchContext) -> list[Node]:
         parameters.append(str(path))
     if robot:
         parameters.append(description(robot))
+    if scene:
+        parameters.append({'scene': ParameterValue(scene, value_type=str)})
     return [Node(package='ros2_ik', executable='ik_node', name='ros2_ik', output='screen',
                  namespace=LaunchConfiguration('namespace'), parameters=parameters)]
 

@@ -38,6 +38,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--seed', '--joints', nargs='+', metavar='S', default=[],
                         help=f'{HELP} (default: joint_states)')
     add_search_arguments(parser)
+    parser.add_argument('--allow-collisions', action='store_true',
+                        help='an answer may touch the scene, or the robot itself')
     parser.add_argument('--timeout', type=positive, metavar='S',
                         help="seconds for the search (default: the node's)")
     parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
@@ -65,7 +67,8 @@ def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
         wanted, seed, group=args.group, solver=args.solver, select=args.select,
         position_tolerance=args.position_tolerance, solutions=args.solutions,
         orientation_tolerance=args.orientation_tolerance, timeout=args.timeout,
-        allow_restarts=not args.no_restarts, follow_frames=args.follow_frames)
+        allow_restarts=not args.no_restarts, follow_frames=args.follow_frames,
+        avoid_collisions=not args.allow_collisions)
     answer = ask_ik(client, service, request, wanted, seed)
     answer.notes += poses.notes(args.targets)
     if args.json:

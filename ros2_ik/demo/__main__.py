@@ -17,7 +17,8 @@ def main() -> int:
     args = _arguments()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     try:
-        return demo.once(args.robot) if args.once else demo.stay(args.robot)
+        run = demo.once if args.once else demo.stay
+        return run(args.robot, args.scene)
     except Ended:
         return 0
     except Failed as failure:
@@ -31,8 +32,12 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog='tools/demo', description=__doc__)
     parser.add_argument('--robot', default='panda', metavar='NAME',
                         help='shipped robot (default: %(default)s)')
+    parser.add_argument('--scene', default='', metavar='NAME|PATH',
+                        help='what stands round the robot: a shipped scene (table, shelf, bin) or '
+                             'a YAML file (default: nothing)')
     parser.add_argument('--once', action='store_true',
-                        help='ask one question, print the answer, exit 0 if it holds')
+                        help='ask a question (with a scene a second one, inside an object), print '
+                             'the answer, exit 0 if it holds')
     return parser.parse_args()
 
 

@@ -1,5 +1,6 @@
 """A mock robot and a node as child processes, and what is done with them."""
 
+import json
 import os
 import subprocess
 import sys
@@ -42,16 +43,16 @@ class Demo:
             if code not in (0, -SIGTERM):   # which comes when Ctrl-C had reached it already
                 print(f'ros2_ik: {name} ended with exit code {code}', file=sys.stderr)
 
-    def once(self, robot: str) -> int:
+    def once(self, robot: str, scene: str = '') -> int:
         """Have another process ask one question; returns 0 if the answer holds."""
         from ros2_ik.demo.domain import unused_domain
-        self._shipped(robot)
+        self._shipped(robot, scene)
         if os.environ.get('ROS_DOMAIN_ID'):
             self._check_domain()
         else:
             os.environ['ROS_DOMAIN_ID'] = str(unused_domain())
-        self._start(robot, echo=False)
-        command = [sys.executable, '-m', 'ros2_ik.demo.once', robot]
+        self._start(robot, scene, echo=False)
+        command = [sys.executable, '-m', 'ros2_ik.demo.once', robot, scene]
         client = subprocess.Popen(command, preexec_fn=prepare)
         try:
             while client.poll() is None:
@@ -61,34 +62,36 @@ class Demo:
             client.kill()
         return min(client.wait(), 1)
 
-    def stay(self, robot: str) -> int:
+    def stay(self, robot: str, scene: str = '') -> int:
         """Say what to try once the node answers, and stay until the end."""
         from ros2_ik.cli.question import BadQuestion
-        shipped = self._shipped(robot)
+        shipped = self._shipped(robot, scene)
         self._check_domain()
-        self._start(robot, echo=True)
+        self._start(robot, scene, echo=True)
         from ros2_ik.demo.first_question import ask
         from ros2_ik.demo.hints import hints
         try:
             with self._client() as client:
-                first = ask(client, shipped)
+                first = ask(client, shipped, scene)
         except BadQuestion as refusal:
             self._check()
             raise Failed(refusal) from None
-        print(hints(robot, first.wanted), flush=True)
+        print(hints(robot, first.wanted, scene), flush=True)
         while True:
             self._check()
             time.sleep(0.1)
 
-    def _shipped(self, name: str) -> 'ShippedRobot':
+    def _shipped(self, name: str, scene: str) -> 'ShippedRobot':
         from ros2_ik.core import IKError, shipped_robots, UnknownRobotError
+        from ros2_ik.demo.surroundings import surroundings
         try:
             if name not in shipped_robots():
                 raise UnknownRobotError(name, tuple(shipped_robots()))
-            shipped_robots()[name].load()
+            shipped = shipped_robots()[name]
+            surroundings(shipped.load(), shipped, scene)
         except IKError as error:
             raise Failed(error) from None
-        return shipped_robots()[name]
+        return shipped
 
     def _check_domain(self) -> None:
         """Refuse to get mixed up with a robot or a node that is already there."""
@@ -111,16 +114,18 @@ class Demo:
         return NodeClient('/ros2_ik', lambda: self._stopping
                           or any(child.dead for child in self._children))
 
-    def _start(self, robot: str, echo: bool) -> None:
+    def _start(self, robot: str, scene: str, echo: bool) -> None:
         from ament_index_python.packages import get_package_prefix, PackageNotFoundError
         self._check()
-        print(f'ros2_ik: starting {robot} and the node', file=sys.stderr)
+        among = f' and the node, scene {scene}' if scene else ' and the node'
+        print(f'ros2_ik: starting {robot}{among}', file=sys.stderr)
         try:
             folder = os.path.join(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik')
         except PackageNotFoundError:
             raise Failed('the package is not built: run tools/demo, or colcon build and source '
                          'install/setup.bash') from None
-        for name, arguments in (('mock_robot', ['--robot', robot]), ('ik_node', [])):
+        given = ['--ros-args', '-p', f'scene:={json.dumps(scene)}'] if scene else []
+        for name, arguments in (('mock_robot', ['--robot', robot]), ('ik_node', given)):
             command = [sys.executable, os.path.join(folder, name), *arguments]
             self._children.append(Child(name, command, echo))
 

@@ -1,4 +1,4 @@
-"""The first question to the node: a pose that is reachable for sure."""
+"""The questions to the node: a pose that is reachable for sure, and one that is not."""
 
 import time
 from typing import NamedTuple
@@ -11,7 +11,8 @@ from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.recheck import Wanted
 from ros2_ik.cli.solve import default_tip
-from ros2_ik.core import Configuration, Robot, ShippedRobot
+from ros2_ik.core import CollisionChecker, Configuration, Robot, ShippedRobot
+from ros2_ik.demo.surroundings import inside_an_object, surroundings
 from ros2_ik.srv import ComputeIK
 
 START = 30.0     # seconds for the node to come up and to know its robot
@@ -20,44 +21,76 @@ RANDOM_STATE = 7
 POSITION_TOLERANCE, ORIENTATION_TOLERANCE = 1e-5, 1e-4
 
 
-class FirstAnswer(NamedTuple):
-    """What was asked, what was answered, and for which robot."""
+TRIES = 10_000   # draws of joint values, until nothing touches
+
+
+class Asked(NamedTuple):
+    """What was asked, what was answered, for which robot, and this process's own checker."""
 
     wanted: Wanted
     answer: Answer
     robot: Robot
+    checker: CollisionChecker
 
 
-def reachable(robot: Robot, shipped: ShippedRobot) -> Wanted:
-    """Give the pose of the robot's tip with the joints of its group anywhere in their limits."""
+def reachable(robot: Robot, shipped: ShippedRobot, checker: CollisionChecker) -> Wanted:
+    """
+    Give the pose of the robot's tip with the joints of its group anywhere in their limits.
+
+    Nothing touches there. Raises BadQuestion if something always does.
+    """
     tip = default_tip(robot, shipped, None)
     names = (robot.group(shipped.group).joint_names if shipped.group
              else robot.moving_joints(tip))
-    anywhere = robot.to_joints(robot.random_q(np.random.default_rng(RANDOM_STATE)), names)
-    at = Configuration(robot, shipped.home | anywhere)
-    return Wanted(tip, at.transform(tip), None, (1.0,) * 6)
+    random = np.random.default_rng(RANDOM_STATE)
+    for _ in range(TRIES):
+        anywhere = robot.to_joints(robot.random_q(random), names)
+        at = Configuration(robot, shipped.home | anywhere)
+        if not checker.collides(at):
+            return Wanted(tip, at.transform(tip), None, (1.0,) * 6)
+    raise BadQuestion(f'in {TRIES} random configurations something always touched: '
+                      + '; '.join(str(contact) for contact in checker.in_collision(at)))
 
 
-def ask(client: NodeClient, shipped: ShippedRobot) -> FirstAnswer:
+def ask(client: NodeClient, shipped: ShippedRobot, scene: str = '') -> Asked:
     """Ask as soon as the node can answer; raises BadQuestion when it cannot, and why."""
     deadline = time.monotonic() + START
     service = client.connect(ComputeIK, 'compute_ik', START)
     robot = client.robot(START)
     if robot is None:
         raise BadQuestion(f'no robot_description in {START:g} s')
-    wanted = [reachable(robot, shipped)]
+    checker = surroundings(robot, shipped, scene)
+    wanted = [reachable(robot, shipped, checker)]
     request = ik_request(wanted, {}, TIMEOUT, position_tolerance=POSITION_TOLERANCE,
                          orientation_tolerance=ORIENTATION_TOLERANCE)
     while True:
         try:
-            return FirstAnswer(wanted[0], ask_ik(client, service, request, wanted, {}), robot)
+            return Asked(wanted[0], ask_ik(client, service, request, wanted, {}), robot, checker)
         except BadQuestion as refusal:   # the node may not have read its robot yet
             if time.monotonic() > deadline or not str(refusal).startswith('INVALID_ROBOT_STATE'):
                 raise
             client.spin_until(lambda: False, 0.1)
 
 
-def holds(first: FirstAnswer) -> bool:
+def ask_inside(client: NodeClient, shipped: ShippedRobot,
+               first: Asked) -> tuple[str, Asked] | None:
+    """Ask for a pose inside an object of the scene; None if no object is within reach."""
+    found = inside_an_object(first.robot, shipped, first.wanted.tip, first.checker.scene)
+    if found is None:
+        return None
+    service = client.connect(ComputeIK, 'compute_ik', START)
+    name, wanted = found
+    answer = ask_ik(client, service, ik_request([wanted], {}, TIMEOUT), [wanted], {})
+    return name, first._replace(wanted=wanted, answer=answer)
+
+
+def contacts(asked: Asked, shipped: ShippedRobot) -> str:
+    """Say what touches in an answer, as this process's own checker has it; '' for nothing."""
+    at = Configuration(asked.robot, shipped.home | asked.answer.values)
+    return '; '.join(str(contact) for contact in asked.checker.in_collision(at))
+
+
+def holds(first: Asked) -> bool:
     """Whether the answer claims success, and forward kinematics and the limits agree."""
     answer, robot = first.answer, first.robot
     errors = [(check.position, check.orientation) for check in answer.checked]

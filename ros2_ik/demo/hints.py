@@ -9,7 +9,7 @@ from ros2_ik.cli.poses import components
 from ros2_ik.cli.recheck import Wanted
 
 
-def hints(robot: str, wanted: Wanted) -> str:
+def hints(robot: str, wanted: Wanted, scene: str = '') -> str:
     """Give commands for a second terminal, with a pose that is reachable."""
     pose = components(wanted.T)
     xyz, rpy = (' '.join(f'{value:.4f}' for value in pose[key]) for key in ('xyz', 'rpy'))
@@ -18,6 +18,8 @@ def hints(robot: str, wanted: Wanted) -> str:
         f'{run}ros2_ik call --tip {wanted.tip} --xyz {xyz} --rpy {rpy}',
         f'{run}ros2_ik call --fk --tip {wanted.tip}',
         f'{run}ros2_ik fk {robot} --frame {wanted.tip}',
+        *([f'{run}ros2_ik solve {robot} --scene {shlex.quote(scene)} --xyz {xyz} --rpy {rpy}']
+          if scene else []),
         f'{run}ros2 service call /ros2_ik/compute_ik ros2_ik/srv/ComputeIK '
         + shlex.quote(_request_yaml(wanted))]
     lines = ''.join(f'  {command}\n' for command in commands)

@@ -22,26 +22,43 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
 
-from ros2_ik.core import IKSolution, load_kernels
-from ros2_ik.msg import Solution
+from ros2_ik.core import IKSolution, load_kernels, Robot, Scene
+from ros2_ik.msg import (
+    AttachedCollisionObject,
+    CollisionObject,
+    PlanningScene as PlanningSceneMessage,
+    Solution,
+)
 from ros2_ik.node import SIGNALS
+from ros2_ik.node.conversions.markers import scene_markers
 from ros2_ik.node.diagnostics import diagnostics
+from ros2_ik.node.endpoints.check_state import CheckState
 from ros2_ik.node.endpoints.compute_fk import ComputeFK
 from ros2_ik.node.endpoints.compute_ik import ComputeIK
+from ros2_ik.node.endpoints.planning_scene import PlanningSceneEndpoints
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.parts import Parts
+from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.free_base import FreeBase
 from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import Pool
-from ros2_ik.srv import ComputeFK as ComputeFKService, ComputeIK as ComputeIKService
+from ros2_ik.srv import (
+    ApplyPlanningScene,
+    CheckState as CheckStateService,
+    ComputeFK as ComputeFKService,
+    ComputeIK as ComputeIKService,
+    GetPlanningScene,
+)
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-PATIENCE = 0.3   # time at the end for the answers of open requests [s]
+PATIENCE = 0.5   # time at the end for the answers of open requests [s]
 
 
 class IKNode(Node):
@@ -57,23 +74,35 @@ class IKNode(Node):
         joint_states = JointStates(lambda text: log.warning(text, throttle_duration_sec=5.0))
         base = FreeBase(parameters, transforms,
                         lambda text: log.warning(text, throttle_duration_sec=5.0))
+        state = CurrentState(parameters, joint_states, base, self._now)
+        self._markers = self.create_publisher(MarkerArray, '~/scene_markers', LATCHED)
+        self._scene = PlanningScene(parameters, state, transforms.lookup,
+                                    CollisionGeometry(log, self._pool.set_robot), log,
+                                    self._show)
         self._parts = Parts(
             log, self.get_clock(), parameters,
-            Description(lambda: parameters.max_description_length, log, self._pool.set_robot),
-            joint_states, CurrentState(parameters, joint_states, base, self._now), transforms,
-            self._pool, Statistics())
+            Description(lambda: parameters.max_description_length, log, self._on_robot),
+            joint_states, state, self._scene, transforms, self._pool, Statistics())
         parameters.check, parameters.changed = self._check, self._changed
         self._subscribe(joint_states, base)
         self._serve()
         self._changed({'root_joint', 'robot_description_semantic', 'robot_description'})
-        wrong = self._parts.description.refused or self._check(
-            {'base_source': parameters.base_source})
+        no_scene = '' if self._scene.waiting else self._scene.fault
+        wrong = (self._parts.description.refused or no_scene
+                 or self._check({'base_source': parameters.base_source}))
         if wrong:
             raise ParameterError(wrong)
         self._pool.start()
 
     def _now(self) -> int:
         return self.get_clock().now().nanoseconds
+
+    def _on_robot(self, robot: Robot) -> None:
+        self._pool.set_robot(robot)
+        self._scene.set_robot(robot)
+
+    def _show(self, scene: Scene) -> None:
+        self._markers.publish(scene_markers(scene))
 
     def _subscribe(self, joint_states: JointStates, base: FreeBase) -> None:
         offer = self._parts.description.offer
@@ -98,11 +127,28 @@ class IKNode(Node):
                             qos_profile=requests, callback_group=ReentrantCallbackGroup())
         self.create_service(ComputeFKService, '~/compute_fk', ComputeFK(self._parts).answer,
                             qos_profile=requests)
+        self.create_service(CheckStateService, '~/check_state', CheckState(self._parts).answer,
+                            qos_profile=requests)
+        self._serve_scene(requests)
         health = self.create_publisher(DiagnosticArray, '/diagnostics', 10,
                                        event_callbacks=unwatched)
         self.create_timer(1.0, lambda: health.publish(
             diagnostics(self._parts, self.get_fully_qualified_name())),
             clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _serve_scene(self, requests: QoSProfile) -> None:
+        scene = PlanningSceneEndpoints(self._parts)
+        self.create_service(ApplyPlanningScene, '~/apply_planning_scene', scene.apply,
+                            qos_profile=requests)
+        self.create_service(GetPlanningScene, '~/get_planning_scene', scene.get,
+                            qos_profile=requests)
+        # as deep: a publisher may tell of many objects at once, and none may be lost
+        self.create_subscription(PlanningSceneMessage, '~/planning_scene', scene.take_scene,
+                                 requests)
+        self.create_subscription(CollisionObject, '~/collision_object', scene.take_object,
+                                 requests)
+        self.create_subscription(AttachedCollisionObject, '~/attached_collision_object',
+                                 scene.take_attached, requests)
 
     async def _wait(self, start: Any) -> IKSolution:
         """Call start(done) and wait for what done is given, in whatever thread."""
@@ -129,12 +175,19 @@ class IKNode(Node):
         if values.get('base_source') == 'tf' and self._parts.transforms.absent:
             return f'base_source cannot be tf: {self._parts.transforms.absent}'
         texts = _texts(values)
-        return self._parts.description.why_not(**texts) if texts else None
+        if texts and (reason := self._parts.description.why_not(**texts)):
+            return reason
+        return self._scene.why_not(values.get('scene', '')) or None
 
     def _changed(self, names: set[str]) -> None:
         texts = _texts({name: getattr(self._parts.parameters, name) for name in names})
         if texts:
             self._parts.description.offer(**texts)
+        robot = self._parts.description.robot
+        if robot is not None and names & {'meshes', 'missing_meshes'}:
+            self._scene.make_geometry(robot)
+        if 'scene' in names:
+            self._scene.load(self._parts.parameters.scene)
 
     # -- the end --------------------------------------------------------------------------
 

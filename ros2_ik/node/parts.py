@@ -1,17 +1,20 @@
 """What the endpoints work with."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rclpy.clock import Clock
 from std_msgs.msg import Header
 
-from ros2_ik.core import Robot, Status
+from ros2_ik.core import Robot, Scene, Status
+from ros2_ik.node.conversions.planning_scenes import with_attached
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import Pool
@@ -27,6 +30,7 @@ class Parts:
     description: Description
     joint_states: JointStates
     state: CurrentState
+    scene: PlanningScene
     transforms: Transforms
     pool: Pool
     statistics: Statistics
@@ -39,6 +43,18 @@ class Parts:
             why = f': {refused}' if refused else '; robot_description has not been received'
             raise Refusal(Status.INVALID_ROBOT_STATE, f'there is no robot yet{why}')
         return robot
+
+    def scene_with(self, state: Any, given: Mapping[str, Any],
+                   place: str) -> tuple[Scene, list[str]]:
+        """
+        Give the scene of this moment with what a question's RobotState holds besides, and notes.
+
+        `given` are its joint values, `place` is its name with a dot. Raises Refusal.
+        """
+        scene, notes = self.scene.known.scene, list[str]()
+        if len(state.attached_collision_objects):
+            scene = with_attached(scene, state, self.scene.now(scene.robot, given, notes), place)
+        return scene, notes
 
     def header(self, frame_id: str) -> Header:
         """Make a header stamped now."""

@@ -182,3 +182,23 @@ def test_out_of_reach_is_no_solution(command, planar_arm):
 ])
 def test_bad_questions_are_refused_in_one_line(command, words, hint):
     assert hint in command('solve', *words).refused()
+
+
+def test_scene(command):
+    """Above the table it is answered, inside the table not."""
+    pose = ('--rpy', 180, 0, 0, '--deg', '--random-state', 1)
+    run = command('solve', 'panda', '--scene', 'table', '--xyz', 0.5, 0.1, 0.4, *pose)
+    assert run.code == 0, run.err
+    run = command('solve', 'panda', '--xyz', 0.6, 0.0, 0.185, *pose)
+    assert run.code == 0, run.err
+    run = command('solve', 'panda', '--scene', 'table', '--xyz', 0.6, 0.0, 0.185, *pose,
+                  '--timeout', 0.5)
+    assert run.code == 1 and 'GOAL_IN_COLLISION' in run.out and "'table'" in run.out
+
+
+def test_scene_that_does_not_load(command, tmp_path):
+    path = tmp_path / 'cell.yaml'
+    path.write_text('objects: [{id: a, shapes: [{box: {size: [1, 1]}}]}]')
+    for scene, words in (('tabel', 'shipped: bin, shelf, table'), (path, 'objects[0]')):
+        run = command('solve', 'panda', '--scene', scene, '--xyz', 0.5, 0.1, 0.4)
+        assert run.code == 2 and words in run.err, run.err

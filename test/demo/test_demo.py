@@ -134,3 +134,43 @@ def test_an_unknown_robot(start):
     code, errors = ended(start(*DEMO, '--robot', 'pandaa'))
     assert code == 1
     assert "did you mean 'panda'" in errors and 'Traceback' not in errors
+
+
+@pytest.mark.parametrize(('robot', 'scene'), [('panda', 'table'), ('ur5', 'shelf')])
+def test_once_in_a_scene(start, robot, scene):
+    process = start(*DEMO, '--robot', robot, '--scene', scene, '--once')
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    first, second = out.split('a second question')
+    assert 'SUCCESS' in first and 'checked here: nothing touches' in first
+    assert 'the answer holds' in first
+    assert f"inside '{scene}'" in second and 'GOAL_IN_COLLISION' in second
+    assert f"'{scene}'" in second.partition('GOAL_IN_COLLISION')[2]
+    assert nothing_left(process)
+
+
+def test_once_in_a_scene_file_out_of_reach(start, tmp_path):
+    path = tmp_path / 'a cell.yaml'
+    path.write_text('objects: [{id: far, pose: {xyz: [0, 0, 9]}, '
+                    'shapes: [{sphere: {radius: 1}}]}]')
+    process = start(*DEMO, '--scene', str(path), '--once')
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert 'no object of the scene is within reach' in out
+
+
+@pytest.mark.parametrize(('scene', 'words'), [
+    ('tabel', 'shipped: bin, shelf, table'), ('/tmp', 'cannot be read')])
+def test_a_scene_that_does_not_load(start, scene, words):
+    code, errors = ended(start(*DEMO, '--scene', scene, '--once'))
+    assert code == 1 and words in errors and 'Traceback' not in errors
+
+
+def test_hints_in_a_scene(start):
+    process = start(*DEMO, '--scene', 'table')
+    line = next(line for line in come_up(process) if 'ros2_ik solve' in line)
+    words = shlex.split(line)
+    scripts = Path(__file__).parents[2] / 'scripts'
+    run = subprocess.run([sys.executable, scripts / 'ros2_ik', *words[words.index('solve'):]],
+                         timeout=60, capture_output=True, text=True)
+    assert run.returncode == 0 and 'SUCCESS' in run.stdout, run.stderr

@@ -1,6 +1,6 @@
 """A node in a process of its own, and a client that talks to it over DDS."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 import io
 import os
@@ -25,7 +25,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 import yourdfpy
 
-from ros2_ik.core import Configuration, Robot
+from ros2_ik.core import collision_checker, Configuration, Robot, Scene
 from ros2_ik.msg import RobotState, Status
 from ros2_ik.srv import ComputeFK, ComputeIK
 
@@ -250,9 +250,18 @@ def matrix(pose: Any) -> np.ndarray:
 
 
 def reachable(robot: Robot, tip: str, number: int = 0, frame: str | None = None) -> PoseStamped:
-    """Give a pose that some configuration reaches; another one for each number."""
-    at = Configuration(robot, robot.random_q(np.random.default_rng(number)))
+    """Give a pose that some configuration reaches untouched; another one for each number."""
+    at = Configuration(robot, untouched(robot, number, robot.joint_names))
     return stamped(at.transform(tip, frame), frame or '')
+
+
+def untouched(robot: Robot, number: int, joints: Iterable[str]) -> dict[str, Any]:
+    """Give joint values at which nothing touches, random ones of these joints."""
+    random, checker = np.random.default_rng(number), collision_checker(robot, Scene(robot))
+    while True:
+        drawn = robot.to_joints(robot.random_q(random), joints)
+        if not checker.collides(robot.to_q(drawn)):
+            return robot.to_joints(robot.to_q(drawn))
 
 
 def unreachable() -> PoseStamped:

@@ -4,8 +4,9 @@ from array import array
 from collections.abc import Iterable
 from typing import Any
 
-from ros2_ik.core import IKSolution, Robot
+from ros2_ik.core import IKSolution, Robot, Scene
 from ros2_ik.msg import RobotState, Solution
+from ros2_ik.node.conversions.contacts import contact_messages
 from ros2_ik.node.conversions.questions import Question
 from ros2_ik.node.conversions.robot_states import fill_state
 
@@ -19,12 +20,17 @@ def answer_names(question: Question, robot: Robot, free: Iterable[str]) -> tuple
 
 
 def fill_answer(response: Any, solution: IKSolution, names: tuple[str, ...], header: Any,
-                notes: Iterable[str] = ()) -> None:
-    """Write a solution into a ComputeIK response; `header` goes into each state."""
+                notes: Iterable[str] = (), scene: Scene | None = None) -> None:
+    """
+    Write a solution into a ComputeIK response; `header` goes into each state.
+
+    `scene` is the one that the contacts are of.
+    """
     response.status = int(solution.status)
     response.message = '; '.join([solution.message, *notes])
     state = response.solution if solution.success else response.best_attempt
     _fill(state, solution, names, header)
+    response.contacts = contact_messages(solution.contacts, scene, header)
     response.alternatives = [_fill(RobotState(), other, names, header)
                              for other in solution.alternatives]
     response.position_errors = array('d', [error.position for error in solution.errors])

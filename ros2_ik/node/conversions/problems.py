@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, Status
+from ros2_ik.core import (
+    CollisionChecker,
+    Configuration,
+    IKProblem,
+    PoseTarget,
+    Robot,
+    Status,
+)
 from ros2_ik.node.conversions.questions import Question
 from ros2_ik.node.refusal import Refusal
 
@@ -45,12 +52,18 @@ def needed_joints(question: Question, robot: Robot, free: frozenset[str]) -> fro
     return needed
 
 
-def make_problem(question: Question, robot: Robot, start: np.ndarray) -> IKProblem:
-    """Make the problem; `start` (nq,) has the locked joints' values. Raises IKError."""
+def make_problem(question: Question, robot: Robot, start: np.ndarray,
+                 checker: CollisionChecker | None = None) -> IKProblem:
+    """
+    Make the problem; `start` (nq,) has the locked joints' values.
+
+    With a checker, solutions are to touch nothing. Raises IKError.
+    """
     targets = [_target(question, i, robot, start) for i in range(len(question.tips))]
     base = base_joint(robot)
     locked: Iterable[str] = (base,) if base and not question.group else ()
-    return IKProblem(robot, targets, question.group or None, start, locked)
+    avoiding = {} if checker is None else {'checker': checker}
+    return IKProblem(robot, targets, question.group or None, start, locked, **avoiding)
 
 
 def _target(question: Question, i: int, robot: Robot, start: np.ndarray) -> PoseTarget:

@@ -38,6 +38,7 @@ class Question(NamedTuple):
     select: str
     solutions: int
     allow_restarts: bool
+    avoid_collisions: bool
 
 
 def read_question(request: Any, robot: Robot, defaults: Any, lookup: Lookup) -> Question:
@@ -62,7 +63,8 @@ def read_question(request: Any, robot: Robot, defaults: Any, lookup: Lookup) -> 
         request.follow_frames, joint_values(request.seed, robot),
         _timeout(request.timeout, defaults),
         request.solver or defaults.default_solver, request.select or defaults.default_select,
-        _solutions(request.solutions, defaults), request.allow_restarts)
+        _solutions(request.solutions, defaults), request.allow_restarts,
+        request.avoid_collisions)
 
 
 def _tips(names: Sequence[str], count: int, robot: Robot, group: str,

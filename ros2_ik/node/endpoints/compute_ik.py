@@ -7,7 +7,15 @@ from typing import Any
 
 from rclpy.publisher import Publisher
 
-from ros2_ik.core import Budget, IKSolution, Robot, Search, Status
+from ros2_ik.core import (
+    Budget,
+    CollisionChecker,
+    IKSolution,
+    Robot,
+    Scene,
+    Search,
+    Status,
+)
 from ros2_ik.node.conversions.answers import answer_names, fill_answer, solution_message
 from ros2_ik.node.conversions.problems import free_joints, make_problem, needed_joints
 from ros2_ik.node.conversions.questions import Question, read_question
@@ -45,17 +53,31 @@ class ComputeIK:
         question = read_question(request, robot, parts.parameters, parts.transforms.lookup)
         budget = Budget.of(question.timeout)
         free = free_joints(question, robot)
-        start = parts.state.start(robot, question.seed, needed_joints(question, robot, free), free)
-        search = self._search(question, robot, start.q, budget)
+        scene, checker, notes = self._surroundings(request, question)
+        checked = checker.moving_joints - free if checker else frozenset[str]()
+        start = parts.state.start(robot, question.seed, needed_joints(question, robot, free), free,
+                                  checked)
+        search = self._search(question, robot, start.q, budget, checker)
         solution = await self._run(search)
         header = parts.header(robot.root_frame)
-        fill_answer(response, solution, answer_names(question, robot, free), header, start.notes)
+        fill_answer(response, solution, answer_names(question, robot, free), header,
+                    [*start.notes, *notes], scene)
         if solution.success and self._publisher.get_subscription_count():
             self._publisher.publish(solution_message(response, question, header))
 
-    def _search(self, question: Question, robot: Robot, start: Any, budget: Budget) -> Search:
+    def _surroundings(self, request: Any, question: Question) \
+            -> tuple[Scene | None, CollisionChecker | None, list[str]]:
+        """Give the scene and its checker, if collisions are to be avoided, and notes."""
+        if not question.avoid_collisions:
+            return None, None, []
+        scene, notes = self._parts.scene_with(request.seed, question.seed, 'seed.')
+        checker, remarks = self._parts.scene.checker(scene)
+        return scene, checker, [*notes, *remarks]
+
+    def _search(self, question: Question, robot: Robot, start: Any, budget: Budget,
+                checker: CollisionChecker | None) -> Search:
         random_state = self._parts.parameters.random_state
-        return Search(make_problem(question, robot, start), solver=question.solver,
+        return Search(make_problem(question, robot, start, checker), solver=question.solver,
                       select=question.select, solutions=question.solutions,
                       allow_restarts=question.allow_restarts, budget=budget,
                       random_state=None if random_state < 0 else random_state)

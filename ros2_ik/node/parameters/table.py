@@ -32,6 +32,17 @@ PARAMETERS = (
     Spec('require_joint_states', False,
          'Refuse requests that need a joint value which is neither given nor fresh, even if it '
          'only says where the search starts.'),
+    Spec('scene', '',
+         'Scene file (YAML), or name of a shipped scene, that replaces the scene when it is set '
+         'and stands at the start. Empty: no file; the scene stays as it is.'),
+    Spec('meshes', 'hull',
+         'What stands for the meshes of the robot: their convex hull, convex pieces (made once, '
+         'which takes minutes) or exact (hollow triangles). For meshes that come in messages: '
+         'exact or else the hull.', choices=lambda: ('hull', 'pieces', 'exact')),
+    Spec('missing_meshes', 'refuse',
+         "When a mesh of the robot's collision elements cannot be found: refuse requests that "
+         'avoid collisions, or leave out the mesh and say so in each answer.',
+         choices=lambda: ('refuse', 'leave out')),
     Spec('default_group', '',
          'Group of requests that name none, if it moves their tips. Empty: that of the shipped '
          'robot of this name, else the joints that move the tips.'),

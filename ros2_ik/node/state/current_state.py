@@ -32,17 +32,19 @@ class CurrentState:
         self._joint_states, self._base = joint_states, base
 
     def start(self, robot: Robot, given: Mapping[str, Any], needed: frozenset[str],
-              free: frozenset[str] = NONE) -> Start:
+              free: frozenset[str] = NONE, checked: frozenset[str] = NONE) -> Start:
         """
         Complete the `given` joint values.
 
         `needed` joints must be given or known by a reading that is fresh, else Refusal. `free`
-        ones only say where a search starts: an old reading does, or else the neutral value.
+        ones only say where a search starts: an old reading does, or else the neutral value. So
+        it is for `checked` ones, which stand still and move what could be touched.
         """
         strict = self._parameters.require_joint_states
         limit, now = self._parameters.joint_state_timeout or float('inf'), self._now()
         base = base_joint(robot)
-        values, old, unseen = dict(given), [], []
+        values, old, unseen = dict(given), list[str](), list[str]()
+        left, still = list[str](), list[str]()
         for joint in robot.joints:
             name = joint.name
             if name in given:
@@ -50,15 +52,27 @@ class CurrentState:
             reading = (self._base.read(robot) if name == base
                        else self._joint_states.get(name) if joint.single else None)
             fresh = reading is not None and reading.age(now) <= limit
-            if not fresh and (name in needed or strict and name in free):
+            if not fresh and (name in needed or strict and name in free | checked):
                 raise Refusal(Status.ROBOT_STATE_STALE,
                               self._complaint(name, name == base, reading, now, limit))
             if reading is not None:
                 values[name] = reading.value
             if not fresh and name in free:
                 (unseen if reading is None else old).append(name)
+            elif not fresh and name in checked:
+                (still if reading is None else left).append(name)
         q = robot.to_q(values)
-        return Start(q, _notes(old, unseen, _outside(robot, q, free)))
+        return Start(q, _notes(old, unseen, _outside(robot, q, free), left, still))
+
+    def known(self, robot: Robot) -> dict[str, Any]:
+        """Give the values of all joints that any reading tells of, by name."""
+        base, values = base_joint(robot), dict[str, Any]()
+        for joint in robot.joints:
+            reading = (self._base.read(robot) if joint.name == base
+                       else self._joint_states.get(joint.name) if joint.single else None)
+            if reading is not None:
+                values[joint.name] = reading.value
+        return values
 
     def _complaint(self, name: str, is_base: bool, reading: Reading | None, now: int,
                    limit: float) -> str:
@@ -78,10 +92,13 @@ def _outside(robot: Robot, q: np.ndarray, free: frozenset[str]) -> list[str]:
             and not joint.lower - NOTICEABLE <= q[joint.index] <= joint.upper + NOTICEABLE]
 
 
-def _notes(old: list[str], unseen: list[str], outside: list[str]) -> list[str]:
+def _notes(old: list[str], unseen: list[str], outside: list[str],
+           left: list[str], still: list[str]) -> list[str]:
     said = ((old, 'joint_states is too old for {}: the search started there all the same'),
             (unseen, 'joint_states has nothing of {}: the search started at neutral'),
-            (outside, 'outside the limits at the start: {}, moved inside for the search'))
+            (outside, 'outside the limits at the start: {}, moved inside for the search'),
+            (left, 'joint_states is too old for {}: collisions were checked there all the same'),
+            (still, 'joint_states has nothing of {}: collisions were checked at neutral'))
     return [text.format(_list(names)) for names, text in said if names]
 
 

@@ -6,10 +6,15 @@ from ros2_ik.core import IKSolution
 
 
 class TakeRobot(NamedTuple):
-    """To the worker: a robot, pickled, that jobs may name."""
+    """
+    To the worker: a robot, pickled, that jobs may name.
+
+    `geometry`, when its collision geometry is made: the options of `collision_checker`.
+    """
 
     key: str
     robot: bytes
+    geometry: tuple[str, str] | None = None
 
 
 class Job(NamedTuple):

@@ -60,6 +60,6 @@ class Member:
         self.connection.close()
 
 
-def robot_message(robot: Robot) -> TakeRobot:
+def robot_message(robot: Robot, geometry: tuple[str, str] | None = None) -> TakeRobot:
     """Pickle a robot once for all workers."""
-    return TakeRobot(robot.key, pickle.dumps(robot))
+    return TakeRobot(robot.key, pickle.dumps(robot), geometry)

@@ -54,9 +54,14 @@ class Pool:
         """Number of workers that have a search."""
         return sum(bool(member.jobs) for member in self._members)
 
-    def set_robot(self, robot: Robot) -> None:
-        """Tell all workers of a robot, also those that start later."""
-        message = robot_message(robot)
+    def set_robot(self, robot: Robot, geometry: tuple[str, str] | None = None) -> None:
+        """
+        Tell all workers of a robot, also those that start later.
+
+        When its collision geometry is made, tell them again, with the options it was made with:
+        they make it, too, before a search has to wait for it. This may be in any thread.
+        """
+        message = robot_message(robot, geometry)
         with self._lock:
             self._robot, members = message, list(self._members)
         for member in members:

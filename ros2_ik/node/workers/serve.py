@@ -13,7 +13,7 @@ import time
 import traceback
 from typing import Any
 
-from ros2_ik.core import Search
+from ros2_ik.core import collision_checker, Scene, Search
 from ros2_ik.node.workers.jobs import Cancel, Job, Ready, Result, TakeRobot
 
 NICENESS = 10     # the node's own callbacks go first
@@ -61,10 +61,13 @@ class Worker:
         self._connection = connection
         self._robots: dict[str, Any] = {}
         self._open: dict[int, OpenSearch] = {}
+        self._unmade: TakeRobot | None = None   # whose collision geometry is to be made
 
     def turn(self) -> None:
         """Take what has come, waiting only without work; then make one attempt."""
         while not self._open or self._connection.poll():
+            if self._unmade and not self._connection.poll():
+                self._make_geometry()
             self._take(self._connection.recv())
         number, chosen = min(self._open.items(),
                              key=lambda item: (not item[1].overdue, item[1].spent))
@@ -76,7 +79,7 @@ class Worker:
 
     def _take(self, message: TakeRobot | Job | Cancel) -> None:
         if isinstance(message, TakeRobot):
-            self._robots[message.key] = pickle.loads(message.robot)
+            self._learn(message)
             while len(self._robots) > ROBOTS_KEPT:
                 del self._robots[next(iter(self._robots))]
         elif isinstance(message, Job):
@@ -88,6 +91,22 @@ class Worker:
         elif message.number in self._open:
             self._open[message.number].search.budget.cancel = lambda: True
             self._answer(message.number)
+
+    def _learn(self, message: TakeRobot) -> None:
+        robot = self._robots.pop(message.key, None) or pickle.loads(message.robot)
+        self._robots[message.key] = robot
+        self._unmade = message if message.geometry else None
+
+    def _make_geometry(self) -> None:
+        """Make it while there is nothing to do, so that no search has to wait for it."""
+        message, self._unmade = self._unmade, None
+        if message is None or message.geometry is None:
+            return
+        robot = self._robots[message.key]
+        try:
+            collision_checker(robot, Scene(robot), *message.geometry)
+        except Exception:   # the search that needs it will say why
+            traceback.print_exc()
 
     def _answer(self, number: int) -> None:
         self._connection.send(Result(number, self._open.pop(number).search.solution()))

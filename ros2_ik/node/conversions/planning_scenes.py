@@ -1,0 +1,186 @@
+"""PlanningScene messages: a whole scene, or a change of one."""
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ros2_ik.core import AllowedCollisions, Configuration, OCTOMAP, OcTree, Scene, SceneObject
+from ros2_ik.node.conversions.blame import blamed, wrong
+from ros2_ik.node.conversions.poses import placement, scene_pose
+from ros2_ik.node.conversions.scene_changes import (
+    ADD,
+    APPEND,
+    changed_attached,
+    changed_object,
+    frame_in_root,
+    Now,
+    operation_of,
+)
+
+MAX_OBJECTS = 10_000   # more would keep the node from other requests
+
+
+class Known(NamedTuple):
+    """A scene and what of its messages it cannot hold: a name, the octomap as it came."""
+
+    scene: Scene
+    name: str = ''
+    octomap: Any = None
+
+
+def changed_scene(known: Known, message: Any, now: Now) -> Known:
+    """
+    Give what is known after a PlanningScene message; raises Refusal.
+
+    `now.at` is to have the joint values of the message's robot_state already.
+    """
+    scene, name = known.scene, known.name
+    _check(scene, message)
+    if not message.is_diff:
+        scene, name = _emptied(scene, message.robot_state.is_diff), ''
+    elif has_joints(message.robot_state) and not message.robot_state.is_diff:
+        scene = _holding_nothing(scene)
+    scene = _with_frames(scene, message.fixed_frame_transforms)
+    scene = with_attached(scene, message.robot_state, now, 'robot_state.')
+    scene = _with_allowed(scene, message)
+    scene = _with_padding(scene, message)
+    for index, item in enumerate(message.world.collision_objects):
+        with blamed(f'world.collision_objects[{index}]'):
+            scene = changed_object(scene, item, now)
+    octomap = known.octomap if message.is_diff else None
+    if message.world.octomap.octomap.id:
+        with blamed('world.octomap'):
+            scene = _with_octomap(scene, message.world.octomap, now)
+        octomap = message.world.octomap.octomap
+    scene = _with_colors(scene, message.object_colors)
+    return Known(scene, message.name or name, octomap if OCTOMAP in scene.objects else None)
+
+
+def has_joints(state: Any) -> bool:
+    """Whether a RobotState names any joint."""
+    return bool(len(state.joint_state.name) or len(state.multi_dof_joint_state.joint_names))
+
+
+def with_attached(scene: Scene, state: Any, now: Now, place: str) -> Scene:
+    """Give the scene after the attached objects of a RobotState; raises Refusal."""
+    for index, item in enumerate(state.attached_collision_objects):
+        with blamed(f'{place}attached_collision_objects[{index}]'):
+            scene = changed_attached(scene, item, now)
+    return scene
+
+
+def _check(scene: Scene, message: Any) -> None:
+    """Look at what needs no scene."""
+    if message.robot_model_name not in ('', scene.robot.name):
+        raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
+                    f"'{scene.robot.name}'")
+    objects = message.world.collision_objects
+    if len(objects) > MAX_OBJECTS:
+        raise wrong(f'world.collision_objects: {len(objects)} objects; at most {MAX_OBJECTS} are '
+                    'read at once')
+    _operations(objects, 'world.collision_objects')
+    held = [item.object for item in message.robot_state.attached_collision_objects]
+    place = 'robot_state.attached_collision_objects'
+    for index, operation in enumerate(_operations(held, place)):
+        if operation not in (ADD, APPEND) and not message.robot_state.is_diff:
+            raise wrong(f'{place}[{index}]: set robot_state.is_diff to true to change what is '
+                        'attached already')
+
+
+def _operations(objects: Any, place: str) -> list[int]:
+    """Read them all; none may be added twice."""
+    operations = []
+    for index, item in enumerate(objects):
+        with blamed(f'{place}[{index}]'):
+            operations.append(operation_of(item))
+    added = Counter(item.id for item, operation in zip(objects, operations, strict=True)
+                    if operation == ADD)
+    for id, count in added.items():
+        if count > 1:
+            raise wrong(f"{place}: object '{id}' is added {count} times")
+    return operations
+
+
+def _emptied(scene: Scene, keep_attached: bool) -> Scene:
+    """Leave the fixed frames and, if wanted, what is attached; nothing is allowed."""
+    if not keep_attached:
+        return scene.clear().with_allowed(AllowedCollisions())
+    for id in scene.objects:
+        scene = scene.remove(id)
+    scene = scene.with_padding(dict.fromkeys(scene.padding, 0.0))
+    scene = scene.with_colors(dict.fromkeys(scene.colors))
+    return scene.with_allowed(AllowedCollisions())
+
+
+def _holding_nothing(scene: Scene) -> Scene:
+    """Drop what is attached; unlike after a detach, it does not return to the world."""
+    back = set(scene.attached) - set(scene.objects)
+    allowed = scene.allowed
+    scene = scene.detach(at=Configuration(scene.robot, scene.robot.neutral))
+    for id in back:
+        scene = scene.remove(id)
+    return scene.with_allowed(allowed)
+
+
+def _with_frames(scene: Scene, transforms: Any) -> Scene:
+    """MoveIt has these against TF's habit: the parent is the frame that is told of."""
+    root = scene.robot.root_frame
+    for index, item in enumerate(transforms):
+        with blamed(f'fixed_frame_transforms[{index}]'):
+            if item.child_frame_id.removeprefix('/') not in ('', root):
+                raise wrong(f"child_frame_id is '{item.child_frame_id}'; it must be the robot's "
+                            f"root frame, '{root}', and header.frame_id the frame that is told of")
+            transform = item.transform
+            place = placement(transform.translation, transform.rotation, 'transform',
+                              slack=float('inf'))
+            if item.header.frame_id.removeprefix('/') != root:
+                scene = scene.with_frames({item.header.frame_id.removeprefix('/'): place})
+    return scene
+
+
+def _with_allowed(scene: Scene, message: Any) -> Scene:
+    matrix = message.allowed_collision_matrix
+    if message.is_diff and not len(matrix.entry_names):
+        if len(matrix.default_entry_names):
+            raise wrong('allowed_collision_matrix: a matrix with default entries only changes '
+                        'nothing; it needs entry_names, and replaces the whole one')
+        return scene
+    with blamed('allowed_collision_matrix'):
+        return scene.with_allowed(AllowedCollisions.from_matrix(
+            list(matrix.entry_names), [list(row.enabled) for row in matrix.entry_values],
+            list(matrix.default_entry_names), list(matrix.default_entry_values)))
+
+
+def _with_padding(scene: Scene, message: Any) -> Scene:
+    for index, item in enumerate(message.link_padding):
+        with blamed(f'link_padding[{index}]'):
+            scene = scene.with_padding({item.link_name: item.padding})
+    for index, item in enumerate(message.link_scale):
+        with blamed(f'link_scale[{index}]'):
+            if item.scale != 1:
+                raise wrong(f"the scale of '{item.link_name}' is {item.scale:g}; only 1 is "
+                            'taken: use link_padding')
+            scene = scene.with_scale({item.link_name: 1.0})   # refuses unknown links
+    return scene
+
+
+def _with_octomap(scene: Scene, message: Any, now: Now) -> Scene:
+    octomap = message.octomap
+    if octomap.id != 'OcTree':
+        raise wrong(f"octomap.id is '{octomap.id}'; valid: OcTree")
+    if not len(octomap.data):
+        return scene.remove(OCTOMAP) if OCTOMAP in scene.objects else scene
+    data = np.asarray(octomap.data, dtype=np.int8).tobytes()
+    tree = OcTree.from_octomap(data, octomap.resolution, bool(octomap.binary))
+    origin = frame_in_root(scene, message.header.frame_id, now) \
+        * scene_pose(message.origin, 'origin')
+    return scene.add(SceneObject(OCTOMAP, [tree], origin))
+
+
+def _with_colors(scene: Scene, colors: Any) -> Scene:
+    for index, item in enumerate(colors):
+        color = item.color
+        with blamed(f'object_colors[{index}]'):
+            scene = scene.with_colors({item.id: (color.r, color.g, color.b, color.a)})
+    return scene

@@ -1,0 +1,201 @@
+"""
+CollisionObject and AttachedCollisionObject messages: changes of a Scene.
+
+Their meaning is MoveIt's (moveit_core/planning_scene/src/planning_scene.cpp), but that a change
+happens as a whole or not at all, and that nothing is dropped without a word.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pinocchio as pin
+
+from ros2_ik.core import Configuration, Part, Scene, SceneObject, Status, UnknownFrameError
+from ros2_ik.node.conversions.blame import blamed, wrong
+from ros2_ik.node.conversions.frames import Lookup
+from ros2_ik.node.conversions.poses import scene_pose
+from ros2_ik.node.conversions.shapes import Read, read_shapes, shape_poses
+
+ADD, REMOVE, APPEND, MOVE = range(4)
+OPERATIONS = ('ADD', 'REMOVE', 'APPEND', 'MOVE')
+
+
+class Now(NamedTuple):
+    """
+    Where things stand while a message is read.
+
+    `at(joints)` gives the robot's configuration and raises Refusal if one of these joints is not
+    known. `detail` stands for `Mesh.detail`; `note` takes what a person should know.
+    """
+
+    at: Callable[[frozenset[str]], Configuration]
+    lookup: Lookup
+    detail: str
+    note: Callable[[str], None]
+
+
+def changed_object(scene: Scene, message: Any, now: Now) -> Scene:
+    """Give the scene after a CollisionObject; raises Refusal."""
+    operation = operation_of(message)
+    with blamed(f"{OPERATIONS[operation]} of object '{message.id}'"):
+        return _WORLD[operation](scene, message, now)
+
+
+def changed_attached(scene: Scene, message: Any, now: Now) -> Scene:
+    """Give the scene after an AttachedCollisionObject; raises Refusal."""
+    operation = operation_of(message.object)
+    with blamed(f"{OPERATIONS[operation]} of attached object '{message.object.id}'"):
+        return _ATTACHED[operation](scene, message, now)
+
+
+def operation_of(message: Any) -> int:
+    """Read the operation, which is bytes of length 1 in ROS; raises Refusal."""
+    value = message.operation
+    number = value[0] if isinstance(value, bytes) else int(value)
+    if number not in range(len(OPERATIONS)):
+        valid = ', '.join(f'{name} {i}' for i, name in enumerate(OPERATIONS))
+        raise wrong(f"object '{message.id}': the operation is {number}; valid: {valid}")
+    return number
+
+
+def frame_in_root(scene: Scene, frame_id: str, now: Now) -> pin.SE3:
+    """Where a frame of robot, scene or TF stands in the root frame; raises Refusal."""
+    robot, name = scene.robot, frame_id.removeprefix('/')
+    if name in ('', robot.root_frame):
+        return pin.SE3.Identity()
+    movers = _movers(scene, name)
+    try:
+        return scene.frame_pose(name, now.at(movers) if movers else None)
+    except UnknownFrameError as unknown:
+        try:
+            return now.lookup(robot.root_frame, name)
+        except LookupError as absent:
+            raise wrong(f'{unknown}; {absent}', Status.FRAME_TRANSFORM_FAILURE) from None
+
+
+def _movers(scene: Scene, frame: str) -> frozenset[str]:
+    """Joints that move a frame of the robot or of what it holds."""
+    robot = scene.robot
+    if frame in robot.frame_names:
+        return robot.moving_joints(frame)
+    links = [held.link for held in scene.attached.values()
+             if frame == held.id or frame.startswith(f'{held.id}/')]
+    return frozenset[str]().union(*(robot.moving_joints(link) for link in links))
+
+
+# -- in the world --------------------------------------------------------------------------
+
+def _add(scene: Scene, message: Any, now: Now) -> Scene:
+    item = _object(message, now)
+    return scene.add(item.with_pose(frame_in_root(scene, message.header.frame_id, now)
+                                    * item.pose))
+
+
+def _append(scene: Scene, message: Any, now: Now) -> Scene:
+    if message.id not in scene.objects:
+        return _add(scene, message, now)
+    return scene.append(message.id, _parts(_shapes(message, now)), _subframes(message))
+
+
+def _move(scene: Scene, message: Any, now: Now) -> Scene:
+    if len(message.primitives) or len(message.meshes) or len(message.planes):
+        now.note(f"the shapes in the MOVE of object '{message.id}' are not read")
+    pose = frame_in_root(scene, message.header.frame_id, now) * scene_pose(message.pose, 'pose')
+    return scene.move(message.id, pose, part_poses=shape_poses(message) or None)
+
+
+def _remove(scene: Scene, message: Any, _: Now) -> Scene:
+    return scene.remove(message.id or None)
+
+
+_WORLD = {ADD: _add, REMOVE: _remove, APPEND: _append, MOVE: _move}
+
+
+# -- on links ------------------------------------------------------------------------------
+
+def _attach(scene: Scene, message: Any, now: Now) -> Scene:
+    item, link = message.object, message.link_name.removeprefix('/')
+    touch = [str(name) for name in message.touch_links]
+    if not (len(item.primitives) or len(item.meshes) or len(item.planes)):
+        at = now.at(_movers(scene, link)) if link in scene.robot.frame_names else None
+        return scene.attach(item.id, link, touch, at)
+    made = _object(item, now)
+    place = _in_link(scene, item.header.frame_id, link, now)
+    return scene.attach(made.with_pose(place * made.pose), link, touch)
+
+
+def _append_attached(scene: Scene, message: Any, now: Now) -> Scene:
+    item = message.object
+    held = scene.attached.get(item.id)
+    if held is None:
+        return _attach(scene, message, now)
+    _check_link(held.link, message.link_name)
+    pose = scene_pose(item.pose, 'pose')
+    place = None if pose.isIdentity(0.0) else \
+        _in_link(scene, item.header.frame_id, held.link, now) * pose
+    return scene.append_attached(item.id, _parts(_shapes(item, now)), _subframes(item),
+                                 [str(name) for name in message.touch_links], place)
+
+
+def _detach(scene: Scene, message: Any, now: Now) -> Scene:
+    id, link = message.object.id, message.link_name.removeprefix('/')
+    held = [item for item in scene.attached.values()
+            if (not id or item.id == id) and (not link or item.link == link)]
+    movers = frozenset[str]().union(*(_movers(scene, item.link) for item in held))
+    for item in held:
+        if item.id in scene.objects:
+            now.note(f"the world has an object '{item.id}', which stays; the attached one is gone")
+    return scene.detach(id or None, link or None, now.at(movers) if movers else None)
+
+
+def _no_move(*_: Any) -> Scene:
+    raise wrong('an attached object moves with its link; valid: ADD, APPEND, REMOVE')
+
+
+_ATTACHED = {ADD: _attach, REMOVE: _detach, APPEND: _append_attached, MOVE: _no_move}
+
+
+def _in_link(scene: Scene, frame_id: str, link: str, now: Now) -> pin.SE3:
+    """Where a frame stands in a link; needs no joint values if that is the link itself."""
+    if link not in scene.robot.frame_names or frame_id.removeprefix('/') == link:
+        return pin.SE3.Identity()   # the scene refuses a link that is none
+    movers = _movers(scene, link)
+    T_root_link = scene.frame_pose(link, now.at(movers) if movers else None)
+    return T_root_link.actInv(frame_in_root(scene, frame_id, now))
+
+
+def _check_link(link: str, given: str) -> None:
+    if given.removeprefix('/') not in ('', link):
+        raise wrong(f"it is attached to '{link}', not to '{given}'")
+
+
+# -- parts of both -------------------------------------------------------------------------
+
+def _object(message: Any, now: Now) -> SceneObject:
+    """Make the object, with its pose in the frame of its header."""
+    shapes = _shapes(message, now)
+    return SceneObject.from_shapes(message.id, [shape for shape, _ in shapes],
+                                   [pose for _, pose in shapes], scene_pose(message.pose, 'pose'),
+                                   _subframes(message))
+
+
+def _shapes(message: Any, now: Now) -> Read:
+    read = read_shapes(message, now.detail)
+    if not read:
+        raise wrong('it has no shapes')
+    for shape, _ in read:
+        for warning in shape.warnings:
+            now.note(f"object '{message.id}': {warning}")
+    return read
+
+
+def _parts(shapes: Read) -> list[Part]:
+    return [Part(shape, pose) for shape, pose in shapes]
+
+
+def _subframes(message: Any) -> list[tuple[str, pin.SE3]]:
+    names, poses = message.subframe_names, message.subframe_poses
+    if len(names) != len(poses):
+        raise wrong(f'{len(names)} subframe_names but {len(poses)} subframe_poses')
+    return [(name, scene_pose(pose, f"the pose of subframe '{name}'"))
+            for name, pose in zip(names, poses, strict=True)]

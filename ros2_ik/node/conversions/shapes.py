@@ -1,0 +1,144 @@
+"""Shapes of messages: SolidPrimitive, Mesh and Plane, and what is written as these."""
+
+from array import array
+from collections.abc import Callable
+import math
+from typing import Any
+
+from geometry_msgs.msg import Point
+import numpy as np
+import pinocchio as pin
+from shape_msgs.msg import Mesh as MeshMessage, MeshTriangle, Plane as PlaneMessage, SolidPrimitive
+
+from ros2_ik.core import (
+    Box,
+    Cone,
+    ConvexHull,
+    Cylinder,
+    HalfSpace,
+    HeightField,
+    Mesh,
+    OcTree,
+    Part,
+    Plane,
+    Shape,
+    Sphere,
+)
+from ros2_ik.node.conversions.blame import blamed, wrong
+from ros2_ik.node.conversions.poses import scene_pose
+from ros2_ik.node.conversions.triangles import triangles
+
+_DIMENSIONS: dict[int, tuple[str, int, Callable[..., Shape]]] = {
+    SolidPrimitive.BOX: ('BOX', 3, lambda x, y, z: Box([x, y, z])),
+    SolidPrimitive.SPHERE: ('SPHERE', 1, lambda radius: Sphere(radius)),
+    SolidPrimitive.CYLINDER: ('CYLINDER', 2, lambda height, radius: Cylinder(radius, height)),
+    SolidPrimitive.CONE: ('CONE', 2, lambda height, radius: Cone(radius, height)),
+    SolidPrimitive.PRISM: ('PRISM', 1, lambda height: height),
+}
+Read = list[tuple[Shape, Any]]   # shapes and their poses, pinocchio.SE3
+
+
+def read_shapes(message: Any, detail: str) -> Read:
+    """
+    Read a CollisionObject's shapes and their poses; missing poses are the identity.
+
+    `detail` says what stands for meshes. Raises Refusal.
+    """
+    read: Read = []
+    for kind, reader in (('primitive', _primitive), ('mesh', _mesh), ('plane', _plane)):
+        field = 'meshes' if kind == 'mesh' else f'{kind}s'
+        shapes, poses = getattr(message, field), getattr(message, f'{kind}_poses')
+        if len(poses) > len(shapes):
+            raise wrong(f'{len(poses)} {kind}_poses for {len(shapes)} {field}')
+        for index, shape in enumerate(shapes):
+            with blamed(f'{field}[{index}]'):
+                made = reader(shape, detail)
+            read.append((made, scene_pose(poses[index], f'{kind}_poses[{index}]')
+                         if index < len(poses) else None))
+    return read
+
+
+def shape_poses(message: Any) -> list[Any]:
+    """Read the poses of shapes alone, in the order primitives, meshes, planes."""
+    return [scene_pose(pose, f'{kind}_poses[{index}]') for kind in ('primitive', 'mesh', 'plane')
+            for index, pose in enumerate(getattr(message, f'{kind}_poses'))]
+
+
+def _primitive(message: Any, _: str) -> Shape:
+    if message.type not in _DIMENSIONS:
+        valid = ', '.join(f'{name} {number}' for number, (name, *_) in _DIMENSIONS.items())
+        raise wrong(f'type is {message.type}; valid: {valid}')
+    name, count, make = _DIMENSIONS[message.type]
+    if len(message.dimensions) < count:
+        raise wrong(f'a {name} needs {count} dimensions, not {len(message.dimensions)}')
+    made = make(*(float(number) for number in message.dimensions[:count]))
+    return made if isinstance(made, Shape) else _prism(message.polygon.points, made)
+
+
+def _prism(polygon: Any, height: float) -> Shape:
+    """Extrude a polygon by half the height up and down."""
+    corners = np.array([(point.x, point.y) for point in polygon], dtype=float).reshape(-1, 2)
+    if len(corners) < 3:
+        raise wrong(f'a PRISM needs a polygon of at least 3 points, not {len(corners)}')
+    if not (math.isfinite(height) and height > 0 and np.isfinite(corners).all()):
+        raise wrong(f'a PRISM needs a height above 0, not {height:g}, and finite points')
+    sides = np.roll(corners, -1, axis=0) - corners
+    after = np.roll(sides, -1, axis=0)
+    turns = sides[:, 0] * after[:, 1] - sides[:, 1] * after[:, 0]
+    around = np.arctan2(turns, (sides * after).sum(axis=1)).sum()
+    if (turns < 0).any() and (turns > 0).any() or abs(abs(around) - 2 * math.pi) > 1e-6:
+        raise wrong('the polygon of a PRISM must be convex; send several, or a mesh')
+    return ConvexHull(np.vstack([np.column_stack([corners, np.full(len(corners), z)])
+                                 for z in (-height / 2, height / 2)]))
+
+
+def _mesh(message: Any, detail: str) -> Shape:
+    if not len(message.vertices) or not len(message.triangles):
+        raise wrong(f'a mesh of {len(message.vertices)} vertices and {len(message.triangles)} '
+                    'triangles is empty')
+    vertices = np.array([(point.x, point.y, point.z) for point in message.vertices], dtype=float)
+    indices = np.array([triangle.vertex_indices for triangle in message.triangles])
+    return Mesh(vertices, indices, detail)
+
+
+def _plane(message: Any, _: str) -> Shape:
+    a, b, c, d = (float(number) for number in message.coef)
+    return Plane([a, b, c], -d)
+
+
+# -- back --------------------------------------------------------------------------------------
+
+def write_part(part: Part) -> list[tuple[str, Any, Any]]:
+    """
+    Write a part as what a CollisionObject can hold, so that read back it is as solid.
+
+    Gives for each shape its field without the plural, its message and its pinocchio.SE3.
+    """
+    shape: Any = part.shape
+    pose = part.pose
+    solid = {Box: (SolidPrimitive.BOX, lambda: shape.size.tolist()),
+             Sphere: (SolidPrimitive.SPHERE, lambda: [shape.radius]),
+             Cylinder: (SolidPrimitive.CYLINDER, lambda: [shape.length, shape.radius]),
+             Cone: (SolidPrimitive.CONE, lambda: [shape.length, shape.radius])}.get(type(shape))
+    if solid:
+        return [('primitive', _solid(solid[0], solid[1]()), pose)]
+    if isinstance(shape, (Plane, HalfSpace)):
+        a, b, c = shape.normal.tolist()
+        return [('plane', PlaneMessage(coef=[a, b, c, -shape.offset]), pose)]
+    if isinstance(shape, OcTree):
+        cells = np.unique(np.floor(shape.points / shape.resolution), axis=0) + 0.5
+        return [('primitive', _solid(SolidPrimitive.BOX, [shape.resolution] * 3),
+                 pose * pin.SE3(np.eye(3), cell * shape.resolution)) for cell in cells]
+    if isinstance(shape, HeightField):
+        return [('mesh', _triangles(hull.vertices, hull.faces), pose) for hull in shape.hulls]
+    return [('mesh', _triangles(*triangles(shape)), pose)]
+
+
+def _solid(kind: int, dimensions: list[float]) -> SolidPrimitive:
+    return SolidPrimitive(type=kind, dimensions=array('d', dimensions))
+
+
+def _triangles(vertices: np.ndarray, faces: np.ndarray) -> MeshMessage:
+    return MeshMessage(
+        vertices=[Point(x=x, y=y, z=z) for x, y, z in vertices.tolist()],
+        triangles=[MeshTriangle(vertex_indices=face) for face in faces.astype(np.uint32)])

@@ -1,0 +1,96 @@
+"""Service ~/check_state."""
+
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core import Configuration, Robot, Scene, Status
+from ros2_ik.node.conversions.contacts import contact_messages, distance_messages
+from ros2_ik.node.conversions.frames import group_name
+from ros2_ik.node.conversions.robot_states import joint_values
+from ros2_ik.node.endpoints.defect import failed
+from ros2_ik.node.parts import Parts
+from ros2_ik.node.refusal import Refusal
+
+FARTHEST = 1.0    # largest influence [m]
+SLACK = 1e-6      # joints may be so far outside their limits [rad, m]
+MOST, USUAL = 10_000, 100
+
+
+class CheckState:
+    """Says what touches in a state, and how far everything is from touching."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def answer(self, request: Any, response: Any) -> Any:
+        """Answer a request; never raises."""
+        try:
+            self._check(request, response)
+        except Exception as error:
+            response = failed(response, error, self._parts.log)
+        self._parts.statistics.count('check_state', response.status)
+        return response
+
+    def _check(self, request: Any, response: Any) -> None:
+        parts = self._parts
+        robot = parts.robot()
+        if not 0 <= request.influence <= FARTHEST:
+            raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                          f'influence is {request.influence:g} m; valid: 0 to {FARTHEST:g}')
+        moved = _moved(robot, request.group)
+        given = joint_values(request.state, robot, 'state')
+        scene, notes = parts.scene_with(request.state, given, 'state.')
+        checker, remarks = parts.scene.checker(scene)
+        needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
+        q = parts.state.start(robot, given, needed | moved).q
+        header = parts.header(robot.root_frame)
+        response.outside_limits = _outside(robot, q, moved)
+        if checker is not None:
+            names = _names(robot, scene, moved) if request.group else None
+            contacts = [c for c in checker.in_collision(q) if _counts((c.first, c.second), names)]
+            response.contacts = contact_messages(contacts, scene, header)
+            if request.influence > 0:
+                response.distances = self._distances(request, checker, q, names, header)
+        response.valid = not (response.contacts or response.outside_limits)
+        response.status = int(Status.SUCCESS)
+        response.message = '; '.join([_sentence(response), *notes, *remarks])
+
+    def _distances(self, request: Any, checker: Any, q: Any, names: Any, header: Any) -> Any:
+        most = min(request.max_distances or USUAL, MOST)
+        found = checker.distances(Configuration(checker.robot, q), request.influence)
+        every = [d for d in distance_messages(found, header)
+                 if _counts((d.body_1, d.body_2), names)]
+        return every[:most]
+
+
+def _moved(robot: Robot, group: str) -> frozenset[str]:
+    """Joints whose limits count, checked."""
+    if not group:
+        return frozenset(robot.joint_names)
+    group_name(robot, group, None)
+    return frozenset(robot.group(group).joint_names)
+
+
+def _names(robot: Robot, scene: Scene, joints: frozenset[str]) -> set[str]:
+    """Links, and attached objects, that any of the joints moves."""
+    links = {name for name in robot.frame_names if joints & robot.moving_joints(name)}
+    return links | {held.id for held in scene.attached.values() if held.link in links}
+
+
+def _counts(pair: tuple[str, str], names: set[str] | None) -> bool:
+    return names is None or not names.isdisjoint(pair)
+
+
+def _outside(robot: Robot, q: np.ndarray, joints: frozenset[str]) -> list[str]:
+    return [joint.name for joint in robot.joints if joint.single and joint.name in joints
+            and not joint.lower - SLACK <= q[joint.index] <= joint.upper + SLACK]
+
+
+def _sentence(response: Any) -> str:
+    said = [f"'{c.contact_body_1}' touches '{c.contact_body_2}', {c.depth:.3g} m deep"
+            for c in response.contacts[:3]]
+    if len(response.contacts) > 3:
+        said.append(f'{len(response.contacts) - 3} more contacts')
+    said += [f"joint '{name}' is outside its limits" for name in response.outside_limits]
+    return '; '.join(said) or 'nothing touches, and all joints are within their limits'

@@ -1,0 +1,161 @@
+"""Scene messages, and calls of the services that take and give them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from geometry_msgs.msg import Point, Pose
+from node_harness import Client, seed
+from shape_msgs.msg import Mesh, MeshTriangle, Plane, SolidPrimitive
+
+from ros2_ik.msg import (
+    AttachedCollisionObject,
+    CollisionObject,
+    PlanningScene,
+    PlanningSceneComponents,
+    RobotState,
+)
+from ros2_ik.srv import ApplyPlanningScene, CheckState, GetPlanningScene
+
+HOME = {'panda_joint1': 0.0, 'panda_joint2': -0.785, 'panda_joint3': 0.0, 'panda_joint4': -2.356,
+        'panda_joint5': 0.0, 'panda_joint6': 1.571, 'panda_joint7': 0.785,
+        'panda_finger_joint1': 0.02}
+
+
+def pose(x: float = 0.0, y: float = 0.0, z: float = 0.0,
+         quat: Iterable[float] = (0.0, 0.0, 0.0, 1.0)) -> Pose:
+    """Give a Pose."""
+    message = Pose(position=Point(x=float(x), y=float(y), z=float(z)))
+    turn = message.orientation
+    turn.x, turn.y, turn.z, turn.w = (float(value) for value in quat)
+    return message
+
+
+def solid(kind: int, *dimensions: float) -> SolidPrimitive:
+    """Give a SolidPrimitive."""
+    return SolidPrimitive(type=kind, dimensions=[float(value) for value in dimensions])
+
+
+def box(id: str, size: float = 0.1, *, at: Pose | None = None, frame: str = '',
+        operation: bytes = CollisionObject.ADD, **fields: Any) -> CollisionObject:
+    """Give a cube, by default added in the root frame."""
+    message = CollisionObject(id=id, primitives=[solid(SolidPrimitive.BOX, size, size, size)],
+                              pose=at or pose(), operation=operation, **fields)
+    message.header.frame_id = frame
+    return message
+
+
+def change(id: str, operation: bytes, *, frame: str = '', **fields: Any) -> CollisionObject:
+    """Give a CollisionObject without shapes."""
+    message = CollisionObject(id=id, operation=operation, **fields)
+    message.header.frame_id = frame
+    return message
+
+
+def attached(item: CollisionObject, link: str = 'panda_hand',
+             touch: Iterable[str] = ()) -> AttachedCollisionObject:
+    """Give an AttachedCollisionObject."""
+    return AttachedCollisionObject(link_name=link, object=item, touch_links=list(touch))
+
+
+def mesh(vertices: Any, triangles: Any) -> Mesh:
+    """Give a Mesh."""
+    return Mesh(vertices=[Point(x=float(x), y=float(y), z=float(z)) for x, y, z in vertices],
+                triangles=[MeshTriangle(vertex_indices=list(row)) for row in triangles])
+
+
+def tetrahedron() -> Mesh:
+    """Give a small closed mesh."""
+    return mesh([(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)],
+                [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])
+
+
+def floor(height: float) -> Plane:
+    """Give the plane z = height."""
+    return Plane(coef=[0.0, 0.0, 1.0, -float(height)])
+
+
+def diff(*objects: CollisionObject, holding: Iterable[AttachedCollisionObject] = (),
+         joints: dict[str, float] | None = None, **fields: Any) -> PlanningScene:
+    """Give a change of the scene, with the robot at HOME."""
+    message = PlanningScene(is_diff=True, **fields)
+    message.world.collision_objects = list(objects)
+    message.robot_state = seed(HOME if joints is None else joints)
+    message.robot_state.is_diff = True
+    message.robot_state.attached_collision_objects = list(holding)
+    return message
+
+
+def apply(client: Client, scene: PlanningScene) -> Any:
+    """Call apply_planning_scene."""
+    return client.call(ApplyPlanningScene, 'ros2_ik/apply_planning_scene',
+                       ApplyPlanningScene.Request(scene=scene), timeout=60.0)
+
+
+def applied(client: Client, scene: PlanningScene) -> str:
+    """Apply a scene that is right; gives the message."""
+    response = apply(client, scene)
+    assert response.success, response.message
+    return response.message
+
+
+def refused(client: Client, scene: PlanningScene) -> str:
+    """Apply a scene that is wrong; gives the message. The scene must stay as it was."""
+    before = get(client)
+    response = apply(client, scene)
+    assert not response.success, response.message
+    assert contents(get(client)) == contents(before)
+    return response.message
+
+
+def get(client: Client, components: int = 0) -> PlanningScene:
+    """Call get_planning_scene."""
+    request = GetPlanningScene.Request(
+        components=PlanningSceneComponents(components=components))
+    response = client.call(GetPlanningScene, 'ros2_ik/get_planning_scene', request)
+    assert response.status == 1, response.message
+    return response.scene
+
+
+def contents(scene: PlanningScene) -> str:
+    """Give all of a scene but the times and joint values in it, comparable."""
+    scene.robot_state.joint_state = type(scene.robot_state.joint_state)()
+    held = scene.robot_state.attached_collision_objects
+    for item in [*scene.world.collision_objects, *(each.object for each in held),
+                 *scene.fixed_frame_transforms, scene.world.octomap]:
+        item.header.stamp.sec = item.header.stamp.nanosec = 0
+    return repr(scene)
+
+
+def objects(client: Client) -> dict[str, CollisionObject]:
+    """Give the objects in the world by id."""
+    return {item.id: item for item in get(client).world.collision_objects}
+
+
+def held(client: Client) -> dict[str, AttachedCollisionObject]:
+    """Give the attached objects by id."""
+    return {item.object.id: item
+            for item in get(client).robot_state.attached_collision_objects}
+
+
+def place(message: Pose) -> list[float]:
+    """Give the position of a Pose, rounded."""
+    return [round(getattr(message.position, axis), 9) + 0.0 for axis in 'xyz']
+
+
+def check(client: Client, joints: dict[str, float] | None = None, **fields: Any) -> Any:
+    """Call check_state, by default at HOME."""
+    state = fields.pop('state', None) or seed(HOME if joints is None else joints)
+    return client.call(CheckState, 'ros2_ik/check_state',
+                       CheckState.Request(state=state, **fields))
+
+
+def pairs(response: Any) -> set[frozenset[str]]:
+    """Give the pairs that touch."""
+    return {frozenset((c.contact_body_1, c.contact_body_2)) for c in response.contacts}
+
+
+def state_holding(*items: AttachedCollisionObject) -> RobotState:
+    """Give HOME with objects held."""
+    state = seed(HOME)
+    state.attached_collision_objects = list(items)
+    return state

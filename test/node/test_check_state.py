@@ -1,0 +1,111 @@
+"""Service ~/check_state."""
+
+import math
+
+from node_harness import seed
+import numpy as np
+import pytest
+from scene_harness import applied, box, change, check, diff, HOME, pairs, pose
+
+from ros2_ik.core import collision_checker, Configuration, Scene
+from ros2_ik.msg import CollisionObject, Status
+
+WALL = box('wall', 0.3, at=pose(0.31, 0.0, 0.6))
+FOLDED = HOME | {'panda_joint2': 1.7, 'panda_joint4': -3.0, 'panda_joint6': 3.6}
+
+
+@pytest.fixture(autouse=True)
+def empty(client, panda_node):
+    """Begin each test without objects."""
+    applied(client, diff(change('', CollisionObject.REMOVE)))
+
+
+def test_free(client):
+    response = check(client)
+    assert response.status == Status.SUCCESS and response.valid, response.message
+    assert not response.contacts and not response.distances and not response.outside_limits
+
+
+def test_touching_an_object(client):
+    applied(client, diff(WALL))
+    response = check(client)
+    assert response.status == Status.SUCCESS and not response.valid
+    assert all('wall' in pair for pair in pairs(response)) and response.contacts
+    depths = [contact.depth for contact in response.contacts]
+    assert depths == sorted(depths, reverse=True) and depths[0] > 0
+    first = response.contacts[0]
+    assert first.header.frame_id == 'panda_link0'
+    kinds = {first.contact_body_1: first.body_type_1, first.contact_body_2: first.body_type_2}
+    assert kinds['wall'] == first.WORLD_OBJECT and first.ROBOT_LINK in kinds.values()
+    near = np.abs(np.array([first.position.x - 0.31, first.position.y, first.position.z - 0.6]))
+    assert (near < 0.16).all()
+    assert f"'{first.contact_body_1}' touches '{first.contact_body_2}'" in response.message
+
+
+def test_touching_itself(client):
+    response = check(client, FOLDED)
+    assert not response.valid and response.contacts
+    assert all(name.startswith('panda_') for pair in pairs(response) for name in pair)
+
+
+def test_outside_the_limits(client):
+    response = check(client, HOME | {'panda_joint1': 3.1})
+    assert not response.valid and list(response.outside_limits) == ['panda_joint1']
+    assert "joint 'panda_joint1' is outside" in response.message
+    assert check(client, HOME | {'panda_joint1': 3.1}, group='hand').valid
+
+
+def test_distances(client, panda):
+    """The distance between witnesses is the one told; pushed together by it, they touch."""
+    applied(client, diff(box('cube', 0.1, at=pose(0.31, 0.0, 0.95))))
+    found = check(client, influence=0.5).distances
+    assert [d.distance for d in found] == sorted(d.distance for d in found)
+    assert all(d.distance < 0.5 for d in found) and len(found) <= 100
+    cube = next(d for d in found if 'cube' in (d.body_1, d.body_2))
+    ends = [np.array([p.x, p.y, p.z]) for p in (cube.point_1, cube.point_2)]
+    assert np.linalg.norm(ends[1] - ends[0]) == pytest.approx(cube.distance, abs=1e-6)
+    down = cube.distance + 0.002
+    normal = np.array([cube.normal.x, cube.normal.y, cube.normal.z])
+    step = normal * down * (1 if cube.body_1 == 'cube' else -1)
+    place = np.array([0.31, 0.0, 0.95]) + step
+    applied(client, diff(change('cube', CollisionObject.MOVE, pose=pose(*place))))
+    assert check(client).contacts[0].depth == pytest.approx(0.002, abs=1e-4)
+    assert len(check(client, influence=0.5, max_distances=2).distances) == 2
+    assert check(client, influence=0.5).distances[0].distance < 0
+
+
+def test_group(client):
+    """Only what the group moves counts: the hand's joints move the fingers alone."""
+    applied(client, diff(WALL))
+    assert not check(client, group='arm').valid
+    response = check(client, group='hand')
+    assert not any('panda_link4' in pair for pair in pairs(response))
+
+
+def test_missing_joint_values(client):
+    response = check(client, {'panda_joint1': 0.0})
+    assert response.status == Status.ROBOT_STATE_STALE and not response.valid
+    client.joint_states(HOME)
+    assert check(client, {'panda_joint1': 0.0}).status in (Status.SUCCESS,
+                                                            Status.ROBOT_STATE_STALE)
+
+
+@pytest.mark.parametrize(('fields', 'status', 'words'), [
+    ({'influence': math.nan}, Status.INVALID_GOAL_CONSTRAINTS, 'influence is nan'),
+    ({'influence': -1.0}, Status.INVALID_GOAL_CONSTRAINTS, 'valid: 0 to 1'),
+    ({'group': 'amr'}, Status.INVALID_GROUP_NAME, "did you mean 'arm'"),
+    ({'state': seed({'panda_joint1': math.nan})}, Status.INVALID_ROBOT_STATE, 'is at nan'),
+    ({'state': seed({'joint': 0.0})}, Status.INVALID_ROBOT_STATE, "unknown joint 'joint'")])
+def test_bad_questions(client, fields, status, words):
+    response = check(client, **fields)
+    assert response.status == status and words in response.message and not response.valid
+
+
+def test_agrees_with_the_library(client, panda):
+    checker, random = collision_checker(panda, Scene(panda)), np.random.default_rng(1)
+    for _ in range(30):
+        q = panda.random_q(random)
+        contacts = checker.in_collision(Configuration(panda, q))
+        response = check(client, panda.to_joints(q))
+        assert response.valid is not bool(contacts)
+        assert pairs(response) == {frozenset((c.first, c.second)) for c in contacts}

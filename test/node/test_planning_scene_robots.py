@@ -1,0 +1,195 @@
+"""The scene before, after and in spite of robot descriptions, and of geometry that is missing."""
+
+import time
+
+from node_harness import eventually, neutral, reachable, stamped
+import numpy as np
+import pytest
+from scene_harness import applied, apply, box, change, check, diff, get, mesh, objects, pose
+from small_arm import ARM, small_arm
+from std_msgs.msg import String
+
+from ros2_ik.core import Configuration, Robot
+from ros2_ik.msg import CollisionObject, PlanningScene, Status
+from ros2_ik.srv import GetPlanningScene
+
+TIP = 'panda_hand_tcp'
+FAR = pose(0.0, 0.0, 3.0)
+MISSING = 'package://nowhere_at_all/hand.stl'
+
+
+def meshed(box_too=False):
+    """Give the small arm with a mesh that cannot be found and, if wanted, a box beside it."""
+    arm = small_arm()
+    mesh = f'<collision><geometry><mesh filename="{MISSING}"/></geometry></collision>'
+    cube = '<collision><geometry><box size=".05 .05 .05"/></geometry></collision>'
+    urdf = arm.urdf.replace('<link name="hand"/>', f'<link name="hand">{mesh}</link>')
+    if box_too:
+        urdf = urdf.replace('<link name="fore"/>', f'<link name="fore">{cube}</link>')
+    return Robot.from_urdf(urdf, srdf=arm.srdf)
+
+
+def target(robot):
+    """Give a pose that the small arm reaches."""
+    return stamped(Configuration(robot, ARM).transform('hand'))
+
+
+def ask(client, robot, **fields):
+    return client.ik(group='arm', tips=['hand'], targets=[target(robot)],
+                     seed=neutral(robot), **fields)
+
+
+def test_without_a_robot(start_node, client):
+    start_node()
+    response = apply(client, PlanningScene(is_diff=True))
+    assert not response.success and 'there is no robot yet' in response.message
+    response = client.call(GetPlanningScene, 'ros2_ik/get_planning_scene',
+                           GetPlanningScene.Request())
+    assert response.status == Status.INVALID_ROBOT_STATE
+    assert check(client).status == Status.INVALID_ROBOT_STATE
+
+
+def test_robot_without_collision_elements(start_node, client):
+    start_node()
+    arm = small_arm()
+    client.describe(arm)
+    response = ask(client, arm)
+    assert response.status == Status.SUCCESS, response.message
+    assert "not checked for collisions: robot 'small_arm' has no collision elements" \
+        in response.message
+    applied(client, diff(box('a', at=FAR), joints={}))
+    response = ask(client, arm)
+    assert response.status == Status.COLLISION_CHECKING_UNAVAILABLE
+    assert '1 object of the scene' in response.message and not response.solution.joint_state.name
+    state = neutral(arm)
+    assert check(client, state=state).status == Status.COLLISION_CHECKING_UNAVAILABLE
+    assert ask(client, arm, avoid_collisions=False).status == Status.SUCCESS
+    applied(client, diff(change('', CollisionObject.REMOVE), joints={}))
+    assert ask(client, arm).status == Status.SUCCESS and check(client, state=state).valid
+
+
+def test_missing_mesh_refused(start_node, client):
+    node = start_node()
+    arm = meshed()
+    client.describe(arm)
+    response = ask(client, arm)
+    assert response.status == Status.COLLISION_CHECKING_UNAVAILABLE
+    for words in (MISSING, "link 'hand'", 'missing_meshes'):
+        assert words in response.message
+    assert MISSING in node.text
+    assert ask(client, arm, avoid_collisions=False).status == Status.SUCCESS
+    assert client.set('missing_meshes', 'leave out').successful
+    response = ask(client, arm)
+    assert response.status == Status.SUCCESS, response.message
+    assert 'not checked for collisions' in response.message and MISSING in response.message
+
+
+def test_missing_mesh_left_out(start_node, client):
+    node = start_node(missing_meshes='leave out')
+    arm = meshed(box_too=True)
+    client.describe(arm)
+    response = ask(client, arm)
+    assert response.status == Status.SUCCESS, response.message
+    assert MISSING in response.message and 'left out' in response.message
+    assert MISSING in node.text
+    assert MISSING in check(client, state=neutral(arm)).message
+    assert not client.set('missing_meshes', 'ignore').successful
+
+
+def test_described_anew(start_node, client, panda):
+    """A later SRDF or another root makes another robot of the same name: the scene stays."""
+    node = start_node()
+    client.publish('robot_description', String(data=panda.urdf), latched=True)
+    eventually(lambda: apply(client, diff(box('a', at=FAR), joints={})).success, 'the robot')
+    client.describe(panda)
+    assert 'a' in objects(client)
+    assert get(client).allowed_collision_matrix.entry_names
+    assert 'described anew; the scene stays, with 1 object' in node.text
+    client.describe(small_arm())
+    assert not objects(client)
+    assert "the scene of robot 'panda' is gone, with 1 object" in node.text
+
+
+def test_scene_by_parameter_at_the_start(start_node, client, panda):
+    start_node(scene='table')
+    client.describe(panda)
+    scene = get(client)
+    assert [item.id for item in scene.world.collision_objects] == ['table']
+    assert scene.name == 'table'
+
+
+def test_scene_that_does_not_load(start_node, client, panda, tmp_path):
+    """Nothing may be claimed to be free of a scene that is not there."""
+    path = tmp_path / 'cell.yaml'
+    path.write_text('objects: [{id: a, shapes: [{box: {size: [1, 1]}}]}]')
+    node = start_node(scene=str(path))
+    client.describe(panda)
+    response = client.ik(targets=[reachable(panda, TIP)])
+    assert response.status == Status.COLLISION_CHECKING_UNAVAILABLE
+    assert 'objects[0]' in response.message and str(path) in response.message
+    assert 'objects[0]' in node.text
+    assert not apply(client, diff(box('b', at=FAR))).success
+    assert not check(client).valid
+    path.write_text('objects: [{id: a, pose: {xyz: [0, 0, 3]}, shapes: [{box: {size: '
+                    '[1, 1, 1]}}]}]')
+    assert client.set('scene', str(path)).successful
+    assert client.ik(targets=[reachable(panda, TIP)]).status == Status.SUCCESS
+    assert set(objects(client)) == {'a'}
+
+
+def test_bad_scene_with_the_robot_by_parameter(start_node):
+    node = start_node(scene='no_such_scene', robot_description=small_arm().urdf)
+    assert node.process.wait(20) == 1
+    assert 'no_such_scene' in node.text and 'table' in node.text
+
+
+def test_scene_that_needs_joint_values_waits_for_them(start_node, client, panda, tmp_path):
+    path = tmp_path / 'cell.yaml'
+    path.write_text('objects: [{id: a, frame: panda_hand, pose: {xyz: [0, 0, 2]}, '
+                    'shapes: [{box: {size: [0.1, 0.1, 0.1]}}]}]')
+    start_node(scene=str(path), joint_state_timeout=0.0)
+    client.describe(panda)
+    assert client.ik(targets=[reachable(panda, TIP)]).status \
+        == Status.COLLISION_CHECKING_UNAVAILABLE
+    client.joint_states({name: float(panda.neutral[i]) for i, name
+                         in enumerate(panda.joint_names)})
+    eventually(lambda: client.ik(targets=[reachable(panda, TIP)]).status == Status.SUCCESS,
+               'the scene')
+    assert set(objects(client)) == {'a'}
+
+
+@pytest.mark.parametrize('meshes', ['hull', 'exact'])
+def test_meshes_as_hulls_or_exact(start_node, client, panda, meshes):
+    start_node(meshes=meshes)
+    client.describe(panda)
+    response = client.ik(targets=[reachable(panda, TIP)])
+    assert response.status == Status.SUCCESS, response.message
+
+
+def test_exact_meshes_of_messages_are_hollow(start_node, client, panda):
+    """A small thing inside a closed mesh touches its hull only: a finger inside a large box."""
+    start_node(meshes='exact')
+    client.describe(panda)
+    corners = np.array([[x, y, z] for x in (-2, 2) for y in (-2, 2) for z in (-2, 2)], float)
+    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7),
+             (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+    room = change('room', CollisionObject.ADD, meshes=[mesh(corners, faces)])
+    applied(client, diff(room))
+    assert check(client).valid
+    assert client.set('meshes', 'hull').successful
+    applied(client, diff(room))
+    assert not check(client).valid
+
+
+def test_a_refused_scene_changes_nothing(start_node, client, panda, tmp_path):
+    """Not even later, when the joint values come that it would have needed."""
+    start_node(scene='table')
+    client.describe(panda)
+    applied(client, diff(box('a', at=FAR)))
+    path = tmp_path / 'cell.yaml'
+    path.write_text('objects: [{id: b, frame: panda_hand, shapes: [{sphere: {radius: 0.1}}]}]')
+    result = client.set('scene', str(path))
+    assert not result.successful and "frame 'panda_hand' moves" in result.reason
+    client.joint_states({'panda_joint1': 0.0})
+    time.sleep(1.1)
+    assert set(objects(client)) == {'table', 'a'}

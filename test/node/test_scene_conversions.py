@@ -1,0 +1,143 @@
+"""Scene messages to scenes and back, without DDS: by field name, MoveIt's messages alike."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from hypothesis import given, settings, strategies as st
+import numpy as np
+import pinocchio as pin
+import pytest
+from scene_harness import attached, box, change, diff, floor, pose, solid, tetrahedron
+from shape_msgs.msg import SolidPrimitive
+from std_msgs.msg import Header
+
+from ros2_ik.core import (
+    Box,
+    Capsule,
+    Cone,
+    Configuration,
+    ConvexHull,
+    Ellipsoid,
+    HalfSpace,
+    HeightField,
+    Mesh,
+    OcTree,
+    Plane,
+    Scene,
+    SceneObject,
+    shape_kinds,
+)
+from ros2_ik.msg import CollisionObject
+from ros2_ik.node.conversions.markers import scene_markers
+from ros2_ik.node.conversions.planning_scenes import changed_scene, Known
+from ros2_ik.node.conversions.scene_changes import changed_object, Now
+from ros2_ik.node.conversions.scene_messages import scene_message
+from ros2_ik.node.conversions.triangles import triangles
+from ros2_ik.node.refusal import Refusal
+
+SHAPES = (Box([0.1, 0.2, 0.3]), Capsule(0.1, 0.3), Cone(0.1, 0.3), Ellipsoid([0.1, 0.2, 0.3]),
+          ConvexHull(np.eye(4)[:, :3]), HalfSpace([0, 0, 1], 0.5), Plane([0, 1, 0], 0.5),
+          HeightField(1.0, 1.0, [[0.0, 0.1], [0.2, 0.3]]),
+          Mesh(np.vstack([np.eye(3), np.zeros((1, 3))]), [[0, 1, 2], [0, 1, 3]]),
+          OcTree([[0.1, 0.1, 0.1]], 0.05), *(shape_kinds()[kind](0.1) for kind in ['sphere']),
+          shape_kinds()['cylinder'](0.1, 0.3))
+
+
+def no_tf(target, source):
+    raise LookupError('no TF here')
+
+
+@pytest.fixture
+def now(panda):
+    return Now(lambda joints: Configuration(panda, panda.neutral), no_tf, 'hull',
+               lambda note: None)
+
+
+def plain(message: Any) -> Any:
+    """Give a message as plain objects of the same attributes."""
+    if hasattr(message, 'get_fields_and_field_types'):
+        return SimpleNamespace(**{name: plain(getattr(message, name))
+                                  for name in message.get_fields_and_field_types()})
+    return [plain(item) for item in message] if isinstance(message, list) else message
+
+
+def as_moveit(scene: Any) -> Any:
+    """Give a PlanningScene as MoveIt's classes would have it: more fields, and no defaults."""
+    scene = plain(scene)
+    for item in scene.world.collision_objects:
+        item.type = SimpleNamespace(key='', db='')
+    for item in scene.robot_state.attached_collision_objects:
+        item.weight, item.detach_posture = 0.0, SimpleNamespace()
+        item.object.type = SimpleNamespace(key='', db='')
+    return scene
+
+
+def test_plain_objects_of_moveits_fields_read_the_same(panda, now):
+    item = change('a', CollisionObject.ADD, pose=pose(0, 0, 3), meshes=[tetrahedron()],
+                  planes=[floor(0.1)], primitives=[solid(SolidPrimitive.CONE, 0.2, 0.1)])
+    tool = attached(box('tool', 0.02, frame='panda_hand'), touch=['panda_leftfinger'])
+    message = diff(item, box('b', at=pose(1), frame='a'), holding=[tool], name='cell')
+    known = Known(Scene(panda))
+    assert changed_scene(known, as_moveit(message), now) == changed_scene(known, message, now)
+
+
+@pytest.mark.parametrize('operation', [0, b'\x00', np.uint8(0)])
+def test_operations_as_bytes_or_numbers(panda, now, operation):
+    message = plain(box('a'))
+    message.operation = operation
+    assert 'a' in changed_object(Scene(panda), message, now).objects
+
+
+@pytest.mark.parametrize('shape', SHAPES, ids=lambda shape: shape.kind)
+def test_every_shape_is_written_and_shown(panda, now, shape):
+    """What has no message of its own comes as triangles; what comes back is as large."""
+    scene = Scene(panda).add(SceneObject('a', [(shape, np.eye(4))], np.eye(4)))
+    header = Header(frame_id=panda.root_frame)
+    assert len(scene_markers(scene).markers) == 2
+    message = scene_message(Known(scene), {}, 0, header)
+    back = changed_scene(Known(Scene(panda)), message, now).scene.objects['a']
+    parts = back.parts
+    if shape.kind == 'octree':
+        assert np.allclose((back.pose * parts[0].pose).translation, [0.125] * 3)
+        assert np.allclose(parts[0].shape.size, 0.05)
+    elif not np.isinf(shape.bounding_radius):
+        largest = max(part.shape.bounding_radius for part in parts)
+        assert largest == pytest.approx(shape.bounding_radius, rel=0.05)
+
+
+def test_shapes_are_all_there():
+    assert {shape.kind for shape in SHAPES} == set(shape_kinds())
+
+
+@pytest.mark.parametrize('shape', [Capsule(0.1, 0.3), Cone(0.1, 0.3),
+                                   Ellipsoid([0.1, 0.2, 0.3])], ids=lambda s: s.kind)
+def test_triangles_reach_the_ends(shape):
+    """Closed forms of the volumes."""
+    vertices, faces = triangles(shape)
+    a, b, c = (vertices[faces[:, i]] for i in range(3))
+    volume = np.einsum('ij,ij->i', a, np.cross(b, c)).sum() / 6
+    exact = {'capsule': np.pi * 0.01 * 0.3 + 4 / 3 * np.pi * 0.001,
+             'cone': np.pi * 0.01 * 0.3 / 3, 'ellipsoid': 4 / 3 * np.pi * 0.006}[shape.kind]
+    assert 0.97 * exact < volume < exact
+
+
+numbers = st.floats(allow_nan=True, allow_infinity=True, width=64)
+
+
+@settings(max_examples=150, deadline=None)
+@given(values=st.lists(numbers, min_size=7, max_size=7), kind=st.integers(0, 255),
+       dimensions=st.lists(numbers, max_size=3), operation=st.integers(0, 255),
+       frame=st.sampled_from(['', 'panda_hand', '/old', 'old/', 'nowhere', '/']))
+def test_whatever_comes_is_read_or_refused(panda, values, kind, dimensions, operation, frame):
+    now = Now(lambda joints: Configuration(panda, panda.neutral), no_tf, 'hull', lambda note: None)
+    scene = Scene(panda).add(SceneObject('old', [Box([0.1] * 3)]))
+    message = change('old', bytes([operation % 5]), frame=frame,
+                     pose=pose(*values[:3], values[3:]))
+    message.primitives = [solid(kind % 8, *dimensions)]
+    try:
+        after = changed_object(scene, message, now)
+    except Refusal as refusal:
+        assert str(refusal)
+    else:
+        assert all(np.isfinite(pin.SE3ToXYZQUAT(item.pose)).all()
+                   for item in after.objects.values())
