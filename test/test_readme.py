@@ -19,7 +19,9 @@ def test_the_library_examples():
         exec(block, names)
         if 'solution' in names:
             assert names['solution'].success, names['solution'].explain()
-    assert names['solution'].errors[1].tip == 'right_gripper'
+        if 'right_gripper' in block:
+            assert names['solution'].errors[1].tip == 'right_gripper'
+    assert names['ik'].solve().success
 
 
 @pytest.mark.parametrize('line', [line for line in COMMANDS if ' call ' not in line])

@@ -136,7 +136,7 @@ def _triangles(value: Any, vertices: int) -> Indices:
     if len(wrong):
         row = int(wrong[0][0])
         raise InvalidSceneError(f'{name} must be indices of its {vertices} vertices; triangle '
-                                f'{row} is {array[row].tolist()}')
+                                f'{row} is [{", ".join(f"{i:g}" for i in array[row])}]')
     triangles: Indices = array.astype(np.intp)
     triangles.setflags(write=False)
     return triangles
