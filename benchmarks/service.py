@@ -34,7 +34,7 @@ from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 import yaml
 
-from ros2_ik.core import Configuration, Robot, shipped_robots
+from ros2_ik.core import CollisionChecker, Configuration, Robot, shipped_robots
 from ros2_ik.srv import ComputeIK
 
 EMPTY_SERVICE = """
@@ -90,9 +90,13 @@ def request(target: np.ndarray) -> ComputeIK.Request:
 
 
 def targets(robot: Robot, tip: str, seed: int, shift: float = 0.0) -> Iterator[np.ndarray]:
-    generator = np.random.default_rng(seed)
+    """Give poses that are reached without contact."""
+    generator, checker = np.random.default_rng(seed), CollisionChecker(robot)
     while True:
-        T = Configuration(robot, robot.random_q(generator)).transform(tip)
+        q = robot.random_q(generator)
+        if checker.collides(q):
+            continue
+        T = Configuration(robot, q).transform(tip)
         T[0, 3] += shift
         yield T
 
