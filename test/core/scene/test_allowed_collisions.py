@@ -1,4 +1,4 @@
-"""MoveIt's allowed collision matrix, INTERFACES 3.4: who wins, what is read, what is refused."""
+"""MoveIt's allowed collision matrix: who wins, what is read, what is refused."""
 
 import itertools
 import pickle

@@ -1,4 +1,4 @@
-"""Scenes: MoveIt's rules (INTERFACES 3.2 and 3.3) one by one, and that they are values."""
+"""Scenes: MoveIt's rules one by one, and that they are values."""
 
 from math import nan, pi
 import pickle
