@@ -11,6 +11,14 @@ ALIGNED = 1e-15   # sine of an angle below which the plane it lies in is roundin
 NEAR = 1e-3       # sine below which the derivative across the plane of a large angle is bounded
 
 
+def across(axis: Array) -> Array:
+    """Give two unit vectors at right angles to a unit vector and to each other, (2, 3)."""
+    least = np.eye(3)[int(np.abs(axis).argmin())]
+    first = least - (least @ axis) * axis
+    first /= math.sqrt(first @ first)
+    return np.array([first, pin.skew(axis) @ first])
+
+
 class Deviation:
     """
     The angle from a fixed unit vector `axis` to a unit vector u, and the vector behind it.
@@ -20,11 +28,7 @@ class Deviation:
     """
 
     def __init__(self, axis: Array) -> None:
-        self.axis = axis
-        least = np.eye(3)[int(np.abs(axis).argmin())]
-        first = least - (least @ axis) * axis
-        first /= math.sqrt(first @ first)
-        self.across = np.array([first, pin.skew(axis) @ first])
+        self.axis, self.across = axis, across(axis)
 
     def angle(self, u: Array) -> tuple[float, Array]:
         """Give the angle phi in [0, pi] and its derivative (3,), a unit vector."""

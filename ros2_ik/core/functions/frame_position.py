@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from ros2_ik.core.arrays import Array, Indices, Pose
-from ros2_ik.core.checks import vector
+from ros2_ik.core.arrays import Array, Pose
+from ros2_ik.core.checks import axis_rows, vector
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.frame_pose import as_placement
 from ros2_ik.core.functions.kinematic_function import register_function
@@ -36,7 +34,7 @@ class FramePosition(RelativeFunction):
         self.T_relative_A = None if T_relative_A is None else as_placement(
             T_relative_A, 'T_relative_A', InvalidConstraintError)
         self.axes = axes
-        self._rows = _axes(axes)
+        self._rows = axis_rows(axes, InvalidConstraintError)
         self.labels = tuple(f'{axis} [m]' for axis in axes)
 
     def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
@@ -44,10 +42,3 @@ class FramePosition(RelativeFunction):
         p = T_frame.act(self.point)
         forces = A.rotation.T[self._rows]
         return forces @ (p - A.translation), wrench_at(forces, p)
-
-
-def _axes(axes: str) -> Indices:
-    if not (isinstance(axes, str) and axes and set(axes) <= set(AXES)
-            and len(set(axes)) == len(axes)):
-        raise InvalidConstraintError(f"axes is {axes!r}; valid: letters of '{AXES}', each once")
-    return np.array([AXES.index(axis) for axis in axes], dtype=np.intp)

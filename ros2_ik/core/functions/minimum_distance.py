@@ -5,14 +5,15 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
-from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.functions.checked_distance import CheckedDistance
+from ros2_ik.core.functions.kinematic_function import register_function
+from ros2_ik.core.robot import Configuration
 from ros2_ik.core.scene import CollisionChecker
 
 
 @register_function('minimum_distance', drake='AddMinimumDistanceLowerBoundConstraint',
                    pink='SelfCollisionBarrier, CollisionAvoidanceLimit (mink)')
-class MinimumDistance(KinematicFunction):
+class MinimumDistance(CheckedDistance):
     """
     The `rows` smallest signed distances between what a checker checks, smallest first.
 
@@ -25,26 +26,11 @@ class MinimumDistance(KinematicFunction):
     Without anything to check, all rows are at `influence`.
     """
 
-    periodic = True
-
     def __init__(self, checker: CollisionChecker, influence: float = 0.2, rows: int = 12) -> None:
-        if not isinstance(checker, CollisionChecker):
-            raise InvalidConstraintError(f'checker must be a CollisionChecker, not {checker!r}')
-        self.checker = checker
+        super().__init__(checker)
         self.influence = positive(influence, 'influence', InvalidConstraintError)
         rows = whole(rows, 'rows', InvalidConstraintError)
         self.labels = tuple(f'distance {i + 1} [m]' for i in range(rows))
-
-    def joints(self, robot: Robot) -> frozenset[str]:
-        if robot.key != self.checker.robot.key:
-            raise InvalidConstraintError(f'the checker of {self.kind} is of another robot')
-        return self.checker.moving_joints
-
-    def value(self, at: Configuration) -> Array:
-        return self.evaluate(at)[0]
-
-    def jacobian(self, at: Configuration) -> Array:
-        return self.evaluate(at)[1]
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         rows = len(self.labels)

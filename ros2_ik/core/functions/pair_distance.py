@@ -6,14 +6,15 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
-from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.functions.checked_distance import CheckedDistance
+from ros2_ik.core.functions.kinematic_function import register_function
+from ros2_ik.core.robot import Configuration
 from ros2_ik.core.scene import CollisionChecker
 
 
 @register_function('pair_distance', drake='AddDistanceConstraint',
                    pink='SelfCollisionBarrier (one pair)')
-class PairDistance(KinematicFunction):
+class PairDistance(CheckedDistance):
     """
     The signed distance between two links or objects of a checker's scene, (1,).
 
@@ -28,26 +29,13 @@ class PairDistance(KinematicFunction):
 
     labels = ('distance [m]',)
     range = (-math.inf, math.inf)
-    periodic = True
 
     def __init__(self, checker: CollisionChecker, first: str, second: str) -> None:
-        if not isinstance(checker, CollisionChecker):
-            raise InvalidConstraintError(f'checker must be a CollisionChecker, not {checker!r}')
+        super().__init__(checker)
         self.checker = checker.only(first, second)
         self.first, self.second = first, second
         if not self.checker.pair_count:
             raise InvalidConstraintError(f"no joint moves '{first}' relative to '{second}'")
-
-    def joints(self, robot: Robot) -> frozenset[str]:
-        if robot.key != self.checker.robot.key:
-            raise InvalidConstraintError(f'the checker of {self.kind} is of another robot')
-        return self.checker.moving_joints
-
-    def value(self, at: Configuration) -> Array:
-        return self.evaluate(at)[0]
-
-    def jacobian(self, at: Configuration) -> Array:
-        return self.evaluate(at)[1]
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         found = self.checker.distances(at, np.inf, most=1)

@@ -10,6 +10,7 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import direction, vector
 from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.deviation import across
 from ros2_ik.core.functions.frame_pose import FARTHEST
 from ros2_ik.core.functions.frame_position import FramePosition
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
@@ -43,8 +44,8 @@ class PointToLineDistance(RelativeFunction):
         self.line_point = vector(line_point, 'line_point', 3, InvalidConstraintError,
                                  FARTHEST)
         self.line_direction = direction(line_direction, 'line_direction', InvalidConstraintError)
-        axes = _axes_with_z(self.line_direction)
-        self.across = axes[:, :2]      # perpendicular to the line and to each other, as columns
+        self.across = across(self.line_direction)
+        axes = np.array([*self.across, self.line_direction]).T
         T_relative_line = pin.SE3(axes, self.line_point)
         self._offset = FramePosition(frame, self.point, relative_to, T_relative_line, 'xy')
 
@@ -53,11 +54,3 @@ class PointToLineDistance(RelativeFunction):
 
     def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
         return self._offset if upper[0] == 0 else None
-
-
-def _axes_with_z(z: Array) -> Array:
-    """Give a rotation whose third column is z, always the same one."""
-    x = np.eye(3)[np.abs(z).argmin()]
-    x = x - x @ z * z
-    x /= math.sqrt(x @ x)
-    return np.column_stack([x, pin.skew(z) @ x, z])

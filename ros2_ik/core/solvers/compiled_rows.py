@@ -175,7 +175,7 @@ def _distance(function: PointToPointDistance) -> list[Entry]:
 
 def _line(function: PointToLineDistance) -> list[Entry]:
     return [Entry(LINE_DISTANCE, [*function.point, *function.line_point,
-                                  *function.across.T.reshape(-1)], (0,))]
+                                  *function.across.reshape(-1)], (0,))]
 
 
 def _direction(code: int) -> Callable[[Any], list[Entry]]:

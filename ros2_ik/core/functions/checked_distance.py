@@ -1,0 +1,35 @@
+"""Functions of the distances that a collision checker finds."""
+
+from abc import abstractmethod
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.kinematic_function import KinematicFunction
+from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.scene import CollisionChecker
+
+
+class CheckedDistance(KinematicFunction):
+    """A function of what is near in a checker; value and Jacobian share all work: `evaluate`."""
+
+    periodic = True
+
+    def __init__(self, checker: CollisionChecker) -> None:
+        if not isinstance(checker, CollisionChecker):
+            raise InvalidConstraintError(f'checker must be a CollisionChecker, not {checker!r}')
+        self.checker = checker
+
+    def joints(self, robot: Robot) -> frozenset[str]:
+        if robot.key != self.checker.robot.key:
+            raise InvalidConstraintError(f'the checker of {self.kind} is of another robot')
+        return self.checker.moving_joints
+
+    @abstractmethod
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        """Give f (m,) and its Jacobian (m, nv)."""
+
+    def value(self, at: Configuration) -> Array:
+        return self.evaluate(at)[0]
+
+    def jacobian(self, at: Configuration) -> Array:
+        return self.evaluate(at)[1]
