@@ -1,27 +1,31 @@
 """
 Constrained IK against Drake's SNOPT on the same problems, in one run.
 
-    tools/run pip install drake yourdfpy
+    tools/run pip install drake yourdfpy python-fcl trimesh
     tools/run python benchmarks/constrained_ik.py [--kinds cup_level_elbow_low] [--count 100]
+    tools/run python benchmarks/constrained_ik.py --kinds clearance
 
 A problem is made from a hidden random configuration, so it has an answer; it starts at random, or
 within 0.1 rad of that configuration. All solvers take turns, restart from random configurations
 until 200 ms are over, and are timed without the making of the problem. An answer counts when
 numpy on yourdfpy's forward kinematics finds every demand met within 1e-4 (m, rad) and every joint
-within its limits; "wrong" are claims of success that fail this test. Costs are compared twice:
-those of the first answer, and of the best found in 50 ms. Only ratios in one run say something.
+within its limits; distances are python-fcl's. "wrong" are claims of success that fail this test.
+Costs are compared twice: those of the first answer, and of the best found in 50 ms. Only ratios
+in one run say something.
 
-`constrained/kinds.py` has the problems; what they ask for stands in `positions.py`,
-`directions.py` and `whole_body.py` there, each thing in the words of both libraries. How Drake is
-set up to do its best is in `drake_ik.py`.
+`constrained/kinds.py` and `clearance_kinds.py` have the problems; what they ask for stands in
+`positions.py`, `directions.py`, `whole_body.py` and `clearance.py` there, each thing in the words
+of both libraries. Obstacles are in `obstacles.py`. How Drake is set up to do its best is in
+`drake_ik.py`, and among obstacles in `drake_world.py`.
 """
 
 import argparse
 from functools import cache
 import time
 
+from constrained import clearance_kinds
 from constrained.cases import Case, cases, ours
-from constrained.drake_ik import DrakeRobot
+from constrained.drake_world import drake_robot
 from constrained.judge import Judge
 from constrained.kinds import KINDS
 from constrained.record import compared_costs, HEADER, Record
@@ -31,6 +35,9 @@ from ros2_ik.core import InvalidOptionError, load_kernels, Robot
 
 STARTS = {'random': 'random start', 'near': 'start within 0.1 rad'}
 DRAKE = 'Drake'
+CLEARANCE = [name for name, (_, ask, _) in KINDS.items()
+             if ask.__module__ == clearance_kinds.__name__]
+FAMILIES = {'open': [name for name in KINDS if name not in CLEARANCE], 'clearance': CLEARANCE}
 
 Results = dict[str, dict[str, Record]]    # kind -> solver -> record
 
@@ -50,13 +57,16 @@ def run_kind(kind: str, start: str, options: argparse.Namespace) -> dict[str, Re
     (robot, judge), solvers = robot_of(kind), options.solvers
     found = cases(kind, robot, judge, start == 'near', options.count)
     clock = time.process_time if options.cpu else time.perf_counter
-    drake = DrakeRobot(robot, found[0].problem.joint_names)
 
     def take_turns(some: list[Case]) -> dict[str, Record]:
         records = {solver: Record() for solver in (*solvers, DRAKE)}
         for case in some:
             asks = {solver: ours(case, solver) for solver in solvers}
-            asks[DRAKE] = drake.question(case.terms, case.start_joints, case.seed).solve
+            question = drake_robot(case).question(case.terms, case.start_joints, case.seed)
+            asks[DRAKE] = question.solve
+            if case.world:    # what a scene makes when first looked at counts for nobody
+                case.look()
+                question.look()
             for solver, ask in asks.items():
                 records[solver].measure(case, judge, ask, clock)
         return records
@@ -99,8 +109,10 @@ def summarize(solver: str, results: Results) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    parser.add_argument('--kinds', nargs='+', default=list(KINDS), choices=list(KINDS),
-                        metavar='KIND', help=', '.join(KINDS))
+    parser.add_argument('--kinds', nargs='+', default=list(FAMILIES),
+                        choices=[*FAMILIES, *KINDS], metavar='KIND',
+                        help='; '.join(f'{family}: {", ".join(names)}'
+                                       for family, names in FAMILIES.items()))
     parser.add_argument('--count', type=int, default=100)
     parser.add_argument('--starts', nargs='+', default=list(STARTS), choices=list(STARTS))
     parser.add_argument('--solvers', nargs='+', default=['sqp'],
@@ -109,6 +121,7 @@ def main() -> None:
     parser.add_argument('--cpu', action='store_true',
                         help='take the time this process computes, for a machine with other work')
     options = parser.parse_args()
+    options.kinds = [kind for name in options.kinds for kind in FAMILIES.get(name, [name])]
     if options.kernels:
         load_kernels()
     try:

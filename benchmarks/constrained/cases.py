@@ -8,7 +8,7 @@ import numpy as np
 from constrained.judge import Judge
 from constrained.kinds import KINDS
 from constrained.term import Term
-from ros2_ik.core import Constraint, IKProblem, PoseTarget, Robot, solve
+from ros2_ik.core import Configuration, Constraint, IKProblem, PoseTarget, Robot, solve
 
 Answer = dict[str, float] | None
 Ask = Callable[..., Answer]    # (timeout, best=False) -> joint values, if it claims success
@@ -17,27 +17,40 @@ Ask = Callable[..., Answer]    # (timeout, best=False) -> joint values, if it cl
 class Case:
     """One problem: its terms, ros2_ik's problem made of them, and where to start."""
 
-    def __init__(self, robot: Robot, terms: list[Term], start: np.ndarray, seed: int) -> None:
+    def __init__(self, robot: Robot, terms: list[Term], start: np.ndarray, seed: int,
+                 group: str | None = None) -> None:
         parts = [term.ours(robot) for term in terms]
         self.terms, self.seed = terms, seed
         self.start, self.start_joints = start, robot.to_joints(start)
+        self.world = next((term.world for term in terms if hasattr(term, 'world')), None)
         self.problem = IKProblem(
-            robot, [part for part in parts if isinstance(part, PoseTarget)], start=start,
+            robot, [part for part in parts if isinstance(part, PoseTarget)], group, start,
             constraints=[part for part in parts if isinstance(part, Constraint)],
             costs=[part for part, term in zip(parts, terms, strict=True) if term.is_cost])
+
+    def look(self) -> None:
+        """Evaluate what must hold once."""
+        at = Configuration(self.problem.robot, self.start)
+        for constraint in self.problem.constraints:
+            constraint.function.value(at)
 
 
 def cases(kind: str, robot: Robot, judge: Judge, near: bool, count: int) -> list[Case]:
     """Make instances from hidden random configurations; a kind and a seed give the same one."""
-    found = []
+    found, (_, ask, group) = [], KINDS[kind]
+    still = np.ones(robot.nq, dtype=bool) if group else np.zeros(robot.nq, dtype=bool)
+    for name in robot.group(group).joint_names if group else ():
+        still[robot.joint(name).index] = False
     for seed in range(count):
         generator = np.random.default_rng([zlib.crc32(kind.encode()), seed])
-        q = robot.random_q(generator)
-        terms = KINDS[kind][1](judge.look(robot.to_joints(q)), generator)
+        terms = None
+        while not terms:      # not every configuration will do
+            q = np.where(still, 0.0, robot.random_q(generator))
+            terms = ask(judge.look(robot.to_joints(q)), generator)
         start = robot.random_q(generator)
         if near:
             start = np.clip(q + generator.uniform(-0.1, 0.1, robot.nq), robot.lower, robot.upper)
-        found.append(Case(robot, terms, start, seed))
+        found.append(Case(robot, terms, np.where(still, 0.0, start), seed, group))
     return found
 
 

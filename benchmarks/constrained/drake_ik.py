@@ -37,8 +37,8 @@ def options(chosen: dict[str, float]) -> SolverOptions:
 class Program:
     """A program of Drake, to which the terms of a problem are added."""
 
-    def __init__(self, plant: MultibodyPlant) -> None:
-        self.plant, self.ik = plant, InverseKinematics(plant)
+    def __init__(self, robot: 'DrakeRobot') -> None:
+        self._robot, self.plant, self.ik = robot, robot.plant, robot.inverse_kinematics()
 
     def frame(self, name):
         return self.plant.world_frame() if name is None else self.plant.GetFrameByName(name)
@@ -46,6 +46,9 @@ class Program:
     def joints(self, names):
         q = self.ik.q()
         return np.array([q[self.plant.GetJointByName(name).position_start()] for name in names])
+
+    def pair(self, one, other):
+        return self._robot.pair(one, other)
 
     def add_position(self, frame, point, relative_to, T, lower, upper):
         """Keep a point in a box given in a frame T fixed to `relative_to`."""
@@ -68,16 +71,25 @@ class DrakeRobot:
 
     def __init__(self, robot: Robot, joint_names: tuple[str, ...]) -> None:
         logging.getLogger('drake').setLevel(logging.ERROR)
-        self.plant = MultibodyPlant(0.0)
+        self.plant = self._empty_plant()
         Parser(self.plant).AddModelsFromString(reduced(robot, joint_names), 'urdf')
         if robot.root_frame != 'world':
             self.plant.WeldFrames(self.plant.world_frame(),
                                   self.plant.GetFrameByName(robot.root_frame))
-        self.plant.Finalize()
+        self._finish()
         self.lower = self.plant.GetPositionLowerLimits()
         self.upper = self.plant.GetPositionUpperLimits()
         self._index = {name: self.plant.GetJointByName(name).position_start()
                        for name in joint_names}
+
+    def _empty_plant(self) -> MultibodyPlant:
+        return MultibodyPlant(0.0)
+
+    def _finish(self) -> None:
+        self.plant.Finalize()
+
+    def inverse_kinematics(self) -> InverseKinematics:
+        return InverseKinematics(self.plant)
 
     def question(self, terms: list, start: dict[str, float], seed: int) -> 'Question':
         q = np.empty(len(self._index))
@@ -95,10 +107,16 @@ class Question:
     def __init__(self, robot: DrakeRobot, terms: list, start: np.ndarray, seed: int) -> None:
         hard = [term for term in terms if not term.is_cost]
         self._robot, self._start, self._seed = robot, start, seed
-        self._feasible = Program(robot.plant).add(hard)
-        self._whole = Program(robot.plant).add(terms) if len(hard) < len(terms) else None
+        self._feasible = Program(robot).add(hard)
+        self._whole = Program(robot).add(terms) if len(hard) < len(terms) else None
         self._solver = SnoptSolver()
         self._options, self._for_cost = options(SNOPT), options(SNOPT | FOR_COST)
+
+    def look(self) -> None:
+        """Evaluate what must hold once."""
+        program = self._feasible.ik.prog()
+        for constraint in program.GetAllConstraints():
+            program.EvalBinding(constraint, self._start)
 
     def solve(self, timeout: float, best: bool = False) -> dict[str, float] | None:
         """Give joint values that Drake calls a success: the first found, or the best in time."""

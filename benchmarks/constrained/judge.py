@@ -15,6 +15,7 @@ class Judge:
     """Forward kinematics, centre of mass and limits of a robot at `joints`."""
 
     def __init__(self, robot: Robot) -> None:
+        self.robot = robot
         self._urdf = yourdfpy.URDF.load(io.BytesIO(robot.urdf.encode()), load_meshes=False,
                                         build_scene_graph=True)
         self._root = robot.root_frame

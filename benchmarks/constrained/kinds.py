@@ -12,7 +12,7 @@ from constrained.geometry import angle, ORIGIN, X, Z
 from constrained.positions import Apart, Between, Inside, NearLine
 from constrained.whole_body import Balanced, Coupled, Posture
 
-KINDS = {}    # name -> (robot, function)
+KINDS = {}    # name -> (robot, function, group); without a group all joints may move
 HAND_CAMERA = 'left_hand_camera_axis_link'
 
 PANDA_HOME = {f'panda_joint{i + 1}': value
@@ -26,10 +26,10 @@ TALOS_HOME = {'torso_1_joint': 0.0, 'torso_2_joint': 0.0} | {
     for i, value in enumerate((0.26, 0.17, 0, -0.53, 0, 0, 0.1))}
 
 
-def kind(robot):
-    """Register a kind of problem for a robot."""
+def kind(robot, group=None):
+    """Register a kind of problem for a robot, of which only a group moves."""
     def register(function):
-        KINDS[function.__name__] = (robot, function)
+        KINDS[function.__name__] = (robot, function, group)
         return function
     return register
 

@@ -39,7 +39,6 @@ class FunctionStack:
         self._others = [(i, f) for i, f in enumerate(self.functions)
                         if not isinstance(f, RelativeFunction)]
         self._used = sorted({frame for _, _, *frames in self._relative for frame in frames} - {0})
-        self._at: Configuration | None = None
         # a user's function may use what the robot's functions share
         self._own = (robot.model.createData() if any(isinstance(f, UserFunction)
                                                      for f in self.functions) else None)
@@ -69,11 +68,14 @@ class FunctionStack:
 
     def value(self, q: Array) -> Array:
         """Give f (m,) at q (nq,)."""
-        return self._values(q)
+        f, at = self._begun(q)
+        for i, function in self._others:
+            f[self.rows[i]] = function.value(at)
+        return f
 
     def evaluate(self, q: Array) -> tuple[Array, Array]:
         """Give f (m,) and J (m, n) at q (nq,)."""
-        f = self._values(q)
+        f, at = self._begun(q)
         data = self._own or self.robot.scratch_data()
         twists = data.J.reshape(6, 1) if self._flat else data.J
         if self._reduction is None:
@@ -81,12 +83,12 @@ class FunctionStack:
         else:
             J = ((self._wrenches @ twists) * self._mask) @ self._reduction
         for i, function in self._others:
-            assert self._at is not None
-            J[self.rows[i]] = function.jacobian(self._at)[:, self.columns]
+            f[self.rows[i]], jacobian = function.evaluate(at)
+            J[self.rows[i]] = jacobian[:, self.columns]
         return f, J
 
-    def _values(self, q: Array) -> Array:
-        """Give f, leaving forward kinematics and wrenches behind."""
+    def _begun(self, q: Array) -> tuple[Array, Configuration]:
+        """Give f with the rows that have wrenches, leaving forward kinematics and these behind."""
         model, data = self.robot.model, self._own or self.robot.scratch_data()
         pin.computeJointJacobians(model, data, q)
         placements = {frame: pin.updateFramePlacement(model, data, frame) for frame in self._used}
@@ -95,11 +97,7 @@ class FunctionStack:
         for i, measure, frame, relative in self._relative:
             part = rows[i]
             f[part], W[part] = measure(placements[frame], placements[relative])
-        if self._others:
-            at = self._at = Configuration.computed(self.robot, q, data)
-            for i, function in self._others:
-                f[rows[i]] = function.value(at)
-        return f
+        return f, Configuration.computed(self.robot, q, data)
 
 
 _ORIGIN = pin.SE3.Identity()

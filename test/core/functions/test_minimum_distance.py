@@ -20,6 +20,7 @@ from ros2_ik.core import (
     Search,
     solve,
 )
+from ros2_ik.core.functions import FunctionStack
 from ros2_ik.core.scene import Box, CollisionChecker, Scene, SceneObject, Sphere
 
 BALL = '<sphere radius="0.1"/>'
@@ -178,3 +179,17 @@ def test_survives_pickling_in_a_search(name, load):
     at = Configuration(robot, robot.random_q(np.random.default_rng(0)))
     np.testing.assert_allclose(pickle.loads(pickle.dumps(function)).value(at),
                                function.value(at), atol=1e-9)
+
+
+def test_a_stack_looks_once_for_value_and_jacobian(panda_world, monkeypatch):
+    robot, checker, _ = panda_world
+    looks, look = [], checker.distances
+    monkeypatch.setattr(checker, 'distances', lambda *args, **options: (
+        looks.append(1), look(*args, **options))[1])
+    function = MinimumDistance(checker, 0.15, 5)
+    q = robot.random_q(np.random.default_rng(3))
+    f, J = FunctionStack(robot, [function]).evaluate(q)
+    assert len(looks) == 1
+    at = Configuration(robot, q)
+    np.testing.assert_array_equal(f, function.value(at))
+    np.testing.assert_array_equal(J, function.jacobian(at))
