@@ -1,5 +1,6 @@
 """Which parts of a robot touch what, and how far they are from it."""
 
+from bisect import insort
 from collections.abc import Collection, Iterable
 from functools import cached_property, lru_cache
 from typing import Any
@@ -15,7 +16,9 @@ from ros2_ik.core.robot.carried import columns_carrying, follower_reduction
 from ros2_ik.core.scene.checked_pairs import Item, own_items, pairs_to_check, surroundings
 from ros2_ik.core.scene.contacts import Contact, Distances
 from ros2_ik.core.scene.geometry_library import coal, Placement
+from ros2_ik.core.scene.pair_bounds import PairBounds
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
+from ros2_ik.core.scene.scaled_links import scaled_items, with_scaled
 from ros2_ik.core.scene.scene import Scene
 
 
@@ -30,10 +33,11 @@ class CollisionChecker:
     `meshes` and `missing` are those of `robot_geometry`. Checked are links against each other
     (see `self_pairs`), against objects, and attached objects against both, but for what the
     scene allows. What no joint moves relative to each other is not checked: no joint values
-    could part it. Padding keeps objects that far from a link.
+    could part it. Padding keeps objects that far from a link; a link's scale counts against all
+    but links.
 
     Making one for another scene of the same robot reuses all that belongs to the robot. Raises
-    InvalidSceneError for a mesh that is missing and for links scaled in the scene.
+    InvalidSceneError for a mesh that is missing and for a link scaled beyond sense.
     """
 
     def __init__(self, robot: Robot, scene: Scene | None = None, meshes: str = 'hull',
@@ -44,16 +48,16 @@ class CollisionChecker:
                                     f"this '{robot.name}'")
         self._made = (meshes, missing, pair)
         self.geometry = robot_geometry(robot, meshes, missing)
-        if self.scene.scale:
-            raise InvalidSceneError(f'links cannot be scaled ({dict(self.scene.scale)}); '
-                                    'use padding')
-        own = own_items(robot, self.geometry)
-        self._items = [*own, *surroundings(robot, self.scene)]
+        own, around = own_items(robot, self.geometry), tuple(surroundings(robot, self.scene))
+        self._scaled = scaled_items(robot, self.geometry, frozenset(self.scene.scale.items())) \
+            if self.scene.scale else ()
+        self._items = [*own, *(item for _, item in self._scaled), *around]
         self._model = _own_model(robot, self.geometry).copy()
         for index, item in enumerate(self._items[len(own):], len(own)):
             self._model.addGeometryObject(_geometry_object(index, item))
-        self._pairs = self._between(*pair) if pair else self._taken(pairs_to_check(
-            robot, self.scene, self.geometry, self._items))
+        self._pairs = self._between(*pair) if pair else self._taken(with_scaled(
+            robot, self.geometry, pairs_to_check(robot, self.scene, self.geometry,
+                                                 (*own, *around)), self._scaled))
         self._data = self._model.createData()
         requests = _requests(len(self._pairs))
         self._data.collisionRequests, self._data.distanceRequests = requests
@@ -88,8 +92,12 @@ class CollisionChecker:
         for name in (first, second):
             if name not in names:
                 raise UnknownGeometryError(name, tuple(dict.fromkeys(names)))
+        both = {first, second} <= set(self.geometry.links)
+        own = len(own_items(self.robot, self.geometry))
+        out = {*range(own, own + len(self._scaled))} if both else {i for i, _ in self._scaled}
         pairs = [(i, j) for i, one in enumerate(self._items) for j, two in enumerate(self._items)
-                 if one.name == first and two.name == second and one.joint != two.joint]
+                 if one.name == first and two.name == second and one.joint != two.joint
+                 and not out & {i, j}]
         for i, j in pairs:
             self._model.addCollisionPair(pin.CollisionPair(i, j))
         return np.array(pairs, dtype=np.intp).reshape(-1, 2)
@@ -199,50 +207,52 @@ class CollisionChecker:
         model, data = self.robot.model, self.robot.scratch_data()
         pin.computeJointJacobians(model, data, _q(at))
         pin.updateGeometryPlacements(model, data, self._model, self._data)
-        found = []
-        for k in self._near(influence).tolist():
+        results, margins = self._results
+        found: list[tuple[float, int]] = []
+        farthest = influence
+        for k, least in self._near(data.oMi, influence):
+            if least > farthest:
+                break
             pin.computeDistance(self._model, self._data, k)
-            result = self._data.distanceResults[k]
-            distance = result.min_distance - self._margins[k]
+            distance = results[k].min_distance - margins[k]
             if distance < influence:
-                found.append((distance, k, result.normal, result.getNearestPoint1(),
-                              result.getNearestPoint2()))
-        found.sort(key=lambda entry: entry[:2])
-        return self._gathered(found[:most], np.reshape(data.J, (6, -1)))
+                insort(found, (distance, k))
+                if most is not None and len(found) >= most:
+                    del found[most:]
+                    farthest = found[-1][0]
+        return self._gathered(found, np.reshape(data.J, (6, -1)))
 
-    def _near(self, influence: float) -> Indices:
-        """Pairs whose balls are that near."""
-        at = np.array([placement.act(centre)
-                       for placement, centre in zip(self._data.oMg, self._balls[0], strict=True)])
-        offset = at[self._pairs[:, 0]] - at[self._pairs[:, 1]]
-        reach = self._reach + influence
-        return np.flatnonzero(np.einsum('ki,ki->k', offset, offset) < reach * reach)
-
-    @cached_property
-    def _reach(self) -> Array:
-        """From which distance of its balls' centres on a pair is apart, (k,)."""
-        radii = self._balls[1]
-        return radii[self._pairs[:, 0]] + radii[self._pairs[:, 1]] + self._margins
+    def _near(self, placements: Any, influence: float) -> list[tuple[int, float]]:
+        """Pairs that may be that near and their least distances, those first that may be least."""
+        if len(self._pairs) == 1:
+            return [(0, -np.inf)]
+        least = self._bounds.at(placements) - self._margins
+        near = np.flatnonzero(least < influence)
+        least = least[near]
+        order = least.argsort(kind='stable')
+        return list(zip(near[order].tolist(), least[order].tolist(), strict=True))
 
     @cached_property
-    def _balls(self) -> tuple[Array, Array]:
-        """A ball round each item, in its own frame: centres (i, 3) and radii (i,)."""
-        for item in self._items:
-            item.geometry.computeLocalAABB()
-        centres = np.array([np.array(item.geometry.aabb_center) for item in self._items])
-        radii = np.array([float(item.geometry.aabb_radius) for item in self._items])
-        boundless = ~np.isfinite(centres).all(axis=1) | ~(radii < 1e6)
-        centres[boundless], radii[boundless] = 0.0, np.inf
-        return centres.reshape(-1, 3), radii
+    def _bounds(self) -> PairBounds:
+        return PairBounds(self._items, self._pairs)
 
-    def _gathered(self, found: list[Any], twists: Array) -> Distances:
+    @cached_property
+    def _results(self) -> tuple[list[Any], list[float]]:
+        """Where the distance of each pair is found after it was computed; and its padding."""
+        results = self._data.distanceResults
+        return [results[k] for k in range(len(results))], self._margins.tolist()
+
+    def _gathered(self, found: list[tuple[float, int]], twists: Array) -> Distances:
         if not found:      # nothing near
             none = np.zeros((0, 3))
             return Distances((), np.zeros(0), none, none, none, np.zeros((0, 6)),
                              np.zeros((0, self.robot.nv)))
-        pairs = self._pairs[[k for _, k, *_ in found]]
-        normal, one, other = (np.array([entry[i] for entry in found]).reshape(-1, 3)
-                              for i in (2, 3, 4))
+        distances, numbers = zip(*found, strict=True)
+        pairs = self._pairs[list(numbers)]
+        results = [self._results[0][k] for k in numbers]
+        normal, one, other = (np.concatenate(vectors).reshape(-1, 3) for vectors in zip(
+            *((result.normal, result.getNearestPoint1(), result.getNearestPoint2())
+              for result in results), strict=True))
         # the witnesses lie along the normal, so that its moment is the same at both
         moment = other[:, _TURN] * normal[:, _TURN2] - other[:, _TURN2] * normal[:, _TURN]
         wrench = np.hstack([normal, moment])
@@ -250,8 +260,8 @@ class CollisionChecker:
         J = (wrench @ twists) * moves
         reduction = follower_reduction(self.robot)
         names = tuple((self._items[i].name, self._items[j].name) for i, j in pairs.tolist())
-        return Distances(names, np.array([entry[0] for entry in found]), normal, one, other,
-                         wrench, J if reduction is None else J @ reduction)
+        return Distances(names, np.array(distances), normal, one, other, wrench,
+                         J if reduction is None else J @ reduction)
 
     @cached_property
     def _joints(self) -> Indices:

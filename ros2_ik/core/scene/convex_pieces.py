@@ -2,14 +2,15 @@
 Cuts a mesh that is far from convex, along planes, into pieces whose hulls together contain it.
 
 The hull of what of a solid is within a box is that of its surface within the box and of the
-box's corners that are inside the solid. So whatever the cuts are, the hulls contain surface and
+box's corners in which it is. So whatever the cuts are, the hulls contain surface and
 inside of a closed mesh, and the surface of an open one. Cuts are chosen to make the hulls small,
-first where most is to be gained, until they are a few percent larger than the mesh.
+first where most is to be gained, until they are a few percent larger than the mesh. Each of
+the solids that a mesh consists of is cut on its own, as they may overlap.
 Deterministic: the effort is counted, not timed.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.scene.cache import digest, remembered
+from ros2_ik.core.scene.mesh_solids import solids_of
 from ros2_ik.core.scene.meshes import (
     Hull,
     hull_of,
@@ -53,6 +55,7 @@ class _Slice:
     `surface` are its triangles, `lids` (no solid's outline, but closing) make volumes add up.
     """
 
+    solid: '_Solid'
     surface: Array
     lids: Array
     low: Array
@@ -71,27 +74,26 @@ def convex_pieces(vertices: Array, triangles: Indices, padding: float = 0.0) -> 
     key = digest(np.ascontiguousarray(vertices).tobytes(),
                  np.ascontiguousarray(triangles).tobytes(), repr(padding))
     return hulls_from_arrays(remembered(
-        'pieces-2', key, lambda: hulls_as_arrays(_cut(vertices, triangles, padding))))
+        'pieces-3', key, lambda: hulls_as_arrays(_cut(vertices, triangles, padding))))
 
 
 def _cut(vertices: Array, triangles: Indices, padding: float) -> list[Hull]:
-    solid = _Solid(vertices, triangles)
-    slices = [solid.slice(solid.corners, np.zeros((0, 3, 3)), np.full(3, -np.inf),
-                          np.full(3, np.inf))]
-    size = solid.volume or slices[0].hull.volume
+    solids = [_Solid(vertices, faces) for faces in solids_of(vertices, triangles, MOST_PIECES)]
+    slices = [solid.whole() for solid in solids]
+    size = sum(solid.volume or 0.0 for solid in solids)
     effort = 0
-    while len(slices) < MOST_PIECES and solid.worth_cutting(slices):
+    while len(slices) < MOST_PIECES and sum(part.excess for part in slices) > GOOD_ENOUGH * size:
         slices.sort(key=lambda piece: piece.excess)
-        planes = _planes(slices[-1])
-        effort += len(planes) * (len(slices[-1].surface) + len(slices[-1].lids))
+        worst = slices[-1]
+        planes = _planes(worst)
+        effort += len(planes) * (len(worst.surface) + len(worst.lids))
         if effort > _EFFORT:
             break
-        trials = [solid.halves(slices[-1], *plane) for plane in planes]
+        trials = [worst.solid.halves(worst, *plane) for plane in planes]
         halves = [pair for pair in trials if pair]
-        if not halves:
-            break
-        slices[-1:] = min(halves, key=_merit)
-    hulls = _joined([piece.hull for piece in slices], 0.01 * size)
+        slices[-1:] = min(halves, key=_merit) if halves else [replace(worst, excess=0.0)]
+    hulls = _joined([piece.hull for piece in slices],
+                    0.01 * (size or sum(piece.hull.volume for piece in slices)))
     padding += sticking_out(hulls, vertices[np.unique(triangles)])    # none, but for rounding
     return [hull_of(hull.vertices, padding) for hull in hulls] if padding else hulls
 
@@ -117,17 +119,24 @@ class _Solid:
     def __init__(self, vertices: Array, triangles: Indices) -> None:
         self.corners = vertices[triangles]
         self.volume = mesh_volume(vertices, triangles)
+        self.step = 1e-7 * float(np.ptp(self.corners.reshape(-1, 3), axis=0).max())
         self._known: dict[tuple[float, ...], bool] = {}
 
-    def worth_cutting(self, slices: list[_Slice]) -> bool:
-        return sum(piece.excess for piece in slices) > GOOD_ENOUGH * (self.volume or 0.0)
+    def whole(self) -> _Slice:
+        """Give all of it."""
+        return self.slice(self.corners, np.zeros((0, 3, 3)), np.full(3, -np.inf),
+                          np.full(3, np.inf))
 
     def slice(self, surface: Array, lids: Array, low: Array, high: Array) -> _Slice:
-        inner = [corner for corner in product(*zip(low.tolist(), high.tolist(), strict=True))
-                 if self._inside(corner)]
+        step = self.step     # into the box: the surface in its sides may be of what is beside
+        inner = [[side for side, _ in corner] for corner in product(*(
+            ((a, a + step), (b, b - step)) for a, b in zip(low.tolist(), high.tolist(),
+                                                           strict=True)))
+            if self._inside(tuple(near for _, near in corner))]
         hull = hull_of(np.concatenate([surface.reshape(-1, 3), np.reshape(inner, (-1, 3))]))
         volume = 0.0 if self.volume is None else _volume(np.concatenate([surface, lids]))
-        return _Slice(surface, lids, low, high, hull, max(hull.volume - max(volume, 0.0), 0.0))
+        return _Slice(self, surface, lids, low, high, hull,
+                      max(hull.volume - max(volume, 0.0), 0.0))
 
     def halves(self, piece: _Slice, axis: int, place: float) -> list[_Slice]:
         """Cut a slice in two; nothing if all of the surface is on one side."""
@@ -177,8 +186,9 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
         low, high = piece.hull.vertices[:, axis].min(), piece.hull.vertices[:, axis].max()
         extent = high - low
         flat = areas[:, axis] > 0.999 * np.linalg.norm(areas, axis=1)
-        levels, which = np.unique(np.round(a[flat, axis] / _SAME), return_inverse=True)
-        levels = np.array([a[flat, axis][which == i].max() for i in range(len(levels))])
+        tops = piece.surface[flat, :, axis].max(axis=1)
+        levels, which = np.unique(np.round(tops / _SAME), return_inverse=True)
+        levels = np.array([tops[which == i].max() for i in range(len(levels))])
         inside = (levels > low + 1e-3 * extent) & (levels < high - 1e-3 * extent)
         weights = np.bincount(which, areas[flat, axis], len(levels)) * inside
         largest = np.argsort(-weights, kind='stable')[:3]
@@ -210,10 +220,19 @@ def cut(corners: Array, axis: int, place: float) -> Cut:
     rest = np.concatenate([np.stack([p, b, c], axis=1), np.stack([p, c, q], axis=1)])
     up = count[crossing] == 1
     both = np.concatenate([up, up])
-    below = np.concatenate([corners[count == 0], tip[~up], rest[both]])
-    above = np.concatenate([corners[count == 3], tip[up], rest[~both]])
+    below = np.concatenate([corners[count == 0], _wide(tip[~up]), _wide(rest[both])])
+    above = np.concatenate([corners[count == 3], _wide(tip[up]), _wide(rest[~both])])
     lid = np.concatenate([np.stack([p, p, q], axis=1)[up], np.stack([p, q, p], axis=1)[~up]])
     return Cut(below, above, lid)
+
+
+def _wide(corners: Array) -> Array:
+    """Drop triangles that are lines: they have no surface, but would make a hull as long."""
+    first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    areas = np.linalg.norm(np.cross(first, second), axis=1)
+    longest = np.maximum((first * first).sum(axis=1), (second * second).sum(axis=1))
+    wide: Array = corners[areas > 1e-10 * longest]
+    return wide
 
 
 def _meeting(start: Array, end: Array, axis: int, place: float) -> Array:
@@ -247,7 +266,7 @@ def _joined(hulls: list[Hull], bearable: float) -> list[Hull]:
     """Join pieces whose common hull is hardly larger than they are, the best pair first."""
     def loss(i: int, j: int) -> tuple[float, Hull]:
         both = hull_of(np.concatenate([hulls[i].vertices, hulls[j].vertices]))
-        return both.volume - hulls[i].volume - hulls[j].volume, both
+        return both.volume - _at_least(hulls[i], hulls[j]), both
 
     hulls = list(hulls)
     known = {(i, j): loss(i, j) for j in range(len(hulls)) for i in range(j)}
@@ -264,3 +283,11 @@ def _joined(hulls: list[Hull], bearable: float) -> list[Hull]:
         new = len(hulls) - 1
         known.update({(k, new): loss(k, new) for k in range(new) if k not in gone})
     return [hull for index, hull in enumerate(hulls) if index not in gone]
+
+
+def _at_least(one: Hull, other: Hull) -> float:
+    """Volume of two pieces together, or less: all that is in both boxes counts once."""
+    high = np.minimum(one.vertices.max(axis=0), other.vertices.max(axis=0))
+    low = np.maximum(one.vertices.min(axis=0), other.vertices.min(axis=0))
+    common = float(np.maximum(high - low, 0.0).prod())
+    return one.volume + other.volume - min(common, one.volume, other.volume)

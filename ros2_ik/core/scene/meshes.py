@@ -4,6 +4,7 @@ Triangles from files, and convex hulls that contain all the points they are made
 coal's own hull kills the process on flat or duplicate points, so hulls are made by scipy.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,10 +18,12 @@ from ros2_ik.core.scene.geometry_library import coal, PointList
 
 FILE_KINDS = ('.stl', '.obj', '.dae')
 MAX_FILE_SIZE = 500_000_000
-MANY_POINTS = 50_000    # qhull takes seconds from here on when all are on the hull
+MANY_POINTS = 10_000    # qhull takes a tenth of a second from here on if all are on the hull
 SLOW_POINTS = 1000      # more take longer than to read a file
 THICKNESS = 1e-4        # m, half of what a flat piece is given
+_CELLS = 48             # of the grid, along each axis
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+_BOX = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3), axis=-1).reshape(-1, 3)[:13]  # and back
 
 
 class Hull(NamedTuple):
@@ -45,12 +48,22 @@ def convex_geometry(vertices: Array, faces: Indices) -> Any:
     return coal.Convex(points, triangles)
 
 
+def triangle_tree(vertices: Array, triangles: Indices) -> Any:
+    """Make coal's tree of the triangles themselves."""
+    tree = coal.BVHModelOBBRSS()
+    tree.beginModel(len(triangles), len(vertices))
+    tree.addVertices(vertices)
+    tree.addTriangles(triangles)
+    tree.endModel()
+    return tree
+
+
 def hull_of(points: Array, padding: float = 0.0) -> Hull:
     """
     Give the convex hull of points (n, 3), grown by `padding` [m] or a little more.
 
     Flat, collinear or single points get a thickness of 0.1 mm to each side. Of more than
-    50 000 points near the hull their boxes in a grid are taken: a hull a few percent larger.
+    10 000 points near the hull their boxes in a grid are taken: a hull a few percent larger.
     """
     if len(points) > MANY_POINTS:
         points = _boxed(_outermost(points))
@@ -63,7 +76,7 @@ def hull_of(points: Array, padding: float = 0.0) -> Hull:
 def cached_hull(points: Array, padding: float = 0.0) -> Hull:
     """Give `hull_of` these points; kept by their content."""
     key = digest(np.ascontiguousarray(points).tobytes(), repr(padding))
-    found = remembered('hulls-1', key, lambda: hulls_as_arrays([hull_of(points, padding)]),
+    found = remembered('hulls-2', key, lambda: hulls_as_arrays([hull_of(points, padding)]),
                        disk=len(points) > SLOW_POINTS)
     return hulls_from_arrays(found)[0]
 
@@ -157,25 +170,41 @@ def _outward(hull: Any) -> Hull:
 
 def _outermost(points: Array) -> Array:
     """Drop points inside the hull of those that are extreme in a few directions."""
-    directions = np.random.default_rng(0).normal(size=(60, 3))
-    extreme = np.unique([int((points @ direction).argmax()) for direction in directions])
+    rounding = 1e-12 * float(np.ptp(points, axis=0).max())
+    directions = np.concatenate([_BOX, np.random.default_rng(0).normal(size=(30, 3))])
+    best = np.concatenate([start + np.stack([along.argmin(axis=1), along.argmax(axis=1)])
+                           for start, along in _blocks(directions, points)])
+    heights = np.einsum('bdi,di->bd', points[best], directions)
+    extreme = np.unique([best[heights.argmax(axis=0), range(len(directions))],
+                         best[heights.argmin(axis=0), range(len(directions))]])
     equations = _qhull(points[extreme]).equations
-    outside = np.zeros(len(points), dtype=bool)
+    outside = np.concatenate([
+        (along + equations[:, 3:]).max(axis=0)
+        for _, along in _blocks(equations[:, :3], points)]) > rounding
     outside[extreme] = True
-    for block in np.array_split(np.arange(len(points)), len(points) // 20_000 + 1):
-        heights = points[block] @ equations[:, :3].T + equations[:, 3]
-        outside[block] |= heights.max(axis=1) > -1e-12
     return np.asarray(points[outside])
 
 
+def _blocks(directions: Array, points: Array) -> Iterator[tuple[int, Array]]:
+    """
+    Give points along directions, (d, n), in blocks of points, each with the first one's number.
+
+    Small ones, as for large ones BLAS has threads wait for each other.
+    """
+    size = max(80_000 // len(directions), 1)
+    for start in range(0, len(points), size):
+        yield start, directions @ points[start:start + size].T
+
+
 def _boxed(points: Array) -> Array:
-    """Give the corners of the boxes round the points of each cell of a grid of 100^3."""
+    """Give the corners of the boxes round the points of each cell of a grid."""
     if len(points) <= MANY_POINTS:
         return points
-    low, extent = points.min(axis=0), float(np.ptp(points, axis=0).max())
-    cells = np.minimum((points - low) / extent * 100, 99).astype(np.intp)
-    order = np.lexsort(cells.T)
-    first = np.flatnonzero(np.r_[True, (np.diff(cells[order], axis=0) != 0).any(axis=1)])
+    low, extent = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-300)
+    cells = np.minimum((points - low) / extent * _CELLS, _CELLS - 1).astype(np.int32)
+    numbers = (cells[:, 0] * _CELLS + cells[:, 1]) * _CELLS + cells[:, 2]
+    order = np.argsort(numbers)
+    first = np.flatnonzero(np.diff(numbers[order], prepend=-1))
     boxes = (np.minimum.reduceat(points[order], first), np.maximum.reduceat(points[order], first))
     pick = (_CORNERS > 0)[None]
     return np.where(pick, boxes[1][:, None], boxes[0][:, None]).reshape(-1, 3)

@@ -14,6 +14,7 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.urdf import numbers, parse_xml
 from ros2_ik.core.scene.cache import digest
 from ros2_ik.core.scene.mesh_paths import find_mesh
+from ros2_ik.core.scene.overestimate import Overestimate
 from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, DETAILS, Mesh, Shape, Sphere
 
 if TYPE_CHECKING:
@@ -59,11 +60,11 @@ class RobotGeometry:
         """Names of the links with bodies, in the URDF's order."""
         return tuple(dict.fromkeys(body.link for body in self.bodies))
 
-    def overestimates(self) -> dict[str, float]:
-        """By name of the body: volume of what stands for its mesh above the mesh's, a share."""
+    def overestimates(self) -> dict[str, Overestimate]:
+        """By name of the body: how much larger than its mesh is what stands for it."""
         found = {body.name: body.shape.overestimate for body in self.bodies
                  if isinstance(body.shape, Mesh)}
-        return {name: share for name, share in found.items() if share is not None}
+        return {name: more for name, more in found.items() if more is not None}
 
     @cached_property
     def key(self) -> str:

@@ -109,6 +109,7 @@ def _emptied(scene: Scene, keep_attached: bool) -> Scene:
     for id in scene.objects:
         scene = scene.remove(id)
     scene = scene.with_padding(dict.fromkeys(scene.padding, 0.0))
+    scene = scene.with_scale(dict.fromkeys(scene.scale, 1.0))
     scene = scene.with_colors(dict.fromkeys(scene.colors))
     return scene.with_allowed(AllowedCollisions())
 
@@ -158,10 +159,7 @@ def _with_padding(scene: Scene, message: Any) -> Scene:
             scene = scene.with_padding({item.link_name: item.padding})
     for index, item in enumerate(message.link_scale):
         with blamed(f'link_scale[{index}]'):
-            if item.scale != 1:
-                raise wrong(f"the scale of '{item.link_name}' is {item.scale:g}; only 1 is "
-                            'taken: use link_padding')
-            scene = scene.with_scale({item.link_name: 1.0})   # refuses unknown links
+            scene = scene.with_scale({item.link_name: item.scale})
     return scene
 
 

@@ -180,12 +180,10 @@ def _object(message: Any, now: Now) -> SceneObject:
 
 
 def _shapes(message: Any, now: Now) -> Read:
-    read = read_shapes(message, now.detail)
+    read = read_shapes(message, now.detail,
+                       lambda text: now.note(f"object '{message.id}': {text}"))
     if not read:
         raise wrong('it has no shapes')
-    for shape, _ in read:
-        for warning in shape.warnings:
-            now.note(f"object '{message.id}': {warning}")
     return read
 
 

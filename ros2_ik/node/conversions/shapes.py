@@ -2,7 +2,10 @@
 
 from array import array
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain
 import math
+from operator import attrgetter
 from typing import Any
 
 from geometry_msgs.msg import Point
@@ -36,13 +39,19 @@ _DIMENSIONS: dict[int, tuple[str, int, Callable[..., Shape]]] = {
     SolidPrimitive.PRISM: ('PRISM', 1, lambda height: height),
 }
 Read = list[tuple[Shape, Any]]   # shapes and their poses, pinocchio.SE3
+_XYZ = attrgetter('x', 'y', 'z')
+Note = Callable[[str], None]
+
+# the node serves nothing else meanwhile, for up to about half a second at these
+MOST_TRIANGLES = 100_000
+MOST_IN_PIECES = 1000
 
 
-def read_shapes(message: Any, detail: str) -> Read:
+def read_shapes(message: Any, detail: str, note: Note) -> Read:
     """
     Read a CollisionObject's shapes and their poses; missing poses are the identity.
 
-    `detail` says what stands for meshes. Raises Refusal.
+    `detail` says what stands for meshes; `note` is told where that is too much. Raises Refusal.
     """
     read: Read = []
     for kind, reader in (('primitive', _primitive), ('mesh', _mesh), ('plane', _plane)):
@@ -52,7 +61,7 @@ def read_shapes(message: Any, detail: str) -> Read:
             raise wrong(f'{len(poses)} {kind}_poses for {len(shapes)} {field}')
         for index, shape in enumerate(shapes):
             with blamed(f'{field}[{index}]'):
-                made = reader(shape, detail)
+                made = reader(shape, detail, note)
             read.append((made, scene_pose(poses[index], f'{kind}_poses[{index}]')
                          if index < len(poses) else None))
     return read
@@ -64,7 +73,7 @@ def shape_poses(message: Any) -> list[Any]:
             for index, pose in enumerate(getattr(message, f'{kind}_poses'))]
 
 
-def _primitive(message: Any, _: str) -> Shape:
+def _primitive(message: Any, *_: Any) -> Shape:
     if message.type not in _DIMENSIONS:
         valid = ', '.join(f'{name} {number}' for number, (name, *_) in _DIMENSIONS.items())
         raise wrong(f'type is {message.type}; valid: {valid}')
@@ -92,16 +101,26 @@ def _prism(polygon: Any, height: float) -> Shape:
                                  for z in (-height / 2, height / 2)]))
 
 
-def _mesh(message: Any, detail: str) -> Shape:
-    if not len(message.vertices) or not len(message.triangles):
-        raise wrong(f'a mesh of {len(message.vertices)} vertices and {len(message.triangles)} '
-                    'triangles is empty')
-    vertices = np.array([(point.x, point.y, point.z) for point in message.vertices], dtype=float)
-    indices = np.array([triangle.vertex_indices for triangle in message.triangles])
-    return Mesh(vertices, indices, detail)
+def _mesh(message: Any, detail: str, note: Note) -> Shape:
+    count = len(message.triangles)
+    if not len(message.vertices) or not count:
+        raise wrong(f'a mesh of {len(message.vertices)} vertices and {count} triangles is empty')
+    points = chain.from_iterable(map(_XYZ, message.vertices))
+    vertices = np.fromiter(points, dtype=float, count=3 * len(message.vertices)).reshape(-1, 3)
+    mesh = Mesh(vertices, np.array([triangle.vertex_indices for triangle in message.triangles]))
+    if count > MOST_TRIANGLES:
+        hull, = mesh.hulls
+        note(f'of a mesh of {count} triangles, more than {MOST_TRIANGLES}, the convex hull is '
+             f'taken, of {len(hull.faces)} triangles')
+        return Mesh(hull.vertices, hull.faces)
+    if detail == 'pieces' and count > MOST_IN_PIECES:
+        note(f'the convex hull stands for a mesh of {count} triangles: only meshes of up to '
+             f'{MOST_IN_PIECES} that come in messages are cut into convex pieces')
+        return mesh
+    return replace(mesh, detail=detail)
 
 
-def _plane(message: Any, _: str) -> Shape:
+def _plane(message: Any, *_: Any) -> Shape:
     a, b, c, d = (float(number) for number in message.coef)
     return Plane([a, b, c], -d)
 

@@ -388,12 +388,6 @@ def test_a_height_field_is_seen(load):
 
 # -- refusals -----------------------------------------------------------------------------
 
-def test_scaled_links_are_refused(load):
-    robot = load('panda')
-    with pytest.raises(InvalidSceneError, match='panda_hand.*padding'):
-        CollisionChecker(robot, Scene(robot).with_scale({'panda_hand': 1.1}))
-
-
 @pytest.mark.parametrize('options', [{'meshes': 'fine'}, {'missing': 'ignore'}])
 def test_bad_options_are_refused(options, load):
     with pytest.raises(InvalidOptionError, match='valid: '):

@@ -11,8 +11,8 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.convex_pieces import convex_pieces
-from ros2_ik.core.scene.geometry_library import coal
-from ros2_ik.core.scene.meshes import cached_hull, Hull, mesh_volume, read_triangles
+from ros2_ik.core.scene.meshes import cached_hull, Hull, read_triangles, triangle_tree
+from ros2_ik.core.scene.overestimate import Overestimate, overestimate
 from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
 from ros2_ik.core.scene.shapes.shape import (
     bounded,
@@ -94,21 +94,22 @@ class Mesh(HulledShape):
 
     @cached_property
     def _hull(self) -> Hull:
-        return cached_hull(self.vertices[np.unique(self.triangles)], self.padding)
+        used = np.zeros(len(self.vertices), dtype=bool)
+        used[self.triangles] = True
+        return cached_hull(self.vertices[used], self.padding)
 
-    @property
-    def overestimate(self) -> float | None:
-        """Volume of what stands for it above its own, as a share; None for an open mesh."""
-        volume = mesh_volume(self.vertices, self.triangles)
-        if volume is None or self.represented_by == 'exact':
+    @cached_property
+    def overestimate(self) -> Overestimate | None:
+        """How much larger than the mesh is what stands for it; None for an exact mesh."""
+        if self.represented_by == 'exact':
             return None
-        return max(sum(hull.volume for hull in self.hulls) / volume - 1, 0.0)
+        return overestimate(self.hulls, self.vertices, self.triangles)
 
     @cached_property
     def geometry(self) -> Any:
         """Triangles (exact) or the convex hull; `parts` gives the pieces."""
         if self.represented_by == 'exact':
-            return bounded(_triangle_tree(self.vertices, self.triangles))
+            return bounded(triangle_tree(self.vertices, self.triangles))
         if self.represented_by == 'hull':
             return self._parts[0]
         return bounded(self._hull.geometry())
@@ -120,21 +121,17 @@ class Mesh(HulledShape):
         return replace(self, padding=self.padding + checked_padding(padding))
 
 
-def _triangle_tree(vertices: Array, triangles: Indices) -> Any:
-    tree = coal.BVHModelOBBRSS()
-    tree.beginModel(len(triangles), len(vertices))
-    tree.addVertices(vertices)
-    tree.addTriangles(triangles)
-    tree.endModel()
-    return tree
-
-
 def _triangles(value: Any, vertices: int) -> Indices:
     name = 'the triangles of a mesh'
-    array = number_rows(value, name, 3)
-    wrong = np.argwhere((array < 0) | (array >= vertices) | (array != np.round(array)))
-    if len(wrong):
-        row = int(wrong[0][0])
+    array: Any = value
+    if not (isinstance(value, np.ndarray) and value.dtype.kind in 'iu' and value.ndim == 2
+            and value.shape[1] == 3 and len(value)):
+        array = number_rows(value, name, 3)
+    wrong = (array < 0) | (array >= vertices)
+    if array.dtype.kind == 'f':
+        wrong |= array != np.round(array)
+    if wrong.any():
+        row = int(np.argwhere(wrong)[0][0])
         raise InvalidSceneError(f'{name} must be indices of its {vertices} vertices; triangle '
                                 f'{row} is [{", ".join(f"{i:g}" for i in array[row])}]')
     triangles: Indices = array.astype(np.intp)

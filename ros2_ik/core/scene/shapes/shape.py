@@ -146,9 +146,9 @@ def number_rows(value: Any, name: str, columns: int | None) -> Array:
     if array.ndim != 2 or not array.size or columns not in (None, array.shape[1]):
         raise InvalidSceneError(f'{name} must be rows of {columns or "as many"} numbers, at least '
                                 f'one; the shape given is {array.shape}')
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        raise InvalidSceneError(f'{name} must be finite; row {bad[0][0]} is {array[bad[0][0]]}')
+    if not np.isfinite(array).all():
+        bad = int(np.argwhere(~np.isfinite(array))[0][0])
+        raise InvalidSceneError(f'{name} must be finite; row {bad} is {array[bad]}')
     return within(array, name)
 
 

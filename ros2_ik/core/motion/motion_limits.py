@@ -1,0 +1,39 @@
+"""How fast joints may move."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import floats
+from ros2_ik.core.errors import InvalidOptionError
+
+
+@dataclass(frozen=True)
+class MotionLimits:
+    """
+    Largest velocity, acceleration and jerk of n joints, each (n,) [rad or m, per s, s^2, s^3].
+
+    Raises InvalidOptionError for what is not positive; an infinite jerk is none.
+    """
+
+    velocity: Array
+    acceleration: Array
+    jerk: Array
+
+    def __post_init__(self) -> None:
+        for name in ('velocity', 'acceleration', 'jerk'):
+            given = getattr(self, name)
+            values = floats(given, f'the largest {name}', 'numbers, one a joint',
+                            InvalidOptionError)
+            if values.ndim != 1 or not (values > 0).all() or (
+                    name != 'jerk' and not np.isfinite(values).all()):
+                raise InvalidOptionError(f'the largest {name} must be positive, one number a '
+                                         f'joint, not {given!r}')
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+
+    def scaled(self, velocity: float = 1.0, acceleration: float = 1.0) -> 'MotionLimits':
+        """Give parts of these limits; the jerk's is that of the acceleration."""
+        return MotionLimits(self.velocity * velocity, self.acceleration * acceleration,
+                            self.jerk * acceleration)

@@ -1,0 +1,74 @@
+"""The straight motion to joint values."""
+
+from collections.abc import Sequence
+import math
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.checks import vector
+from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, JointLimitError
+from ros2_ik.core.motion.motion import Motion
+from ros2_ik.core.motion.motion_limits import MotionLimits
+from ros2_ik.core.motion.timing import start_of, timed
+from ros2_ik.core.robot import Joint, Robot
+
+NOTICEABLE = 1e-3   # encoders report a hair outside of the limits [rad, m]
+HAIR = 1e-6         # a goal so far outside is meant to be on the limit [rad, m]
+LOOKS = 250         # positions looked at for an overshoot
+
+
+def straight_motion(robot: Robot, joints: Sequence[str], start: Any, goal: Any,
+                    limits: MotionLimits, velocity: Any = None) -> Motion:
+    """
+    Make the fastest motion within limits from a start to a goal at rest, all joints in step.
+
+    `start` and `goal` are values (n,) of `joints`, [rad] or [m]. Continuous joints go the short
+    way, so that the motion may end full turns from the goal. From rest the way is straight in
+    joint space; with a start `velocity` (n,) it becomes so. A start beyond a limit by less than
+    1e-3 may go on from there.
+
+    Raises JointLimitError for a goal, or a start, outside the limits; InvalidStateError for NaN,
+    and for a velocity that carries a joint beyond its limits; UnknownJointError;
+    InvalidOptionError for a joint that has not one value, or without ruckig.
+    """
+    chosen = tuple(_single(robot, name) for name in joints)
+    names = tuple(joint.name for joint in chosen)
+    position, speed = start_of(names, start, velocity)
+    wanted = vector(goal, 'the goal', len(names), InvalidStateError)
+    end = np.array([_end(joint, *pair) for joint, *pair in zip(
+        chosen, position.tolist(), wanted.tolist(), strict=True)])
+    motion = timed(names, position, speed, limits, target_position=end.tolist())
+    if speed.any():      # else it goes straight from the one end to the other
+        _check_overshoot(chosen, motion)
+    return motion
+
+
+def _single(robot: Robot, name: str) -> Joint:
+    joint = robot.joint(name)
+    if not joint.single:
+        raise InvalidOptionError(f"joint '{name}' is {joint.kind}; only joints of one value can "
+                                 'be moved')
+    return joint
+
+
+def _end(joint: Joint, start: float, goal: float) -> float:
+    """Give the goal where it is reached, and check both ends."""
+    if joint.kind == 'continuous':
+        return start + math.remainder(goal - start, math.tau)
+    for value, slack in ((start, NOTICEABLE), (goal, HAIR)):
+        if not joint.lower - slack <= value <= joint.upper + slack:
+            raise JointLimitError(joint.name, value, joint.lower, joint.upper)
+    return min(max(goal, joint.lower), joint.upper)
+
+
+def _check_overshoot(joints: tuple[Joint, ...], motion: Motion) -> None:
+    """Look at positions, since ruckig 0.19's `position_extrema` leaves out an overshoot."""
+    way = np.array([motion.at(t).position for t in np.linspace(0.0, motion.duration, LOOKS)])
+    for joint, column in zip(joints, way.T, strict=True):
+        start, least, most = float(column[0]), float(column.min()), float(column.max())
+        if not min(joint.lower, start) - HAIR <= least <= most <= max(joint.upper, start) + HAIR:
+            beyond = least if least < joint.lower else most
+            raise InvalidStateError(
+                f"joint '{joint.name}' is too fast to stop within its limits "
+                f'[{joint.lower:.6g}, {joint.upper:.6g}]: it would come to {beyond:.6g}')

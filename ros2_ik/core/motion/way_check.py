@@ -1,0 +1,96 @@
+"""Whether anything is in the way of a motion."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+import time
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import positive
+from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.motion.motion import Motion
+from ros2_ik.core.scene import CollisionChecker, Contact
+
+LONGEST = 0.05   # time between two checks, in which a joint might go and come back [s]
+
+
+@dataclass(frozen=True)
+class Blockage:
+    """
+    What is in the way, and where: at `time` [s], a `fraction` of the motion's.
+
+    `q` (nq,) is the configuration there, `contacts` what touches in it, deepest first.
+    """
+
+    time: float
+    fraction: float
+    q: Array
+    contacts: tuple[Contact, ...]
+
+
+class WayCheck:
+    """
+    The check of a motion from its start on, in slices; `blockage` is the first one found.
+
+    Between two checks no joint moves farther than `resolution` [rad, m]. `q` (nq,) has the
+    joints that do not move; attached objects of the checker's scene move along. What comes and
+    goes between two checks is not seen.
+
+    The end is looked at right after the start: what is in the way there is always told.
+    """
+
+    def __init__(self, checker: CollisionChecker, motion: Motion, q: Array,
+                 resolution: float = 0.01) -> None:
+        self._checker, self._motion = checker, motion
+        self._columns = [checker.robot.joint(name).index for name in motion.joints]
+        self._q = np.array(q, dtype=np.float64)
+        self._resolution = positive(resolution, 'resolution', InvalidOptionError)
+        self._places = self._walk()
+        self.checks = 0
+        self.blockage: Blockage | None = None
+
+    def run(self, seconds: float = float('inf')) -> bool:
+        """Go on for a computing time, at least one check; gives whether it is finished."""
+        end = time.thread_time() + seconds
+        for place in self._places:
+            self._look(*place)
+            if self.blockage is not None:
+                return True
+            if time.thread_time() >= end:
+                return False
+        return True
+
+    def _look(self, moment: float, position: Array) -> None:
+        self.checks += 1
+        self._q[self._columns] = position
+        if self._checker.collides(self._q):
+            self.blockage = Blockage(moment, moment / self._motion.duration if moment else 0.0,
+                                     self._q.copy(), self._checker.in_collision(self._q))
+
+    def _walk(self) -> Iterator[tuple[float, Array]]:
+        """Give the start, the end, and times and positions that are near each other between."""
+        end = self._motion.duration
+        before = self._motion.at(0.0).position
+        yield 0.0, before
+        yield end, self._motion.goal
+        now, step = 0.0, LONGEST
+        while now + step < end or self._far(before, self._motion.goal) > self._resolution:
+            step = min(step, end - now)
+            position = self._motion.at(now + step).position
+            far = self._far(before, position)
+            if far <= self._resolution:
+                now, before = now + step, position
+                yield now, position
+            step = min(step * min(0.95 * self._resolution / max(far, 1e-12), 2.0), LONGEST)
+
+    def _far(self, one: Array, other: Array) -> float:
+        return float(np.abs(one - other).max(initial=0.0))
+
+
+def blocked(checker: CollisionChecker, motion: Motion, q: Array,
+            resolution: float = 0.01) -> Blockage | None:
+    """Give the first thing found in the way of a motion, or None; see WayCheck."""
+    check = WayCheck(checker, motion, q, resolution)
+    check.run()
+    return check.blockage

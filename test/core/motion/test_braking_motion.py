@@ -1,0 +1,44 @@
+"""Braking: to rest within limits, on the line it is on."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ros2_ik.core import braking_motion, InvalidStateError, MotionLimits
+
+LIMITS = MotionLimits([1.0, 1.0], [2.0, 4.0], [math.inf, math.inf])
+
+
+def test_as_far_as_velocity_and_acceleration_say():
+    """v^2 / (2 a) for the joint that takes longest."""
+    motion = braking_motion(['a', 'b'], [1.0, 0.0], [0.8, 0.2], LIMITS)
+    assert motion.duration == pytest.approx(0.4)
+    assert motion.goal[0] == pytest.approx(1.16)
+    assert (motion.at(motion.duration).velocity == 0).all()
+
+
+@pytest.mark.parametrize('jerk', [math.inf, 30.0])
+def test_within_limits_and_in_step(jerk):
+    limits = MotionLimits([1.0, 1.0], [2.0, 4.0], [jerk, jerk])
+    motion = braking_motion(['a', 'b'], [1.0, 0.0], [-0.8, 0.4], limits)
+    times = np.linspace(0, motion.duration, 500)
+    positions = np.array([motion.at(t).position for t in times])
+    velocity = np.diff(positions, axis=0) / times[1]
+    assert (np.diff(velocity[:, 0]) >= -1e-9).all() and (np.abs(velocity[:, 0]) < 0.81).all()
+    assert (np.abs(np.diff(velocity, axis=0)) / times[1] <= limits.acceleration + 1e-6).all()
+    moved = positions[1:] - positions[0]
+    assert np.allclose(moved[:, 0], -2 * moved[:, 1], atol=1e-12)
+
+
+def test_at_rest_it_stays():
+    motion = braking_motion(['a', 'b'], [1.0, -1.0], [0.0, 0.0], LIMITS)
+    assert motion.duration == 0 and motion.goal.tolist() == [1.0, -1.0]
+    assert motion.times(0.02).tolist() == [0.02]
+
+
+@pytest.mark.parametrize('position, velocity', [([math.nan, 0], [0, 0]), ([0, 0], [0, math.inf]),
+                                                ([0], [0])])
+def test_bad_states(position, velocity):
+    with pytest.raises(InvalidStateError, match='at the start'):
+        braking_motion(['a', 'b'], position, velocity, LIMITS)

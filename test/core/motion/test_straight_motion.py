@@ -1,0 +1,221 @@
+"""Straight motions: within limits, to the goal, the short way."""
+
+import math
+
+from hypothesis import given, settings, strategies as st
+import numpy as np
+import pytest
+
+from ros2_ik.core import (
+    InvalidOptionError,
+    InvalidStateError,
+    JointLimitError,
+    Motion,
+    MotionLimits,
+    straight_motion,
+    UnknownJointError,
+)
+
+ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
+HOME = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785])
+LIMITS = MotionLimits(np.array([2.1, 2.1, 2.1, 2.1, 2.6, 2.6, 2.6]), np.full(7, 3.0),
+                      np.full(7, 60.0))
+STEP = 1e-4
+
+
+def differences(motion):
+    """Velocities, accelerations and jerks by differences of positions alone."""
+    times = np.arange(0.0, motion.duration + 10 * STEP, STEP)
+    found = [np.array([motion.at(t).position for t in times])]
+    for _ in range(3):
+        found.append(np.diff(found[-1], axis=0) / STEP)
+    return found[1:]
+
+
+def inside(robot, random, joints=ARM, margin=0.05):
+    limits = [(robot.joint(name).lower + margin, robot.joint(name).upper - margin)
+              for name in joints]
+    return np.array([random.uniform(*pair) for pair in limits])
+
+
+@pytest.mark.parametrize('number', range(5))
+def test_within_limits_by_differences(load, number):
+    robot, random = load('panda'), np.random.default_rng(number)
+    motion = straight_motion(robot, ARM, inside(robot, random), inside(robot, random), LIMITS)
+    velocity, acceleration, jerk = differences(motion)
+    assert (np.abs(velocity) <= LIMITS.velocity + 1e-6).all()
+    assert (np.abs(acceleration) <= LIMITS.acceleration + 1e-3).all()
+    assert (np.abs(jerk) <= LIMITS.jerk * 1.01 + 1).all()    # differences of 1e-16 / 1e-12
+    fastest = np.abs(velocity).max(axis=0) / LIMITS.velocity
+    assert fastest.max() > 0.99 or np.abs(acceleration).max() > 2.99   # and no slower
+
+
+@pytest.mark.parametrize('number', range(5))
+def test_straight_and_exact_from_rest(load, number):
+    robot, random = load('panda'), np.random.default_rng(number)
+    start, goal = inside(robot, random), inside(robot, random)
+    motion = straight_motion(robot, ARM, start, goal, LIMITS)
+    assert np.allclose(motion.at(0.0).position, start, atol=1e-12)
+    assert np.allclose(motion.goal, goal, atol=1e-12)
+    for time in np.linspace(0, motion.duration, 40):
+        done = (motion.at(time).position - start) / (goal - start)
+        assert np.ptp(done) < 1e-9
+    end = motion.at(motion.duration)
+    assert (end.velocity == 0).all() and (end.acceleration == 0).all()
+    assert (motion.at(motion.duration + 5).position == end.position).all()
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 10**6))
+def test_velocity_at_the_start(load, number):
+    """It goes on from the velocity, stays within limits and arrives; or says why not."""
+    robot, random = load('panda'), np.random.default_rng(number)
+    start, goal = inside(robot, random, margin=0.5), inside(robot, random)
+    speed = random.uniform(-0.9, 0.9, 7) * LIMITS.velocity
+    try:
+        motion = straight_motion(robot, ARM, start, goal, LIMITS, speed)
+    except InvalidStateError as error:
+        assert 'too fast to stop' in str(error)
+        return
+    positions = np.array([motion.at(t).position for t in np.linspace(0, motion.duration, 400)])
+    assert np.allclose((motion.at(1e-6).position - start) / 1e-6, speed, atol=1e-4)
+    assert np.allclose(motion.goal, goal, atol=1e-9)
+    speeds = np.diff(positions, axis=0) / (motion.duration / 399)
+    assert (np.abs(speeds) <= LIMITS.velocity + 1e-6).all()
+    for name, column in zip(ARM, positions.T, strict=True):
+        joint = robot.joint(name)
+        assert joint.lower - 1e-4 <= column.min() and column.max() <= joint.upper + 1e-4
+
+
+def test_too_fast_to_stop(load):
+    robot = load('panda')
+    start = HOME.copy()
+    start[0] = robot.joint('panda_joint1').upper - 0.05
+    speed = np.array([2.0, 0, 0, 0, 0, 0, 0])
+    with pytest.raises(InvalidStateError, match="'panda_joint1' is too fast to stop within"):
+        straight_motion(robot, ARM, start, HOME, LIMITS, speed)
+
+
+@pytest.mark.parametrize('start, goal, moved', [
+    (3.0, -3.0, math.tau - 6.0), (-3.0, 3.0, 6.0 - math.tau), (7.0, 0.5, math.tau - 6.5),
+    (0.0, 1.0, 1.0), (0.2, 20 * math.pi, -0.2)])
+def test_continuous_joints_go_the_short_way(small, start, goal, moved):
+    robot, limits = small('turntable'), MotionLimits([1.0], [1.0], [10.0])
+    motion = straight_motion(robot, ['table'], [start], [goal], limits)
+    assert motion.goal[0] == pytest.approx(start + moved, abs=1e-12)
+    assert abs(moved) <= math.pi
+    turned = [motion.at(t).position[0] - start for t in np.linspace(0, motion.duration, 50)]
+    assert min(turned) >= min(moved, 0) - 1e-12 and max(turned) <= max(moved, 0) + 1e-12
+
+
+def test_revolute_joints_do_not_wrap(small):
+    robot, limits = small('scara'), MotionLimits([1.0], [1.0], [10.0])
+    assert straight_motion(robot, ['wrist'], [6.0], [-6.0], limits).goal[0] \
+        == pytest.approx(-6.0, abs=1e-12)
+
+
+@pytest.mark.parametrize('goal', [0.3, 0.03, 1e-9, 0.0])
+def test_times_never_begin_at_zero(small, goal):
+    robot, limits = small('scara'), MotionLimits([1.0], [1.0], [10.0])
+    motion = straight_motion(robot, ['wrist'], [0.0], [goal], limits)
+    times = motion.times(0.02)
+    assert times[0] > 1e-3 and (np.diff(times) > 1e-6).all()
+    assert (np.diff(times) <= 0.02 + 1e-4).all() and times[-1] >= motion.duration
+    assert motion.at(times[-1]).position[0] == pytest.approx(goal, abs=1e-12)
+    assert motion.at(times[-1]).velocity[0] == 0
+
+
+@pytest.mark.parametrize('period', [0.0, -1.0, math.nan])
+def test_bad_periods(small, period):
+    motion = straight_motion(small('scara'), ['wrist'], [0.0], [1.0],
+                             MotionLimits([1.0], [1.0], [10.0]))
+    with pytest.raises(InvalidOptionError, match='period'):
+        motion.times(period)
+
+
+@pytest.mark.parametrize('changed, error, text', [
+    ({'goal': 1}, JointLimitError, "'panda_joint4' is at 1"),
+    ({'goal': math.nan}, InvalidStateError, 'the goal'),
+    ({'goal': math.inf}, InvalidStateError, 'the goal'),
+    ({'start': math.nan}, InvalidStateError, 'positions at the start'),
+    ({'start': 0.5}, JointLimitError, "'panda_joint4' is at 0.5"),
+    ({'velocity': math.nan}, InvalidStateError, 'velocities at the start')])
+def test_bad_states(load, changed, error, text):
+    given = {'start': HOME.copy(), 'goal': HOME.copy(), 'velocity': np.zeros(7)}
+    for name, value in changed.items():
+        given[name][3] = value
+    with pytest.raises(error, match=text):
+        straight_motion(load('panda'), ARM, given['start'], given['goal'], LIMITS,
+                        given['velocity'])
+
+
+def test_unknown_joint(load):
+    with pytest.raises(UnknownJointError, match="'panda_joint9'"):
+        straight_motion(load('panda'), ['panda_joint9'], [0], [0], MotionLimits([1], [1], [1]))
+
+
+def test_joints_of_several_values(small):
+    with pytest.raises(InvalidOptionError, match="'fly' is floating"):
+        straight_motion(small('nested'), ['fly'], [0], [0], MotionLimits([1], [1], [1]))
+
+
+def test_a_hair_outside_the_limits_at_the_start(load):
+    robot, joint = load('panda'), load('panda').joint('panda_joint4')
+    start = HOME.copy()
+    start[3] = joint.upper + 5e-4
+    motion = straight_motion(robot, ARM, start, HOME, LIMITS)
+    assert max(motion.at(t).position[3] for t in np.linspace(0, motion.duration, 99)) \
+        <= start[3] + 1e-12
+    start[3] = joint.upper + 2e-3
+    with pytest.raises(JointLimitError, match="'panda_joint4'"):
+        straight_motion(robot, ARM, start, HOME, LIMITS)
+
+
+@pytest.mark.parametrize('field', ['velocity', 'acceleration', 'jerk'])
+@pytest.mark.parametrize('value', [0.0, -1.0, math.nan, 'fast'])
+def test_bad_limits(field, value):
+    with pytest.raises(InvalidOptionError, match=field):
+        MotionLimits(**{'velocity': [1.0], 'acceleration': [1.0], 'jerk': [1.0], field: [value]})
+
+
+def test_limits_of_other_joints(load):
+    with pytest.raises(InvalidOptionError, match='limits of 1 joints, and 7 joints'):
+        straight_motion(load('panda'), ARM, HOME, HOME, MotionLimits([1], [1], [1]))
+
+
+def test_without_jerk_limit_it_is_a_trapezoid(small):
+    """1 m within 1 m/s and 2 m/s^2: half a second up, half a second at speed, half down."""
+    limits = MotionLimits([1.0], [2.0], [math.inf])
+    motion = straight_motion(small('gantry'), ['x'], [-0.5], [0.5], limits)
+    assert motion.duration == pytest.approx(1.5)
+    assert motion.at(0.5).position[0] == pytest.approx(-0.25)
+    assert motion.at(0.5).velocity[0] == pytest.approx(1.0)
+    slow = straight_motion(small('gantry'), ['x'], [-0.5], [0.5], limits.scaled(0.5, 0.25))
+    assert slow.duration == pytest.approx(3.0)
+
+
+def test_parts_and_splices(load):
+    robot, goal = load('panda'), HOME + 0.3
+    first = straight_motion(robot, ARM, HOME, goal, LIMITS)
+    here = first.at(0.2)
+    second = straight_motion(robot, ARM, here.position, HOME, LIMITS, here.velocity)
+    both = first.then(second, 0.2, start=0.1)
+    assert both.duration == pytest.approx(0.1 + second.duration)
+    assert np.allclose(both.at(0.05).position, first.at(0.15).position)
+    assert np.allclose(both.at(0.3).position, second.at(0.2).position)
+    assert np.allclose(both.goal, HOME) and (both.at(both.duration).velocity == 0).all()
+    kept = Motion.recorded(ARM, 0.2, first.state).then(second, 0.2)
+    for time in (0.0, 0.0123, 0.1, 0.1999):
+        for found, wanted in zip(kept.at(time)[:2], first.at(time)[:2], strict=True):
+            assert np.allclose(found, wanted, atol=1e-3) and kept.joints == first.joints
+    assert np.allclose(kept.at(0.11).position, first.at(0.11).position, atol=1e-6)
+    part = both.part((ARM[3], ARM[0]))
+    assert part.joints == (ARM[3], ARM[0])
+    assert np.allclose(part.at(0.3).position, both.at(0.3).position[[3, 0]])
+    assert np.allclose(part.goal, HOME[[3, 0]])
+
+
+def test_without_ruckig(load, monkeypatch):
+    monkeypatch.setattr('ros2_ik.core.motion.timing.ruckig', None)
+    with pytest.raises(InvalidOptionError, match='motions need ruckig.*pip install ruckig'):
+        straight_motion(load('panda'), ARM, HOME, HOME, LIMITS)

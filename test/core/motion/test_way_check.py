@@ -1,0 +1,168 @@
+"""What is in the way of a motion, judged by closed forms and by python-fcl."""
+
+import math
+
+from fcl_judge import FclJudge
+import numpy as np
+import pytest
+
+from ros2_ik.core import (
+    blocked,
+    Box,
+    collision_checker,
+    InvalidOptionError,
+    MotionLimits,
+    Robot,
+    Scene,
+    SceneObject,
+    Sphere,
+    straight_motion,
+    WayCheck,
+)
+
+ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
+LIMITS = MotionLimits(np.full(7, 2.0), np.full(7, 3.0), np.full(7, 60.0))
+
+SLIDE = """<robot name="slide">
+  <link name="base"/>
+  <link name="ball"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+  <joint name="x" type="prismatic">
+    <parent link="base"/> <child link="ball"/> <axis xyz="1 0 0"/>
+    <limit lower="-2" upper="2" velocity="1" effort="1"/>
+  </joint>
+</robot>"""
+
+
+def thing(name, shape, *xyz):
+    pose = np.eye(4)
+    pose[:3, 3] = xyz
+    return SceneObject(name, (shape,), pose)
+
+
+@pytest.fixture(scope='module')
+def slide():
+    return Robot.from_urdf(SLIDE)
+
+
+class Spy:
+    """In the place of a checker: keeps where it was asked."""
+
+    def __init__(self, robot):
+        self.robot, self.visited = robot, []
+
+    def collides(self, q):
+        self.visited.append(q.copy())
+        return False
+
+
+def slid(robot, scene, start, goal, resolution=0.01):
+    motion = straight_motion(robot, ['x'], [start], [goal], MotionLimits([1], [2], [50]))
+    return motion, blocked(collision_checker(robot, scene), motion, robot.neutral, resolution)
+
+
+def test_where_a_wall_stops_a_ball(slide):
+    """The ball of radius .1 touches the wall's face at x = .5 when its centre is at .4."""
+    scene = Scene(slide).add(thing('wall', Box((0.2, 1, 1)), 0.6, 0, 0))
+    motion, found = slid(slide, scene, -0.5, 0.1)
+    assert found is None
+    motion, found = slid(slide, scene, -0.5, 1.5)
+    at = float(found.q[0])
+    assert 0.4 <= at <= 0.4 + 0.0101
+    assert found.fraction == found.time / motion.duration
+    assert motion.at(found.time).position[0] == pytest.approx(at)
+    assert {found.contacts[0].first, found.contacts[0].second} == {'ball', 'wall'}
+
+
+def test_the_start_and_the_end_are_told_first(slide):
+    scene = Scene(slide).add(thing('wall', Box((0.2, 1, 1)), 0.6, 0, 0))
+    _, found = slid(slide, scene, 0.5, -1.0)
+    assert found.fraction == 0 and found.time == 0 and found.contacts
+    motion, found = slid(slide, scene, -0.5, 0.6)
+    assert found.fraction == 1 and found.time == motion.duration
+
+
+@pytest.mark.parametrize('resolution', [0.1, 0.02, 0.003])
+@pytest.mark.parametrize('scale', [1.0, 0.1])
+def test_no_joint_moves_farther_between_checks(load, resolution, scale):
+    robot, random = load('panda'), np.random.default_rng(3)
+    start, goal = (random.uniform(robot.lower[:7], robot.upper[:7]) for _ in range(2))
+    speed = random.uniform(-0.1, 0.1, 7)
+    motion = straight_motion(robot, ARM, start, start + (goal - start) * scale, LIMITS, speed)
+    spy = Spy(robot)
+    assert blocked(spy, motion, robot.neutral, resolution) is None
+    first, last, *between = spy.visited
+    visited = np.array([first, *between, last])[:, :7]
+    assert np.abs(np.diff(visited, axis=0)).max() <= resolution
+    assert (visited[0] == start).all() and np.allclose(visited[-1], motion.goal)
+    length = np.abs(np.diff([motion.at(t).position for t in np.linspace(
+        0, motion.duration, 1000)], axis=0)).max(axis=1).sum()
+    fewest = length / resolution + motion.duration / 0.05
+    assert len(visited) < 1.3 * fewest + 20                 # and no more than that takes
+
+
+def test_a_motion_of_nothing(slide):
+    _, found = slid(slide, Scene(slide), 0.2, 0.2)
+    assert found is None
+
+
+def test_attached_objects_move_along(slide):
+    """A ball held .5 m ahead hits the wall when the hand is still .6 m away."""
+    scene = Scene(slide).add(thing('wall', Box((0.2, 1, 1)), 1.1, 0, 0))
+    assert slid(slide, scene, -0.5, 0.85)[1] is None
+    held = scene.attach(thing('tool', Sphere(0.1), 0.5, 0, 0), 'ball')
+    found = slid(slide, held, -0.5, 0.85)[1]
+    assert 0.4 <= found.q[0] <= 0.4101
+    assert {found.contacts[0].first, found.contacts[0].second} == {'tool', 'wall'}
+
+
+def test_slices_find_the_same(load):
+    """However it is sliced."""
+    robot = load('panda')
+    scene = Scene(robot).add(thing('post', Box((0.1, 0.1, 1.2)), 0.28, 0.19, 0.6))
+    start = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785])
+    goal = start + np.array([1.5, 0.3, 0, 0.3, 0, 0, 0])
+    motion = straight_motion(robot, ARM, start, goal, LIMITS)
+    checker = collision_checker(robot, scene)
+    whole = blocked(checker, motion, robot.neutral)
+    check, slices = WayCheck(checker, motion, robot.neutral), 0
+    while not check.run(0.0):
+        slices += 1
+    assert slices == check.checks - 1
+    assert whole.time == check.blockage.time and 0 < whole.fraction < 1
+    assert (whole.q == check.blockage.q).all()
+
+
+@pytest.mark.parametrize('resolution', [0.0, -1.0, math.nan])
+def test_bad_resolutions(slide, resolution):
+    with pytest.raises(InvalidOptionError, match='resolution'):
+        slid(slide, Scene(slide), 0, 1, resolution)
+
+
+@pytest.mark.parametrize('number', range(6))
+def test_as_an_independent_judge_sees_it(load, number):
+    """
+    Blocked where fcl sees the same two touch; else nothing touches, but for what fits in between.
+
+    The judge looks four times as often. A corner may come between two looks; by how much at most
+    follows from how far the hand moves in that time.
+    """
+    robot, random = load('panda'), np.random.default_rng(number)
+    scene = Scene(robot)
+    for k in range(4):
+        angle, far = random.uniform(-3, 3), random.uniform(0.35, 0.7)
+        at = far * math.cos(angle), far * math.sin(angle), random.uniform(0.1, 0.8)
+        scene = scene.add(thing(f'box {k}', Box(random.uniform(0.05, 0.2, 3)), *at))
+    checker, judge = collision_checker(robot, scene), FclJudge(robot).surround(scene)
+    for _ in range(8):
+        start, goal = (random.uniform(robot.lower[:7], robot.upper[:7]) for _ in range(2))
+        motion = straight_motion(robot, ARM, start, start + (goal - start) * 0.3, LIMITS)
+        found = blocked(checker, motion, robot.neutral, 0.02)
+        if found:
+            touching = judge.touching(robot.to_joints(found.q))
+            assert {frozenset((c.first, c.second)) for c in found.contacts} & touching
+            continue
+        for time in np.linspace(0, motion.duration, 120):
+            q = robot.neutral.copy()
+            q[:7] = motion.at(time).position
+            for pair in judge.touching(robot.to_joints(q)):
+                assert judge.distance(*pair) > -0.005

@@ -1,0 +1,152 @@
+"""Meshes of several solids, and how much larger than a mesh is what stands for it."""
+
+import numpy as np
+import pytest
+from test_meshes import open_box, outside_all, own_cache as own_cache
+import trimesh
+
+from ros2_ik.core.scene import Mesh
+from ros2_ik.core.scene.convex_pieces import MOST_PIECES
+from ros2_ik.core.scene.mesh_solids import solids_of
+
+
+def block(low, high):
+    return trimesh.creation.box(bounds=[low, high])
+
+
+def five_boxes(thick=0.01, inset=0.0):
+    """
+    Make a bin of 0.6 x 0.4 x 0.3 m of a floor and four walls that overlap.
+
+    Without `inset` they share corners and edges.
+    """
+    i = inset
+    return trimesh.util.concatenate([
+        block([-0.3 + i, -0.2 + i, 0], [0.3 - i, 0.2 - i, thick]),
+        block([-0.3, -0.2, 0], [thick - 0.3, 0.2, 0.3]),
+        block([0.3 - thick, -0.2, 0], [0.3, 0.2, 0.3]),
+        block([-0.3 + i, -0.2, 0], [0.3 - i, thick - 0.2, 0.3]),
+        block([-0.3 + i, 0.2 - thick, 0], [0.3 - i, 0.2, 0.3])])
+
+
+def in_the_bin(thick, count=300):
+    """Give points inside, at least 1 cm from the walls, and points in the walls and floor."""
+    draw = np.random.default_rng(1).uniform
+    free = draw([-0.29 + thick, -0.19 + thick, thick + 0.01],
+                [0.29 - thick, 0.19 - thick, 0.3], (count, 3))
+    points = draw([-0.3, -0.2, 0], [0.3, 0.2, 0.3], (20 * count, 3))
+    x, y, z = np.abs(points).T
+    return free, points[(x > 0.3 - thick) | (y > 0.2 - thick) | (z < thick)]
+
+
+@pytest.mark.parametrize('merged', [False, True])
+@pytest.mark.parametrize('thick', [0.005, 0.01, 0.05])
+@pytest.mark.parametrize('inset', [0.0, 0.002])
+def test_a_bin_of_overlapping_boxes_stays_open(thick, inset, merged):
+    made = five_boxes(thick, inset)
+    if merged:
+        made.merge_vertices()
+    turn = trimesh.transformations.euler_matrix(0.3, 0.5, 0.7)
+    for matrix in (np.eye(4), turn):
+        bin_ = made.copy().apply_transform(matrix)
+        mesh = Mesh(bin_.vertices, bin_.faces, 'pieces')
+        free, solid = (trimesh.transform_points(points, matrix) for points in in_the_bin(thick))
+        assert len(mesh.hulls) == 5
+        assert outside_all(mesh.hulls, free).min() > 0.0099
+        assert outside_all(mesh.hulls, np.vstack([solid, bin_.vertices])).max() < 1e-9
+        assert mesh.overestimate.share < 1e-6 and mesh.overestimate.distance < 1e-6
+
+
+def test_the_bin_of_a_file_stays_open(tmp_path):
+    """Files have their equal corners merged when they are read."""
+    five_boxes().export(tmp_path / 'bin.stl')
+    mesh = Mesh.from_file(tmp_path / 'bin.stl', detail='pieces')
+    free, solid = in_the_bin(0.01)
+    assert outside_all(mesh.hulls, free).min() > 0.0099
+    assert outside_all(mesh.hulls, solid).max() < 1e-9
+
+
+def test_solids_are_told_apart():
+    made = five_boxes()
+    for mesh in (made, made.copy()):
+        found = solids_of(mesh.vertices, mesh.faces, MOST_PIECES)
+        assert [len(faces) for faces in found] == [12] * 5
+        assert sorted(np.vstack(found).tolist()) == sorted(mesh.faces.tolist())
+        made.merge_vertices()
+
+
+def test_a_closed_surface_of_many_patches_is_one_solid():
+    vertices, triangles = open_box()
+    assert [len(faces) for faces in solids_of(vertices, triangles, 24)] == [len(triangles)]
+    glued = trimesh.util.concatenate([block([0, 0, 0], [1, 1, 1]), block([1, 0, 0], [2, 1, 1])])
+    glued.merge_vertices()
+    assert sum(len(faces) for faces in solids_of(glued.vertices, glued.faces, 24)) == 24
+
+
+def test_what_hollows_a_solid_out_stays_with_it():
+    outer, inner, far = (block([low] * 3, [high] * 3)
+                         for low, high in ((0, 1), (0.2, 0.8), (2, 3)))
+    inner.invert()
+    mesh = trimesh.util.concatenate([outer, far, inner])
+    assert sorted(len(faces) for faces in solids_of(mesh.vertices, mesh.faces, 24)) == [12, 24]
+    shell = Mesh(mesh.vertices, mesh.faces, 'pieces')
+    centre = np.array([[0.5, 0.5, 0.5]])
+    assert outside_all(shell.hulls, centre)[0] > 0.25
+    walls = np.random.default_rng(0).uniform(0, 1, (500, 3))
+    walls = walls[(np.abs(walls - 0.5) > 0.3).any(axis=1)]
+    assert outside_all(shell.hulls, walls).max() < 1e-9
+
+
+def test_an_open_part_beside_a_bin_leaves_the_bin_open():
+    flap = np.array([[0.4, 0, 0], [0.5, 0, 0], [0.4, 0, 0.1]])
+    bin_ = five_boxes()
+    mesh = Mesh(np.vstack([bin_.vertices, flap]),
+                np.vstack([bin_.faces, [np.arange(3) + len(bin_.vertices)]]), 'pieces')
+    free, solid = in_the_bin(0.01)
+    assert outside_all(mesh.hulls, free).min() > 0.005
+    assert outside_all(mesh.hulls, np.vstack([solid, mesh.vertices])).max() < 1e-9
+    assert mesh.overestimate.share is None
+    assert mesh.overestimate.distance < 0.0051    # from the surface: half a wall
+
+
+@pytest.mark.parametrize('count', [30, 150, 300])
+def test_many_solids_are_no_more_pieces_than_others(count):
+    generator = np.random.default_rng(3)
+    balls = [trimesh.creation.icosphere(1, 0.05) for _ in range(count)]
+    for ball in balls:
+        ball.apply_translation(generator.uniform(-1, 1, 3))
+    made = trimesh.util.concatenate(balls)
+    mesh = Mesh(made.vertices, made.faces, 'pieces')
+    assert len(mesh.hulls) <= MOST_PIECES
+    assert outside_all(mesh.hulls, made.vertices).max() < 1e-9
+
+
+def test_the_hull_of_a_bin_is_known_to_close_it():
+    """Volumes and distances by hand: what is between the walls, and half the way across."""
+    bin_ = five_boxes(0.01)
+    more = Mesh(bin_.vertices, bin_.faces).overestimate
+    hollow = 0.58 * 0.38 * 0.29
+    assert more.share == pytest.approx(hollow / (0.6 * 0.4 * 0.3 - hollow), rel=0.1)
+    assert 0.17 < more.distance <= 0.19 + 1e-9
+
+
+def test_what_reaches_out_is_measured():
+    """A ball and a point on each side of it: the hull has two cones more."""
+    ball, tips = trimesh.creation.icosphere(4), []
+    for z in (-3, 3):
+        tips.append(trimesh.creation.icosphere(1, 1e-3))
+        tips[-1].apply_translation([0, 0, z])
+    both = trimesh.util.concatenate([ball, *tips])
+    hull = Mesh(both.vertices, both.faces)
+    cone = np.pi * (1 - 1 / 9) * (3 - 1 / 3) / 3      # from the tip to where it meets the ball
+    cap = np.pi * (2 / 3) ** 2 * (3 - 2 / 3) / 3
+    assert hull.overestimate.distance == pytest.approx(1.0, rel=0.1)   # midway from the ball
+    assert hull.overestimate.share == pytest.approx(2 * (cone - cap) / (4 / 3 * np.pi), rel=0.1)
+
+
+def test_a_convex_mesh_is_no_larger_than_it_is():
+    ball = trimesh.creation.icosphere(2)
+    more = Mesh(ball.vertices, ball.faces).overestimate
+    assert more.share < 1e-9 and more.distance < 1e-6
+    grown = Mesh(ball.vertices, ball.faces, padding=0.1).overestimate
+    assert 0.09 < grown.distance < 0.15 and 1.08 ** 3 - 1 < grown.share < 1.15 ** 3 - 1
