@@ -3,7 +3,10 @@
 from setuptools import find_packages, setup
 
 setup(
-    packages=[*find_packages(include=['ros2_ik', 'ros2_ik.*']), 'ros2_ik.config'],
-    package_dir={'ros2_ik.config': 'config'},
-    package_data={'ros2_ik': ['py.typed'], 'ros2_ik.config': ['*.yaml', 'scenes/*.yaml']},
+    packages=[*find_packages(include=['ros2_ik', 'ros2_ik.*']), 'ros2_ik.config',
+              'ros2_ik.interfaces.action', 'ros2_ik.interfaces.msg'],
+    package_dir={'ros2_ik.config': 'config', 'ros2_ik.interfaces.action': 'action',
+                 'ros2_ik.interfaces.msg': 'msg'},
+    package_data={'ros2_ik': ['py.typed'], 'ros2_ik.config': ['*.yaml', 'scenes/*.yaml'],
+                  'ros2_ik.interfaces.action': ['*.action'], 'ros2_ik.interfaces.msg': ['*.msg']},
 )

@@ -12,7 +12,9 @@ sys.path.insert(0, str(ROOT / 'test/core'))
 
 from judge import FileJudge, inverse  # noqa: E402
 
+from ros2_ik.cli.interfaces import fields  # noqa: E402
 from ros2_ik.core import function_kinds, InverseKinematics, Robot  # noqa: E402
+from ros2_ik.node.conversions.functions import message_kinds  # noqa: E402
 
 PAGE = (ROOT / 'docs/constraints.md').read_text(encoding='utf-8')
 MATLAB = ['PoseTarget', 'PositionTarget', 'OrientationTarget', 'Aiming', 'CartesianBounds',
@@ -71,6 +73,18 @@ def test_the_names_for_people_from_drake():
     for theirs in {name for function in function_kinds().values()
                    for name in re.findall(r'Add\w+', function.peers.get('drake', ''))}:
         assert theirs in text or theirs in ('AddCouplerConstraint', 'AddLinearConstraint')
+
+
+def test_every_message_has_a_row_with_its_fields():
+    expected = {}
+    for kind, function in message_kinds().items():
+        expected[f'`{kind}`'] = [function.__name__, ', '.join(
+            name if field.default is None else f'{name} ({str(field.default).lower()})'
+            for name, field in fields(f'ros2_ik/{function.__name__}').items() if name != 'bounds')]
+    tables = rows(section('In ROS'))
+    assert {cells[0]: cells[1:] for cells in tables if len(cells) == 3} == expected
+    bounds = ' '.join(cells[0] for cells in tables if len(cells) == 2)
+    assert set(re.findall(r'`(\w+)`', bounds)) == set(fields('ros2_ik/Bounds'))
 
 
 def test_every_method_named_exists():

@@ -27,7 +27,8 @@ class Answer:
 
     `values` are the joints by name: the solution, or without success the best attempt. `claimed`
     are the errors that came with the answer, `checked` those found by forward kinematics (empty
-    when it could not run), which may differ by `noise`.
+    when it could not run), which may differ by `noise`. `constraints` are Standings, or messages
+    with the same fields.
     """
 
     status: str
@@ -40,6 +41,8 @@ class Answer:
     figures: dict[str, Any] = field(default_factory=dict)
     alternatives: Sequence[dict[str, Any]] = ()
     notes: list[str] = field(default_factory=list)
+    constraints: Sequence[Any] = ()
+    explanation: str = ''
 
     @property
     def doubtful(self) -> bool:
@@ -63,8 +66,12 @@ def print_answer(answer: Answer, robot: 'Robot | None') -> None:
         print('' if answer.success else '\nbest attempt:')
         print(joint_table(answer.values, robot))
     _print_errors(answer)
+    if answer.constraints:
+        print('\n' + constraint_table(answer.constraints))
     for i, values in enumerate(answer.alternatives, 2):
         print(f'\nsolution {i}:\n{joint_table(values, robot)}')
+    if answer.explanation and not answer.success:
+        print('\n' + '\n'.join(answer.explanation.splitlines()[1:-1]))
     print('\n' + _figures(answer.figures))
 
 
@@ -108,12 +115,33 @@ def _row(name: str, value: float, joint: 'Joint | None') -> tuple[str, ...]:
               for limit in (joint.lower, joint.upper)), mark)
 
 
+def constraint_table(constraints: Sequence[Any]) -> str:
+    """Lay out the rows of constraints and costs: value, bounds, and whether that holds."""
+    rows = []
+    for item in constraints:
+        for i, label in enumerate(item.labels):
+            value, lower, upper = (float(x[i]) for x in (item.value, item.lower, item.upper))
+            outside = max(lower - value, value - upper)
+            state = ('holds' if item.holds or outside <= 0 else
+                     f'{"off" if item.soft else "VIOLATED"} by {outside:.2g}')
+            rows.append(('' if i else item.name, label, number(value), _bound(lower),
+                         _bound(upper), state,
+                         number(item.cost) if item.soft and not i else ''))
+    return table(('constraint', 'row', 'value', 'lower', 'upper', '', 'cost'), rows)
+
+
+def _bound(value: float) -> str:
+    return number(value) if math.isfinite(value) else '-'
+
+
 def _figures(figures: dict[str, Any]) -> str:
     seconds = ', '.join(f'{figures[key] * 1e3:.2f} ms {what}' for key, what
                         in (('seconds', 'solving'), ('round_trip', 'round trip'))
                         if figures.get(key) is not None)
+    motion = figures.get('motion_seconds')
     return (f'{figures.get("solver", "?")}: {figures.get("iterations", 0)} iterations, '
-            f'{figures.get("restarts", 0)} restarts, {seconds}')
+            f'{figures.get("restarts", 0)} restarts, {seconds}'
+            + (f', {motion:.2f} s of motion' if motion else ''))
 
 
 def answer_json(answer: Answer) -> str:
@@ -127,7 +155,18 @@ def answer_json(answer: Answer) -> str:
         'success': answer.success, 'status': answer.status, 'message': answer.message,
         'joints': answer.values if answer.success else None, 'best_joints': answer.values,
         'targets': targets, **answer.figures, 'alternatives': list(answer.alternatives),
-        'notes': answer.notes})
+        'notes': answer.notes, **_constraints_json(answer)})
+
+
+def _constraints_json(answer: Answer) -> dict[str, Any]:
+    if not answer.constraints:
+        return {}
+    names = ('name', 'kind', 'soft', 'holds', 'violation', 'cost', 'labels', 'value', 'lower',
+             'upper')
+    return {'constraints': [{name: getattr(item, name) for name in names}
+                            for item in answer.constraints],
+            'cost': sum(item.cost for item in answer.constraints),
+            'explanation': answer.explanation}
 
 
 def to_json(content: Any) -> str:

@@ -6,10 +6,10 @@ import os
 import sys
 
 from ros2_ik import __version__
-from ros2_ik.cli import call, fk, robots, solve
+from ros2_ik.cli import call, constrained, fk, robots, solve
 from ros2_ik.cli.question import BadQuestion, Exit
 
-ROS = ('rclpy', 'ros2_ik.srv', 'ros2_ik.msg')
+ROS = ('rclpy', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs')
 WHEELS = {'pinocchio': 'pin', 'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'PyYAML'}
 
 
@@ -22,7 +22,7 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, fk, robots, call):
+    for module in (solve, constrained, fk, robots, call):
         module.add_parser(commands)
     return parser
 

@@ -63,7 +63,7 @@ def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
                  'seconds': response.seconds, 'solver': response.solver,
                  'round_trip': round_trip},
         alternatives=[state_values(other, robot) for other in response.alternatives])
-    _recheck(answer, client, robot, wanted, seed, request.follow_frames)
+    recheck_reply(answer, client, robot, wanted, seed, request.follow_frames)
     return answer
 
 
@@ -78,8 +78,8 @@ def accepted(response: Any, also: Sequence[Status] = ()) -> Any:
     return status
 
 
-def _recheck(answer: Answer, client: 'NodeClient', robot: Robot | None, wanted: Sequence[Wanted],
-             seed: dict[str, Any], follow_frames: bool) -> None:
+def recheck_reply(answer: Answer, client: 'NodeClient', robot: Robot | None,
+                  wanted: Sequence[Wanted], seed: dict[str, Any], follow_frames: bool) -> None:
     """Fill in what forward kinematics says, or a note why it cannot say anything."""
     if not answer.values:
         return

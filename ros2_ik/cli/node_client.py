@@ -87,9 +87,14 @@ class NodeClient:
         name = f'{self.name}/{service}'
         # answers to other clients pass through this one's queue, too
         client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
-        if not self.spin_until(client.service_is_ready, wait):
-            raise BadQuestion(f'no service {name} after {wait:g} s; {self._seen(service)}')
+        self.await_server(client.service_is_ready, service, wait, f'service {name}')
         return client
+
+    def await_server(self, ready: Callable[[], bool], service: str, wait: float,
+                     what: str) -> None:
+        """Wait until a server is there, known by its `service`; raises BadQuestion."""
+        if not self.spin_until(ready, wait):
+            raise BadQuestion(f'no {what} after {wait:g} s; {self._seen(service)}')
 
     def ask(self, client: Client, request: Any, patience: float) -> Any:
         """Give the response; raises BadQuestion when none comes within `patience` seconds."""
@@ -102,7 +107,8 @@ class NodeClient:
         """Say what is there instead, after some time more: `wait` may have been short."""
         self.spin_until(lambda: bool(self._alike(service)), 2.0)
         if alike := self._alike(service):
-            return f'there is {", ".join(alike)}: say --node {alike[0].rpartition("/")[0]}'
+            node = alike[0].removesuffix(f'/{service}')
+            return f'there is {", ".join(alike)}: say --node {node}'
         return (f'nodes seen (ROS_DOMAIN_ID {os.environ.get("ROS_DOMAIN_ID") or 0}, '
                 f'{os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")}): '
                 f'{", ".join(self._others()) or "none"}')

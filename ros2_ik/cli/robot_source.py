@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 import sys
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.question import BadQuestion
 
@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from ros2_ik.core import Robot, ShippedRobot
 
 
-def add_robot_arguments(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    """Add ROBOT and what belongs to a URDF file."""
-    parser.add_argument('robot', metavar='ROBOT', nargs=nargs,
-                        help='shipped robot (ros2_ik robots lists them) or URDF file')
+def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot',
+                        **options: Any) -> None:
+    """Add ROBOT, by default as an argument, and what belongs to a URDF file."""
+    parser.add_argument(name, metavar='ROBOT', **{
+        'help': 'shipped robot (ros2_ik robots lists them) or URDF file', **options})
     parser.add_argument('--srdf', metavar='FILE', help='SRDF of the URDF file')
     parser.add_argument('--package-dir', metavar='DIR', action='append', default=[],
                         help='folder in which package:// meshes are looked for; repeatable')

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Sequence
-import sys
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli import poses
@@ -12,9 +11,10 @@ from ros2_ik.cli.numbers import count, positive
 from ros2_ik.cli.question import BadQuestion, Exit
 from ros2_ik.cli.recheck import Check, recheck, Wanted
 from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
+from ros2_ik.cli.scene_source import add_scene_argument, load_scene_of, make_checker
 
 if TYPE_CHECKING:
-    from ros2_ik.core import CollisionChecker, Robot, ShippedRobot
+    from ros2_ik.core import Robot, ShippedRobot
 
 EXAMPLE = """examples:
   ros2_ik solve panda --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
@@ -37,9 +37,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--seed', nargs='+', metavar='S', default=None,
                         help=f'where the search starts: {HELP} (default: home, or zero)')
     add_search_arguments(parser)
-    parser.add_argument('--scene', metavar='NAME|PATH',
-                        help='touch neither this scene (a shipped one, or a YAML file) nor the '
-                             'robot itself (default: collisions are not looked at)')
+    add_scene_argument(parser, 'touch neither this scene (a shipped one, or a YAML file) nor the '
+                               'robot itself (default: collisions are not looked at)')
     parser.add_argument('--timeout', type=positive, default=1.0, metavar='S',
                         help='seconds until it gives up (default: %(default)s)')
     parser.add_argument('--random-state', type=int, metavar='N',
@@ -98,8 +97,9 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
            seed: dict[str, Any]) -> Answer:
     from ros2_ik.core import IKProblem, PoseTarget, solve
     tolerances = _given(args, 'position_tolerance', 'orientation_tolerance')
+    scene = load_scene_of(args, robot, seed)
     problem = IKProblem(robot, [PoseTarget(*target, **tolerances) for target in wanted],
-                        args.group, seed, checker=_checker(args, robot, seed))
+                        args.group, seed, checker=scene and make_checker(robot, scene))
     solution = solve(problem, timeout=args.timeout, allow_restarts=not args.no_restarts,
                      solutions=args.solutions, **_given(args, 'solver', 'select', 'random_state'))
     figures = {key: getattr(solution, key) for key in ('iterations', 'restarts', 'seconds',
@@ -111,17 +111,6 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
         [Check(e.tip, e.position, e.orientation) for e in solution.errors],
         recheck(robot, solution.best_q, wanted), figures=figures,
         alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives])
-
-
-def _checker(args: argparse.Namespace, robot: 'Robot',
-             seed: dict[str, Any]) -> 'CollisionChecker | None':
-    from ros2_ik.core import collision_checker, Configuration, load_scene
-    if args.scene is None:
-        return None
-    checker = collision_checker(robot, load_scene(args.scene, robot, Configuration(robot, seed)))
-    for warning in checker.geometry.warnings:
-        print(f'ros2_ik: {warning}', file=sys.stderr)
-    return checker
 
 
 def _given(args: argparse.Namespace, *names: str) -> dict[str, Any]:

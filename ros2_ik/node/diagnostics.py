@@ -50,7 +50,7 @@ def _requests(parts: Parts) -> tuple[bytes, str, Values]:
     statistics = parts.statistics
     values: Values = {f'requests {service}': n for service, n in statistics.requests.items()}
     values |= {f'failures {status}': n for status, n in statistics.failures.items()}
-    values['refused as busy'] = statistics.busy
+    values |= {'open goals': statistics.open_goals, 'refused as busy': statistics.busy}
     values |= dict(_times(statistics.percentiles(50, 90, 99)))
     defects = statistics.failures['FAILURE']
     text = f'{statistics.requests.total()} requests, {statistics.failures.total()} failures'
@@ -63,8 +63,13 @@ def _times(percentiles: list[float]) -> Iterator[tuple[str, str]]:
 
 
 def _workers(parts: Parts) -> tuple[bytes, str, Values]:
-    pool = parts.pool
-    values = {'workers': pool.size, 'busy': pool.busy, 'open searches': pool.open_jobs,
-              'replaced': pool.replaced}
-    level = DiagnosticStatus.WARN if pool.replaced else DiagnosticStatus.OK
-    return level, f'{pool.busy} of {pool.size} busy', values
+    pools = {'': parts.pool, ' for goals': parts.goal_pool}
+    values: Values = {}
+    for use, pool in pools.items():
+        values |= {f'workers{use}': pool.size, f'busy{use}': pool.busy,
+                   f'open searches{use}': pool.open_jobs, f'replaced{use}': pool.replaced}
+    replaced = any(pool.replaced for pool in pools.values())
+    busy, size = (sum(numbers) for numbers in zip(*((p.busy, p.size) for p in pools.values()),
+                                                  strict=True))
+    level = DiagnosticStatus.WARN if replaced else DiagnosticStatus.OK
+    return level, f'{busy} of {size} busy', values

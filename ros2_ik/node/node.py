@@ -22,6 +22,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
 from ros2_ik.core import IKSolution, load_kernels, Robot, Scene
@@ -32,11 +33,15 @@ from ros2_ik.msg import (
     Solution,
 )
 from ros2_ik.node import SIGNALS
+from ros2_ik.node.controllers.controller import Wiring
+from ros2_ik.node.controllers.execution import Execution
 from ros2_ik.node.conversions.markers import scene_markers
 from ros2_ik.node.diagnostics import diagnostics
 from ros2_ik.node.endpoints.check_state import CheckState
 from ros2_ik.node.endpoints.compute_fk import ComputeFK
 from ros2_ik.node.endpoints.compute_ik import ComputeIK
+from ros2_ik.node.endpoints.constrained_ik import ConstrainedIK
+from ros2_ik.node.endpoints.execute import Execute
 from ros2_ik.node.endpoints.planning_scene import PlanningSceneEndpoints
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.parts import Parts
@@ -54,11 +59,13 @@ from ros2_ik.srv import (
     CheckState as CheckStateService,
     ComputeFK as ComputeFKService,
     ComputeIK as ComputeIKService,
+    Execute as ExecuteService,
     GetPlanningScene,
 )
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PATIENCE = 0.5   # time at the end for the answers of open requests [s]
+QUIET = 0.1      # it is the end when so long there has been nothing to answer [s]
 
 
 class IKNode(Node):
@@ -69,7 +76,9 @@ class IKNode(Node):
         log = self.get_logger()
         parameters = Parameters(self)
         self._waiting = 0
-        self._pool = Pool(parameters.workers, log)
+        # one's long attempts must not stand in the way of a service's short ones
+        self._pool, self._goal_pool = (Pool(size, log) for size in (parameters.workers,
+                                                                    parameters.goal_workers))
         transforms = Transforms(self, parameters.use_tf)
         joint_states = JointStates(lambda text: log.warning(text, throttle_duration_sec=5.0))
         base = FreeBase(parameters, transforms,
@@ -77,12 +86,16 @@ class IKNode(Node):
         state = CurrentState(parameters, joint_states, base, self._now)
         self._markers = self.create_publisher(MarkerArray, '~/scene_markers', LATCHED)
         self._scene = PlanningScene(parameters, state, transforms.lookup,
-                                    CollisionGeometry(log, self._pool.set_robot), log,
+                                    CollisionGeometry(log, self._tell_workers), log,
                                     self._show)
+        self._execution = Execution(
+            Wiring(self, ReentrantCallbackGroup(), parameters, self._wait), joint_states, state,
+            self._scene, log)
         self._parts = Parts(
             log, self.get_clock(), parameters,
             Description(lambda: parameters.max_description_length, log, self._on_robot),
-            joint_states, state, self._scene, transforms, self._pool, Statistics())
+            joint_states, state, self._scene, transforms, self._pool, self._goal_pool,
+            self._execution, Statistics())
         parameters.check, parameters.changed = self._check, self._changed
         self._subscribe(joint_states, base)
         self._serve()
@@ -93,13 +106,19 @@ class IKNode(Node):
         if wrong:
             raise ParameterError(wrong)
         self._pool.start()
+        self._goal_pool.start()
 
     def _now(self) -> int:
         return self.get_clock().now().nanoseconds
 
+    def _tell_workers(self, robot: Robot, geometry: tuple[str, str] | None = None) -> None:
+        for pool in (self._pool, self._goal_pool):
+            pool.set_robot(robot, geometry)
+
     def _on_robot(self, robot: Robot) -> None:
-        self._pool.set_robot(robot)
+        self._tell_workers(robot)
         self._scene.set_robot(robot)
+        self._execution.set_robot(robot)
 
     def _show(self, scene: Scene) -> None:
         self._markers.publish(scene_markers(scene))
@@ -130,11 +149,19 @@ class IKNode(Node):
         self.create_service(CheckStateService, '~/check_state', CheckState(self._parts).answer,
                             qos_profile=requests)
         self._serve_scene(requests)
+        self._serve_execution(requests)
+        self._constrained_ik = ConstrainedIK(self, self._parts, self._wait)
         health = self.create_publisher(DiagnosticArray, '/diagnostics', 10,
                                        event_callbacks=unwatched)
         self.create_timer(1.0, lambda: health.publish(
             diagnostics(self._parts, self.get_fully_qualified_name())),
             clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _serve_execution(self, requests: QoSProfile) -> None:
+        execute = Execute(self._parts)
+        self.create_service(ExecuteService, '~/execute', execute.answer, qos_profile=requests,
+                            callback_group=ReentrantCallbackGroup())
+        self.create_service(Trigger, '~/stop', execute.stop, qos_profile=requests)
 
     def _serve_scene(self, requests: QoSProfile) -> None:
         scene = PlanningSceneEndpoints(self._parts)
@@ -192,16 +219,32 @@ class IKNode(Node):
     # -- the end --------------------------------------------------------------------------
 
     def close(self, executor: SingleThreadedExecutor) -> None:
-        """Answer what is open with what has been found so far, then end the workers."""
-        self._pool.cancel_all()
-        end, answered = time.monotonic() + PATIENCE, -1
-        total = self._parts.statistics.requests.total
-        while time.monotonic() < end and (self._waiting or total() > answered):
-            answered = total()
-            executor.spin_once(timeout_sec=0.02)
-        self._pool.close()
+        """Stop what moves, answer what is open with what there is, then end the workers."""
+        self._execution.close()
+        self._constrained_ik.close()
+        for pool in (self._pool, self._goal_pool):
+            pool.cancel_all()
+        self._spin_until_quiet(executor)
+        for pool in (self._pool, self._goal_pool):
+            pool.close()
         executor.shutdown()
         self.destroy_node()
+
+    def _spin_until_quiet(self, executor: SingleThreadedExecutor) -> None:
+        """
+        Spin while there is anything to answer, and a moment longer.
+
+        Requests may still be in the queues, of which one spin takes but one, and answers on the
+        way, which DDS drops when it hears that their writer is gone.
+        """
+        statistics = self._parts.statistics
+        total = statistics.requests.total
+        begin = last = time.monotonic()
+        while (now := time.monotonic()) < min(begin + PATIENCE, last + QUIET):
+            answered = total()
+            executor.spin_once(timeout_sec=0.02)
+            if self._waiting or statistics.open_goals or total() > answered:
+                last = now
 
 
 def _texts(values: dict[str, Any]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from rclpy.clock import Clock
 from std_msgs.msg import Header
 
 from ros2_ik.core import Robot, Scene, Status
+from ros2_ik.node.controllers.execution import Execution
 from ros2_ik.node.conversions.planning_scenes import with_attached
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.refusal import Refusal
@@ -33,6 +34,8 @@ class Parts:
     scene: PlanningScene
     transforms: Transforms
     pool: Pool
+    goal_pool: Pool
+    execution: Execution
     statistics: Statistics
 
     def robot(self) -> Robot:

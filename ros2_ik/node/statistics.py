@@ -1,4 +1,4 @@
-"""What the node counts of its requests."""
+"""What the node counts of its requests and goals."""
 
 from collections import Counter, deque
 
@@ -15,7 +15,7 @@ class Statistics:
     def __init__(self) -> None:
         self.requests: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
-        self.busy = 0
+        self.busy = self.open_goals = 0
         self._seconds: deque[float] = deque(maxlen=KEPT)
 
     def count(self, service: str, status: int, seconds: float = 0.0) -> None:

@@ -11,7 +11,8 @@ from ros2_ik.cli.tables import number, table
 HEAVY = {'numpy', 'scipy', 'pinocchio', 'rclpy', 'ros2_ik.core', 'yaml', 'xml.etree.ElementTree'}
 
 
-@pytest.mark.parametrize('words', [[], ['solve'], ['fk'], ['robots'], ['call']])
+@pytest.mark.parametrize('words', [[], ['solve'], ['constrained'], ['fk'], ['robots'],
+                                   ['call']])
 def test_help_has_an_example_and_imports_nothing_heavy(words):
     code = ('import sys; from ros2_ik.cli import main\n'
             f'try: main({[*words, "--help"]})\n'

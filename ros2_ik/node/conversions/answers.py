@@ -4,8 +4,9 @@ from array import array
 from collections.abc import Iterable
 from typing import Any
 
-from ros2_ik.core import IKSolution, Robot, Scene
+from ros2_ik.core import IKProblem, IKSolution, Robot, Scene
 from ros2_ik.msg import RobotState, Solution
+from ros2_ik.node.conversions.constraint_states import constraint_states
 from ros2_ik.node.conversions.contacts import contact_messages
 from ros2_ik.node.conversions.questions import Question
 from ros2_ik.node.conversions.robot_states import fill_state
@@ -19,12 +20,12 @@ def answer_names(question: Question, robot: Robot, free: Iterable[str]) -> tuple
     return tuple(name for name in robot.joint_names if name in free)
 
 
-def fill_answer(response: Any, solution: IKSolution, names: tuple[str, ...], header: Any,
-                notes: Iterable[str] = (), scene: Scene | None = None) -> None:
+def fill_answer(response: Any, solution: IKSolution, problem: IKProblem, names: tuple[str, ...],
+                header: Any, notes: Iterable[str] = (), scene: Scene | None = None) -> None:
     """
-    Write a solution into a ComputeIK response; `header` goes into each state.
+    Write a solution of a problem into a ComputeIK response, or the result of an action.
 
-    `scene` is the one that the contacts are of.
+    `header` goes into each state; `scene` is the one that the contacts are of.
     """
     response.status = int(solution.status)
     response.message = '; '.join([solution.message, *notes])
@@ -33,10 +34,24 @@ def fill_answer(response: Any, solution: IKSolution, names: tuple[str, ...], hea
     response.contacts = contact_messages(solution.contacts, scene, header)
     response.alternatives = [_fill(RobotState(), other, names, header)
                              for other in solution.alternatives]
-    response.position_errors = array('d', [error.position for error in solution.errors])
-    response.orientation_errors = array('d', [error.orientation for error in solution.errors])
-    response.iterations, response.restarts = int(solution.iterations), int(solution.restarts)
-    response.seconds, response.solver = float(solution.seconds), solution.solver
+    response.explanation = solution.explain()
+    _fill_table(response, solution, problem)
+    response.solver = solution.solver
+
+
+def fill_progress(feedback: Any, solution: IKSolution, problem: IKProblem,
+                  names: tuple[str, ...], header: Any) -> None:
+    """Write the best so far into the feedback of an action."""
+    _fill(feedback.best_attempt, solution, names, header)
+    _fill_table(feedback, solution, problem)
+
+
+def _fill_table(message: Any, solution: IKSolution, problem: IKProblem) -> None:
+    message.position_errors = array('d', [error.position for error in solution.errors])
+    message.orientation_errors = array('d', [error.orientation for error in solution.errors])
+    message.constraints = constraint_states(problem, solution.best_q)
+    message.iterations, message.restarts = int(solution.iterations), int(solution.restarts)
+    message.seconds = float(solution.seconds)
 
 
 def solution_message(response: Any, question: Question, header: Any) -> Solution:

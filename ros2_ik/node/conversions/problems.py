@@ -7,13 +7,18 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import (
+    Budget,
     CollisionChecker,
     Configuration,
     IKProblem,
+    JointPositions,
+    KinematicFunction,
     PoseTarget,
     Robot,
+    Search,
     Status,
 )
+from ros2_ik.node.conversions.constraints import NOTHING, Wanted
 from ros2_ik.node.conversions.questions import Question
 from ros2_ik.node.refusal import Refusal
 
@@ -23,7 +28,23 @@ def base_joint(robot: Robot) -> str | None:
     return None if robot.root_joint == 'fixed' else robot.joints[0].name
 
 
-def free_joints(question: Question, robot: Robot) -> frozenset[str]:
+def settled(question: Question, robot: Robot, wanted: Wanted) -> Question:
+    """Give the question without the default group if that one cannot do what is wanted."""
+    if question.default_group and question.group:
+        joints = frozenset(robot.group(question.group).joint_names)
+        if not all(_serves(joints, function, robot) for function in wanted.functions):
+            return question._replace(group='')
+    return question
+
+
+def _serves(joints: frozenset[str], function: KinematicFunction, robot: Robot) -> bool:
+    """Whether joints move each frame that a function names, or change it if it names none."""
+    named = [getattr(function, name, None) for name in ('frame', 'relative_to')]
+    moving = [robot.moving_joints(frame) for frame in named if frame is not None]
+    return all(not movers or joints & movers for movers in moving or [function.joints(robot)])
+
+
+def free_joints(question: Question, robot: Robot, wanted: Wanted = NOTHING) -> frozenset[str]:
     """
     Joints that the solution may move; the base only does when the group has it.
 
@@ -34,7 +55,8 @@ def free_joints(question: Question, robot: Robot) -> frozenset[str]:
     if question.group:
         free = frozenset(robot.group(question.group).joint_names)
     else:
-        free = frozenset[str]().union(*moving) - robot.passive_joints - {base_joint(robot)}
+        used = (function.joints(robot) for function in wanted.functions)
+        free = frozenset[str]().union(*moving, *used) - robot.passive_joints - {base_joint(robot)}
     for tip, movers in zip(question.tips, moving, strict=True):
         if not movers & free:
             who = f"group '{question.group}' does" if question.group else 'the joints do'
@@ -42,18 +64,26 @@ def free_joints(question: Question, robot: Robot) -> frozenset[str]:
     return free
 
 
-def needed_joints(question: Question, robot: Robot, free: frozenset[str]) -> frozenset[str]:
+def needed_joints(question: Question, robot: Robot, free: frozenset[str],
+                  wanted: Wanted = NOTHING) -> frozenset[str]:
     """Joints without whose values in the start state the question has no definite meaning."""
     needed = frozenset[str]()
     for tip, frame in zip(question.tips, question.references, strict=True):
         needed |= robot.moving_joints(tip, frame.frame) - free
         if frame.frame and not question.follow_frames:
             needed |= robot.moving_joints(frame.frame) & free
+    if wanted is not NOTHING:
+        functions = [constraint.function for constraint in wanted.constraints]
+        functions += [cost.function for cost in wanted.costs
+                      if not isinstance(cost.function, JointPositions)]   # each joint by itself
+        for function in functions:
+            if not hasattr(function, 'checker'):   # those are for what is checked
+                needed |= function.joints(robot) - free
     return needed
 
 
 def make_problem(question: Question, robot: Robot, start: np.ndarray,
-                 checker: CollisionChecker | None = None) -> IKProblem:
+                 checker: CollisionChecker | None = None, wanted: Wanted = NOTHING) -> IKProblem:
     """
     Make the problem; `start` (nq,) has the locked joints' values.
 
@@ -62,8 +92,16 @@ def make_problem(question: Question, robot: Robot, start: np.ndarray,
     targets = [_target(question, i, robot, start) for i in range(len(question.tips))]
     base = base_joint(robot)
     locked: Iterable[str] = (base,) if base and not question.group else ()
-    avoiding = {} if checker is None else {'checker': checker}
-    return IKProblem(robot, targets, question.group or None, start, locked, **avoiding)
+    return IKProblem(robot, targets, question.group or None, start, locked, wanted.constraints,
+                     wanted.costs, checker=checker)
+
+
+def make_search(question: Question, problem: IKProblem, budget: Budget) -> Search:
+    """Make the search that answers a question; raises IKError."""
+    return Search(problem, solver=question.solver, select=question.select,
+                  solutions=question.solutions, allow_restarts=question.allow_restarts,
+                  budget=budget, random_state=question.random_state,
+                  options=question.solver_options)
 
 
 def _target(question: Question, i: int, robot: Robot, start: np.ndarray) -> PoseTarget:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import pinocchio as pin
 
 from ros2_ik.core import ALL_AXES, Robot, Status
+from ros2_ik.node.conversions.constraints import has_functions
 from ros2_ik.node.conversions.frames import (
     default_tip,
     group_name,
@@ -16,6 +17,7 @@ from ros2_ik.node.conversions.frames import (
 )
 from ros2_ik.node.conversions.poses import placement
 from ros2_ik.node.conversions.robot_states import joint_values, Values
+from ros2_ik.node.conversions.solver_options import read_options
 from ros2_ik.node.refusal import Refusal
 
 MAX_TARGETS = 100   # reading more would keep the node from other requests
@@ -39,16 +41,26 @@ class Question(NamedTuple):
     solutions: int
     allow_restarts: bool
     avoid_collisions: bool
+    solver_options: dict[str, Any]
+    random_state: int | None
+    execute: bool
+    default_group: bool                 # the request named none: the group is the default one
+    functions: bool                     # whether the request has constraints or costs
 
 
 def read_question(request: Any, robot: Robot, defaults: Any, lookup: Lookup) -> Question:
     """
-    Read a ComputeIK request; `defaults` has the parameters as attributes.
+    Read a ComputeIK request but for its constraints, costs and collision rules.
 
-    Raises Refusal. What only core can judge (solver names, weights) is left to it.
+    `defaults` has the parameters as attributes. Raises Refusal. What only core can judge (solver
+    names, weights) is left to it.
     """
     count = len(request.targets)
     group = group_name(robot, request.group, defaults)
+    functions = has_functions(request)
+    if not count and not functions:
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                      'there is no target, and no constraint or cost either')
     tips = _tips(request.tips, count, robot, group, defaults)
     if not request.group and not _moves(robot, group, tips):
         group = ''   # the default one is not meant: an arm that is named moves itself
@@ -64,13 +76,13 @@ def read_question(request: Any, robot: Robot, defaults: Any, lookup: Lookup) -> 
         _timeout(request.timeout, defaults),
         request.solver or defaults.default_solver, request.select or defaults.default_select,
         _solutions(request.solutions, defaults), request.allow_restarts,
-        request.avoid_collisions)
+        request.avoid_collisions, read_options(request.solver_options),
+        _random_state(request.random_state, defaults), request.execute, not request.group,
+        functions)
 
 
 def _tips(names: Sequence[str], count: int, robot: Robot, group: str,
           defaults: Any) -> tuple[str, ...]:
-    if count == 0:
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS, 'there is no target')
     if count > MAX_TARGETS:
         raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
                       f'{count} targets; at most {MAX_TARGETS} are read')
@@ -89,6 +101,9 @@ def _moves(robot: Robot, group: str, tips: Sequence[str]) -> bool:
 def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...]:
     if not numbers:
         return (ALL_AXES,) * count
+    if not count:
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                      f'{len(numbers)} weights, which are about targets, but there is none')
     if len(numbers) not in (6, 6 * count):
         valid = f'6, or {6 * count} for {count} targets' if count > 1 else '6'
         raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
@@ -106,6 +121,16 @@ def _timeout(duration: Any, defaults: Any) -> float:
                       f'the timeout is {seconds:g} s; parameter max_timeout allows '
                       f'{defaults.max_timeout:g} s')
     return seconds or defaults.default_timeout
+
+
+def _random_state(given: int, defaults: Any) -> int | None:
+    """Give the start of the random numbers, None for a different one each time."""
+    if given < -1:
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                      f'random_state is {given}; valid: from 1, 0 (the parameter), -1 (different '
+                      'each time)')
+    number = given or defaults.random_state
+    return None if number < 0 else number
 
 
 def _solutions(count: int, defaults: Any) -> int:

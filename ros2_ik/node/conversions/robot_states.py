@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 import math
 from typing import Any
 
-from geometry_msgs.msg import Transform
 import pinocchio as pin
 
 from ros2_ik.core import Joint, Robot, Status, UnknownJointError
@@ -63,7 +62,8 @@ def fill_state(state: Any, joints: Mapping[str, Any], names: Iterable[str]) -> N
     state.multi_dof_joint_state.transforms = [_transform(joints[name]) for name in multiple]
 
 
-def _transform(values: Any) -> Transform:
+def _transform(values: Any) -> Any:
+    from geometry_msgs.msg import Transform  # late: without ROS, states are only read
     if len(values) == 3:
         x, y, theta = values
         values = (x, y, 0.0, 0.0, 0.0, math.sin(theta / 2), math.cos(theta / 2))

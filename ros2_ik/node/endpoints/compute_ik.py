@@ -7,21 +7,12 @@ from typing import Any
 
 from rclpy.publisher import Publisher
 
-from ros2_ik.core import (
-    Budget,
-    CollisionChecker,
-    IKSolution,
-    Robot,
-    Scene,
-    Search,
-    Status,
-)
-from ros2_ik.node.conversions.answers import answer_names, fill_answer, solution_message
-from ros2_ik.node.conversions.problems import free_joints, make_problem, needed_joints
-from ros2_ik.node.conversions.questions import Question, read_question
+from ros2_ik.core import IKSolution, Search, Status
+from ros2_ik.node.conversions.answers import solution_message
+from ros2_ik.node.endpoints.asked import asked
 from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.parts import Parts
-from ros2_ik.node.workers.member import Done
+from ros2_ik.node.workers.member import Done, UnansweredError
 
 BUSY = 5e-4   # computing time of a search beside others: one attempt, or several compiled [s]
 
@@ -49,52 +40,41 @@ class ComputeIK:
 
     async def _solve(self, request: Any, response: Any) -> None:
         parts = self._parts
-        robot = parts.robot()
-        question = read_question(request, robot, parts.parameters, parts.transforms.lookup)
-        budget = Budget.of(question.timeout)
-        free = free_joints(question, robot)
-        scene, checker, notes = self._surroundings(request, question)
-        checked = checker.moving_joints - free if checker else frozenset[str]()
-        start = parts.state.start(robot, question.seed, needed_joints(question, robot, free), free,
-                                  checked)
-        search = self._search(question, robot, start.q, budget, checker)
-        solution = await self._run(search)
-        header = parts.header(robot.root_frame)
-        fill_answer(response, solution, answer_names(question, robot, free), header,
-                    [*start.notes, *notes], scene)
+        question = asked(parts, request)
+        solution = await self._run(question.search)
+        header = parts.header(question.robot.root_frame)
+        question.fill(response, solution, header)
         if solution.success and self._publisher.get_subscription_count():
-            self._publisher.publish(solution_message(response, question, header))
-
-    def _surroundings(self, request: Any, question: Question) \
-            -> tuple[Scene | None, CollisionChecker | None, list[str]]:
-        """Give the scene and its checker, if collisions are to be avoided, and notes."""
-        if not question.avoid_collisions:
-            return None, None, []
-        scene, notes = self._parts.scene_with(request.seed, question.seed, 'seed.')
-        checker, remarks = self._parts.scene.checker(scene)
-        return scene, checker, [*notes, *remarks]
-
-    def _search(self, question: Question, robot: Robot, start: Any, budget: Budget,
-                checker: CollisionChecker | None) -> Search:
-        random_state = self._parts.parameters.random_state
-        return Search(make_problem(question, robot, start, checker), solver=question.solver,
-                      select=question.select, solutions=question.solutions,
-                      allow_restarts=question.allow_restarts, budget=budget,
-                      random_state=None if random_state < 0 else random_state)
+            self._publisher.publish(solution_message(response, question.question, header))
+        if solution.success and question.question.execute:
+            await question.move(parts, solution, response)
 
     async def _run(self, search: Search) -> IKSolution:
         parameters, pool = self._parts.parameters, self._parts.pool
         # while there are long searches, many more may be about to come
         seconds = min(parameters.inline_time, BUSY) if pool.open_jobs else parameters.inline_time
-        if _run_for(search, seconds):
+        if _is_short(search) and _run_for(search, seconds):
             return search.solution()
         if pool.open_jobs < parameters.max_pending:
-            return await self._wait(lambda done: pool.submit(search, done))
+            return await self._continued(search)
         self._parts.statistics.busy += 1
         solution = search.solution()
         return replace(solution, status=solution.status if solution.success else Status.TIMED_OUT,
                        message=f'busy: {pool.open_jobs} searches are open, as many as parameter '
                                f'max_pending allows; {solution.message}')
+
+    async def _continued(self, search: Search) -> IKSolution:
+        """Let a worker go on with a search."""
+        try:
+            return await self._wait(lambda done: self._parts.pool.submit(search, done))
+        except UnansweredError:   # the node ends: what was found here has to do
+            search.budget.cancel = lambda: True
+            return search.solution()
+
+
+def _is_short(search: Search) -> bool:
+    """Whether an attempt is known to take less than a millisecond or so."""
+    return search.problem.kinds <= {'targets'} and not search.options
 
 
 def _run_for(search: Search, seconds: float) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ros2_ik.core import IKError, InvalidStateError, Status
 from ros2_ik.node.refusal import Refusal
-from ros2_ik.node.workers import WorkerError
+from ros2_ik.node.workers import UnansweredError, WorkerError
 
 
 def failed(response: Any, error: Exception, log: Any) -> Any:
@@ -22,6 +22,8 @@ def failed(response: Any, error: Exception, log: Any) -> Any:
         response.status = int(Status.INVALID_ROBOT_STATE)
     elif isinstance(error, IKError):
         response.status = int(Status.INVALID_GOAL_CONSTRAINTS)
+    elif isinstance(error, UnansweredError):
+        response.status = int(Status.PREEMPTED)
     elif isinstance(error, WorkerError):   # already in the log
         response.status = int(Status.FAILURE)
     else:

@@ -1,6 +1,6 @@
 """The parameters as the node has them: declared once, checked at every change."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 import difflib
 import math
@@ -11,6 +11,11 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from ros2_ik.node.parameters.motions import (
+    controller_specs,
+    joint_limit_specs,
+    limited_joints,
+)
 from ros2_ik.node.parameters.spec import ParameterError, Spec
 from ros2_ik.node.parameters.table import PARAMETERS
 
@@ -32,14 +37,29 @@ class Parameters:
     changed: Changed = field(default=lambda names: None)
 
     def __post_init__(self) -> None:
-        self._specs = {spec.name: spec for spec in PARAMETERS}
+        self._specs: dict[str, Spec] = {}
         self._values: dict[str, Any] = {}
-        for spec in PARAMETERS:
-            self._values[spec.name] = self._declare(spec)
+        self._declare_all(PARAMETERS)
+        self._declare_all(controller_specs(self.controllers))
+        self._declare_all(joint_limit_specs(getattr(self.node, '_parameter_overrides', {})))
         self._raise(_conflict(self._values))
         self.node.add_on_set_parameters_callback(self._on_set)
         self.node.add_post_set_parameters_callback(self._on_changed)
         self._warn_of_unknown()
+
+    def __getitem__(self, name: str) -> Any:
+        """Give the value of a parameter whose name has dots."""
+        return self._values[name]
+
+    def limit(self, joint: str, kind: str) -> float | None:
+        """Give joint_limits.<joint>.max_<kind>, or None where it does not count."""
+        counts = self._values.get(f'joint_limits.{joint}.has_{kind}_limits', True)
+        value = self._values.get(f'joint_limits.{joint}.max_{kind}')
+        return value if counts else None
+
+    def limited_joints(self) -> set[str]:
+        """Give the joints that parameters joint_limits name."""
+        return limited_joints(self._values)
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -47,9 +67,14 @@ class Parameters:
         except KeyError:
             raise AttributeError(f"there is no parameter '{name}'") from None
 
+    def _declare_all(self, specs: Iterable[Spec]) -> None:
+        for spec in specs:
+            self._specs[spec.name] = spec
+            self._values[spec.name] = self._declare(spec)
+
     def _declare(self, spec: Spec) -> Any:
         try:
-            given = self.node.declare_parameter(spec.name, spec.default, spec.descriptor())
+            given = self.node.declare_parameter(spec.name, spec.declared, spec.descriptor())
         except (ParameterException, ValueError, TypeError) as error:
             overrides = getattr(self.node, '_parameter_overrides', {})
             if spec.name in overrides:

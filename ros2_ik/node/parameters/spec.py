@@ -14,7 +14,7 @@ class ParameterError(ValueError):
 
 @dataclass(frozen=True)
 class Spec:
-    """One parameter; its type is that of its default."""
+    """One parameter; its type is that of its default. A tuple: names, the empty ones left out."""
 
     name: str
     default: Any
@@ -40,6 +40,11 @@ class Spec:
         wanted = type(self.default)
         if wanted is float and type(value) is int:
             return float(value)
+        if wanted is tuple:
+            names = list(value) if isinstance(value, (list, tuple, bytes)) else [None]
+            if all(isinstance(name, str) for name in names):
+                return tuple(name for name in names if name)
+            raise ParameterError(f'{self.name} is {value!r}; valid: a list of names')
         if wanted is list:
             values = list(value) if hasattr(value, '__iter__') else []
             if len(values) == len(self.default) and all(
@@ -57,6 +62,11 @@ class Spec:
         if math.isinf(self.highest):
             return f'{self.lowest:g}{unit} or more'
         return f'{self.lowest:g} to {self.highest:g}{unit}'
+
+    @property
+    def declared(self) -> Any:
+        """The default as ROS takes it: an empty list would be one of bytes, for good."""
+        return [''] if self.default == () else self.default
 
     def descriptor(self) -> ParameterDescriptor:
         """Describe it to ROS tools; the type is left to `parse`, so that 1 does for 1.0."""

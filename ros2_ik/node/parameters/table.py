@@ -37,8 +37,9 @@ PARAMETERS = (
          'and stands at the start. Empty: no file; the scene stays as it is.'),
     Spec('meshes', 'hull',
          'What stands for the meshes of the robot: their convex hull, convex pieces (made once, '
-         'which takes minutes) or exact (hollow triangles). For meshes that come in messages: '
-         'exact or else the hull.', choices=lambda: ('hull', 'pieces', 'exact')),
+         'which takes minutes) or exact (hollow triangles). Meshes that come in messages, too: in '
+         'pieces up to 1000 triangles, exact up to 100 000, else the hull, which the answer '
+         'says.', choices=lambda: ('hull', 'pieces', 'exact')),
     Spec('missing_meshes', 'refuse',
          "When a mesh of the robot's collision elements cannot be found: refuse requests that "
          'avoid collisions, or leave out the mesh and say so in each answer.',
@@ -66,8 +67,45 @@ PARAMETERS = (
          '', 1, 256, read_only=True),
     Spec('max_pending', 64, 'Open searches in the workers; what exceeds it is answered "busy".',
          '', 1, 10_000),
+    Spec('goal_workers', max(1, (os.cpu_count() or 2) - 1), 'Worker processes for the goals of '
+         'the action: so many are searched for at a time, the others wait.', '', 1, 256,
+         read_only=True),
+    Spec('goals', 'queue', 'What a new goal of the action does to those before it: queue (they go '
+         'on) or preempt (those that move one of its joints end with what they have found).',
+         choices=lambda: ('queue', 'preempt')),
+    Spec('max_goals', 64, 'Open goals; what exceeds it is aborted as "busy".', '', 1, 1000),
     Spec('queue_depth', 1000, 'Requests that may wait, for each service; DDS drops older ones '
          'without a sign. Fast DDS sends each answer to all clients of a service: when several '
          'ask at once, each needs a queue (QoS depth) for the answers to all.', '', 1, 5000,
          read_only=True),
+    Spec('controllers', (),
+         'Names of the controllers that may move the robot; for each, parameters <name>.kind, '
+         '<name>.group and <name>.topic. Empty: nothing is ever moved.', read_only=True),
+    Spec('while_executing', 'refuse',
+         'A motion that is asked for while another one moves its joints: is refused, or replaces '
+         'the other from the velocity it has then.', choices=lambda: ('refuse', 'replace')),
+    Spec('velocity_scaling', 0.5, 'Part of the velocity limits that motions use, when the '
+         'request gives none.', '', 1e-3, 1),
+    Spec('acceleration_scaling', 0.5, 'Part of the acceleration and jerk limits that motions '
+         'use.', '', 1e-3, 1),
+    Spec('default_max_velocity', 1.0, 'Of joints for which neither the URDF nor joint_limits '
+         'has one.', 'rad/s or m/s', 1e-6, 1e6),
+    Spec('default_max_acceleration', 3.0, 'Of joints for which joint_limits has none.',
+         'rad/s^2 or m/s^2', 1e-6, 1e6),
+    Spec('default_max_jerk', 60.0, 'Of joints for which joint_limits has none.',
+         'rad/s^3 or m/s^3', 1e-6, 1e9),
+    Spec('execute_state_timeout', 0.5, 'Before a motion, and while it runs, joint_states of the '
+         'moved joints must not be older.', 's', 0.01, 60),
+    Spec('path_resolution', 0.01, 'Largest move of a joint between two checks for collisions on '
+         'the way of a motion.', 'rad or m', 1e-4, 1),
+    Spec('start_tolerance', 0.01, 'The joints may be so far from where a motion starts when it '
+         'is sent.', 'rad or m', 1e-6, 10),
+    Spec('goal_tolerance', 1e-3, 'The robot has arrived when each moved joint is so near to '
+         'its goal.', 'rad or m', 1e-6, 10),
+    Spec('arrival_timeout', 2.0, 'The robot may arrive so long after the end of the motion as '
+         'it was planned.', 's', 0.05, 600),
+    Spec('max_jump', 0.0, 'Motions that move a joint farther are refused; 0: none are.',
+         'rad or m', 0, 1e6),
+    Spec('command_period', 0.01, 'Time between two points of a trajectory, or commands of a '
+         'stream.', 's', 0.001, 0.2),
 )

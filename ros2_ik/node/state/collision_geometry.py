@@ -6,7 +6,7 @@ import time
 import traceback
 from typing import Any
 
-from ros2_ik.core import collision_checker, IKError, Robot, Scene, Status
+from ros2_ik.core import collision_checker, IKError, Robot, RobotGeometry, Scene, Status
 from ros2_ik.node.refusal import Refusal
 
 PATIENCE = 2.0   # so long a new robot's geometry is waited for; pieces of meshes take minutes [s]
@@ -75,6 +75,7 @@ class CollisionGeometry:
             self._end(robot, options, f'{type(error).__name__}: {error}')
         else:
             self._end(robot, options, '', len(geometry.bodies), geometry.warnings)
+            self._report(robot, geometry)
 
     def _end(self, robot: Robot, options: tuple[str, str], fault: str, bodies: int = 0,
              warnings: tuple[str, ...] = ()) -> None:
@@ -88,3 +89,13 @@ class CollisionGeometry:
             self._log.warning(f'collision geometry: {text}')
         if bodies:
             self._ready(robot, options)
+
+    def _report(self, robot: Robot, geometry: RobotGeometry) -> None:
+        """Say how much larger than the meshes is what stands for them."""
+        found = geometry.overestimates()
+        if found:
+            share = max(more.share or 0.0 for more in found.values())
+            name, most = max(found.items(), key=lambda item: item[1].distance)
+            self._log.info(f"what stands for the meshes of robot '{robot.name}' is up to "
+                           f'{100 * share:.0f} % larger than they are, and reaches up to '
+                           f"{100 * most.distance:.1f} cm beyond ('{name}')")

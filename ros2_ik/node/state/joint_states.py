@@ -15,6 +15,7 @@ class JointStates:
     def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn
         self._readings: dict[str, Reading] = {}
+        self._velocities: dict[str, float] = {}
         self.newest: Reading | None = None
 
     def take(self, message: Any) -> None:
@@ -31,6 +32,11 @@ class JointStates:
         for name, position in zip(names, positions, strict=True):
             if math.isfinite(position):
                 self.newest = self._readings[name] = Reading(position, stamp, received)
+        if len(message.velocity) == len(names):
+            self._velocities.update(zip(names, message.velocity, strict=True))
+        elif self._velocities:
+            for name in names:
+                self._velocities.pop(name, None)
 
     def _too_many(self, names: list[str]) -> bool:
         if len(self._readings.keys() | set(names)) <= MAX_NAMES:
@@ -38,6 +44,11 @@ class JointStates:
         self._warn(f'joint_states has named more than {MAX_NAMES} joints; '
                    'messages with others are ignored')
         return True
+
+    def velocity(self, name: str) -> float | None:
+        """Give the last velocity of a joint that was told, or None where that was NaN."""
+        velocity = self._velocities.get(name)
+        return velocity if velocity is not None and math.isfinite(velocity) else None
 
     def get(self, name: str) -> Reading | None:
         """Give the last reading of a joint."""

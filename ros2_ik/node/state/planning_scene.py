@@ -106,8 +106,7 @@ class PlanningScene:
         """Say where things stand; `given` joint values count before those that are known."""
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)
-        detail = 'exact' if self._parameters.meshes == 'exact' else 'hull'
-        return Now(at, self._lookup, detail, notes.append)
+        return Now(at, self._lookup, self._parameters.meshes, notes.append)
 
     def apply(self, change: Change, given: Mapping[str, Any]) -> tuple[Scene, list[str]]:
         """
@@ -189,6 +188,9 @@ def _moved_over(old: Known, robot: Robot, log: Any) -> Known:
     for link, padding in source.padding.items():
         scene = _tried(scene, lost, f'padding of {link}',
                        lambda s, link=link, padding=padding: s.with_padding({link: padding}))
+    for link, factor in source.scale.items():
+        scene = _tried(scene, lost, f'scale of {link}',
+                       lambda s, link=link, factor=factor: s.with_scale({link: factor}))
     usual = Scene(source.robot).allowed
     matrix = scene.allowed
     for pair, allowed in source.allowed.pairs.items():

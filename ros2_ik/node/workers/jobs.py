@@ -18,11 +18,12 @@ class TakeRobot(NamedTuple):
 
 
 class Job(NamedTuple):
-    """To the worker: go on with a search, `state` of Search.state()."""
+    """To the worker: go on with a search, `state` of Search.state(); `watched`: tell of it."""
 
     number: int
     robot_key: str
     state: bytes
+    watched: bool = False
 
 
 class Cancel(NamedTuple):
@@ -33,6 +34,13 @@ class Cancel(NamedTuple):
 
 class Ready(NamedTuple):
     """To the node: the worker has started."""
+
+
+class Progress(NamedTuple):
+    """To the node: how a watched job stands; about ten times a second."""
+
+    number: int
+    solution: IKSolution
 
 
 class Result(NamedTuple):

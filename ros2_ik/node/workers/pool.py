@@ -1,6 +1,7 @@
 """The node's side: starts worker processes, hands out searches, replaces what dies."""
 
 from itertools import count
+import math
 import multiprocessing
 from multiprocessing.connection import wait
 import threading
@@ -8,10 +9,21 @@ import time
 from typing import Any
 
 from ros2_ik.core import Robot, Search
-from ros2_ik.node.workers.jobs import Cancel, Job, Ready, Result, TakeRobot
-from ros2_ik.node.workers.member import Done, Member, OVERDUE, robot_message, WorkerError
+from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Ready, Result, TakeRobot
+from ros2_ik.node.workers.member import (
+    Done,
+    Member,
+    OpenJob,
+    OVERDUE,
+    robot_message,
+    Tell,
+    UnansweredError,
+    WorkerError,
+)
 
 CHECK = 0.5     # how often stuck workers are looked for [s]
+GRACE = 0.03    # a worker that is told to end a search may take so long to answer [s]
+LAST_GRACE = 0.3   # when the node ends
 RESTART = 1.0   # time from the start of a worker to that of the one in its place, at least [s]
 
 
@@ -34,7 +46,7 @@ class Pool:
         self._stopping = self._closing = False
         self._members: list[Member] = []
         self._vacant: list[float] = []   # from when on the places of lost ones may be filled
-        self._waiting: list[tuple[Job, float, Done]] = []
+        self._waiting: list[OpenJob] = []
         self.replaced = 0
         self._thread = threading.Thread(target=self._watch, name='workers', daemon=True)
 
@@ -67,39 +79,65 @@ class Pool:
         for member in members:
             member.send(message)
 
-    def submit(self, search: Search, done: Done) -> None:
-        """Hand a search on; `done` gets its solution, or a WorkerError."""
+    def submit(self, search: Search, done: Done, tell: Tell | None = None) -> int:
+        """
+        Hand a search on; `done` gets its solution, or a WorkerError.
+
+        `tell` gets the solution as it stands, about ten times a second. Gives the number for
+        `cancel`.
+        """
+        job = Job(next(self._numbers), search.problem.robot.key, search.state(), tell is not None)
         if self._stopping:
             search.budget.cancel = lambda: True
             done(search.solution())
-            return
-        job = Job(next(self._numbers), search.problem.robot.key, search.state())
+            return job.number
         with self._lock:
-            self._waiting.append((job, search.budget.deadline, done))
+            self._waiting.append(OpenJob(job, search.budget.deadline, done, tell))
         self._hand_out()
+        return job.number
 
     def _hand_out(self) -> None:
         """Give what waits to the workers with the fewest jobs; without workers, it waits on."""
         given = []
         with self._lock:
             while self._waiting and self._members:
-                job, deadline, done = self._waiting.pop(0)
+                open_job = self._waiting.pop(0)
                 member = min(self._members, key=lambda m: (not m.ready, len(m.jobs)))
-                member.jobs[job.number] = deadline, done
-                given.append((member, job))
+                member.jobs[open_job.job.number] = open_job
+                given.append((member, open_job.job))
         for member, job in given:
             member.send(job)
+
+    def cancel(self, number: int) -> None:
+        """
+        Ask for the answer of a search at once.
+
+        It comes within `GRACE`, or an UnansweredError does.
+        """
+        with self._lock:
+            waiting = [each for each in self._waiting if each.job.number == number]
+            self._waiting = [each for each in self._waiting if each not in waiting]
+        for each in waiting:
+            each.end(UnansweredError('cancelled before a worker process could be started'))
+        for member in list(self._members):
+            if job := member.jobs.get(number):
+                self._ask_for_answer(member, job, GRACE)
+
+    def _ask_for_answer(self, member: Member, job: OpenJob, grace: float) -> None:
+        job.answer_by = time.monotonic() + grace
+        member.send(Cancel(job.job.number))
+        self._waker.send_bytes(b'.')
 
     def cancel_all(self) -> None:
         """Ask for the answers of all searches at once, also of those that are still to come."""
         self._stopping = True
         with self._lock:
             waiting, self._waiting = self._waiting, []
-        for _, _, done in waiting:
-            done(WorkerError('the node was stopped before a worker process could be started'))
+        for each in waiting:
+            each.end(UnansweredError('cancelled before a worker process could be started'))
         for member in list(self._members):
-            for number in list(member.jobs):
-                member.send(Cancel(number))
+            for job in list(member.jobs.values()):
+                self._ask_for_answer(member, job, LAST_GRACE)
 
     def close(self) -> None:
         """End all processes; open searches get no answer any more."""
@@ -126,13 +164,26 @@ class Pool:
     def _listen(self) -> None:
         members = list(self._members)
         sources = [end for m in members for end in (m.connection, m.process.sentinel)]
-        ready = set(wait([self._wake, *sources], CHECK))
+        unanswered = [(member, job) for member in members for job in list(member.jobs.values())
+                      if job.answer_by < math.inf and not job.ended]
+        first = min((job.answer_by for _, job in unanswered), default=math.inf)
+        patience = max(0.0, min(CHECK, first - time.monotonic()))
+        ready = set(wait([self._wake, *sources], patience))
+        while self._wake.poll():
+            self._wake.recv_bytes()
         for member in members:
             alive = member.process.sentinel not in ready
             if member.connection in ready:
                 alive = self._receive(member) and alive
             if not alive or member.stuck():
                 self._lose(member, 'was stuck' if alive else 'died')
+        for member, job in unanswered:
+            self._end_unanswered(member, job)
+
+    def _end_unanswered(self, member: Member, job: OpenJob) -> None:
+        if time.monotonic() >= job.answer_by and not job.ended:
+            member.send(Cancel(job.job.number))   # the first may have come before the job
+            job.end(UnansweredError('cancelled; its worker process is busy'))
 
     def _receive(self, member: Member) -> bool:
         """Take what a worker says; gives whether its pipe is still open."""
@@ -143,16 +194,22 @@ class Pool:
             return False
         return True
 
-    def _take(self, member: Member, message: Ready | Result) -> None:
+    def _take(self, member: Member, message: Ready | Progress | Result) -> None:
         if isinstance(message, Ready):
             member.ready = True
-            return
-        _, done = member.jobs.pop(message.number)
-        if message.solution is not None:
-            done(message.solution)
+        elif isinstance(message, Progress):
+            job = member.jobs[message.number]
+            if job.tell and not job.ended:
+                job.tell(message.solution)
         else:
-            self._log.error(f'a search failed:\n{message.failure}')
-            done(WorkerError(message.failure.strip().splitlines()[-1]))
+            self._end(member.jobs.pop(message.number), message)
+
+    def _end(self, job: OpenJob, result: Result) -> None:
+        if result.solution is not None:
+            job.end(result.solution)
+        else:
+            self._log.error(f'a search failed:\n{result.failure}')
+            job.end(WorkerError(result.failure.strip().splitlines()[-1]))
 
     def _lose(self, member: Member, how: str) -> None:
         with self._lock:
@@ -163,8 +220,8 @@ class Pool:
         code = '' if how == 'was stuck' else f' (exit code {member.process.exitcode})'
         reason = f'the worker process of this search {how}{code}'
         self._log.error(f'a worker process {how}{code}; another one takes its place')
-        for _, done in member.jobs.values():
-            done(WorkerError(reason))
+        for job in member.jobs.values():
+            job.end(WorkerError(reason))
 
     def _fill_places(self) -> None:
         while self._vacant and min(self._vacant) <= time.monotonic():
@@ -178,10 +235,10 @@ class Pool:
     def _give_up(self) -> None:
         """Answer for jobs that no worker has come for."""
         with self._lock:
-            late = [entry for entry in self._waiting if entry[1] + OVERDUE < time.monotonic()]
-            self._waiting = [entry for entry in self._waiting if entry not in late]
-        for _, _, done in late:
-            done(WorkerError('no worker process could be started'))
+            late = [job for job in self._waiting if job.deadline + OVERDUE < time.monotonic()]
+            self._waiting = [job for job in self._waiting if job not in late]
+        for job in late:
+            job.end(WorkerError('no worker process could be started'))
 
     def _join(self, member: Member, told: TakeRobot | None) -> bool:
         """Let the node have a member that knows the present robot."""

@@ -5,7 +5,8 @@ A search that a few more attempts would finish must not wait behind ones that us
 So the next attempt always goes to the search that has had the least computing time.
 """
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 import os
 import pickle
 import signal
@@ -14,18 +15,22 @@ import traceback
 from typing import Any
 
 from ros2_ik.core import collision_checker, Scene, Search
-from ros2_ik.node.workers.jobs import Cancel, Job, Ready, Result, TakeRobot
+from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Ready, Result, TakeRobot
 
 NICENESS = 10     # the node's own callbacks go first
 ROBOTS_KEPT = 2   # jobs for the robot before the newest may still be under way
+LOOK = 0.005      # how often an attempt looks into the pipe for the end of its search [s]
+TELL = 0.1        # how often the node is told of a search that is watched [s]
 
 
 @dataclass
 class OpenSearch:
-    """A search and the computing time it has had [s]."""
+    """A search and the computing time it has had [s]; `told` is when the node last heard of it."""
 
     search: Search
+    watched: bool = False
     spent: float = 0.0
+    told: float = field(default_factory=time.monotonic)
 
     def attempt(self) -> bool:
         """Make one attempt; gives whether the search is finished."""
@@ -38,6 +43,14 @@ class OpenSearch:
     def overdue(self) -> bool:
         """Whether its time is up, however little of it was its own."""
         return time.monotonic() >= self.search.budget.deadline
+
+    def news(self) -> bool:
+        """Whether it is time to tell the node of it; then that counts as done."""
+        now = time.monotonic()
+        if not self.watched or now < self.told + TELL:
+            return False
+        self.told = now
+        return True
 
 
 def serve(connection: Any) -> None:
@@ -59,21 +72,25 @@ class Worker:
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
+        self._inbox: deque[Any] = deque()       # what came during an attempt
         self._robots: dict[str, Any] = {}
         self._open: dict[int, OpenSearch] = {}
         self._unmade: TakeRobot | None = None   # whose collision geometry is to be made
+        self._looked = 0.0
 
     def turn(self) -> None:
         """Take what has come, waiting only without work; then make one attempt."""
-        while not self._open or self._connection.poll():
-            if self._unmade and not self._connection.poll():
+        while not self._open or self._inbox or self._connection.poll():
+            if self._unmade and not (self._inbox or self._connection.poll()):
                 self._make_geometry()
-            self._take(self._connection.recv())
+            self._take(self._inbox.popleft() if self._inbox else self._connection.recv())
         number, chosen = min(self._open.items(),
                              key=lambda item: (not item[1].overdue, item[1].spent))
         try:
             if chosen.attempt():
                 self._answer(number)
+            elif chosen.news():
+                self._connection.send(Progress(number, chosen.search.solution()))
         except Exception:
             self._fail(number)
 
@@ -83,14 +100,33 @@ class Worker:
             while len(self._robots) > ROBOTS_KEPT:
                 del self._robots[next(iter(self._robots))]
         elif isinstance(message, Job):
-            try:
-                search = Search.resume(self._robots[message.robot_key], message.state)
-                self._open[message.number] = OpenSearch(search)
-            except Exception:
-                self._fail(message.number)
+            self._begin(message)
         elif message.number in self._open:
             self._open[message.number].search.budget.cancel = lambda: True
             self._answer(message.number)
+
+    def _begin(self, job: Job) -> None:
+        try:
+            search = Search.resume(self._robots[job.robot_key], job.state)
+        except Exception:
+            self._fail(job.number)
+            return
+        search.budget.cancel = lambda: self._is_cancelled(job.number)
+        self._open[job.number] = OpenSearch(search, job.watched)
+
+    def _is_cancelled(self, number: int) -> bool:
+        """
+        Look into the pipe now and then, so that not even a long attempt goes on when cancelled.
+
+        All else that comes stays for after the attempt: to answer for another search would use
+        what this one is computing with.
+        """
+        now = time.monotonic()
+        if now >= self._looked + LOOK:
+            self._looked = now
+            while self._connection.poll():
+                self._inbox.append(self._connection.recv())
+        return Cancel(number) in self._inbox
 
     def _learn(self, message: TakeRobot) -> None:
         robot = self._robots.pop(message.key, None) or pickle.loads(message.robot)

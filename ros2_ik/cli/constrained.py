@@ -1,0 +1,164 @@
+"""`ros2_ik constrained`: joint values for a problem with constraints and costs."""
+
+import argparse
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any, TYPE_CHECKING
+
+from ros2_ik.cli.answer import Answer, answer_json, print_answer
+from ros2_ik.cli.numbers import positive
+from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.recheck import Check, recheck, Wanted
+from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
+from ros2_ik.cli.scene_source import add_scene_argument, load_scene_of, make_checker
+
+if TYPE_CHECKING:
+    from ros2_ik.core import CollisionChecker, IKProblem, Robot, Scene
+    from ros2_ik.node.conversions.questions import Question
+
+EXAMPLE = """examples:
+  ros2_ik constrained examples/ros/upright_tray.yaml --robot panda
+  ros2_ik constrained examples/ros/upright_tray.yaml --node /ros2_ik"""
+
+# what the goal leaves open; the node has parameters of these names
+DEFAULTS = SimpleNamespace(
+    default_group='', default_tip='', position_tolerance=1e-5, orientation_tolerance=1e-4,
+    default_timeout=1.0, max_timeout=3600.0, default_solver='auto', default_select='first',
+    max_solutions=10_000, random_state=0)
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'constrained', help='joint values under constraints and costs', epilog=EXAMPLE,
+        description='Solve a problem whose fields are those of a goal of the action '
+                    'solve_constrained_ik: with the library for --robot, else by a running node.',
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('file', metavar='FILE', help='the goal as YAML')
+    parser.add_argument('--node', help='full name of the node (default: /ros2_ik)')
+    parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
+                        help='seconds to wait for the action (default: %(default)g)')
+    add_robot_arguments(parser, '--robot', help='solve here for a shipped robot or URDF file')
+    add_scene_argument(parser, 'with --robot: scene that distances and collisions are about (a '
+                               'shipped one, or a YAML file; default: an empty one)')
+    parser.add_argument('--json', action='store_true', help='print JSON')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> Exit:
+    """Solve and print; returns the exit code."""
+    from ros2_ik.cli.goal_file import read_goal
+    goal = read_goal(args.file)
+    if args.robot is None:
+        return _ask(args, goal)
+    if args.node:
+        raise BadQuestion('--robot and --node are both given: the one solves here, the other '
+                          'asks a node')
+    robot, shipped = load_robot(args)
+    answer = _solve(args, goal, robot, shipped.home if shipped else {})
+    _print(args, answer, robot)
+    return answer.exit
+
+
+def _print(args: argparse.Namespace, answer: Answer, robot: 'Robot | None') -> None:
+    if args.json:
+        print(answer_json(answer))
+    else:
+        print_answer(answer, robot)
+
+
+def _ask(args: argparse.Namespace, goal: Any) -> Exit:
+    if args.scene or args.srdf or args.package_dir or args.root_joint:
+        raise BadQuestion('--scene, --srdf, --package-dir and --root-joint go with --robot; a '
+                          'node has its own')
+    try:
+        import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
+    except ModuleNotFoundError as error:
+        raise BadQuestion(f'{error.name} is missing, and without --robot a node is asked: source '
+                          'ROS and the built workspace (. install/setup.bash), run it as: '
+                          'tools/run ros2_ik ..., or name a robot') from None
+
+    from ros2_ik.cli.goal_client import ask_goal
+    from ros2_ik.cli.node_client import NodeClient
+    with NodeClient(args.node or '/ros2_ik') as client:
+        answer = ask_goal(client, goal, args.wait)
+        _print(args, answer, client.robot(0.0))
+    return answer.exit
+
+
+def _solve(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> Answer:
+    """Solve with the library what a node would make of the goal."""
+    from ros2_ik.node.refusal import Refusal
+    try:
+        return _solved(args, goal, robot, home)
+    except Refusal as refusal:
+        raise BadQuestion(f'{refusal.status.name}: {refusal}') from None
+
+
+def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> Answer:
+    from ros2_ik.core import Budget
+    from ros2_ik.node.conversions import constraints, problems, questions
+    if goal.execute:
+        raise BadQuestion('execute: the robot is moved by a node: leave out --robot')
+    question = questions.read_question(goal, robot, DEFAULTS, _no_tf)
+    budget = Budget.of(question.timeout)
+    start = robot.to_q({**home, **question.seed})
+    checker = _checker(args, goal, robot, start, question)
+    wanted = constraints.read_wanted(goal, robot, checker)
+    question = problems.settled(question, robot, wanted)
+    problems.free_joints(question, robot, wanted)   # refuses what cannot move
+    problem = problems.make_problem(question, robot, start,
+                                    checker if question.avoid_collisions else None, wanted)
+    search = problems.make_search(question, problem, budget)
+    search.run()
+    return _answer(search.solution(), problem, question)
+
+
+def _answer(solution: Any, problem: 'IKProblem', question: 'Question') -> Answer:
+    from ros2_ik.node.conversions.standings import standings
+    robot, names = problem.robot, problem.joint_names
+    wanted = wanted_poses(question.tips, [pose.homogeneous for pose in question.poses],
+                          [frame.frame for frame in question.references], question.weights)
+    frames_at = None if question.follow_frames else problem.start
+    return Answer(
+        solution.status.name, solution.message, solution.success,
+        robot.to_joints(solution.best_q, names),
+        [Check(e.tip, e.position, e.orientation) for e in solution.errors],
+        recheck(robot, solution.best_q, wanted, frames_at),
+        figures={key: getattr(solution, key) for key in ('iterations', 'restarts', 'seconds',
+                                                         'solver', 'solver_reason')},
+        alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives],
+        constraints=standings(problem, solution.best_q), explanation=solution.explain())
+
+
+def wanted_poses(tips: Sequence[str], poses: Sequence[Any], frames: Sequence[str | None],
+                 weights: Sequence[Any]) -> list[Wanted]:
+    """Put together what is wanted of each tip."""
+    return [Wanted(*each) for each in zip(tips, poses, frames, map(tuple, weights), strict=True)]
+
+
+def _checker(args: argparse.Namespace, goal: Any, robot: 'Robot', start: Any,
+             question: 'Question') -> 'CollisionChecker | None':
+    from ros2_ik.core import Scene
+    from ros2_ik.node.conversions.collision_rules import with_rules
+    from ros2_ik.node.conversions.constraints import needs_checker
+    scene = load_scene_of(args, robot, start)
+    if not (question.avoid_collisions or needs_checker(goal)):
+        return None
+    scene = _holding(Scene(robot) if scene is None else scene, goal.seed, start)
+    return make_checker(robot, with_rules(scene, goal))
+
+
+def _holding(scene: 'Scene', state: Any, start: Any) -> 'Scene':
+    """Give the scene with what the goal's seed holds; those messages need ROS."""
+    if not state.attached_collision_objects:
+        return scene
+    from ros2_ik.core import Configuration
+    from ros2_ik.node.conversions.planning_scenes import with_attached
+    from ros2_ik.node.conversions.scene_changes import Now
+    now = Now(lambda joints: Configuration(scene.robot, start), _no_tf, 'hull', lambda note: None)
+    return with_attached(scene, state, now, 'seed.')
+
+
+def _no_tf(target: str, source: str) -> Any:
+    raise LookupError('without a node there is no TF')

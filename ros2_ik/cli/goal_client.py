@@ -1,0 +1,147 @@
+"""Sends a goal to the action solve_constrained_ik and judges the result."""
+
+from functools import partial
+from importlib import import_module
+import sys
+import time
+from typing import Any, TYPE_CHECKING
+
+from action_msgs.msg import GoalStatus
+import numpy as np
+import pinocchio as pin
+from rclpy.action import ActionClient
+
+from ros2_ik.action import SolveConstrainedIK
+from ros2_ik.cli.answer import Answer
+from ros2_ik.cli.interfaces import fields, GOAL, is_message
+from ros2_ik.cli.messages import state_values
+from ros2_ik.cli.node_answer import accepted, PATIENCE, recheck_reply, SEARCHED
+from ros2_ik.cli.question import BadQuestion
+from ros2_ik.cli.recheck import Check, Wanted
+from ros2_ik.core import Status
+
+if TYPE_CHECKING:
+    from ros2_ik.cli.node_client import NodeClient
+
+ACTION = 'solve_constrained_ik'
+
+
+def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
+    """
+    Send a goal (of `read_goal`), show its feedback, and re-check the result.
+
+    Ctrl-C cancels it: then the answer is the best so far. Raises BadQuestion.
+    """
+    action = ActionClient(client.node, SolveConstrainedIK, f'{client.name}/{ACTION}')
+    client.await_server(action.server_is_ready, f'{ACTION}/_action/send_goal', wait,
+                        f'action {client.name}/{ACTION}')
+    started = time.monotonic()
+    running = _Running(client, goal.timeout.sec + PATIENCE)
+    sent = action.send_goal_async(goal_message(goal), running.show)
+    running.await_future(sent, 'take the goal')
+    if not sent.result().accepted:
+        raise BadQuestion(f'{client.name} refused the goal: it has too many')
+    result = running.result(sent.result())
+    return _answer(client, goal, result, time.monotonic() - started)
+
+
+class _Running:
+    """A goal on its way; `patience` seconds without a sign of it are too many."""
+
+    def __init__(self, client: 'NodeClient', patience: float) -> None:
+        self._client, self._patience, self._heard = client, patience, time.monotonic()
+
+    def show(self, message: Any) -> None:
+        """Print feedback on stderr, in one line."""
+        self._heard, told = time.monotonic(), message.feedback
+        broken = [f'{item.name} {item.violation:.2g} outside' for item in told.constraints
+                  if not (item.holds or item.soft)]
+        errors = [f'{p:.1e} m {o:.1e} rad' for p, o in zip(
+            told.position_errors, told.orientation_errors, strict=True)]
+        print(f'{told.seconds:.1f} s, {told.phase}: {told.restarts} restarts; best so far: '
+              f'{", ".join([*errors, *broken]) or "all holds"}', file=sys.stderr)
+
+    def await_future(self, future: Any, what: str) -> None:
+        """Serve DDS until the future is done; raises BadQuestion when nothing is heard."""
+        def over() -> bool:
+            return future.done() or time.monotonic() > self._heard + self._patience
+        while not over():
+            self._client.spin_until(over, self._patience)
+        if not future.done():
+            raise BadQuestion(f'{self._client.name} did not {what} within {self._patience:g} s')
+
+    def result(self, handle: Any) -> Any:
+        """Wait for the end; an interrupt asks for it."""
+        future = handle.get_result_async()
+        try:
+            self.await_future(future, 'send the result')
+        except KeyboardInterrupt:
+            handle.cancel_goal_async()
+            self.await_future(future, 'end a cancelled goal')
+        wrapped = future.result()
+        if wrapped.status == GoalStatus.STATUS_UNKNOWN:
+            raise BadQuestion(f'{self._client.name} does not know the goal any longer')
+        return wrapped.result
+
+
+def goal_message(goal: Any) -> SolveConstrainedIK.Goal:
+    """Make the message of a goal that was read from a file."""
+    message = SolveConstrainedIK.Goal()
+    _fill(message, goal, f'ros2_ik/{GOAL}')
+    return message
+
+
+def _fill(message: Any, content: Any, kind: str) -> Any:
+    for name, field in fields(kind).items():
+        value = getattr(content, name)
+        if is_message(field.type):
+            fill = partial(_fill, kind=field.type)
+            value = ([fill(_class(field.type)(), item) for item in value] if field.array
+                     else fill(getattr(message, name), value))
+        elif field.type == 'byte':
+            value = bytes([value])
+        setattr(message, name, value)
+    return message
+
+
+def _class(kind: str) -> Any:
+    package, _, name = kind.rpartition('/')
+    return getattr(import_module(f'{package}.msg'), name)
+
+
+def _answer(client: 'NodeClient', goal: Any, result: Any, round_trip: float) -> Answer:
+    solved = bool(result.solution.joint_state.name)   # even if the motion to it failed
+    status = accepted(result, tuple(Status) if solved else SEARCHED)
+    robot = client.robot()
+    state = result.solution if solved else result.best_attempt
+    wanted = _wanted(goal)
+    answer = Answer(
+        status.name, result.message, status is Status.SUCCESS, state_values(state, robot),
+        [Check(target.tip or 'target', *errors) for target, *errors in zip(
+            wanted, result.position_errors, result.orientation_errors, strict=False)],
+        figures={'iterations': result.iterations, 'restarts': result.restarts,
+                 'seconds': result.seconds, 'solver': result.solver, 'round_trip': round_trip,
+                 'motion_seconds': result.motion_seconds},
+        alternatives=[state_values(other, robot) for other in result.alternatives],
+        constraints=result.constraints, explanation=result.explanation)
+    if wanted:
+        recheck_reply(answer, client, robot, wanted, state_values(goal.seed, robot),
+                      goal.follow_frames)
+    return answer
+
+
+def _wanted(goal: Any) -> list[Wanted]:
+    """Give the targets for the re-check; tips that the node chose have no name."""
+    count = len(goal.targets)
+    rows = [tuple(goal.weights[i:i + 6]) for i in range(0, len(goal.weights), 6)] or [(1.0,) * 6]
+    rows = rows if len(rows) == count else rows * count
+    tips = goal.tips or [''] * count
+    return [Wanted(tip, _matrix(target.pose), target.header.frame_id.lstrip('/') or None, row)
+            for tip, target, row in zip(tips, goal.targets, rows, strict=False)]
+
+
+def _matrix(pose: Any) -> Any:
+    p, o = pose.position, pose.orientation
+    rotation = np.array([o.x, o.y, o.z, o.w])
+    return pin.XYZQUATToSE3(np.concatenate([
+        [p.x, p.y, p.z], rotation / np.linalg.norm(rotation)])).homogeneous

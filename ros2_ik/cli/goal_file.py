@@ -1,0 +1,103 @@
+"""A goal of the action solve_constrained_ik from YAML: the fields as `ros2 action` takes them."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import yaml
+
+from ros2_ik.cli.interfaces import Field, fields, GOAL, is_message
+from ros2_ik.cli.question import BadQuestion
+
+LARGEST = 10_000_000   # bytes of a file
+_WHOLE = {f'{sign}int{bits}': (-2**(bits - 1) if not sign else 0,
+                               2**(bits - bool(not sign)) - 1)
+          for sign in ('', 'u') for bits in (8, 16, 32, 64)} | {'byte': (0, 255)}
+
+
+def read_goal(path: str) -> SimpleNamespace:
+    """
+    Read a file into an object with all fields of the goal, those not named at their defaults.
+
+    Raises BadQuestion, which says where.
+    """
+    try:
+        if Path(path).stat().st_size > LARGEST:
+            raise BadQuestion(f"'{path}' has more than {LARGEST} bytes")
+        content = yaml.safe_load(Path(path).read_text('utf-8'))
+    except OSError as error:
+        raise BadQuestion(f"'{path}': {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadQuestion(f"'{path}' is not YAML: {' '.join(str(error).split())}") from None
+    return read_message(f'ros2_ik/{GOAL}', {} if content is None else content, '')
+
+
+def read_message(kind: str, content: Any, place: str) -> SimpleNamespace:
+    """Make an object with the fields of a message out of what YAML has of it."""
+    known = fields(kind)
+    if not isinstance(content, Mapping):
+        raise BadQuestion(f'{place or "the file"} must be {_form(kind)}, not {_short(content)}')
+    for name in content:
+        if name not in known:
+            near = get_close_matches(str(name), known, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f'valid: {", ".join(known)}'
+            raise BadQuestion(f"{place or 'the goal'} has no field '{name}'; {hint}")
+    return SimpleNamespace(**{
+        name: _value(field, content.get(name), name in content, f'{place}.{name}'.lstrip('.'))
+        for name, field in known.items()})
+
+
+def _value(field: Field, content: Any, given: bool, place: str) -> Any:
+    if not field.array:
+        return _item(field, content if given else field.default, given, place)
+    if not given:
+        content = [0] * (field.size or 0)
+    if not isinstance(content, list):
+        raise BadQuestion(f'{place} must be a list, not {_short(content)}')
+    if field.size not in (None, len(content)):
+        raise BadQuestion(f'{place} must have {field.size} items, not {len(content)}')
+    return [_item(field, item, True, f'{place}[{index}]') for index, item in enumerate(content)]
+
+
+def _item(field: Field, content: Any, given: bool, place: str) -> Any:
+    if is_message(field.type):
+        return read_message(field.type, content if given else {}, place)
+    if content is None and not given:
+        return {'string': '', 'bool': False}.get(field.type,
+                                                 0 if field.type in _WHOLE else 0.0)
+    if field.type == 'string' and isinstance(content, str):
+        return content
+    if field.type == 'bool' and isinstance(content, bool):
+        return content
+    if field.type in _WHOLE and type(content) is int:
+        least, most = _WHOLE[field.type]
+        if least <= content <= most:
+            return content
+        raise BadQuestion(f'{place} is {content}; valid: {least} to {most}')
+    if field.type.startswith('float') and not isinstance(content, bool):
+        number = _number(content)
+        if number is not None:
+            return number
+    raise BadQuestion(f'{place} must be {_form(field.type)}, not {_short(content)}')
+
+
+def _number(content: Any) -> float | None:
+    """Take what YAML has as a number, or as a text only because 1e-3 has no point in it."""
+    try:
+        return float(content) if isinstance(content, (int, float, str)) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _form(type: str) -> str:
+    if is_message(type):
+        return '{' + ', '.join(f'{name}: ...' for name in fields(type)) + '}'
+    return {'string': 'a text', 'bool': 'true or false'}.get(
+        type, 'a number' if type.startswith('float') else 'a whole number')
+
+
+def _short(content: Any) -> str:
+    text = ' '.join(str(content).split())
+    return f"'{text}'" if len(text) <= 40 else f"'{text[:40]}...'"

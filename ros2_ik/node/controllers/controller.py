@@ -1,0 +1,118 @@
+"""What a controller is, and which kinds there are."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+import time
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from ros2_ik.core import braking_motion, Motion, MotionLimits, MotionState
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """
+    What controllers are made of: the node, a group for their callbacks, and the parameters.
+
+    `wait(start)` calls start(done) and awaits what done is given.
+    """
+
+    node: Any
+    callback_group: Any
+    parameters: Any
+    wait: Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
+
+
+class Controller(ABC):
+    """
+    Something that moves joints: `joints` in the order that commands have.
+
+    `failure` says what it had against the present motion, or is ''.
+    """
+
+    kind: ClassVar[str]
+    usual_topic: ClassVar[str]   # {} is the controller's name
+
+    def __init__(self, name: str, joints: tuple[str, ...], topic: str, wiring: Wiring) -> None:
+        self.name, self.joints, self.wiring = name, joints, wiring
+        self.topic = topic or self.usual_topic.format(name)
+        self.failure, self.made = '', time.monotonic()
+        self._motion: Motion | None = None
+        self._began = 0.0
+
+    @classmethod
+    def unavailable(cls) -> str:
+        """Say what is missing here for this kind, or ''."""
+        return ''
+
+    @abstractmethod
+    def deaf(self) -> str:
+        """Say why no command would be heard, or ''."""
+
+    async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
+        """Find out what is needed before a motion; raises Refusal."""
+
+    def start(self, motion: Motion) -> None:
+        """Begin a motion of these joints, in place of the present one."""
+        self.failure, self._motion, self._began = '', motion, time.monotonic()
+        self.send(motion)
+
+    @abstractmethod
+    def send(self, motion: Motion) -> None:
+        """Send a motion."""
+
+    def stop(self, measured: tuple[np.ndarray, np.ndarray] | None, limits: MotionLimits) -> float:
+        """
+        Brake as hard as limits allow; gives how long that takes [s].
+
+        `measured`: positions and velocities (n,), or None when nothing is known.
+        """
+        if measured is None:
+            now = self.commanded(time.monotonic())
+            measured = now.position, now.velocity
+        braking = braking_motion(self.joints, *measured, limits)
+        self.start(braking)
+        return braking.duration
+
+    def commanded(self, moment: float) -> MotionState:
+        """Where the joints shall be at a moment of the steady clock; after a first motion."""
+        assert self._motion is not None
+        return self._motion.at(moment - self._began)
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give up what it has of ROS."""
+
+
+_Kind = TypeVar('_Kind', bound=type[Controller])
+_KINDS: dict[str, type[Controller]] = {}
+
+
+def register_controller(kind: str) -> Callable[[_Kind], _Kind]:
+    """Make a class the controller of that kind."""
+    def register(made: _Kind) -> _Kind:
+        made.kind = kind
+        _KINDS[kind] = made
+        return made
+    return register
+
+
+def controller_kinds() -> tuple[str, ...]:
+    """Names of the kinds."""
+    import ros2_ik.node.controllers  # noqa: F401  (late: each of its files registers here)
+    return tuple(sorted(_KINDS))
+
+
+def controller_kind(kind: str) -> type[Controller]:
+    """Give the class of a kind."""
+    controller_kinds()
+    return _KINDS[kind]
+
+
+def unheard(publisher: Any) -> str:
+    """Say that a publisher has no subscribers, or ''."""
+    if publisher.get_subscription_count():
+        return ''
+    return f'nobody listens on {publisher.topic_name}'

@@ -1,0 +1,64 @@
+"""Where joints are, and should be, while a motion is made that is to take over."""
+
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core import Motion, MotionState
+from ros2_ik.node.controllers.measured import Measured, offset
+from ros2_ik.node.controllers.trip import Trip
+
+LAG = 0.2   # how far behind its commands a moving robot may be [s]
+
+
+class Course:
+    """
+    Where a trip's joints are at a moment of the steady clock, until the trip begins.
+
+    As measured when this was made, or on the way of `others`, the trips it will replace.
+    """
+
+    def __init__(self, trip: Trip, others: list[Trip], measured: Measured,
+                 parameters: Any) -> None:
+        self._trip, self._others, self._measured = trip, others, measured
+        self._parameters = parameters
+        position, velocity = measured.state(trip.joints)
+        self._rest = MotionState(position, velocity, np.zeros(len(position)))
+
+    def at(self, moment: float) -> MotionState:
+        """Give the state at a moment."""
+        state = MotionState(*(values.copy() for values in self._rest))
+        for other in self._others:
+            there = other.commanded(moment)
+            for k, joint in enumerate(other.joints):
+                if joint in self._trip.joints:
+                    for values, theirs in zip(state, there, strict=True):
+                        values[self._trip.joints.index(joint)] = theirs[k]
+        return state
+
+    def strayed(self, moment: float) -> bool:
+        """Whether the robot is not where it should be at this moment."""
+        wanted = self.at(moment)
+        lag = LAG * np.abs(wanted.velocity) if self._others else 0.0
+        return bool((np.abs(self._behind(wanted))
+                     > self._parameters.start_tolerance + lag).any())
+
+    def before(self, motion: Motion, begin: float, lead: float,
+               now: float) -> Motion:
+        """
+        Give what is left `now` of the way until `begin` + `lead`, and then the motion.
+
+        The robot is somewhat behind its commands; else its first moments would be faster.
+        """
+        way = Motion.recorded(self._trip.joints, lead, lambda time: self.at(begin + time))
+        return way.then(motion, lead, max(now - begin - self._lag(self.at(now)), 0.0))
+
+    def _behind(self, wanted: MotionState) -> np.ndarray:
+        return offset(self._trip.robot, self._trip.joints, wanted.position,
+                      self._measured.state(self._trip.joints)[0])
+
+    def _lag(self, wanted: MotionState) -> float:
+        """How far the robot is behind [s]."""
+        square = float(wanted.velocity @ wanted.velocity)
+        behind = float(self._behind(wanted) @ wanted.velocity)
+        return min(max(behind / square, 0.0), LAG) if square else 0.0

@@ -1,0 +1,219 @@
+"""The one who commands the robot: nothing is moved but by this."""
+
+from collections.abc import Mapping
+import time
+import traceback
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+
+from ros2_ik.core import IKError, Robot, Scene, Status
+from ros2_ik.node.controllers.controller import Wiring
+from ros2_ik.node.controllers.course import Course
+from ros2_ik.node.controllers.fleet import check_controllers, Fleet
+from ros2_ik.node.controllers.goal import read_goal
+from ros2_ik.node.controllers.measured import Measured
+from ros2_ik.node.controllers.outcome import Blocked, Outcome
+from ros2_ik.node.controllers.planning import checked_scaling, planned_motion
+from ros2_ik.node.controllers.trip import Cancelled, Trip
+from ros2_ik.node.controllers.turns import Turns
+from ros2_ik.node.controllers.way import Ways
+from ros2_ik.node.refusal import Refusal
+
+LOOK = 0.02                 # seconds between two looks at what moves
+DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
+LEADS = (0.2, 0.6, 2.0)     # time to check the way of a motion that replaces another one [s]
+
+
+class Execution:
+    """
+    Moves the robot to joint values, by the controllers that the parameters name.
+
+    Belongs to the node's thread. `state` completes joint values, `scene` is the PlanningScene.
+    """
+
+    def __init__(self, wiring: Wiring, joint_states: Any, state: Any, scene: Any,
+                 log: Any) -> None:
+        check_controllers(wiring.parameters)
+        self._wiring, self._parameters = wiring, wiring.parameters
+        self._log, self._turns = log, Turns(wiring)
+        self._ways = Ways(state, scene, wiring.parameters, self._turns)
+        self._measured = Measured(joint_states, wiring.parameters)
+        self._robot: Robot | None = None
+        self._fleet, self._retired = Fleet(None, wiring), list[Fleet]()
+        self._trips: list[Trip] = []
+        self._closing = False
+        self._timer = wiring.node.create_timer(
+            LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME),
+            callback_group=wiring.callback_group)
+        self._timer.cancel()
+
+    def set_robot(self, robot: Robot) -> None:
+        """Take another robot; what moves stops."""
+        self._robot = robot
+        self.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
+        self._retired.append(self._fleet)
+        self._fleet = Fleet(robot, self._wiring)
+        for fault in self._fleet.faults:
+            if robot.srdf:
+                self._log.error(fault)
+            else:
+                self._log.info(f'{fault}; unless the SRDF has it, which has not come yet')
+        strange = self._parameters.limited_joints() - set(robot.joint_names)
+        if strange:
+            self._log.warning(f"joint_limits of '{sorted(strange)[0]}' are ignored: robot "
+                              f"'{robot.name}' has no such joint")
+        self._tidy()
+
+    def stop(self, status: Status = Status.PREEMPTED, reason: str = 'stopped') -> int:
+        """Stop all motions; gives how many there were."""
+        for trip in self._trips:
+            if trip.sent is None:
+                trip.withdraw(status, f'nothing was moved: {reason}')
+            else:
+                trip.stop(status, f'stopped on the way: {reason}')
+        return len(self._trips)
+
+    def close(self) -> None:
+        """Stop all motions, and begin no more."""
+        self._closing = True
+        self.stop(Status.PREEMPTED, 'the node was stopped')
+
+    async def run(self, robot: Robot, joints: Mapping[str, Any], group: str = '', *,
+                  avoid_collisions: bool = True, scene: Scene | None = None,
+                  velocity_scaling: float = 0.0, cancelled: Cancelled | None = None) -> Outcome:
+        """
+        Move joints of a robot to values by name, and wait until it has arrived.
+
+        `group` is who may move ('': all), `scene` what must not be touched on the way (None: the
+        present one), `velocity_scaling` 0 means the parameter's. `cancelled` is asked all the
+        time. Never raises for what is wrong with the question: the outcome says it.
+        """
+        trip = None
+        try:
+            scaling = checked_scaling(velocity_scaling, self._parameters)
+            trip = self._claim(robot, joints, group, cancelled)
+            if trip is None:
+                return Outcome(Status.SUCCESS, 'all joints of the goal are where it wants them')
+            for lead in LEADS:
+                lead = lead if self._under_way(trip) else 0.0
+                if await self._set_out(trip, scaling, lead, avoid_collisions, scene):
+                    return await self._wiring.wait(lambda done: self._watch(trip, done))
+            raise Refusal(Status.CONTROL_FAILED, 'the robot does not stay where it is, or on its '
+                          'way, while the motion is checked; nothing was sent')
+        except Blocked as error:
+            return error.outcome
+        except Refusal as error:
+            return Outcome(error.status, str(error))
+        except IKError as error:
+            return Outcome(Status.INVALID_GOAL_CONSTRAINTS, str(error))
+        finally:
+            if trip in self._trips:
+                self._trips.remove(trip)
+                self._tidy()
+
+    # -- before anything is sent ----------------------------------------------------------
+
+    def _claim(self, robot: Robot, joints: Mapping[str, Any], group: str,
+               cancelled: Cancelled | None) -> Trip | None:
+        """Make a trip that owns its joints, None where all are there; raises Refusal."""
+        if self._closing:
+            raise Refusal(Status.PREEMPTED, 'the node is being stopped')
+        if self._robot is None or robot.key != self._robot.key:
+            raise Refusal(Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
+                          'since the question was asked')
+        goal = read_goal(robot, joints, group, self._fleet, self._measured,
+                         self._parameters.goal_tolerance)
+        if not goal:
+            return None
+        trip = Trip(robot, self._fleet.choose(goal), goal, self._measured, self._parameters,
+                    cancelled)
+        self._measured.require(trip.joints)
+        self._make_way(trip)
+        self._trips.append(trip)
+        return trip
+
+    def _make_way(self, trip: Trip) -> None:
+        """Raise Refusal if another trip has some of the joints, or have that one withdrawn."""
+        others = [other for other in self._trips if other.shares(trip)]
+        if others and self._parameters.while_executing == 'refuse':
+            raise Refusal(Status.CONTROL_FAILED, 'another motion is under way; with parameter '
+                          'while_executing: replace it would end')
+        for other in others:
+            if other.sent is None:
+                other.withdraw(Status.PREEMPTED, 'nothing was moved: another motion was asked for')
+
+    def _under_way(self, trip: Trip) -> list[Trip]:
+        """Give the trips that this one will replace."""
+        return [other for other in self._trips
+                if other is not trip and other.sent is not None and other.shares(trip)]
+
+    async def _set_out(self, trip: Trip, scaling: float, lead: float, avoid_collisions: bool,
+                       scene: Scene | None) -> bool:
+        """
+        Plan, check and send; gives False when the start has moved away meanwhile.
+
+        The motion begins `lead` [s] later, on the way of those that it replaces.
+        """
+        for controller in trip.controllers:
+            while reason := controller.deaf():
+                if time.monotonic() > controller.made + DISCOVERY:
+                    raise Refusal(Status.CONTROL_FAILED, reason)
+                await self._turns.pause(LOOK)
+                trip.check()
+            await controller.prepare()
+        trip.check()
+        self._measured.require(trip.joints)
+        begin = time.monotonic()
+        course = Course(trip, self._under_way(trip), self._measured, self._parameters)
+        motion = planned_motion(trip, course.at(begin + lead), scaling, self._parameters)
+        if avoid_collisions:
+            await self._ways.check(trip, motion, scene)
+        trip.check()
+        self._measured.require(trip.joints)
+        now = time.monotonic()
+        if now > begin + lead and self._under_way(trip) or course.strayed(now):
+            return False
+        whole = course.before(motion, begin, lead, now) if lead else motion
+        self._replace(trip)
+        trip.send(whole, motion.duration)
+        return True
+
+    # -- what is under way ----------------------------------------------------------------
+
+    def _replace(self, trip: Trip) -> None:
+        """End the trips whose joints this one takes."""
+        for other in self._under_way(trip):
+            other.brake_others(trip.controllers)
+            self._end(other, Outcome(Status.PREEMPTED, 'another motion took its place',
+                                     (), other.planned))
+
+    def _watch(self, trip: Trip, done: Any) -> None:
+        """Have `done` called with the outcome."""
+        trip.done = done
+        self._timer.reset()
+
+    def _look(self) -> None:
+        for trip in [trip for trip in self._trips if trip.done]:
+            try:
+                outcome = trip.look()
+            except Exception as error:   # out of here it would end the node
+                self._log.error(''.join(traceback.format_exception(error)))
+                outcome = Outcome(Status.FAILURE, f'{type(error).__name__}: {error}', (),
+                                  trip.planned)
+            if outcome:
+                self._end(trip, outcome)
+        if not self._trips:
+            self._timer.cancel()
+
+    def _end(self, trip: Trip, outcome: Outcome) -> None:
+        self._trips.remove(trip)
+        trip.done(outcome)
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Give up the controllers of a robot of before, once nothing moves by them."""
+        if not self._trips:
+            for fleet in self._retired:
+                fleet.close()
+            self._retired.clear()

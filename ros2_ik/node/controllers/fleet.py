@@ -1,0 +1,92 @@
+"""The controllers of a robot, and which of them a motion takes."""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from ros2_ik.core import (
+    braking_motion,
+    IKError,
+    InvalidOptionError,
+    MotionLimits,
+    Robot,
+    Status,
+)
+from ros2_ik.node.controllers.controller import Controller, controller_kind, Wiring
+from ros2_ik.node.parameters.spec import ParameterError
+from ros2_ik.node.refusal import Refusal
+
+
+def check_controllers(parameters: Any) -> None:
+    """Raise ParameterError for controllers that cannot work here."""
+    if parameters.controllers:
+        try:
+            braking_motion(['any'], [0.0], [0.0], MotionLimits([1.0], [1.0], [1.0]))
+        except InvalidOptionError as error:
+            raise ParameterError(f'controllers: {error}') from None
+    for name in parameters.controllers:
+        kind = parameters[f'{name}.kind']
+        missing = controller_kind(kind).unavailable()
+        if missing:
+            raise ParameterError(f"{name}.kind is '{kind}': {missing}")
+
+
+class Fleet:
+    """The controllers that parameters name, for one robot; `faults` says why some are missing."""
+
+    def __init__(self, robot: Robot | None, wiring: Wiring) -> None:
+        self.controllers: list[Controller] = []
+        self.faults: list[str] = []
+        for name in wiring.parameters.controllers if robot else ():
+            try:
+                joints = _joints(robot, wiring.parameters[f'{name}.group'])
+            except IKError as error:
+                self.faults.append(f"controller '{name}' has nothing to move: {error}")
+                continue
+            made = controller_kind(wiring.parameters[f'{name}.kind'])
+            self.controllers.append(made(name, joints, wiring.parameters[f'{name}.topic'],
+                                         wiring))
+
+    def choose(self, joints: Collection[str]) -> list[Controller]:
+        """
+        Choose controllers for joints: the smallest one that has all, else several.
+
+        Each joint gets one. Raises Refusal (CONTROL_FAILED) for a joint that gets none.
+        """
+        left, chosen = set(joints), list[Controller]()
+        by_size = sorted(self.controllers, key=lambda one: len(one.joints))
+        whole = next((one for one in by_size if left <= set(one.joints)), None)
+        for controller in [whole] if whole else by_size:
+            taken = {joint for other in chosen for joint in other.joints}
+            if left & set(controller.joints) and not taken & set(controller.joints):
+                chosen.append(controller)
+                left -= set(controller.joints)
+        if left:
+            raise Refusal(Status.CONTROL_FAILED, self.lack(left))
+        return chosen
+
+    def lack(self, joints: Iterable[str]) -> str:
+        """Say that there is no controller for joints."""
+        there = ', '.join(f"'{one.name}'" for one in self.controllers)
+        which = f'of controllers {there}' if there else 'since parameter controllers is empty'
+        if self.faults:
+            which += f'; {self.faults[0]}'
+        return f"no controller moves joint '{sorted(joints)[0]}': none {which}"
+
+    def moves(self, joint: str) -> bool:
+        """Whether any controller moves a joint."""
+        return any(joint in controller.joints for controller in self.controllers)
+
+    def close(self) -> None:
+        """Give up all controllers."""
+        for controller in self.controllers:
+            controller.close()
+
+
+def _joints(robot: Any, group: str) -> tuple[str, ...]:
+    """Joints of a group, of '' all that can be commanded; raises IKError."""
+    names = robot.group(group).joint_names if group else robot.joint_names
+    joints = tuple(name for name in names
+                   if robot.joint(name).single and name not in robot.passive_joints)
+    if not joints:
+        raise IKError('none of the joints has one value')
+    return joints

@@ -1,0 +1,71 @@
+"""Where joints shall go: what of it can be, and must be, moved."""
+
+from collections.abc import Mapping
+import math
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core import Joint, Robot, Status, UnknownGroupError, UnknownJointError
+from ros2_ik.node.controllers.fleet import Fleet
+from ros2_ik.node.controllers.measured import Measured, offset
+from ros2_ik.node.refusal import Refusal
+
+HAIR = 1e-6   # a goal so far outside is meant to be on the limit [rad, m]
+
+
+def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, fleet: Fleet,
+              measured: Measured, tolerance: float) -> dict[str, float]:
+    """
+    Give the joints to be moved, and where to; {} when all are there already.
+
+    A joint that may not move, or that no controller moves, must be within `tolerance` of the
+    goal. Raises Refusal.
+    """
+    if not joints:
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names no joint')
+    allowed = _group_joints(robot, group)
+    goal = {}
+    for name, value in joints.items():
+        if name in robot.mimics:
+            continue
+        joint = _checked(robot, name, value)
+        if joint.name in allowed and fleet.moves(name):
+            goal[name] = float(value)
+        elif not _there(robot, name, value, measured, tolerance):
+            raise (Refusal(Status.CONTROL_FAILED, fleet.lack([name])) if name in allowed
+                   else Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                                f"joint '{name}' is not in group '{group}', and not where the "
+                                'goal wants it'))
+    return goal
+
+
+def _group_joints(robot: Robot, group: str) -> tuple[str, ...]:
+    try:
+        return robot.group(group).joint_names if group else robot.joint_names
+    except UnknownGroupError as error:
+        raise Refusal(Status.INVALID_GROUP_NAME, error) from None
+
+
+def _checked(robot: Robot, name: str, value: Any) -> Joint:
+    try:
+        joint = robot.joint(name)
+    except UnknownJointError as error:
+        raise Refusal(Status.INVALID_ROBOT_STATE, f'the goal: {error}') from None
+    if not joint.single:
+        raise Refusal(Status.INVALID_ROBOT_STATE,
+                      f"the goal: joint '{name}' is {joint.kind}, which nothing here can move")
+    if not math.isfinite(value):
+        raise Refusal(Status.INVALID_ROBOT_STATE, f"the goal: joint '{name}' is at {value}")
+    if not joint.lower - HAIR <= value <= joint.upper + HAIR:
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                      f"the goal: joint '{name}' is at {value:.6g}, outside its limits "
+                      f'[{joint.lower:.6g}, {joint.upper:.6g}]')
+    return joint
+
+
+def _there(robot: Robot, name: str, value: float, measured: Measured, tolerance: float) -> bool:
+    if measured.stale([name]):
+        return False
+    off = offset(robot, [name], measured.state([name])[0], np.array([value]))
+    return bool(abs(off[0]) <= tolerance)

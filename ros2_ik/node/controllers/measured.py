@@ -1,0 +1,58 @@
+"""Where joints are, as joint_states told it just now."""
+
+from collections.abc import Iterable, Sequence
+import time
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core import Robot, Status
+from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.state.joint_states import JointStates
+
+STILL = 0.01   # slower is at rest: as in ros2_controllers [rad/s, m/s]
+
+
+class Measured:
+    """Reads joint_states by the time at which they came, on the steady clock."""
+
+    def __init__(self, joint_states: JointStates, parameters: Any) -> None:
+        self._joint_states, self._parameters = joint_states, parameters
+
+    def stale(self, joints: Iterable[str]) -> str:
+        """Say which of the joints nothing has been heard of for too long, or ''."""
+        limit, now = self._parameters.execute_state_timeout, time.monotonic()
+        for joint in joints:
+            reading = self._joint_states.get(joint)
+            if reading is None:
+                return f"joint_states has never told of joint '{joint}'"
+            age = now - reading.received
+            if age > limit:
+                return (f"joint_states told of joint '{joint}' {age:.3g} s ago; parameter "
+                        f'execute_state_timeout allows {limit:g} s')
+        return ''
+
+    def require(self, joints: Sequence[str]) -> None:
+        """Raise Refusal (ROBOT_STATE_STALE) unless all joints are fresh."""
+        stale = self.stale(joints)
+        if stale:
+            raise Refusal(Status.ROBOT_STATE_STALE, stale)
+
+    def state(self, joints: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Give positions and velocities (n,); what is slow, or tells none, is at rest."""
+        positions = [self._joint_states.get(joint).value for joint in joints]
+        speeds = [self._joint_states.velocity(joint) or 0.0 for joint in joints]
+        return np.array(positions), np.array([v if abs(v) > STILL else 0.0 for v in speeds])
+
+    def still(self, joints: Sequence[str]) -> bool:
+        """Whether no joint is known to move."""
+        return not self.state(joints)[1].any()
+
+
+def offset(robot: Robot, joints: Sequence[str], one: np.ndarray,
+           other: np.ndarray) -> np.ndarray:
+    """How far `one` is ahead of `other`, (n,); of continuous joints, the short way."""
+    apart = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
+    turning = [robot.joint(joint).kind == 'continuous' for joint in joints]
+    apart[turning] = np.remainder(apart[turning] + np.pi, 2 * np.pi) - np.pi
+    return apart

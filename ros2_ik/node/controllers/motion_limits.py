@@ -1,0 +1,24 @@
+"""How fast the parameters and the URDF let joints move."""
+
+from collections.abc import Sequence
+import math
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core import MotionLimits, Robot
+
+
+def motion_limits(robot: Robot, joints: Sequence[str], parameters: Any) -> MotionLimits:
+    """Give the limits of joints, not scaled."""
+    def chosen(kind: str) -> list[float]:
+        usual = getattr(parameters, f'default_max_{kind}')
+        return [parameters.limit(joint, kind) or usual for joint in joints]
+    return MotionLimits(np.array([_velocity(robot, joint, parameters) for joint in joints]),
+                        np.array(chosen('acceleration')), np.array(chosen('jerk')))
+
+
+def _velocity(robot: Robot, joint: str, parameters: Any) -> float:
+    """Give the smaller one of what the URDF and the parameters say."""
+    most = min(robot.joint(joint).velocity_limit, parameters.limit(joint, 'velocity') or math.inf)
+    return most if 0 < most < math.inf else parameters.default_max_velocity

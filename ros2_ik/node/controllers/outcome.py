@@ -1,0 +1,28 @@
+"""What became of a motion."""
+
+from typing import NamedTuple
+
+from ros2_ik.core import Contact, Scene, Status
+
+
+class Outcome(NamedTuple):
+    """
+    How a motion ended.
+
+    `contacts` are what was in the way, in `scene`; `motion_seconds` is the planned time of what
+    was sent to controllers, 0 when nothing was.
+    """
+
+    status: Status
+    message: str
+    contacts: tuple[Contact, ...] = ()
+    motion_seconds: float = 0.0
+    scene: Scene | None = None
+
+
+class Blocked(Exception):
+    """Raised when something is in the way."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.message)
+        self.outcome = outcome

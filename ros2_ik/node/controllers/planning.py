@@ -1,0 +1,66 @@
+"""The motion of a trip, within the limits of parameters and URDF."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core import (
+    InvalidStateError,
+    JointLimitError,
+    Motion,
+    MotionLimits,
+    MotionState,
+    Status,
+    straight_motion,
+)
+from ros2_ik.node.controllers.trajectory_message import PERIOD
+from ros2_ik.node.controllers.trip import Trip
+from ros2_ik.node.refusal import Refusal
+
+HEADROOM = 0.998   # between two points of a trajectory a controller is a bit faster,
+CORNER = 0.025     # and accelerates by this part of jerk * period more at corners
+
+
+def planned_motion(trip: Trip, start: MotionState, scaling: float, parameters: Any) -> Motion:
+    """Plan a trip from a start, with a part of the velocity limits; raises Refusal."""
+    goal = [_destination(trip, joint, at) for joint, at in zip(
+        trip.joints, start.position.tolist(), strict=True)]
+    limits = _eased(trip.limits.scaled(scaling * HEADROOM, parameters.acceleration_scaling))
+    try:
+        motion = straight_motion(trip.robot, trip.joints, start.position, goal, limits,
+                                 start.velocity)
+    except (InvalidStateError, JointLimitError) as error:   # the goal has been checked
+        raise Refusal(Status.INVALID_ROBOT_STATE,
+                      f'no motion can begin where the robot is: {error}') from None
+    far, most = np.abs(motion.goal - start.position), parameters.max_jump
+    if most and far.max() > most:
+        joint = trip.joints[int(np.argmax(far))]
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                      f"joint '{joint}' would move by {far.max():.3g}; parameter max_jump "
+                      f'allows {most:g}')
+    return motion
+
+
+def _eased(limits: MotionLimits) -> MotionLimits:
+    """Leave room for what a controller's interpolation makes of the corners of accelerations."""
+    most = limits.acceleration
+    return replace(limits, acceleration=np.maximum(most - CORNER * PERIOD * limits.jerk, most / 2))
+
+
+def _destination(trip: Trip, joint: str, start: float) -> float:
+    """Where a joint goes: what is not asked to move stays, but for a hair beyond a limit."""
+    limits = trip.robot.joint(joint)
+    stay = start if limits.kind == 'continuous' else min(max(start, limits.lower), limits.upper)
+    return trip.goal.get(joint, stay)
+
+
+def checked_scaling(given: float, parameters: Any) -> float:
+    """Give a request's part of the velocity limits, or the parameter's; raises Refusal."""
+    if given == 0:
+        return parameters.velocity_scaling
+    if not 0 < given <= 1:
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                      f'velocity_scaling is {given:g}; valid: above 0 to 1, or 0 for the '
+                      "parameter's")
+    return given

@@ -1,0 +1,78 @@
+"""Topic of a forward_command_controller or JointGroupPositionController (ros2_controllers)."""
+
+from typing import Any
+
+from rcl_interfaces.msg import ParameterType
+from rcl_interfaces.srv import GetParameters
+from rclpy.clock import Clock, ClockType
+from std_msgs.msg import Float64MultiArray
+
+from ros2_ik.core import MotionState, Status
+from ros2_ik.node.controllers.controller import register_controller
+from ros2_ik.node.controllers.stream import Stream
+from ros2_ik.node.refusal import Refusal
+
+PATIENCE = 1.0   # for the controller's parameters [s]
+
+
+@register_controller('position')
+class PositionController(Stream):
+    """
+    Streams positions in the order of the controller's parameter `joints`.
+
+    The order is ours where there is no such parameter.
+    """
+
+    usual_topic = '{}/commands'
+    message_type = Float64MultiArray
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        wiring = self.wiring
+        self._node_name = self._publisher.topic_name.rpartition('/')[0]
+        self._client = wiring.node.create_client(
+            GetParameters, f'{self._node_name}/get_parameters',
+            callback_group=wiring.callback_group)
+        self._order = list(range(len(self.joints)))
+
+    async def prepare(self) -> None:
+        theirs = await self._their_joints()
+        if theirs is None:
+            return
+        if sorted(theirs) != sorted(self.joints):
+            raise Refusal(Status.CONTROL_FAILED,
+                          f'controller {self._node_name} moves {", ".join(theirs) or "nothing"}; '
+                          f"parameter {self.name}.group means {', '.join(self.joints)}")
+        self._order = [self.joints.index(joint) for joint in theirs]
+
+    async def _their_joints(self) -> list[str] | None:
+        """Read the parameter, if there is such a node."""
+        if not self._client.service_is_ready():
+            return None
+        answer = await self.wiring.wait(self._ask)
+        values = answer.values if answer else []
+        if not values or values[0].type != ParameterType.PARAMETER_STRING_ARRAY:
+            return None
+        return list(values[0].string_array_value)
+
+    def _ask(self, done: Any) -> None:
+        """Call done with the answer, or with None when it does not come."""
+        open_question = [True]
+
+        def finish(answer: Any) -> None:
+            if open_question:
+                open_question.clear()
+                self.wiring.node.destroy_timer(timer)
+                done(answer)
+        timer = self.wiring.node.create_timer(
+            PATIENCE, lambda: finish(None), clock=Clock(clock_type=ClockType.STEADY_TIME),
+            callback_group=self.wiring.callback_group)
+        future = self._client.call_async(GetParameters.Request(names=['joints']))
+        future.add_done_callback(lambda answered: finish(answered.result()))
+
+    def message(self, state: MotionState) -> Float64MultiArray:
+        return Float64MultiArray(data=state.position[self._order].tolist())
+
+    def close(self) -> None:
+        self.wiring.node.destroy_client(self._client)
+        super().close()

@@ -1,0 +1,67 @@
+"""Controllers that take what they are told at once, and so are told it bit by bit."""
+
+from abc import abstractmethod
+import time
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+from rclpy.qos import QoSProfile
+
+from ros2_ik.core import Motion, MotionState
+from ros2_ik.node.controllers.controller import Controller, unheard
+
+HOLD = 0.5   # the end is repeated for so long, since a message may be lost [s]
+CATCH = 2    # after a pause the motion goes on, at most by so many periods, where it was
+
+
+class Stream(Controller):
+    """Publishes where the joints shall be, once a period along the motion."""
+
+    message_type: Any
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        node = self.wiring.node
+        self._publisher = node.create_publisher(self.message_type, self.topic, QoSProfile(depth=1))
+        self._time = self._last = 0.0
+        self._timer: Any = None
+
+    def deaf(self) -> str:
+        return unheard(self._publisher)
+
+    def send(self, motion: Motion) -> None:
+        self._time, self._last = 0.0, time.monotonic()
+        self._cancel()
+        self._timer = self.wiring.node.create_timer(
+            self.wiring.parameters.command_period, self._tick,
+            clock=Clock(clock_type=ClockType.STEADY_TIME),
+            callback_group=self.wiring.callback_group)
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        # never further at once than a period or two: that would be a jump
+        self._time += min(now - self._last, CATCH * self.wiring.parameters.command_period)
+        self._last = now
+        self._publisher.publish(self.message(self._motion.at(self._time)))
+        if self._time > self._motion.duration + HOLD:
+            self._cancel()
+
+    def _cancel(self) -> None:
+        if self._timer is not None:
+            self.wiring.node.destroy_timer(self._timer)
+            self._timer = None
+
+    def stop(self, measured: Any, limits: Any) -> float:
+        """Brake from where it was told to be: what is measured lags, and to go back is a jump."""
+        return super().stop(None, limits)
+
+    def commanded(self, moment: float) -> MotionState:
+        return self._motion.at(self._time + moment - self._last)
+
+    @abstractmethod
+    def message(self, state: MotionState) -> Any:
+        """Write a state."""
+
+    def close(self) -> None:
+        self._cancel()
+        self.wiring.node.destroy_publisher(self._publisher)

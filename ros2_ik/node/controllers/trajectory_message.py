@@ -1,0 +1,27 @@
+"""Motions as trajectory messages."""
+
+from builtin_interfaces.msg import Duration
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ros2_ik.core import Motion
+
+PERIOD = 0.03   # controllers interpolate with accelerations: within 1e-5 rad of the motion [s]
+
+
+def trajectory_message(motion: Motion) -> JointTrajectory:
+    """
+    Write a motion for a joint_trajectory_controller, which begins when it comes (stamp 0).
+
+    Never a point at time 0, which would be a step; the last one has velocity 0.
+    """
+    return JointTrajectory(joint_names=list(motion.joints),
+                           points=[_point(motion, time) for time in motion.times(PERIOD).tolist()])
+
+
+def _point(motion: Motion, time: float) -> JointTrajectoryPoint:
+    state = motion.at(time)
+    nanoseconds = round(time * 1e9)
+    return JointTrajectoryPoint(
+        positions=state.position.tolist(), velocities=state.velocity.tolist(),
+        accelerations=state.acceleration.tolist(), time_from_start=Duration(
+            sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9))

@@ -1,0 +1,44 @@
+"""What a request says of collisions besides what the scene does."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from ros2_ik.core import AllowedCollisions, Scene, Status, UnknownNameError
+from ros2_ik.node.conversions.blame import blamed, wrong
+from ros2_ik.node.refusal import Refusal
+
+MAX_NAMES = 200   # of an allowed collision matrix
+
+T = TypeVar('T')
+
+
+def with_rules(scene: Scene, request: Any) -> Scene:
+    """Give the scene with a request's allowed_collisions and link_padding; raises Refusal."""
+    matrix = request.allowed_collisions
+    if len(matrix.entry_names) or len(matrix.entry_values) or len(matrix.default_entry_names):
+        with blamed('allowed_collisions'):
+            scene = _with_allowed(scene, matrix)
+    for index, item in enumerate(request.link_padding):
+        with blamed(f'link_padding[{index}]'):
+            scene = scene.with_padding({item.link_name: item.padding})
+    return scene
+
+
+def _with_allowed(scene: Scene, matrix: Any) -> Scene:
+    """Allow what the matrix does; what it does not allow stays as the scene has it."""
+    if len(matrix.entry_names) > MAX_NAMES:
+        raise wrong(f'{len(matrix.entry_names)} names; at most {MAX_NAMES} are read')
+    read = AllowedCollisions.from_matrix(
+        list(matrix.entry_names), [list(row.enabled) for row in matrix.entry_values],
+        list(matrix.default_entry_names), list(matrix.default_entry_values))
+    known = {*scene.robot.frame_names, *scene.objects, *scene.attached}
+    for name in (*matrix.entry_names, *matrix.default_entry_names):
+        if name not in known:
+            raise Refusal(Status.INVALID_OBJECT_NAME, UnknownNameError(name, sorted(known)))
+    return scene.with_allowed(AllowedCollisions(
+        {**scene.allowed.pairs, **_allowing(read.pairs)},
+        {**scene.allowed.defaults, **_allowing(read.defaults)}))
+
+
+def _allowing(entries: Mapping[T, bool]) -> dict[T, bool]:
+    return {names: True for names, allowed in entries.items() if allowed}

@@ -1,0 +1,105 @@
+"""IKConstraints and IKCosts messages: what else must hold, or should."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from ros2_ik.core import (
+    CollisionChecker,
+    Constraint,
+    KinematicFunction,
+    LeastSquares,
+    Robot,
+    Status,
+    UnknownFrameError,
+    UnknownJointError,
+    UnknownNameError,
+)
+from ros2_ik.node.conversions.blame import blamed, wrong
+from ros2_ik.node.conversions.bounds import make_constraint, make_cost
+from ros2_ik.node.conversions.functions import make_function, measures_distances, message_kinds
+from ros2_ik.node.refusal import Refusal
+
+MAX_FUNCTIONS = 100   # reading more would keep the node from other requests
+
+_STATUSES = ((UnknownFrameError, Status.INVALID_LINK_NAME),
+             (UnknownJointError, Status.INVALID_GOAL_CONSTRAINTS),
+             (UnknownNameError, Status.INVALID_OBJECT_NAME))
+_arrays = attrgetter(*message_kinds())
+_of_distances = attrgetter(*(kind for kind in message_kinds() if measures_distances(kind)))
+
+
+class Wanted(NamedTuple):
+    """What a request asks for besides targets."""
+
+    constraints: tuple[Constraint, ...] = ()
+    costs: tuple[LeastSquares, ...] = ()
+
+    @property
+    def functions(self) -> list[KinematicFunction]:
+        """What all of them are about."""
+        return [item.function for item in (*self.constraints, *self.costs)]
+
+
+NOTHING = Wanted()
+
+
+def has_functions(request: Any) -> bool:
+    """Whether a request has any constraint or cost."""
+    return any(_arrays(request.constraints)) or any(_arrays(request.costs))
+
+
+def needs_checker(request: Any) -> bool:
+    """Whether any of a request's constraints and costs is about distances in the scene."""
+    return any(_of_distances(request.constraints)) or any(_of_distances(request.costs))
+
+
+def read_wanted(request: Any, robot: Robot, checker: CollisionChecker | None = None) -> Wanted:
+    """
+    Read a request's constraints and costs; `checker` is that of the scene, where one is needed.
+
+    Raises Refusal, which says where.
+    """
+    messages = list(_each(request))
+    if len(messages) > MAX_FUNCTIONS:
+        raise wrong(f'{len(messages)} constraints and costs; at most {MAX_FUNCTIONS} are read')
+    names, constraints, costs = set[str](), list[Constraint](), list[LeastSquares]()
+    for part, kind, place, message in messages:
+        with blamed(place), _known():
+            function = make_function(kind, message, robot, checker)
+            name = _unique(message.bounds.name or kind, names)
+            if part == 'costs' or message.bounds.soft:
+                costs.append(make_cost(function, message.bounds, name, part == 'costs')
+                             .fitted(robot))
+            else:
+                constraints.append(make_constraint(function, message.bounds, name).fitted(robot))
+    return Wanted(tuple(constraints), tuple(costs))
+
+
+def _each(request: Any) -> Iterator[tuple[str, str, str, Any]]:
+    """Give part of the request, kind, place and message of each, in the order of the fields."""
+    for part in ('constraints', 'costs'):
+        messages = getattr(request, part)
+        for kind in message_kinds():
+            for index, message in enumerate(getattr(messages, kind)):
+                yield part, kind, f'{part}.{kind}[{index}]', message
+
+
+@contextmanager
+def _known() -> Iterator[None]:
+    """Refuse unknown names by the status of what they should have named."""
+    try:
+        yield
+    except UnknownNameError as error:
+        status = next(number for kind, number in _STATUSES if isinstance(error, kind))
+        raise Refusal(status, error) from None
+
+
+def _unique(name: str, names: set[str]) -> str:
+    """Give the name, with a number if others have it, too."""
+    number, chosen = 2, name
+    while chosen in names:
+        chosen, number = f'{name} {number}', number + 1
+    names.add(chosen)
+    return chosen

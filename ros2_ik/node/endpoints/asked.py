@@ -1,0 +1,126 @@
+"""From a request for joint values to the search for them, and from there to the answer."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from std_msgs.msg import Header
+
+from ros2_ik.core import Budget, CollisionChecker, IKSolution, Robot, Scene, Search, Status
+from ros2_ik.node.conversions.answers import answer_names, fill_answer, fill_progress
+from ros2_ik.node.conversions.collision_rules import with_rules
+from ros2_ik.node.conversions.constraints import needs_checker, NOTHING, read_wanted
+from ros2_ik.node.conversions.contacts import contact_messages
+from ros2_ik.node.conversions.problems import (
+    free_joints,
+    make_problem,
+    make_search,
+    needed_joints,
+    settled,
+)
+from ros2_ik.node.conversions.questions import Question, read_question
+from ros2_ik.node.parts import Parts
+from ros2_ik.node.refusal import Refusal
+
+STANDING = 1e-2   # a joint so far from a value is there [rad, m]
+
+
+class Asked(NamedTuple):
+    """
+    A request, or goal, that has been read, and its search, which has not been run.
+
+    `names` are the joints of an answer; `notes` belong into its message. `scene` is the one that
+    solutions are checked against, None if they may touch anything; `own` says that it is not the
+    node's: something is held, allowed or padded for this question only.
+    """
+
+    question: Question
+    search: Search
+    names: tuple[str, ...]
+    scene: Scene | None
+    own: bool
+    notes: list[str]
+
+    @property
+    def robot(self) -> Robot:
+        """The robot of the moment when this was asked."""
+        return self.search.problem.robot
+
+    def fill(self, answer: Any, solution: IKSolution, header: Header) -> None:
+        """Write a solution into a ComputeIK response or the result of an action."""
+        fill_answer(answer, solution, self.search.problem, self.names, header, self.notes,
+                    self.scene)
+
+    async def move(self, parts: Parts, solution: IKSolution, answer: Any,
+                   cancelled: Callable[[], bool] | None = None) -> None:
+        """Bring the robot to a solution that is in the answer, and say there what came of it."""
+        outcome = await parts.execution.run(
+            self.robot, {name: solution.best_joints[name] for name in self.names},
+            self.question.group, avoid_collisions=self.question.avoid_collisions,
+            scene=self.scene if self.own else None, cancelled=cancelled)
+        answer.status = int(outcome.status)
+        answer.message = f'{answer.message}; {outcome.message}'
+        answer.contacts = contact_messages(outcome.contacts, outcome.scene,
+                                           parts.header(self.robot.root_frame))
+        answer.motion_seconds = float(outcome.motion_seconds)
+
+    def fill_progress(self, feedback: Any, solution: IKSolution, header: Header) -> None:
+        """Write the best so far into the feedback of an action; its phase is the caller's."""
+        fill_progress(feedback, solution, self.search.problem, self.names, header)
+
+
+def asked(parts: Parts, request: Any) -> Asked:
+    """
+    Read a ComputeIK request or the goal of an action; its time begins here.
+
+    Raises Refusal and IKError.
+    """
+    robot = parts.robot()
+    question = read_question(request, robot, parts.parameters, parts.transforms.lookup)
+    budget = Budget.of(question.timeout)
+    scene, checker, notes = _surroundings(parts, request, question)
+    wanted = NOTHING
+    if question.functions:
+        wanted = read_wanted(request, robot, checker)
+        question = settled(question, robot, wanted)
+    free = free_joints(question, robot, wanted)
+    checked = checker.moving_joints - free if checker else frozenset[str]()
+    needed = needed_joints(question, robot, free, wanted)
+    start = parts.state.start(robot, question.seed, needed, free, checked)
+    if question.execute:
+        _check_standing(parts, question, robot, free)
+    if not question.avoid_collisions:
+        scene = checker = None    # functions that measure distances keep theirs
+    problem = make_problem(question, robot, start.q, checker, wanted)
+    return Asked(question, make_search(question, problem, budget),
+                 answer_names(question, robot, free), scene,
+                 scene is not None and scene is not parts.scene.known.scene,
+                 [*start.notes, *notes])
+
+
+def _check_standing(parts: Parts, question: Question, robot: Robot,
+                    free: frozenset[str]) -> None:
+    """Refuse to move to a solution for joints that do not stand where the seed has them."""
+    known = parts.state.known(robot)
+    for name, value in question.seed.items():
+        there = name in known and np.allclose(known[name], value, atol=STANDING)
+        if name not in free and not there:
+            where = f'it stands at {known[name]}' if name in known else 'it is not known where'
+            raise Refusal(Status.INVALID_ROBOT_STATE,
+                          f"execute: the seed has joint '{name}' at {value}, but {where}, and it "
+                          'may not move')
+
+
+def _surroundings(parts: Parts, request: Any, question: Question) \
+        -> tuple[Scene | None, CollisionChecker | None, list[str]]:
+    """Give the scene and its checker, if the question is about them, and notes."""
+    measured = question.functions and needs_checker(request)
+    if not (question.avoid_collisions or measured):
+        return None, None, []
+    scene, notes = parts.scene_with(request.seed, question.seed, 'seed.')
+    scene = with_rules(scene, request)
+    checker, remarks = parts.scene.checker(scene)
+    if measured and checker is None:
+        raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE,
+                      f'distances cannot be measured; {"; ".join(remarks)}')
+    return scene, checker, [*notes, *remarks]

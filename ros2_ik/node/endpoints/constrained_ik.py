@@ -1,0 +1,225 @@
+"""Action ~/solve_constrained_ik."""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+import time
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+from ros2_ik.action import SolveConstrainedIK
+from ros2_ik.core import IKSolution, Status
+from ros2_ik.node.endpoints.action_clients import ActionClients, Witnesses
+from ros2_ik.node.endpoints.asked import Asked, asked
+from ros2_ik.node.endpoints.defect import failed
+from ros2_ik.node.endpoints.goal_turns import GoalTurns
+from ros2_ik.node.endpoints.open_goal import OpenGoal
+from ros2_ik.node.parts import Parts
+from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.workers import UnansweredError
+
+NAME = '~/solve_constrained_ik'
+KEEP = 10          # for so long results are kept for who asks late [s]
+KEPT = 5000        # so many at most
+TICK = 0.1         # time between two looks at the open goals [s]
+LOOK_ROUND = 5     # ticks between two looks at who is there
+
+Wait = Callable[[Callable[[Any], None]], Awaitable[Any]]
+
+
+class ConstrainedIK:
+    """
+    Searches for goals in worker processes, with feedback, until they end or are cancelled.
+
+    `wait(start)` calls start(done) and awaits what done is given. A goal that cannot be read is
+    accepted and aborted: only so can it be told why.
+    """
+
+    def __init__(self, node: Node, parts: Parts, wait: Wait) -> None:
+        self._node, self._parts, self._wait = node, parts, wait
+        self._goals: list[OpenGoal] = []
+        self._ended: deque[float] = deque()
+        self._turns = GoalTurns(parts.goal_pool.size, wait)
+        self._clients = ActionClients(node, NAME)
+        self._server = _action_server(node, parts.parameters.queue_depth, self._execute,
+                                      goal_callback=self._accept, cancel_callback=self._cancel)
+        self._ticks = 0
+        self._timer = node.create_timer(TICK, self._tick,
+                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer.cancel()
+
+    def close(self) -> None:
+        """End all goals with what they have come to."""
+        for goal in list(self._goals):
+            goal.stop('the node was stopped')
+
+    # -- what the action server calls -----------------------------------------------------
+
+    def _accept(self, request: Any) -> GoalResponse:
+        while self._ended and self._ended[0] < time.monotonic() - KEEP:
+            self._ended.popleft()
+        if len(self._ended) + len(self._goals) < KEPT:
+            return GoalResponse.ACCEPT
+        self._parts.log.error(f'{KEPT} goals in {KEEP} s: rejected', throttle_duration_sec=1.0)
+        return GoalResponse.REJECT
+
+    def _cancel(self, handle: Any) -> CancelResponse:
+        for goal in self._goals:
+            if goal.handle is handle:
+                goal.stop('cancelled')
+        return CancelResponse.ACCEPT
+
+    async def _execute(self, handle: Any) -> Any:
+        """Give the result of a goal; never raises."""
+        goal = OpenGoal(handle, Witnesses(self._clients.present()))
+        result = SolveConstrainedIK.Result()
+        try:
+            self._enter(goal)
+            await self._answer(goal, result)
+        except Exception as error:
+            result = failed(result, error, self._parts.log)
+        self._goals.remove(goal)
+        self._ended.append(time.monotonic())
+        self._parts.statistics.open_goals = len(self._goals)
+        self._parts.statistics.count('solve_constrained_ik', result.status)
+        if handle.is_cancel_requested:
+            handle.canceled()
+        elif result.status == Status.SUCCESS:
+            handle.succeed()
+        else:
+            handle.abort()
+        return result
+
+    # -- the way of a goal ----------------------------------------------------------------
+
+    def _enter(self, goal: OpenGoal) -> None:
+        if goal.handle.is_cancel_requested:   # before it could begin
+            goal.stop('cancelled')
+        self._goals.append(goal)
+        self._parts.statistics.open_goals = len(self._goals)
+        self._timer.reset()
+
+    async def _answer(self, goal: OpenGoal, result: Any) -> None:
+        goal.check()
+        goal.asked = asked(self._parts, goal.handle.request)
+        self._make_room(goal)
+        found = await self._in_turn(goal)
+        self._end_outdated(goal)
+        solution = goal.judged(found)
+        goal.asked.fill(result, solution, self._parts.header(goal.asked.robot.root_frame))
+        if solution.success and goal.asked.question.execute:
+            await self._move(goal, goal.asked, solution, result)
+
+    async def _move(self, goal: OpenGoal, question: Asked, solution: IKSolution,
+                    result: Any) -> None:
+        if goal.why:
+            result.status = int(goal.status)
+            result.message = f'{goal.why}, nothing was moved; {result.message}'
+            return
+        goal.phase, goal.newest = 'moving', solution
+        await question.move(self._parts, solution, result, lambda: bool(goal.why))
+
+    def _make_room(self, goal: OpenGoal) -> None:
+        """End those that this one preempts; raises Refusal when too many are open."""
+        parameters = self._parts.parameters
+        if parameters.goals == 'preempt':
+            for other in self._goals:
+                if other is not goal and other.joints & goal.joints:
+                    other.stop('preempted by a newer goal for the same joints')
+        going_on = sum(not other.why for other in self._goals)
+        if going_on > parameters.max_goals:
+            self._parts.statistics.busy += 1
+            raise Refusal(Status.TIMED_OUT, f'busy: {going_on - 1} goals are open, as many as '
+                                            'parameter max_goals allows')
+
+    async def _in_turn(self, goal: OpenGoal) -> IKSolution:
+        waits = not self._turns.free
+        if not await self._turns.take(goal):
+            goal.check()
+        try:
+            goal.check()
+            if waits:   # the world has changed, and only now does its time begin
+                goal.asked = asked(self._parts, goal.handle.request)
+            goal.phase = 'searching'
+            return await self._search(goal, goal.asked)
+        finally:
+            self._turns.give_back()
+
+    async def _search(self, goal: OpenGoal, question: Asked) -> IKSolution:
+        pool = self._parts.goal_pool
+
+        def tell(solution: IKSolution) -> None:
+            self._node.executor.create_task(self._take_news, goal, solution)
+
+        def start(done: Any) -> None:
+            number = pool.submit(question.search, done, tell)
+            goal.end = lambda: pool.cancel(number)
+        try:
+            return await self._wait(start)
+        except UnansweredError:
+            return goal.cut_short(question.search)
+
+    # -- meanwhile ------------------------------------------------------------------------
+
+    def _take_news(self, goal: OpenGoal, solution: IKSolution) -> None:
+        if goal in self._goals and goal.phase == 'searching':
+            goal.newest = solution
+            self._publish(goal)
+
+    def _publish(self, goal: OpenGoal) -> None:
+        feedback = SolveConstrainedIK.Feedback(phase=goal.phase)
+        if goal.newest is not None and goal.asked is not None:
+            goal.asked.fill_progress(feedback, goal.newest,
+                                     self._parts.header(goal.asked.robot.root_frame))
+        goal.handle.publish_feedback(feedback)
+
+    def _tick(self) -> None:
+        if not self._goals:
+            self._timer.cancel()
+            return
+        self._ticks += 1
+        for goal in list(self._goals):
+            self._end_outdated(goal)
+        if self._ticks % LOOK_ROUND == 0:
+            self._end_deserted()
+            for goal in self._goals:
+                if goal.phase != 'searching':
+                    self._publish(goal)
+
+    def _end_outdated(self, goal: OpenGoal) -> None:
+        robot = self._parts.description.robot   # one that waits will be read again
+        if goal.phase == 'searching' and goal.asked and goal.asked.robot is not robot:
+            goal.stop('the robot was replaced meanwhile', Status.INVALID_ROBOT_STATE)
+
+    def _end_deserted(self) -> None:
+        present = self._clients.present()
+        for goal in list(self._goals):
+            if goal.witnesses.all_gone(present):
+                goal.stop('its client is gone')
+
+
+class _SteadyNode:
+    """A node on steady time: results expire also while simulated time stands still."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)   # rcl does not keep it alive
+        self.clock = self._steady
+
+    def get_clock(self) -> Clock:
+        return self.clock
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._node, name)
+
+
+def _action_server(node: Node, depth: int, execute: Any, **callbacks: Any) -> ActionServer:
+    queue, steady = QoSProfile(depth=depth), _SteadyNode(node)
+    server = ActionServer(steady, SolveConstrainedIK, NAME, execute, result_timeout=KEEP,
+                          goal_service_qos_profile=queue, result_service_qos_profile=queue,
+                          cancel_service_qos_profile=queue, **callbacks)
+    steady.clock = node.get_clock()   # goals are stamped as everything else is
+    return server

@@ -1,0 +1,57 @@
+"""Services ~/execute and ~/stop."""
+
+import time
+import traceback
+from typing import Any
+
+from ros2_ik.core import Status
+from ros2_ik.node.conversions.contacts import contact_messages
+from ros2_ik.node.conversions.robot_states import joint_values
+from ros2_ik.node.endpoints.defect import failed
+from ros2_ik.node.parts import Parts
+
+
+class Execute:
+    """Moves the robot to joint values, and stops it."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    async def answer(self, request: Any, response: Any) -> Any:
+        """Answer a request when the motion is over; never raises."""
+        began = time.monotonic()
+        try:
+            await self._execute(request, response)
+        except Exception as error:
+            response = failed(response, error, self._parts.log)
+        response.seconds = time.monotonic() - began
+        self._parts.statistics.count('execute', response.status)
+        return response
+
+    async def _execute(self, request: Any, response: Any) -> None:
+        parts = self._parts
+        robot = parts.robot()
+        goal = joint_values(request.goal, robot, 'goal')
+        scene, notes = None, list[str]()
+        if request.avoid_collisions:
+            scene, notes = parts.scene_with(request.goal, goal, 'goal.')
+        outcome = await parts.execution.run(
+            robot, goal, request.group, avoid_collisions=request.avoid_collisions, scene=scene,
+            velocity_scaling=request.velocity_scaling)
+        response.status = int(outcome.status)
+        response.message = '; '.join([outcome.message, *notes])
+        response.contacts = contact_messages(outcome.contacts, outcome.scene,
+                                             parts.header(robot.root_frame))
+        response.motion_seconds = float(outcome.motion_seconds)
+
+    def stop(self, request: Any, response: Any) -> Any:
+        """Stop all motions; succeeds also when nothing moves."""
+        try:
+            count = self._parts.execution.stop(Status.PREEMPTED, 'by service stop')
+            response.success = True
+            response.message = (f'{count} motion{"s" * (count != 1)} stopped' if count
+                                else 'nothing was moving')
+        except Exception as error:
+            response.success, response.message = False, f'{type(error).__name__}: {error}'
+            self._parts.log.error(''.join(traceback.format_exception(error)))
+        return response

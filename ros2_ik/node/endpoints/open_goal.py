@@ -1,0 +1,63 @@
+"""A goal of an action from its acceptance to its result."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from ros2_ik.core import IKSolution, Status
+from ros2_ik.node.endpoints.action_clients import Witnesses
+from ros2_ik.node.endpoints.asked import Asked
+from ros2_ik.node.refusal import Refusal
+
+
+class OpenGoal:
+    """
+    What is known of a goal that has no result yet.
+
+    `asked` is its question once it has been read, `newest` what its search had found when that
+    was last heard of, `phase` what the feedback says. `why` says why it must end and `status`
+    with what; '' as long as it need not. `end` ends what it is doing.
+    """
+
+    def __init__(self, handle: Any, witnesses: Witnesses) -> None:
+        self.handle, self.witnesses = handle, witnesses
+        self.asked: Asked | None = None
+        self.newest: IKSolution | None = None
+        self.phase = 'waiting'
+        self.why, self.status = '', Status.PREEMPTED
+        self.end: Callable[[], None] = lambda: None
+
+    @property
+    def joints(self) -> frozenset[str]:
+        """Names of the joints that it may move."""
+        return frozenset(self.asked.search.problem.joint_names) if self.asked else frozenset()
+
+    def stop(self, why: str, status: Status = Status.PREEMPTED) -> None:
+        """End it as soon as possible; the first reason counts."""
+        if not self.why:
+            self.why, self.status = why, status
+            self.end()
+
+    def check(self) -> None:
+        """Raise Refusal when it must end."""
+        if self.why:
+            raise Refusal(self.status, self.why)
+
+    def judged(self, solution: IKSolution) -> IKSolution:
+        """Give what its search came to as its answer; a solution is one whoever stopped it."""
+        if not self.why or (solution.success and self.status is Status.PREEMPTED):
+            return solution
+        message = solution.message
+        if not message.startswith(self.why):
+            message = f'{self.why}; {message}'
+        return replace(solution, status=self.status, message=message)
+
+    def cut_short(self, search: Any) -> IKSolution:
+        """Give what is known of a search that its worker does not answer for."""
+        search.budget.cancel = lambda: True
+        if self.newest is None:
+            return search.solution()
+        if self.newest.success:
+            return self.newest
+        return replace(self.newest, status=Status.PREEMPTED,
+                       message=f'cancelled, {self.newest.restarts} restarts were made')

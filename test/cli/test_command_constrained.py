@@ -1,0 +1,196 @@
+"""`ros2_ik constrained` without ROS: the worked problems, judged by yourdfpy, and bad files."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+FOLDER = Path(__file__).parents[2] / 'examples/ros'
+UP, ROOM = np.array([0, 0, 1.0]), 2e-6   # how far outside a bound is inside
+
+
+def angle(a, b):
+    return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
+
+
+def at(T, point):
+    return (T @ [*point, 1])[:3]
+
+
+def upright_tray(pose):
+    T = pose('panda', 'panda_hand_tcp', 'panda_link0')
+    assert np.abs(at(T, [0, 0, 0.1]) - [0.55, 0.1, 0.4]).max() <= 0.01 + ROOM
+    assert angle(T[:3, 0], UP) <= 0.01745 + ROOM
+
+
+def look_at_part(pose):
+    T = pose('panda', 'panda_hand', 'panda_link0')
+    ray = np.array([0.55, 0.15, 0.05]) - at(T, [0.05, 0, 0.04])
+    assert angle(ray, T[:3, 2]) <= 0.05236 + ROOM
+    assert 0.4 - ROOM <= np.linalg.norm(ray) <= 0.6 + ROOM
+    assert angle(T[:3, 2], -UP) <= 0.5236 + ROOM
+
+
+def clear_elbow(pose):
+    T = pose('panda', 'panda_hand_tcp', 'panda_link0')
+    assert np.abs(T[:3, 3] - [0.65, 0.05, 0.375]).max() <= 1e-3 + ROOM
+    assert angle(T[:3, 2], np.array([1.0, 0, 0])) <= 0.6 + ROOM
+    elbow = pose('panda', 'panda_link5', 'panda_link0')[:3, 3]
+    assert elbow[0] < 0.6 - 0.1   # the shelf begins at x = 0.6; the link's origin is inside it
+
+
+def two_arms(pose):
+    T = pose('baxter', 'right_gripper', 'left_gripper')
+    assert np.abs(T[:3, 3] - [0, 0, 0.4]).max() <= 1e-4 + ROOM
+    assert angle(T[:3, 0], np.array([1.0, 0, 0])) <= 2e-4
+    assert angle(T[:3, 2], -UP) <= 2e-4
+    T = pose('baxter', 'left_gripper', 'base')
+    assert np.abs(at(T, [0, 0, 0.2]) - [0.7, 0, 0.15]).max() <= 0.02 + ROOM
+    assert angle(T[:3, 0], UP) <= 0.01745 + ROOM
+
+
+def welding(pose):
+    T = pose('ur5', 'tool0', 'base_link')
+    x, y, z = at(T, [0, 0, 0.15])
+    assert np.hypot(x - 0.45, z - 0.2) <= 1e-4 + ROOM and 0.05 - ROOM <= y <= 0.25 + ROOM
+    assert angle(T[:3, 2], -UP) <= 0.349 + ROOM
+
+
+JUDGED = {'upright_tray': (upright_tray, 'panda', ()), 'look_at_part': (look_at_part, 'panda', ()),
+          'clear_elbow': (clear_elbow, 'panda', ('--scene', 'shelf')),
+          'two_arms': (two_arms, 'baxter', ()), 'welding': (welding, 'ur5', ())}
+
+
+def test_all_problems_are_judged():
+    assert {path.stem for path in FOLDER.glob('*.yaml')} == set(JUDGED)
+
+
+def test_the_readme_says_how_to_run_them():
+    lines = (FOLDER / 'README.md').read_text().splitlines()
+    for name, (_, robot, more) in JUDGED.items():
+        assert ' '.join((f'tools/run ros2_ik constrained examples/ros/{name}.yaml --robot {robot}',
+                         *more)) in lines
+        assert any(f'[{name}]({name}.yaml)' in line for line in lines)
+
+
+@pytest.mark.parametrize('name', JUDGED)
+def test_worked_problem(name, command, judge):
+    holds, robot, more = JUDGED[name]
+    run = command('constrained', FOLDER / f'{name}.yaml', '--robot', robot, '--json', *more)
+    assert run.code == 0, run.out + run.err
+    joints = run.json['joints']
+    holds(lambda robot, link, frame: judge(robot, joints, link, frame))
+    content = yaml.safe_load((FOLDER / f'{name}.yaml').read_text())
+    named = {item['bounds']['name'] for part in ('constraints', 'costs')
+             for items in content.get(part, {}).values() for item in items}
+    assert {item['name'] for item in run.json['constraints']} == named
+    assert all(item['holds'] for item in run.json['constraints'] if not item['soft'])
+
+
+@pytest.fixture
+def problem(tmp_path):
+    """Give a function that writes a problem file."""
+    def write(content):
+        path = tmp_path / 'problem.yaml'
+        path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+        return path
+    return write
+
+
+def wish(kind='point_to_plane', **fields):
+    return {'constraints': {kind: [fields]}}
+
+
+def test_the_table_says_how_each_constraint_stands(command, problem):
+    high = wish(frame='panda_hand', normal={'z': 1}, bounds={'name': 'high', 'lower': [0.5]})
+    high['costs'] = {'manipulability': [{'frame': 'panda_hand', 'bounds': {'target': [1.0]}}]}
+    run = command('constrained', problem(high), '--robot', 'panda')
+    assert run.code == 0, run.err
+    rows = {line.split('  ')[0]: line for line in run.out.splitlines()}
+    assert rows['high'].split()[-1] == 'holds' and 'height [m]' in rows['high']
+    assert ' off by ' in rows['manipulability']
+
+
+def test_what_cannot_be_is_no_solution(command, problem):
+    far = wish(frame='panda_hand', normal={'z': 1}, bounds={'name': 'high', 'lower': [5]})
+    far['timeout'] = {'nanosec': 200_000_000}
+    run = command('constrained', problem(far), '--robot', 'panda')
+    assert run.code == 1
+    assert 'VIOLATED by' in run.out and 'violated: high' in run.out
+    answer = command('constrained', problem(far), '--robot', 'panda', '--json')
+    assert answer.code == 1 and answer.json['joints'] is None
+    state, = answer.json['constraints']
+    assert not state['holds'] and state['violation'] > 3
+    assert 'high' in answer.json['explanation']
+
+
+def test_hard_constraints_that_exclude_each_other(command, problem):
+    content = wish(frame='panda_hand', normal={'z': 1}, bounds={'lower': [0.5]})
+    content['constraints']['frame_position'] = [
+        {'frame': 'panda_hand', 'axes': 'z', 'bounds': {'upper': [0.4]}}]
+    content['timeout'] = {'sec': 1}
+    assert command('constrained', problem(content), '--robot', 'panda').code == 1
+
+
+def test_targets_seed_and_group(command, problem, judge):
+    content = {
+        'group': 'arm', 'tips': ['panda_hand_tcp'], 'solver': 'sqp',
+        'solver_options': [{'key': 'damping', 'value': '1e-2'}],
+        'targets': [{'pose': {'position': {'x': 0.4, 'y': 0.1, 'z': 0.5},
+                              'orientation': {'x': 1, 'w': 0}}}],
+        'seed': {'joint_state': {'name': ['panda_joint4'], 'position': [-2.0]}},
+        'constraints': {'point_to_plane': [{'frame': 'panda_link4', 'normal': {'y': 1},
+                                            'bounds': {'upper': [0]}}]}, 'timeout': {'sec': 2}}
+    run = command('constrained', problem(content), '--robot', 'panda', '--json')
+    assert run.code == 0, run.out + run.err
+    T = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link0')
+    assert np.linalg.norm(T[:3, 3] - [0.4, 0.1, 0.5]) < 2e-5
+    assert judge('panda', run.json['joints'], 'panda_link4', 'panda_link0')[1, 3] <= ROOM
+    assert run.json['targets'][0]['position_error'] < 2e-5 and len(run.json['joints']) == 7
+
+
+GOOD = {'z': 1}
+
+
+@pytest.mark.parametrize(('content', 'hint'), [
+    ('[1, 2]', 'the file must be {group: ...'),
+    ('{', 'is not YAML'),
+    ('', 'there is no target, and no constraint or cost'),
+    ({'constrains': {}}, "no field 'constrains'; did you mean 'constraints'?"),
+    ({'constraints': {'gaze_angel': []}},
+     "constraints has no field 'gaze_angel'; did you mean 'gaze_angle'"),
+    ({'constraints': []}, 'constraints must be {angle_between_vectors: ...'),
+    ({'constraints': {'gaze_angle': {}}}, "constraints.gaze_angle must be a list, not '{}'"),
+    (wish(frame='panda_hand', normal=[0, 0, 1]),
+     "constraints.point_to_plane[0].normal must be {x: ..., y: ..., z: ...}, not '[0, 0, 1]'"),
+    (wish(frame=3, normal=GOOD), "point_to_plane[0].frame must be a text, not '3'"),
+    (wish(frame='panda_hand', normal={'z': 'up'}), "normal.z must be a number, not 'up'"),
+    (wish(frame='panda_hand', normal=GOOD, bounds={'soft': 1}), 'soft must be true or false'),
+    (wish(frame='panda_hand', normal=GOOD, bounds={'upper': 1}), 'bounds.upper must be a list'),
+    (wish('minimum_distance', rows=1.5), "rows must be a whole number, not '1.5'"),
+    (wish('minimum_distance', rows=-1), 'rows is -1; valid: 0 to 4294967295'),
+    (wish(frame='panda_hand', normal=GOOD), 'INVALID_GOAL_CONSTRAINTS: constraints.point_to_plane'
+                                            '[0]: bounds asks for nothing'),
+    (wish(frame='panda_hnad', normal=GOOD, bounds={'upper': [1]}),
+     "INVALID_LINK_NAME: constraints.point_to_plane[0]: frame: unknown frame 'panda_hnad'"),
+    (wish('pair_distance', first='panda_hand', second='shelf', bounds={'lower': [0.1]}),
+     'INVALID_OBJECT_NAME: constraints.pair_distance[0]: unknown link or object'),
+    ({**wish(frame='panda_hand', normal=GOOD, bounds={'upper': [1]}), 'execute': True},
+     'execute: the robot is moved by a node'),
+    ({**wish(frame='panda_hand', normal=GOOD, bounds={'upper': [1]}), 'solver': 'newton'},
+     "unknown solver 'newton'"),
+    ({**wish(frame='panda_hand', normal=GOOD, bounds={'upper': [1]}),
+      'solver_options': [{'key': 'dampin', 'value': '1'}]}, "no option 'dampin'"),
+])
+def test_bad_problems_are_refused_in_one_line(command, problem, content, hint):
+    assert hint in command('constrained', problem(content), '--robot', 'panda').refused()
+
+
+@pytest.mark.parametrize(('words', 'hint'), [
+    (['nowhere.yaml', '--robot', 'panda'], "'nowhere.yaml': No such file"),
+    ([FOLDER / 'welding.yaml', '--robot', 'ur6'], "did you mean 'ur5'"),
+    ([FOLDER / 'welding.yaml', '--robot', 'ur5', '--node', '/ros2_ik'], 'both given'),
+    ([FOLDER / 'welding.yaml', '--scene', 'table'], 'go with --robot')])
+def test_bad_command_lines(command, words, hint):
+    assert hint in command('constrained', *words).refused()

@@ -1,0 +1,92 @@
+"""`ros2_ik constrained` with a real node, over DDS."""
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+import yaml
+
+pytest.importorskip('rclpy')
+from ros2_ik.demo.domain import unused_domain  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+LOCAL = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+TRAY = ROOT / 'examples/ros/upright_tray.yaml'
+
+
+@pytest.fixture(scope='module')
+def domain():
+    """Run a demo as long as the tests of this module, in a ROS domain of its own."""
+    domain = str(unused_domain())
+    demo = subprocess.Popen([sys.executable, '-m', 'ros2_ik.demo'], stdout=subprocess.PIPE,
+                            env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain}, text=True)
+    try:
+        assert any('Ctrl-C ends' in line for line in demo.stdout), 'the demo did not come up'
+        yield domain
+    finally:
+        demo.terminate()
+        assert demo.wait(10) == 0
+
+
+@pytest.fixture
+def ask(process, domain):
+    """Ask the node of the demo."""
+    return lambda *words: process('constrained', *words, ROS_DOMAIN_ID=domain, **LOCAL)
+
+
+@pytest.fixture
+def problem(tmp_path):
+    """Give a function that writes a problem: the hand at least so high."""
+    def write(height, seconds, **fields):
+        path = tmp_path / 'problem.yaml'
+        path.write_text(yaml.safe_dump({'constraints': {'point_to_plane': [{
+            'frame': 'panda_hand', 'normal': {'z': 1},
+            'bounds': {'name': 'high', 'lower': [height]}, **fields}]},
+            'timeout': {'sec': seconds}}))
+        return path
+    return write
+
+
+def test_an_answer_as_tables(ask):
+    run = ask(TRAY)
+    assert run.code == 0, run.err
+    assert run.out.startswith('SUCCESS')
+    for words in ('panda_joint7', 'tray is level', 'angle [rad]', 'posture', 'round trip'):
+        assert words in run.out
+
+
+def test_what_cannot_be(ask, problem):
+    run = ask(problem(5, 2))
+    assert run.code == 1, run.err
+    assert 'VIOLATED by' in run.out and 'best attempt' in run.out
+    feedback = [line for line in run.err.splitlines() if 's, searching: ' in line]
+    assert feedback and 'high' in feedback[-1]
+
+
+def test_a_mistake_is_refused_by_its_place(ask, problem):
+    refused = ask(problem(5, 1, relative_to='nowhere')).refused()
+    assert 'INVALID_LINK_NAME: constraints.point_to_plane[0]: relative_to: unknown' in refused
+
+
+def test_nobody_there(ask):
+    refused = ask(TRAY, '--node', '/nobody', '--wait', 0.3).refused()
+    assert 'no action /nobody/solve_constrained_ik' in refused and 'say --node /ros2_ik' in refused
+
+
+def test_an_interrupt_cancels(domain, problem):
+    running = subprocess.Popen(
+        [sys.executable, ROOT / 'scripts/ros2_ik', 'constrained', problem(5, 10)], text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain})
+    killer = threading.Timer(60.0, running.kill)
+    killer.start()
+    assert any('s, searching: ' in line for line in running.stderr)
+    running.send_signal(signal.SIGINT)
+    out, _ = running.communicate()
+    killer.cancel()
+    assert running.returncode == 1 and out.startswith('PREEMPTED'), out
+    assert 'best attempt' in out and 'VIOLATED by' in out

@@ -1,0 +1,316 @@
+"""compute_ik with constraints and costs, over DDS, judged by another library."""
+
+import math
+
+from builtin_interfaces.msg import Duration
+from diagnostic_msgs.msg import KeyValue
+from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
+from node_harness import reachable, seed, stamped, values
+import numpy as np
+import pytest
+from scene_harness import applied, box, diff, HOME, pose
+
+from ros2_ik.msg import (
+    AllowedCollisionEntry,
+    AllowedCollisionMatrix,
+    AngleBetweenVectors,
+    Bounds,
+    FrameOrientation,
+    FramePosition,
+    GazeAngle,
+    HalfSpaces,
+    IKConstraints,
+    IKCosts,
+    JointCoupling,
+    JointPositions,
+    LinkPadding,
+    Manipulability,
+    MinimumDistance,
+    PairDistance,
+    PointToPlane,
+    PointToPointDistance,
+    Status,
+)
+
+ROOT, HAND, TCP = 'panda_link0', 'panda_hand', 'panda_hand_tcp'
+ARM = [f'panda_joint{i}' for i in range(1, 8)]
+ROOM = 2e-6
+UP = Vector3(z=1.0)
+LONG = {'timeout': Duration(sec=10), 'seed': seed(HOME)}
+
+
+def wanted(**kinds):
+    return IKConstraints(**{kind: list(items) if isinstance(items, (list, tuple)) else [items]
+                            for kind, items in kinds.items()})
+
+
+def small(**kinds):
+    return IKCosts(**{kind: [item] for kind, item in kinds.items()})
+
+
+def solved(client, **fields):
+    response = client.ik(**{**LONG, **fields})
+    assert response.status == Status.SUCCESS, f'{response.message}\n{response.explanation}'
+    return response
+
+
+def angle(a, b):
+    return math.atan2(np.linalg.norm(np.cross(a, b)), float(np.dot(a, b)))
+
+
+@pytest.fixture
+def at(panda_judge):
+    def transform(response, link, frame=ROOT):
+        return panda_judge.transform(HOME | values(response.solution), link, frame)
+    return transform
+
+
+@pytest.fixture(scope='module', autouse=True)
+def running(panda_node):
+    """Have the node for all tests."""
+
+
+def high(lower, **bounds):
+    return PointToPlane(frame=HAND, normal=UP, bounds=Bounds(lower=[lower], **bounds))
+
+
+def test_without_targets(client, at):
+    tray = FramePosition(frame=TCP, point=Point(z=0.1), bounds=Bounds(
+        name='there', lower=[0.45, -0.05, 0.4], upper=[0.55, 0.05, 0.5]))
+    level = AngleBetweenVectors(frame=TCP, vector=Vector3(x=2.0), other_vector=UP,
+                                bounds=Bounds(name='level', upper=[0.02]))
+    response = solved(client, constraints=wanted(frame_position=tray, angle_between_vectors=level))
+    assert list(values(response.solution)) == ARM
+    T = at(response, TCP)
+    p = (T @ [0, 0, 0.1, 1])[:3]
+    assert (np.abs(p - [0.5, 0, 0.45]) <= 0.05 + ROOM).all()
+    assert angle(T[:3, 0], [0, 0, 1]) <= 0.02 + ROOM
+    states = {state.name: state for state in response.constraints}
+    assert set(states) == {'there', 'level'} and all(state.holds for state in states.values())
+    assert list(states['there'].value) == pytest.approx(p, abs=1e-9)
+    assert list(states['there'].labels) == ['x [m]', 'y [m]', 'z [m]']
+    assert states['level'].kind == 'angle_between_vectors' and not states['level'].soft
+    assert not response.position_errors and response.explanation
+
+
+def test_beside_a_target(client, panda, at):
+    target = reachable(panda, TCP, 4)
+    side = PointToPlane(frame='panda_link4', normal=Vector3(y=1.0), bounds=Bounds(lower=[0.02]))
+    response = solved(client, targets=[target], constraints=wanted(point_to_plane=side))
+    place = target.pose.position
+    assert np.linalg.norm(at(response, TCP)[:3, 3] - [place.x, place.y, place.z]) < 2e-5
+    assert at(response, 'panda_link4')[1, 3] >= 0.02 - ROOM
+    assert len(response.position_errors) == 1
+
+
+def test_kinds_of_joints(client):
+    couple = JointCoupling(names=['panda_joint2', 'panda_joint6'], ratios=[1.0, 2.0],
+                           offset=[2.0], bounds=Bounds(target=[0.0]))
+    near = JointPositions(names=['panda_joint1', 'panda_joint4'], reference=[0.3, -2.0],
+                          bounds=Bounds(lower=[-0.1, 0.0], upper=[0.1, 0.05]))
+    response = solved(client, constraints=wanted(joint_coupling=couple, joint_positions=near))
+    q = values(response.solution)
+    assert q['panda_joint2'] + 2 * q['panda_joint6'] == pytest.approx(2.0, abs=ROOM)
+    assert abs(q['panda_joint1'] - 0.3) <= 0.1 + ROOM
+    assert -ROOM <= q['panda_joint4'] + 2.0 <= 0.05 + ROOM
+
+
+def test_frames_relative_to_each_other(client, at):
+    near = PointToPointDistance(frame=HAND, other_point=Point(), relative_to='panda_link2',
+                                bounds=Bounds(lower=[0.4], upper=[0.5]))
+    half = math.sqrt(0.5)
+    turned = FrameOrientation(frame=HAND, axes='xy',
+                              reference=Pose(orientation=Quaternion(x=1.0, w=0.0)),
+                              offset=Pose(orientation=Quaternion(z=half, w=half)),
+                              bounds=Bounds(target=[0.0]))
+    inside = HalfSpaces(frame=HAND, points=[Point(), Point(z=0.1)],
+                        a=[1.0, 0, 0, 1, 0, 0], bounds=Bounds(upper=[0.8]))
+    response = solved(client, constraints=wanted(point_to_point_distance=near,
+                                                 frame_orientation=turned, half_spaces=inside))
+    distance = np.linalg.norm(at(response, HAND, 'panda_link2')[:3, 3])
+    assert 0.4 - ROOM <= distance <= 0.5 + ROOM
+    T = at(response, HAND)
+    assert angle(T[:3, 2], [0, 0, -1]) <= 3e-6
+    assert T[0, 3] + (T @ [0, 0, 0.1, 1])[0] <= 0.8 + ROOM
+
+
+def test_a_cost_draws(client):
+    level = AngleBetweenVectors(frame=TCP, vector=UP, other_vector=Vector3(z=-1.0),
+                                bounds=Bounds(upper=[0.1]))
+    reference = [0.5, -0.3, -0.4, -1.8, 0.2, 1.5, 0.1]
+    posture = JointPositions(names=ARM, reference=reference)
+    common = {'constraints': wanted(angle_between_vectors=level)}
+    free = solved(client, **common)
+    drawn = solved(client, **common, costs=small(joint_positions=posture))
+    far, near = (np.linalg.norm(np.array(list(values(r.solution).values())) - reference)
+                 for r in (free, drawn))
+    assert near < 0.6 * far
+    cost = drawn.constraints[-1]
+    assert cost.soft and cost.kind == 'joint_positions'
+    assert cost.cost == pytest.approx(near**2 / 2, abs=1e-6)
+
+
+def test_what_is_soft_gives_way(client, at):
+    pulls = [high(0.9, name='up', soft=True, weight=[1.0]),
+             PointToPlane(frame=HAND, normal=UP, bounds=Bounds(name='down', upper=[0.3], soft=True,
+                                                               weight=[3.0]))]
+    response = solved(client, constraints=wanted(point_to_plane=pulls))
+    z = at(response, HAND)[2, 3]
+    assert z == pytest.approx((0.9 + 3 * 0.3) / 4, abs=1e-3)
+    assert [state.holds for state in response.constraints] == [False, False]
+    assert response.constraints[0].violation == pytest.approx(0.9 - z, abs=1e-6)
+    assert response.constraints[0].cost == pytest.approx((0.9 - z)**2 / 2, abs=1e-6)
+
+
+def test_what_cannot_be_says_how_far_it_is(client):
+    response = client.ik(constraints=wanted(point_to_plane=high(5.0, name='too high')),
+                         timeout=Duration(nanosec=300_000_000), seed=seed(HOME))
+    assert response.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
+    assert not response.solution.joint_state.name
+    assert list(values(response.best_attempt)) == ARM
+    state, = response.constraints
+    assert state.name == 'too high' and not state.holds
+    assert state.violation == pytest.approx(5.0 - state.value[0]) and state.violation > 3
+    assert 'too high' in response.message and 'violated: too high' in response.explanation
+
+
+def test_what_excludes_each_other_is_named(client):
+    boxes = [FramePosition(frame=HAND, axes='z', bounds=Bounds(name=name, lower=[z], upper=[z]))
+             for name, z in (('one', 0.4), ('two', 0.5))]
+    response = client.ik(constraints=wanted(frame_position=boxes), seed=seed(HOME))
+    assert response.status == Status.GOAL_CONSTRAINTS_VIOLATED, response.message
+    assert 'one (z [m]) in ' in response.message and 'two (z [m])' in response.message
+    assert [state.name for state in response.constraints] == ['one', 'two']
+    assert not all(state.holds for state in response.constraints)
+
+
+def test_select_cost(client):
+    """The cheapest of many is never dearer than the first."""
+    common = {'constraints': wanted(gaze_angle=GazeAngle(
+        frame=HAND, axis=UP, target=Point(x=0.5, y=-0.4), bounds=Bounds(upper=[0.02]))),
+        'costs': small(joint_positions=JointPositions(names=ARM))}
+    first = solved(client, **common)
+    best = solved(client, **common, select='cost', timeout=Duration(sec=1))
+    assert best.constraints[-1].cost <= first.constraints[-1].cost + 1e-6
+    response = client.ik(constraints=common['constraints'], select='cost', seed=seed(HOME))
+    assert response.status == Status.INVALID_GOAL_CONSTRAINTS and 'no costs' in response.message
+
+
+# -- distances and collisions ---------------------------------------------------------------
+
+def from_box(point, middle, size):
+    """How far a point is from an upright cube."""
+    outside = np.maximum(np.abs(np.array(point) - middle) - size / 2, 0)
+    return float(np.linalg.norm(outside))
+
+
+@pytest.fixture
+def crate(client):
+    """Put a crate in front of the robot."""
+    middle = [0.5, 0.0, 0.2]
+    applied(client, diff(box('crate', 0.2, at=pose(*middle))))
+    yield np.array(middle)
+    applied(client, diff(box('crate', operation=b'\x01')))
+
+
+@pytest.mark.parametrize('avoid', [True, False])
+def test_distances_to_an_object(client, at, crate, avoid):
+    far = PairDistance(first=HAND, second='crate', bounds=Bounds(lower=[0.15], upper=[0.2]))
+    response = solved(client, constraints=wanted(pair_distance=far), avoid_collisions=avoid)
+    distance = from_box(at(response, HAND)[:3, 3], crate, 0.2)   # of a point of the hand
+    assert 0.15 - ROOM <= distance <= 0.2 + 0.2
+    state, = response.constraints
+    assert 0.15 - ROOM <= state.value[0] <= 0.2 + ROOM and state.labels == ['distance [m]']
+
+
+def test_distances_of_everything(client, at, crate):
+    apart = MinimumDistance(influence=0.2, rows=3, bounds=Bounds(lower=[0.04]))
+    target = stamped(np.diag([1.0, -1, -1, 1]))
+    target.pose.position = Point(x=0.5, y=0.0, z=0.45)
+    response = solved(client, targets=[target], constraints=wanted(minimum_distance=apart),
+                      position_tolerance=0.001, orientation_tolerance=0.01)
+    assert len(response.constraints[0].value) == 3
+    assert from_box(at(response, TCP)[:3, 3], crate, 0.2) >= 0.04 - ROOM
+
+
+def test_collisions_allowed_for_one_question(client, crate):
+    target = stamped(np.diag([1.0, -1, -1, 1]))
+    target.pose.position = Point(x=0.5, y=0.0, z=0.28)
+    inside = {'targets': [target], 'seed': seed(HOME), 'timeout': Duration(sec=2)}
+    assert client.ik(**inside).status == Status.GOAL_IN_COLLISION
+    names = ['crate', HAND, 'panda_leftfinger', 'panda_rightfinger', 'panda_link7']
+    allowed = AllowedCollisionMatrix(entry_names=names, entry_values=[
+        AllowedCollisionEntry(enabled=[True] * 5)] * 5)
+    assert client.ik(**inside, allowed_collisions=allowed).status == Status.SUCCESS
+    allowed.entry_names[0] = 'crates'
+    response = client.ik(**inside, allowed_collisions=allowed)
+    assert response.status == Status.INVALID_OBJECT_NAME
+    assert "allowed_collisions: unknown name 'crates'" in response.message
+    assert client.ik(**inside).status == Status.GOAL_IN_COLLISION
+
+
+def test_padding_for_one_question(client, crate):
+    target = stamped(np.diag([1.0, -1, -1, 1]))
+    target.pose.position = Point(x=0.5, y=0.0, z=0.35)
+    above = {'targets': [target], 'seed': seed(HOME), 'timeout': Duration(sec=5)}
+    assert client.ik(**above).status == Status.SUCCESS
+    thick = [LinkPadding(link_name='panda_leftfinger', padding=0.1)]
+    response = client.ik(**above, link_padding=thick)
+    assert response.status == Status.GOAL_IN_COLLISION, response.message
+    assert client.ik(**above).status == Status.SUCCESS
+
+
+# -- options and bad input ------------------------------------------------------------------
+
+def test_equal_random_states_give_equal_answers(client, panda):
+    """The seed is no good: the answer comes from random starts."""
+    asked = {**LONG, 'targets': [reachable(panda, TCP, 7)],
+             'constraints': wanted(manipulability=Manipulability(frame=TCP,
+                                                                 bounds=Bounds(lower=[1e-4])))}
+    one, two = (client.ik(**asked, random_state=5) for _ in range(2))
+    assert one.status == two.status == Status.SUCCESS
+    assert values(one.solution) == values(two.solution)
+    assert client.ik(**asked, random_state=-1).status == Status.SUCCESS
+
+
+UPRIGHT = {'constraints': wanted(point_to_plane=high(0.3)), 'seed': seed(HOME)}
+
+
+@pytest.mark.parametrize(('fields', 'status', 'words'), [
+    ({'random_state': -2}, -16, 'random_state is -2'),
+    ({'weights': [1.0] * 6}, -16, '6 weights, which are about targets'),
+    ({'solver': 'lm', 'solver_options': [KeyValue(key='damp', value='1')]}, -16,
+     "solver 'lm' has no option 'damp'; valid: damping"),
+    ({'solver_options': [KeyValue(key='damping', value='much')]}, -16,
+     "damping must be a positive finite number, not 'much'"),
+    ({'solver_options': [KeyValue(key='problem', value='1')]}, -16, "no option 'problem'"),
+    ({'solver': 'clik'}, -16, "solver 'clik' cannot use constraints"),
+    ({'link_padding': [LinkPadding(link_name='panda_link99')]}, -18, 'link_padding[0]'),
+    ({'constraints': wanted(point_to_plane=[high(0.3), high(math.nan)])}, -16,
+     'constraints.point_to_plane[1]: lower bound of point_to_plane 2 is not a number'),
+    ({'constraints': wanted(pair_distance=PairDistance(first=HAND, second='cup',
+                                                       bounds=Bounds(lower=[0.1])))}, -19,
+     'constraints.pair_distance[0]: '),
+    ({'costs': small(gaze_angle=GazeAngle(frame='eye', axis=UP))}, -18,
+     "costs.gaze_angle[0]: frame: unknown frame 'eye'"),
+])
+def test_bad_fields_are_named(client, fields, status, words):
+    response = client.ik(**{**UPRIGHT, **fields})
+    assert response.status == status and words in response.message, response.message
+    assert not response.solution.joint_state.name
+    assert client.ik(**UPRIGHT).status == Status.SUCCESS
+
+
+def test_good_options(client):
+    response = solved(client, **UPRIGHT, solver='sqp', solver_options=[
+        KeyValue(key='damping', value='1e-2'), KeyValue(key='attempt_iterations', value='50')])
+    assert response.solver == 'sqp'
+
+
+def test_joints_that_a_function_needs_are_named(client):
+    """The finger does not move, and nobody knows where it is."""
+    spread = JointPositions(names=['panda_finger_joint1'], bounds=Bounds(upper=[0.03]))
+    response = client.ik(constraints=wanted(point_to_plane=high(0.3), joint_positions=spread),
+                         group='arm')
+    assert response.status == Status.ROBOT_STATE_STALE, response.message
+    assert "joint 'panda_finger_joint1' is needed" in response.message

@@ -1,0 +1,86 @@
+"""The worked problems of examples/ros, asked by the command and as `ros2 action` asks them."""
+
+import json
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+from node_harness import Judge, values
+import pytest
+from rclpy.action import ActionClient
+import yaml
+
+from ros2_ik.action import SolveConstrainedIK
+from ros2_ik.core import Robot
+from ros2_ik.msg import Status
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / 'examples/ros'
+sys.path.insert(0, str(ROOT / 'test/cli'))
+
+from test_command_constrained import JUDGED  # noqa: E402
+
+
+def set_fields(message, content):
+    """Set what YAML has, as `ros2 action send_goal` does (rosidl_runtime_py)."""
+    for name, value in content.items():
+        current, kind = getattr(message, name), type(getattr(message, name))
+        if isinstance(value, dict):
+            value = set_fields(current, value)
+        elif isinstance(current, list) and value and isinstance(value[0], dict):
+            item = message.SLOT_TYPES[list(message.get_fields_and_field_types()).index(name)]
+            value = [set_fields(_class(item.value_type)(), each) for each in value]
+        elif hasattr(current, 'typecode'):
+            value = kind(current.typecode, value)
+        elif not isinstance(current, list):
+            value = kind(value)
+        setattr(message, name, value)
+    return message
+
+
+def _class(kind):
+    module = __import__('.'.join(kind.namespaces), fromlist=[kind.name])
+    return getattr(module, kind.name)
+
+
+def judge(robot):
+    """Give forward kinematics by yourdfpy, which takes no text that names its encoding."""
+    return Judge(SimpleNamespace(urdf=re.sub(r'^<\?xml.*?\?>', '', robot.urdf)))
+
+
+def send(client, goal):
+    action = ActionClient(client.node, SolveConstrainedIK, 'ros2_ik/solve_constrained_ik')
+    assert action.wait_for_server(20.0)
+    handle = client.wait(action.send_goal_async(goal))
+    assert handle.accepted
+    result = client.wait(handle.get_result_async(), 60.0).result
+    action.destroy()
+    return result
+
+
+@pytest.mark.parametrize('name', JUDGED)
+def test_both_ways(name, start_node, client):
+    holds, robot_name, more = JUDGED[name]
+    robot = Robot.load(robot_name)
+    start_node(**({'scene': more[1]} if more else {}))
+    client.describe(robot)
+    transform = judge(robot).transform
+    path = FOLDER / f'{name}.yaml'
+
+    run = subprocess.run([sys.executable, ROOT / 'scripts/ros2_ik', 'constrained', path, '--json'],
+                         env={**os.environ, 'ROS_DOMAIN_ID': str(client.domain)},
+                         capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stdout + run.stderr
+    answer = json.loads(run.stdout)
+    holds(lambda _, link, frame: transform(answer['joints'], link, frame))
+
+    goal = set_fields(SolveConstrainedIK.Goal(), yaml.safe_load(path.read_text()))
+    result = send(client, goal)
+    assert result.status == Status.SUCCESS, result.message
+    holds(lambda _, link, frame: transform(values(result.solution), link, frame))
+    assert [state.name for state in result.constraints] == [
+        state['name'] for state in answer['constraints']]
+
