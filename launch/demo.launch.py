@@ -1,36 +1,110 @@
 """
-Starts a mock robot and the node that answers for it.
+Starts a robot without hardware and the node that answers for it.
 
     ros2 launch ros2_ik demo.launch.py robot:=ur5 scene:=table
+    ros2 launch ros2_ik demo.launch.py robot:=panda control:=ros2_control
 
-The mock robot publishes robot_description, robot_description_semantic and joint_states, the node
-is that of ik.launch.py, with the same `scene`, `config` and `namespace`.
+`control` says who moves the joints, on the node's request:
+
+    mock          the mock robot of this package, with controllers like those of ros2_control
+    ros2_control  a controller_manager with config/controllers/<robot>.yaml and mock hardware;
+                  controller_manager, robot_state_publisher, ros2_controllers must be installed
+    none          nobody: the mock robot stands, and the node knows of no controllers
+
+The node is that of ik.launch.py, with the same `scene`, `config` and `namespace`.
 """
 
 from pathlib import Path
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
+from launch import LaunchContext, LaunchDescription
+from launch.action import Action
+from launch.actions import (
+    DeclareLaunchArgument,
+    GroupAction,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+)
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+import yaml
+
+CONTROLS = ('mock', 'ros2_control', 'none')
+LAUNCH = Path(__file__).parent
+CONTROLLERS = LAUNCH.parent / 'config' / 'controllers'
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Describe the arguments and both nodes."""
-    namespace = LaunchConfiguration('namespace')
-    # the node reads what the mock robot publishes, as it would from a real one
-    arguments = {'robot': '', 'scene': LaunchConfiguration('scene'),
-                 'config': LaunchConfiguration('config'), 'namespace': namespace}
-    source = PythonLaunchDescriptionSource(str(Path(__file__).with_name('ik.launch.py')))
+    """Describe the arguments; the robot is made when their values are known."""
     return LaunchDescription([
         DeclareLaunchArgument('robot', default_value='panda', description='Shipped robot.'),
+        DeclareLaunchArgument('control', default_value='mock', description='Who moves the '
+                              f'joints: {", ".join(CONTROLS)}.'),
         DeclareLaunchArgument('scene', default_value='',
                               description='Shipped scene, such as table, or YAML file.'),
         DeclareLaunchArgument('config', default_value='',
                               description='YAML file with parameters of the node.'),
-        DeclareLaunchArgument('namespace', default_value='', description='Of both nodes.'),
-        Node(package='ros2_ik', executable='mock_robot', name='mock_robot', output='screen',
-             namespace=namespace, arguments=['--robot', LaunchConfiguration('robot')]),
-        GroupAction([IncludeLaunchDescription(source, launch_arguments=arguments.items())]),
+        DeclareLaunchArgument('namespace', default_value='', description='Of all nodes.'),
+        OpaqueFunction(function=make_all),
     ])
+
+
+def make_all(context: LaunchContext) -> list[Action]:
+    """Make the robot and include the node; raises when an argument makes no sense."""
+    robot, control, namespace = (LaunchConfiguration(name).perform(context)
+                                 for name in ('robot', 'control', 'namespace'))
+    if control not in CONTROLS:
+        raise ValueError(f"control: '{control}' is none of {', '.join(CONTROLS)}")
+    real = control == 'ros2_control'
+    # the node reads what the mock robot publishes, as it would from a real one; the SRDF, of
+    # which ros2_control knows nothing, comes as a parameter
+    arguments = {'robot': robot if real else '',
+                 'controllers': '' if control == 'none' else robot,
+                 'scene': LaunchConfiguration('scene'),
+                 'config': LaunchConfiguration('config'), 'namespace': namespace}
+    source = PythonLaunchDescriptionSource(str(LAUNCH / 'ik.launch.py'))
+    node = GroupAction([IncludeLaunchDescription(source, launch_arguments=arguments.items())])
+    return [*(ros2_control(robot, namespace) if real else [mock(robot, namespace)]), node]
+
+
+def mock(robot: str, namespace: str) -> Node:
+    """Make the mock robot."""
+    return Node(package='ros2_ik', executable='mock_robot', name='mock_robot', output='screen',
+                namespace=namespace, arguments=['--robot', robot])
+
+
+def ros2_control(robot: str, namespace: str) -> list[Node]:
+    """Make a controller_manager on mock hardware, and those who start its controllers."""
+    from ros2_ik.core import shipped_robots
+    from ros2_ik.demo.ros2_control import mock_hardware
+    path = CONTROLLERS / f'{robot}.yaml'
+    if not path.is_file():
+        there = ', '.join(sorted(path.stem for path in CONTROLLERS.glob('*.yaml')))
+        raise ValueError(f"control:=ros2_control has controllers for {there}, not for '{robot}'")
+    if namespace.strip('/'):
+        raise ValueError(f"control:=ros2_control: namespace '{namespace}' is not possible, "
+                         f'{path.name} is for /controller_manager')
+    shipped = shipped_robots()[robot]
+    urdf = ParameterValue(mock_hardware(shipped, shipped.load()), value_type=str)
+    return [
+        Node(package='robot_state_publisher', executable='robot_state_publisher',
+             output='screen', parameters=[{'robot_description': urdf}]),
+        Node(package='controller_manager', executable='ros2_control_node', output='screen',
+             parameters=[str(path)],
+             remappings=[('~/robot_description', '/robot_description')]),
+        *spawners(path),
+    ]
+
+
+def spawners(path: Path) -> list[Node]:
+    """Make those who load the controllers; position controllers stay inactive."""
+    known = yaml.safe_load(path.read_text(encoding='utf-8'))
+    types = {name: content['type']
+             for name, content in known['controller_manager']['ros__parameters'].items()
+             if isinstance(content, dict)}
+    waiting = [name for name, kind in types.items() if kind.startswith('position_controllers/')]
+    active = [name for name in types if name not in waiting]
+    return [Node(package='controller_manager', executable='spawner', output='screen',
+                 arguments=[*names, *options, '--param-file', str(path)])
+            for names, options in ((active, []), (waiting, ['--inactive'])) if names]

@@ -5,9 +5,14 @@ Starts the node ros2_ik.
     ros2 launch ros2_ik ik.launch.py robot:=panda                     a shipped robot
     ros2 launch ros2_ik ik.launch.py robot:=panda scene:=table        a shipped scene, or a file
     ros2 launch ros2_ik ik.launch.py config:=my_cell.yaml namespace:=left
+    ros2 launch ros2_ik ik.launch.py controllers:=panda               those of a shipped robot
 
 Without `robot` the node takes what robot_state_publisher publishes on robot_description, and the
 SRDF from robot_description_semantic. joint_states come from the robot in either case.
+
+`controllers:=panda` tells the node of the joint_trajectory_controllers in
+config/controllers/panda.yaml, which the mock robot has, too; those of another robot are
+parameters in `config` (docs/controllers.md). Without either, nothing moves.
 
 `config` is a parameter file; `ros2 param describe /ros2_ik NAME` explains the parameters:
 
@@ -32,6 +37,8 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription([
         DeclareLaunchArgument('robot', default_value='', description='Shipped robot, such as '
                               'panda. Empty: from the topic robot_description.'),
+        DeclareLaunchArgument('controllers', default_value='', description='Shipped robot whose '
+                              'controllers the node commands. Empty: those of config, if any.'),
         DeclareLaunchArgument('scene', default_value='', description='Shipped scene, such as '
                               'table, or YAML file. Empty: nothing stands round the robot.'),
         DeclareLaunchArgument('config', default_value='',
@@ -44,8 +51,9 @@ def generate_launch_description() -> LaunchDescription:
 
 def make_node(context: LaunchContext) -> list[Node]:
     """Make the node; raises when the robot is unknown or the file is not there."""
-    robot, scene, config = (LaunchConfiguration(name).perform(context)
-                            for name in ('robot', 'scene', 'config'))
+    robot, controllers, scene, config = (
+        LaunchConfiguration(name).perform(context)
+        for name in ('robot', 'controllers', 'scene', 'config'))
     parameters = []
     if config:
         path = Path(config).expanduser()
@@ -54,6 +62,8 @@ def make_node(context: LaunchContext) -> list[Node]:
         parameters.append(str(path))
     if robot:
         parameters.append(description(robot))
+    if controllers:
+        parameters.append(commanded(controllers))
     if scene:
         parameters.append({'scene': ParameterValue(scene, value_type=str)})
     return [Node(package='ros2_ik', executable='ik_node', name='ros2_ik', output='screen',
@@ -67,3 +77,14 @@ def description(name: str) -> dict[str, ParameterValue]:
     texts = {'robot_description': robot.urdf, 'robot_description_semantic': robot.srdf}
     # typed: launch would read the text as YAML
     return {key: ParameterValue(text, value_type=str) for key, text in texts.items() if text}
+
+
+def commanded(name: str) -> dict[str, ParameterValue | list[str]]:
+    """Give the controllers of a shipped robot as parameters."""
+    from ros2_ik.core import shipped_robots, UnknownRobotError
+    from ros2_ik.demo.controlled_groups import node_parameters
+    if name not in shipped_robots():
+        raise UnknownRobotError(name, tuple(shipped_robots()))
+    shipped = shipped_robots()[name]
+    return {key: ParameterValue(value, value_type=str) if isinstance(value, str) else value
+            for key, value in node_parameters(shipped, shipped.load()).items()}

@@ -46,12 +46,12 @@ class Demo:
     def once(self, robot: str, scene: str = '') -> int:
         """Have another process ask one question; returns 0 if the answer holds."""
         from ros2_ik.demo.domain import unused_domain
-        self._shipped(robot, scene)
+        shipped = self._shipped(robot, scene)
         if os.environ.get('ROS_DOMAIN_ID'):
             self._check_domain()
         else:
             os.environ['ROS_DOMAIN_ID'] = str(unused_domain())
-        self._start(robot, scene, echo=False)
+        self._start(shipped, scene, echo=False)
         command = [sys.executable, '-m', 'ros2_ik.demo.once', robot, scene]
         client = subprocess.Popen(command, preexec_fn=prepare)
         try:
@@ -67,7 +67,7 @@ class Demo:
         from ros2_ik.cli.question import BadQuestion
         shipped = self._shipped(robot, scene)
         self._check_domain()
-        self._start(robot, scene, echo=True)
+        self._start(shipped, scene, echo=True)
         from ros2_ik.demo.first_question import ask
         from ros2_ik.demo.hints import hints
         try:
@@ -114,18 +114,23 @@ class Demo:
         return NodeClient('/ros2_ik', lambda: self._stopping
                           or any(child.dead for child in self._children))
 
-    def _start(self, robot: str, scene: str, echo: bool) -> None:
+    def _start(self, robot: 'ShippedRobot', scene: str, echo: bool) -> None:
         from ament_index_python.packages import get_package_prefix, PackageNotFoundError
+
+        from ros2_ik.demo.controlled_groups import node_parameters
         self._check()
         among = f' and the node, scene {scene}' if scene else ' and the node'
-        print(f'ros2_ik: starting {robot}{among}', file=sys.stderr)
+        print(f'ros2_ik: starting {robot.name}{among}', file=sys.stderr)
         try:
             folder = os.path.join(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik')
         except PackageNotFoundError:
             raise Failed('the package is not built: run tools/demo, or colcon build and source '
                          'install/setup.bash') from None
-        given = ['--ros-args', '-p', f'scene:={json.dumps(scene)}'] if scene else []
-        for name, arguments in (('mock_robot', ['--robot', robot]), ('ik_node', given)):
+        parameters = node_parameters(robot, robot.load()) | ({'scene': scene} if scene else {})
+        given = [word for name, value in parameters.items()
+                 for word in ('-p', f'{name}:={json.dumps(value)}')]
+        for name, arguments in (('mock_robot', ['--robot', robot.name]),
+                                ('ik_node', ['--ros-args', *given])):
             command = [sys.executable, os.path.join(folder, name), *arguments]
             self._children.append(Child(name, command, echo))
 

@@ -66,10 +66,15 @@ def ask(client: NodeClient, shipped: ShippedRobot, scene: str = '') -> Asked:
     while True:
         try:
             return Asked(wanted[0], ask_ik(client, service, request, wanted, {}), robot, checker)
-        except BadQuestion as refusal:   # the node may not have read its robot yet
-            if time.monotonic() > deadline or not str(refusal).startswith('INVALID_ROBOT_STATE'):
+        except BadQuestion as refusal:
+            if time.monotonic() > deadline or not _comes_up(str(refusal)):
                 raise
             client.spin_until(lambda: False, 0.1)
+
+
+def _comes_up(refusal: str) -> bool:
+    """Whether the node has not read its robot yet, or has not made its collision geometry."""
+    return refusal.startswith('INVALID_ROBOT_STATE') or 'still being made' in refusal
 
 
 def ask_inside(client: NodeClient, shipped: ShippedRobot,

@@ -1,64 +1,197 @@
-"""A node that looks like a robot: its description, and its joints standing still."""
+"""A node that looks like a robot: its description, its joints, and controllers that move them."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+import random
 import signal
 import sys
+from typing import Any
 
-from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 import rclpy
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from ros2_ik.core import IKError, Robot, shipped_robots, UnknownRobotError
+from ros2_ik.core import IKError, shipped_robots, UnknownRobotError
+from ros2_ik.demo.controlled_groups import controlled_groups, POSITION, TRAJECTORY
+from ros2_ik.demo.mock_controllers import (
+    listen_to_joint_command,
+    MockController,
+    MockJoints,
+    PositionController,
+    TrajectoryController,
+)
 
-PERIOD = 0.01   # seconds between joint_states
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+SWITCHES = {   # parameters that can be set at any time: default and text
+    'publish_joint_states': (True, 'false: joint_states fall silent, the joints go on moving'),
+    'follow': (True, 'false: the joints stay where they are, whatever they are commanded'),
+    'nan_joint': ('', 'a joint whose position and velocity are published as NaN'),
+    'joint_noise': (0.0, 'standard deviation of the published positions [rad] or [m]'),
+}
+
+
+class BadParameter(IKError):
+    """A parameter of the mock robot has a value that makes no sense."""
 
 
 class MockRobot(Node):
     """
     Publishes robot_description and robot_description_semantic once, joint_states at 100 Hz.
 
-    Parameter `robot`: which of the shipped robots. Its actuated joints stand at home.
+    Parameter `robot`: which of the shipped robots. Its joints begin at home and follow
+    - `<group>_controller`, a joint_trajectory_controller, and `<group>_position_controller`, a
+      position controller, of each of its controlled_groups; parameter `active` names those that
+      listen (by default the trajectory controllers; one a joint);
+    - `joint_command`, as simulators have it, in any case.
+    The newest command counts. `rate` [Hz] is that of joint_states; SWITCHES are faults for tests.
     """
 
-    def __init__(self, robot: str) -> None:
+    def __init__(self, robot: str, words: Sequence[str] = ()) -> None:
         super().__init__('mock_robot')
-        described = ParameterDescriptor(description='shipped robot', read_only=True)
-        name = self.declare_parameter('robot', robot, described).value
+        name = self._declare('robot', robot, 'shipped robot', read_only=True)
         shipped = shipped_robots().get(name)
         if shipped is None:
             raise UnknownRobotError(name, tuple(shipped_robots()))
         self._robot = shipped.load()
-        self._values = _positions(self._robot, shipped.home)
+        self._body = MockJoints(self._robot, shipped.home)
+        self._controllers = self._make_controllers(
+            controlled_groups(shipped, self._robot), words)
+        self._period = 1 / self._declare_parameters()
+        listen_to_joint_command(self, self._body, self._release)
         texts = {'robot_description_semantic': self._robot.srdf,
                  'robot_description': self._robot.urdf}
         self._descriptions = [self._publish_text(topic, text)
                               for topic, text in texts.items() if text]
         self._joint_states = self.create_publisher(JointState, 'joint_states', 10)
-        self.create_timer(PERIOD, self._publish_joint_states)
-        self.get_logger().info(f'{name} stands at home, {len(self._values)} joints')
+        self._last = self.get_clock().now()
+        self.create_timer(self._period, self._cycle)
+        self.get_logger().info(f'{name} stands at home, {len(self._body.names)} joints; '
+                               f'controllers: {", ".join(self._controllers)}')
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """This node and those of its controllers, for an executor."""
+        return self, *self._controllers.values()
+
+    def _declare(self, name: str, default: Any, text: str, read_only: bool = False) -> Any:
+        described = ParameterDescriptor(description=text, read_only=read_only)
+        value = self.declare_parameter(name, default, described).value
+        if value is None:   # rcl has no empty lists
+            raise BadParameter(f'{name} has no value')
+        return value
+
+    def _make_controllers(self, groups: dict[str, tuple[str, ...]],
+                          words: Sequence[str]) -> dict[str, MockController]:
+        kinds = {TRAJECTORY: TrajectoryController, POSITION: PositionController}
+        return {group + ending: kind(group + ending, self._body, joints, words,
+                                     self.get_namespace())
+                for group, joints in groups.items() for ending, kind in kinds.items()}
+
+    def _declare_parameters(self) -> float:
+        rate = self._declare('rate', 100.0, 'joint_states a second', read_only=True)
+        if not rate > 0:
+            raise BadParameter(f'rate is {rate}, it must be positive')
+        for name, (default, text) in SWITCHES.items():
+            self._declare(name, default, text)
+        active = [name for name, controller in self._controllers.items()
+                  if isinstance(controller, TrajectoryController)]
+        self._declare('active', active, 'controllers that listen, one a joint')
+        for parameter in self.get_parameters([*SWITCHES, 'active']):
+            if why := self._refusal(parameter):
+                raise BadParameter(why)
+        self._apply(self.get_parameters(['active', 'follow']))
+        self.add_on_set_parameters_callback(self._judge)
+        self.add_post_set_parameters_callback(self._apply)
+        return rate
+
+    def _refusal(self, parameter: Parameter) -> str:
+        name, value = parameter.name, parameter.value
+        if name == 'nan_joint' and value and value not in self._body.states():
+            return f"nan_joint: no joint '{value}'; there are {', '.join(self._body.states())}"
+        if name == 'joint_noise' and not 0 <= value < float('inf'):
+            return f'joint_noise is {value}, it must not be negative'
+        return self._claimed_twice(value) if name == 'active' else ''
+
+    def _claimed_twice(self, active: Iterable[str]) -> str:
+        owners: dict[str, str] = {}
+        for name in active:
+            if name not in self._controllers:
+                return f"active: no controller '{name}'; there are {', '.join(self._controllers)}"
+            for joint in self._controllers[name].joints:
+                if owners.setdefault(joint, name) != name:
+                    return f"active: '{name}' and '{owners[joint]}' both command '{joint}'"
+        return ''
+
+    def _judge(self, parameters: list[Parameter]) -> SetParametersResult:
+        reasons = [why for parameter in parameters if (why := self._refusal(parameter))]
+        return SetParametersResult(successful=not reasons, reason='; '.join(reasons))
+
+    def _apply(self, parameters: list[Parameter]) -> None:
+        for parameter in parameters:
+            if parameter.name == 'active':
+                self._switch_controllers(parameter.value)
+            elif parameter.name == 'follow':
+                self._follow(parameter.value)
+
+    def _switch_controllers(self, active: Iterable[str]) -> None:
+        for name, controller in self._controllers.items():
+            if controller.active != (name in active):
+                controller.deactivate() if controller.active else controller.activate()
+
+    def _follow(self, following: bool) -> None:
+        if following and not self._body.following:   # no step to what was missed
+            self._release(self._body.names)
+            self._body.hold()
+        self._body.following = following
+
+    def _release(self, joints: Iterable[str]) -> None:
+        for controller in self._controllers.values():
+            if not set(joints).isdisjoint(controller.joints):
+                controller.release()
 
     def _publish_text(self, topic: str, text: str) -> object:
         publisher = self.create_publisher(String, topic, LATCHED)
         publisher.publish(String(data=text))
         return publisher   # latched: the text lives as long as the publisher
 
-    def _publish_joint_states(self) -> None:
-        message = JointState(name=list(self._values), position=list(self._values.values()))
-        message.header.stamp = self.get_clock().now().to_msg()
+    def _cycle(self) -> None:
+        now = self.get_clock().now()
+        for name, controller in self._controllers.items():
+            if controller.active and not controller.update(now.nanoseconds):
+                self._deactivate(name)
+        # a cycle after a late one is short, but what came in it took as long as ever
+        elapsed = max((now - self._last).nanoseconds * 1e-9, self._period)
+        for defect in self._body.move(elapsed):
+            self.get_logger().error(f'defect: {defect}')
+        self._last = now
+        if self.get_parameter('publish_joint_states').value:
+            self._publish_joint_states(now)
+
+    def _deactivate(self, name: str) -> None:
+        self.get_logger().error(f'deactivating {name}: its update returned an error')
+        left = [other for other in self.get_parameter('active').value if other != name]
+        self.set_parameters([Parameter('active', Parameter.Type.STRING_ARRAY, left)])
+
+    def _publish_joint_states(self, now: Any) -> None:
+        states = self._body.states()
+        noise, nan_joint = (self.get_parameter(name).value
+                            for name in ('joint_noise', 'nan_joint'))
+        if nan_joint:
+            states[nan_joint] = (float('nan'), float('nan'))
+        message = JointState(
+            name=list(states), velocity=[velocity for _, velocity in states.values()],
+            position=[random.gauss(position, noise) if noise else position
+                      for position, _ in states.values()])
+        message.header.stamp = now.to_msg()
         self._joint_states.publish(message)
-
-
-def _positions(robot: Robot, home: dict[str, float]) -> dict[str, float]:
-    values = robot.to_joints(robot.to_q(home))
-    return {joint.name: float(values[joint.name]) for joint in robot.joints if joint.single}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,16 +205,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(number, lambda *_: stopping.append(True))
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = MockRobot(args.robot)
-    except IKError as error:
+        robot = MockRobot(args.robot, words)
+    except (IKError, InvalidParameterTypeException) as error:
         print(f'mock_robot: {error}', file=sys.stderr)
         rclpy.shutdown()
         return 2
     executor = SingleThreadedExecutor()
-    executor.add_node(node)
+    for node in robot.nodes:
+        executor.add_node(node)
     while not stopping:   # a signal handler runs only when spin_once returns
         executor.spin_once(timeout_sec=0.1)
     executor.shutdown()
-    node.destroy_node()
+    for node in robot.nodes:
+        node.destroy_node()
     rclpy.shutdown()
     return 0

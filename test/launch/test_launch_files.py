@@ -7,8 +7,8 @@ import py_compile
 import pytest
 
 LAUNCH = Path(__file__).parents[2] / 'launch'
-ARGUMENTS = {'ik.launch.py': {'robot', 'config', 'namespace'},
-             'demo.launch.py': {'robot', 'config', 'namespace'}}
+ARGUMENTS = {'ik.launch.py': {'robot', 'controllers', 'scene', 'config', 'namespace'},
+             'demo.launch.py': {'robot', 'control', 'scene', 'config', 'namespace'}}
 
 
 @pytest.mark.parametrize('name', sorted(ARGUMENTS))
@@ -38,14 +38,98 @@ def test_declares_its_arguments_with_a_description_and_a_default(name):
                for argument in own.values())
 
 
-@pytest.mark.parametrize('values, reason', [
-    ({'robot': 'pandaa', 'config': ''}, "did you mean 'panda'"),
-    ({'robot': '', 'config': '/nowhere.yaml'}, 'there is no file /nowhere.yaml'),
-])
-def test_wrong_arguments_are_refused_in_words(values, reason):
-    module = load('ik.launch.py')
+def make(name, function, **values):
+    """Call a function of a launch file with arguments, as launch does."""
+    module = load(name)
     from launch import LaunchContext
     context = LaunchContext()
-    context.launch_configurations.update(values)
+    context.launch_configurations.update(dict.fromkeys(ARGUMENTS[name], '') | values)
+    return context, getattr(module, function)(context)
+
+
+@pytest.mark.parametrize('values, reason', [
+    ({'robot': 'pandaa'}, "did you mean 'panda'"),
+    ({'controllers': 'pandaa'}, "did you mean 'panda'"),
+    ({'config': '/nowhere.yaml'}, 'there is no file /nowhere.yaml'),
+])
+def test_wrong_arguments_are_refused_in_words(values, reason):
     with pytest.raises(Exception, match=reason):
-        module.make_node(context)
+        make('ik.launch.py', 'make_node', **values)
+
+
+@pytest.mark.parametrize('values, reason', [
+    ({'control': 'moc'}, "control: 'moc' is none of mock, ros2_control, none"),
+    ({'control': 'ros2_control', 'robot': 'talos'}, "for panda, ur5, not for 'talos'"),
+    ({'control': 'ros2_control', 'robot': 'ur5', 'namespace': 'cell'}, "namespace 'cell'"),
+])
+def test_wrong_arguments_of_the_demo_are_refused_in_words(values, reason):
+    with pytest.raises(ValueError, match=reason):
+        make('demo.launch.py', 'make_all', **values)
+
+
+def parameters(context, node):
+    """Give the parameters of a node as launch will write them."""
+    from launch_ros.utilities import evaluate_parameters
+    evaluated = evaluate_parameters(context, node._Node__parameters)
+    return {name: value for part in evaluated if isinstance(part, dict)
+            for name, value in part.items()}
+
+
+def test_the_node_is_told_of_the_controllers_of_a_robot():
+    context, (node,) = make('ik.launch.py', 'make_node', controllers='baxter')
+    assert parameters(context, node) == {
+        'controllers': ('left_arm_controller', 'right_arm_controller'),
+        'left_arm_controller.kind': 'joint_trajectory', 'left_arm_controller.group': 'left_arm',
+        'right_arm_controller.kind': 'joint_trajectory',
+        'right_arm_controller.group': 'right_arm'}
+
+
+def test_without_the_argument_it_is_not():
+    context, (node,) = make('ik.launch.py', 'make_node')
+    assert parameters(context, node) == {}
+
+
+def started(context, actions):
+    """Give package, executable and arguments of the nodes among actions."""
+    from launch.substitutions import TextSubstitution
+    from launch.utilities import perform_substitutions
+    from launch_ros.actions import Node
+    for action in actions:
+        if isinstance(action, Node):   # its other words come when it is started
+            words = [word for word in action.cmd[1:]
+                     if all(isinstance(part, TextSubstitution) for part in word)]
+            yield (action.node_package, action.node_executable,
+                   [perform_substitutions(context, word) for word in words])
+
+
+def included(group):
+    """Give the arguments with which a group includes ik.launch.py."""
+    from launch.actions import IncludeLaunchDescription
+    include, = (action for action in group.get_sub_entities()
+                if isinstance(action, IncludeLaunchDescription))
+    return dict(include.launch_arguments)
+
+
+@pytest.mark.parametrize('control', ['mock', 'none'])
+def test_the_mock_robot_is_started(control):
+    context, actions = make('demo.launch.py', 'make_all', robot='ur5', control=control)
+    (package, program, words), = started(context, actions)
+    assert (package, program) == ('ros2_ik', 'mock_robot')
+    assert words[:2] == ['--robot', 'ur5']
+    arguments = included(actions[-1])
+    assert arguments['robot'] == ''
+    assert arguments['controllers'] == ('' if control == 'none' else 'ur5')
+
+
+def test_ros2_control_is_started():
+    context, actions = make('demo.launch.py', 'make_all', robot='panda', control='ros2_control')
+    nodes = {program: words for _, program, words in started(context, actions[:2])}
+    assert set(nodes) == {'robot_state_publisher', 'ros2_control_node'}
+    assert '<ros2_control' in parameters(context, actions[0])['robot_description']
+    yaml = str(LAUNCH.parent / 'config' / 'controllers' / 'panda.yaml')
+    spawners = [words for _, program, words in started(context, actions[2:])]
+    assert [words[:words.index(yaml) + 1] for words in spawners] == [
+        ['joint_state_broadcaster', 'arm_controller', 'hand_controller', '--param-file', yaml],
+        ['arm_position_controller', '--inactive', '--param-file', yaml]]
+    arguments = included(actions[-1])
+    assert arguments['robot'] == arguments['controllers'] == 'panda'

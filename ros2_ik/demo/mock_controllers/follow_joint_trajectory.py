@@ -1,0 +1,133 @@
+"""The action of joint_trajectory_controller, where control_msgs is installed."""
+
+from typing import Any, TYPE_CHECKING
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.task import Future
+
+from ros2_ik.demo.mock_controllers.trajectory_rules import nanoseconds
+
+try:
+    from control_msgs.action import FollowJointTrajectory
+except ImportError:
+    FollowJointTrajectory = None
+
+if TYPE_CHECKING:
+    from ros2_ik.demo.mock_controllers.trajectory_controller import TrajectoryController
+
+MONITOR_PERIOD = 50_000_000   # nanoseconds between feedbacks: action_monitor_rate is 20 Hz
+
+
+def follow_joint_trajectory(controller: 'TrajectoryController') -> 'GoalWatch | None':
+    """Offer `<controller>/follow_joint_trajectory`, or nothing without control_msgs."""
+    return GoalWatch(controller) if FollowJointTrajectory else None
+
+
+class GoalWatch:
+    """
+    Lets goals replace the controller's trajectory, and ends them.
+
+    A new goal aborts the running one; a cancelled one holds the measured position. Without goal
+    tolerances a goal succeeds when its time is up, wherever the joints are.
+    """
+
+    def __init__(self, controller: 'TrajectoryController') -> None:
+        self._controller = controller
+        self._goal: Any = None
+        self._results: dict[bytes, Future] = {}   # of goals whose end is awaited
+        self._fed = 0
+        self._server = ActionServer(
+            controller, FollowJointTrajectory, f'{controller.get_name()}/follow_joint_trajectory',
+            execute_callback=self._execute, goal_callback=self._judge,
+            handle_accepted_callback=self._start, cancel_callback=lambda _: CancelResponse.ACCEPT)
+
+    def _judge(self, request: Any) -> GoalResponse:
+        controller = self._controller
+        if not controller.active:
+            controller.get_logger().error('rejected a goal: the controller is not active')
+            return GoalResponse.REJECT
+        good = controller.accepts(request.trajectory)
+        return GoalResponse.ACCEPT if good else GoalResponse.REJECT
+
+    def _start(self, goal: Any) -> None:
+        self.abort('preempted by a new goal')
+        self._goal, self._fed = goal, 0
+        self._results[bytes(goal.goal_id.uuid)] = Future()
+        self._controller.take(goal.request.trajectory)
+        goal.execute()
+
+    async def _execute(self, goal: Any) -> Any:
+        identity = bytes(goal.goal_id.uuid)
+        result = await self._results[identity]
+        del self._results[identity]
+        return result
+
+    def abort(self, text: str, code: int = -1) -> None:
+        """End the running goal, if there is one."""
+        if self._goal:
+            self._goal.abort()
+            self._end(text, code)
+
+    def _end(self, text: str = '', code: int = 0) -> None:
+        goal, self._goal = self._goal, None
+        self._results[bytes(goal.goal_id.uuid)].set_result(
+            FollowJointTrajectory.Result(error_code=code, error_string=text))
+
+    def update(self, now: int) -> None:
+        """Judge the running goal by the joints' state."""
+        if not self._goal or not self._goal.is_active:
+            return
+        trajectory = self._controller.trajectory
+        if self._goal.is_cancel_requested:
+            self._controller.hold()
+            self._goal.canceled()
+            self._end()
+        elif trajectory is None:
+            self.abort('another commands the joints')
+        elif trajectory.begun:
+            self._judge_errors(now, now - trajectory.end)
+
+    def _judge_errors(self, now: int, late: int) -> None:
+        request, errors = self._goal.request, self._errors()
+        path = _tolerances(request.path_tolerance, errors)
+        end = _tolerances(request.goal_tolerance, errors)
+        patience = nanoseconds(request.goal_time_tolerance)
+        if late < 0:
+            self._feed_back(now)
+            astray = [joint for joint, bound in path.items() if abs(errors[joint]) > bound]
+            self._fail(astray, 'path tolerance violated', -4)
+        elif all(abs(errors[joint]) <= bound for joint, bound in end.items()):
+            self._goal.succeed()
+            self._end('goal successfully reached')
+        elif 0 < patience < late:
+            self._fail(list(end), 'goal tolerance violated', -5)
+
+    def _fail(self, joints: list[str], text: str, code: int) -> None:
+        if joints:
+            self._controller.hold()
+            self.abort(f'{text}: {", ".join(joints)}', code)
+
+    def _errors(self) -> dict[str, float]:
+        body = self._controller.body
+        return {joint: body.commanded[joint] - body.position[joint]
+                for joint in self._controller.joints}
+
+    def _feed_back(self, now: int) -> None:
+        if now - self._fed < MONITOR_PERIOD:
+            return
+        self._fed = now
+        body, joints = self._controller.body, self._controller.joints
+        feedback = FollowJointTrajectory.Feedback(joint_names=list(joints))
+        feedback.header.stamp = self._controller.get_clock().now().to_msg()
+        feedback.desired.positions = [body.commanded[joint] for joint in joints]
+        feedback.actual.positions = [body.position[joint] for joint in joints]
+        feedback.error.positions = list(self._errors().values())
+        self._goal.publish_feedback(feedback)
+
+
+def _tolerances(given: list[Any], joints: dict[str, float]) -> dict[str, float]:
+    """Give the position bounds to check: 0 is the default, which is none, -1 none, too."""
+    if any(tolerance.name not in joints or tolerance.position not in (0.0, -1.0)
+           and tolerance.position < 0 for tolerance in given):
+        return {}   # one that makes no sense puts all back to their defaults
+    return {tolerance.name: tolerance.position for tolerance in given if tolerance.position > 0}

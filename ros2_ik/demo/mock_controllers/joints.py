@@ -1,0 +1,92 @@
+"""The joints of the mock robot: what they are commanded, where they stand, how fast they move."""
+
+from collections.abc import Iterator, Sequence
+import math
+
+from ros2_ik.core import Robot
+
+SLACK = 1e-6       # rad or m beyond a limit that rounding may cause
+HASTE = 1.02       # of the velocity limit that sampling may cause,
+LUMP = 2.2         # and, of a stream of positions, two that come within one cycle
+
+
+class MockJoints:
+    """
+    Joints that stand where they were commanded last; mimic joints follow their leaders.
+
+    position, velocity: as measured after the last `move`, by joint; [rad], [rad/s] or [m], [m/s].
+    commanded: the last command of each joint. following: False is a robot whose motors are off.
+    """
+
+    def __init__(self, robot: Robot, home: dict[str, float]) -> None:
+        values = robot.to_joints(robot.to_q(home))
+        self._joints = {joint.name: joint for joint in robot.joints if joint.single}
+        self._mimics = {name: follower for name, follower in robot.mimics.items()
+                        if follower.leader in self._joints}
+        self.position = {name: float(values[name]) for name in self._joints}
+        self.velocity = dict.fromkeys(self.position, 0.0)
+        self.commanded = dict(self.position)
+        self.following = True
+        self._speeds: dict[str, float] = {}   # of joints whose command says how fast they go
+        self._wrong: dict[str, str] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The joints that can be commanded."""
+        return tuple(self._joints)
+
+    def turning(self, names: Sequence[str]) -> list[bool]:
+        """Say which joints are continuous."""
+        return [self._joints[name].kind == 'continuous' for name in names]
+
+    def command(self, names: Sequence[str], positions: Sequence[float],
+                velocities: Sequence[float] | None = None) -> None:
+        """
+        Command joints; they are there at the next `move`.
+
+        Without velocities the measured ones come from how far the joints got in the cycle.
+        """
+        for i, name in enumerate(names):
+            self.commanded[name] = float(positions[i])
+            if velocities is not None:
+                self._speeds[name] = float(velocities[i])
+
+    def hold(self) -> None:
+        """Forget the commands: stay where measured."""
+        self.commanded = dict(self.position)
+
+    def move(self, seconds: float) -> list[str]:
+        """
+        Go where commanded, in a cycle of so many seconds.
+
+        Gives what has just become wrong with the motion, for the log.
+        """
+        before = self.position
+        self.position = dict(self.commanded if self.following else before)
+        for name, position in self.position.items():
+            moved = position - before[name]
+            speed = moved / seconds if seconds > 0 else 0.0
+            self.velocity[name] = self._speeds.get(name, speed) if self.following else 0.0
+        known, self._wrong = self._wrong, dict(self._defects())
+        self._speeds = {}
+        return [text for name, text in self._wrong.items() if name not in known]
+
+    def _defects(self) -> Iterator[tuple[str, str]]:
+        for name, joint in self._joints.items():
+            position, velocity = self.position[name], self.velocity[name]
+            if not math.isfinite(position):
+                yield name, f'{name} was sent to {position}'
+            elif not joint.lower - SLACK <= position <= joint.upper + SLACK:
+                yield name, (f'{name} is at {position:.6g}, outside its limits '
+                             f'[{joint.lower:.6g}, {joint.upper:.6g}]')
+            elif abs(velocity) > joint.velocity_limit * (HASTE if name in self._speeds else LUMP):
+                yield name, (f'{name} moves at {velocity:.4g}/s, beyond its limit '
+                             f'{joint.velocity_limit:.4g}/s')
+
+    def states(self) -> dict[str, tuple[float, float]]:
+        """Give position and velocity of all joints, mimic joints too, in alphabetical order."""
+        states = {name: (self.position[name], self.velocity[name]) for name in self._joints}
+        for name, (leader, multiplier, offset, _) in self._mimics.items():
+            position, velocity = states[leader]
+            states[name] = multiplier * position + offset, multiplier * velocity
+        return dict(sorted(states.items()))   # as joint_state_broadcaster does

@@ -1,0 +1,105 @@
+"""A joint_trajectory_controller."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from rcl_interfaces.msg import ParameterDescriptor
+from trajectory_msgs.msg import JointTrajectory
+
+from ros2_ik.demo.mock_controllers.controller import MockController, SYSTEM_DEFAULT
+from ros2_ik.demo.mock_controllers.follow_joint_trajectory import (
+    follow_joint_trajectory,
+    GoalWatch,
+)
+from ros2_ik.demo.mock_controllers.joints import MockJoints
+from ros2_ik.demo.mock_controllers.trajectory import Trajectory
+from ros2_ik.demo.mock_controllers.trajectory_rules import nanoseconds, read_knots, refusal
+
+PARAMETERS = {
+    'allow_nonzero_velocity_at_trajectory_end': 'take a last point that moves',
+    'allow_partial_joints_goal': 'take fewer joints; the others hold their last command',
+    'interpolate_from_desired_state': 'begin at the last command, not at the measured state',
+}
+
+
+class TrajectoryController(MockController):
+    """
+    Moves the joints along `~/joint_trajectory` (trajectory_msgs/JointTrajectory).
+
+    The newest trajectory wins, from the measured state on. Where control_msgs is installed there
+    is the action `~/follow_joint_trajectory`, too.
+    """
+
+    def __init__(self, name: str, body: MockJoints, joints: Sequence[str],
+                 words: Sequence[str] = (), namespace: str = '') -> None:
+        super().__init__(name, body, joints, words, namespace)
+        for parameter, text in PARAMETERS.items():
+            self.declare_parameter(parameter, False, ParameterDescriptor(description=text))
+        self.trajectory: Trajectory | None = None
+        self._desired: tuple[np.ndarray, np.ndarray] | None = None   # at the last update
+        self._last_update = 0
+        self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory,
+                                 SYSTEM_DEFAULT)
+        self._goal: GoalWatch | None = follow_joint_trajectory(self)
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        if self._heard() and self.accepts(message):
+            self.take(message)
+
+    def accepts(self, message: JointTrajectory) -> bool:
+        """Say whether it can be taken; the reason why not goes to the log."""
+        partial, moving_end = (self.get_parameter(name).value for name in (
+            'allow_partial_joints_goal', 'allow_nonzero_velocity_at_trajectory_end'))
+        why = refusal(message, self.joints, self.get_clock().now().nanoseconds, partial,
+                      moving_end)
+        if why:
+            self.get_logger().error(f'refused a trajectory: {why}')
+        return not why
+
+    def take(self, message: JointTrajectory) -> None:
+        """Follow a trajectory that is not refused, from the next update on."""
+        commanded = [self.body.commanded[joint] for joint in self.joints]
+        knots = read_knots(message, self.joints, commanded)
+        self.trajectory = Trajectory(knots, nanoseconds(message.header.stamp))
+
+    def hold(self) -> None:
+        """Stop at once, where measured."""
+        self.release()
+        self.body.command(self.joints, self._measured()[0])
+
+    def release(self) -> None:
+        """Forget the trajectory."""
+        self.trajectory = self._desired = None
+
+    def deactivate(self) -> None:
+        """Abort the goal of the action; the joints stay as they were commanded last."""
+        super().deactivate()
+        if self._goal:
+            self._goal.abort('the controller was deactivated')
+
+    def update(self, now: int) -> bool:
+        """Command the joints along the trajectory."""
+        if self._goal:
+            self._goal.update(now)   # judges the last cycle
+        if self.trajectory:
+            fresh = not self.trajectory.begun
+            if fresh:
+                self._begin(self.trajectory, now)
+            position, velocity = self._desired = self.trajectory.sample(now)
+            # where a new trajectory does not begin at the joints, they step
+            steps = fresh and not np.allclose(position, self._measured()[0], rtol=0, atol=1e-9)
+            self.body.command(self.joints, position, None if steps else velocity)
+        self._last_update = now
+        return True
+
+    def _begin(self, trajectory: Trajectory, now: int) -> None:
+        turning = self.body.turning(self.joints)
+        if self._desired and self.get_parameter('interpolate_from_desired_state').value:
+            trajectory.begin(self._last_update, *self._desired, turning)
+        else:
+            trajectory.begin(now, *self._measured(), turning)
+
+    def _measured(self) -> tuple[np.ndarray, np.ndarray]:
+        position, velocity = self.body.position, self.body.velocity
+        return (np.array([position[joint] for joint in self.joints]),
+                np.array([velocity[joint] for joint in self.joints]))

@@ -1,0 +1,138 @@
+"""The mock robot's follow_joint_trajectory, where control_msgs is installed."""
+
+from mock_harness import positions, running, trajectory
+import pytest
+
+pytest.importorskip('control_msgs')
+
+from action_msgs.msg import GoalStatus  # noqa: E402
+from builtin_interfaces.msg import Duration  # noqa: E402
+from control_msgs.action import FollowJointTrajectory  # noqa: E402
+from control_msgs.msg import JointTolerance  # noqa: E402
+from rclpy.action import ActionClient  # noqa: E402
+
+ARM = [f'panda_joint{i}' for i in range(1, 8)]
+HOME = [0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398]
+
+
+@pytest.fixture(scope='module')
+def mock(tmp_path_factory):
+    with running(tmp_path_factory.mktemp('mock')) as mock:
+        yield mock
+
+
+@pytest.fixture(scope='module')
+def client(mock):
+    client = ActionClient(mock.node, FollowJointTrajectory,
+                          'arm_controller/follow_joint_trajectory')
+    mock.until(client.server_is_ready, 'the action')
+    yield client
+    client.destroy()
+
+
+@pytest.fixture
+def arm(mock, client):
+    """Give an arm at home and at rest."""
+    if [mock.rest()[joint] for joint in ARM] != HOME:
+        mock.move('arm_controller/joint_trajectory', trajectory(ARM, (0.3, HOME)))
+    return mock
+
+
+def goal(seconds, shift, *tolerances, patience=0):
+    message = trajectory(ARM, (seconds, [at + shift for at in HOME]))
+    return FollowJointTrajectory.Goal(trajectory=message, goal_tolerance=list(tolerances),
+                                      goal_time_tolerance=Duration(sec=patience))
+
+
+def send(mock, client, request, feedback=None):
+    future = client.send_goal_async(request, feedback)
+    mock.until(future.done, 'an answer to the goal')
+    return future.result()
+
+
+def result(mock, handle):
+    future = handle.get_result_async()
+    mock.until(future.done, 'a result')
+    return future.result().status, future.result().result
+
+
+def test_succeeds_where_it_was_sent(arm, client):
+    heard = []
+    handle = send(arm, client, goal(1.0, 0.2), heard.append)
+    assert handle.accepted
+    status, answer = result(arm, handle)
+    assert (status, answer.error_code) == (GoalStatus.STATUS_SUCCEEDED, 0)
+    assert positions(arm.states[-1])[ARM[0]] == pytest.approx(0.2)
+    assert heard and heard[0].feedback.joint_names == ARM
+
+
+def test_rejects_what_the_topic_refuses(arm, client):
+    request = FollowJointTrajectory.Goal(trajectory=trajectory(ARM[:6], (1.0, HOME[:6])))
+    assert not send(arm, client, request).accepted
+    arm.logged('refused a trajectory: 6 joint names')
+
+
+def test_rejects_when_not_active(arm, client):
+    assert arm.set('active', ['hand_controller']) == ''
+    assert not send(arm, client, goal(1.0, 0.2)).accepted
+    assert arm.set('active', ['arm_controller', 'hand_controller']) == ''
+
+
+def test_a_new_goal_aborts_the_running_one(arm, client):
+    first = send(arm, client, goal(20.0, 0.2))
+    second = send(arm, client, goal(0.5, 0.1))
+    status, answer = result(arm, first)
+    assert (status, answer.error_code) == (GoalStatus.STATUS_ABORTED, -1)
+    assert 'preempted' in answer.error_string
+    assert result(arm, second)[0] == GoalStatus.STATUS_SUCCEEDED
+    assert positions(arm.states[-1])[ARM[0]] == pytest.approx(0.1)
+
+
+def test_cancel_holds_the_position(arm, client):
+    handle = send(arm, client, goal(20.0, 0.5))
+    arm.until(lambda: positions(arm.states[-1])[ARM[0]] > 0.01, 'motion')
+    future = handle.cancel_goal_async()
+    arm.until(future.done, 'an answer to the cancel')
+    status, _ = result(arm, handle)
+    assert status == GoalStatus.STATUS_CANCELED
+    stopped = arm.rest()
+    assert 0.01 < stopped[ARM[0]] < 0.5
+    assert arm.hear(20) == stopped
+
+
+def test_a_topic_message_replaces_the_motion_but_not_the_goal(arm, client):
+    handle = send(arm, client, goal(20.0, 0.5))
+    arm.send('arm_controller/joint_trajectory', trajectory(ARM, (0.5, HOME[:6] + [0.5])),
+             lambda: positions(arm.states[-1])[ARM[6]] < 0.7, 'the other motion')
+    assert result(arm, handle)[0] == GoalStatus.STATUS_SUCCEEDED
+    assert arm.rest()[ARM[6]] == 0.5
+
+
+def test_deactivation_aborts(arm, client):
+    handle = send(arm, client, goal(20.0, 0.5))
+    assert arm.set('active', ['hand_controller']) == ''
+    status, answer = result(arm, handle)
+    assert (status, answer.error_code) == (GoalStatus.STATUS_ABORTED, -1)
+    assert arm.set('active', ['arm_controller', 'hand_controller']) == ''
+
+
+def test_without_tolerances_success_says_nothing_of_the_arm(arm, client):
+    assert arm.set('follow', False) == ''
+    status, _ = result(arm, send(arm, client, goal(0.5, 0.3)))
+    assert status == GoalStatus.STATUS_SUCCEEDED
+    assert positions(arm.states[-1])[ARM[0]] == 0.0
+    assert arm.set('follow', True) == ''
+
+
+def test_tolerances(arm, client):
+    near = JointTolerance(name=ARM[0], position=0.01)
+    assert arm.set('follow', False) == ''
+    status, answer = result(arm, send(arm, client, goal(0.5, 0.3, near, patience=1)))
+    assert (status, answer.error_code) == (GoalStatus.STATUS_ABORTED, -5)
+    request = goal(10.0, 0.3)
+    request.path_tolerance = [near]
+    status, answer = result(arm, send(arm, client, request))
+    assert (status, answer.error_code) == (GoalStatus.STATUS_ABORTED, -4)
+    assert ARM[0] in answer.error_string
+    assert arm.set('follow', True) == ''
+    assert result(arm, send(arm, client, goal(0.5, 0.1, near)))[0] == GoalStatus.STATUS_SUCCEEDED

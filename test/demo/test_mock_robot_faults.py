@@ -1,0 +1,118 @@
+"""Faults of the mock robot that tests can switch on, and settings it refuses."""
+
+import math
+import statistics
+import subprocess
+import sys
+
+from mock_harness import positions, PROGRAM, running, trajectory, velocities
+import pytest
+
+ARM = [f'panda_joint{i}' for i in range(1, 8)]
+TOPIC = 'arm_controller/joint_trajectory'
+
+
+@pytest.fixture(scope='module')
+def mock(tmp_path_factory):
+    with running(tmp_path_factory.mktemp('mock')) as mock:
+        yield mock
+
+
+def shifted(mock, by):
+    at = mock.rest()
+    return [at[ARM[0]] + by, *(at[joint] for joint in ARM[1:])]
+
+
+def test_joint_states_fall_silent_while_it_moves_on(mock):
+    goal = shifted(mock, 0.4)
+    start = positions(mock.states[-1])
+    mock.send(TOPIC, trajectory(ARM, (1.0, goal)),
+              lambda: positions(mock.states[-1]) != start, 'motion')
+    assert mock.set('publish_joint_states', False) == ''
+    for _ in range(3):   # those on their way
+        mock.get('rate')
+    count = len(mock.states)
+    for _ in range(50):
+        mock.get('rate')
+    assert len(mock.states) == count
+    assert mock.set('publish_joint_states', True) == ''
+    assert mock.rest()[ARM[0]] == pytest.approx(goal[0])
+
+
+def test_nan_in_a_joint_that_moves_well(mock):
+    goal = shifted(mock, -0.2)
+    assert mock.set('nan_joint', ARM[0]) == ''
+    mock.until(lambda: math.isnan(positions(mock.states[-1])[ARM[0]]), 'NaN')
+    assert math.isnan(velocities(mock.states[-1])[ARM[0]])
+    assert math.isfinite(positions(mock.states[-1])[ARM[1]])
+    known = mock.log.count('defect')
+    mock.send(TOPIC, trajectory(ARM, (0.5, [*goal[:1], goal[1] + 0.1, *goal[2:]])),
+              lambda: abs(positions(mock.states[-1])[ARM[1]] - goal[1] - 0.1) < 1e-9, 'arrival')
+    assert mock.set('nan_joint', '') == ''
+    mock.until(lambda: positions(mock.states[-1])[ARM[0]] == pytest.approx(goal[0]), 'a number')
+    assert mock.log.count('defect') == known
+
+
+def test_noise(mock):
+    truth = mock.rest()
+    assert mock.set('joint_noise', 0.01) == ''
+    mock.until(lambda: positions(mock.states[-1])[ARM[0]] != truth[ARM[0]], 'noise')
+    first = len(mock.states)
+    mock.hear(200)
+    errors = [positions(state)[joint] - truth[joint]
+              for state in mock.states[first:] for joint in ARM]
+    assert statistics.pstdev(errors) == pytest.approx(0.01, rel=0.2)
+    assert mock.set('joint_noise', 0.0) == ''
+    mock.until(lambda: positions(mock.states[-1]) == truth, 'no noise')
+
+
+def test_it_does_not_follow_and_does_not_catch_up(mock):
+    goal = shifted(mock, 0.3)
+    start = positions(mock.states[-1])
+    assert mock.set('follow', False) == ''
+    for _ in range(5):   # no sign that it arrived
+        mock.send(TOPIC, trajectory(ARM, (0.2, goal)), lambda: True, 'nothing')
+        assert mock.hear(10) == start
+    assert mock.set('follow', True) == ''
+    assert mock.hear(50) == start
+    states = mock.move(TOPIC, trajectory(ARM, (0.2, goal)))
+    assert positions(states[-1])[ARM[0]] == pytest.approx(goal[0])
+
+
+@pytest.mark.parametrize(('name', 'value', 'reason'), [
+    ('nan_joint', 'x', "no joint 'x'; there are panda_finger_joint1"),
+    ('joint_noise', -1.0, 'joint_noise is -1.0'),
+    ('joint_noise', math.nan, 'joint_noise is nan'),
+    ('rate', 10.0, 'read-only'),
+])
+def test_settings_that_are_refused(mock, name, value, reason):
+    before = mock.get(name)
+    assert reason in mock.set(name, value)
+    assert mock.get(name) == before
+
+
+def test_settings_at_the_start(tmp_path):
+    with running(tmp_path, '--ros-args', '-p', 'rate:=20.0', '-p', 'follow:=false') as mock:
+        mock.hear(40)
+        stamps = [s.header.stamp.sec + s.header.stamp.nanosec * 1e-9 for s in mock.states]
+        periods = [b - a for a, b in zip(stamps, stamps[1:], strict=False)]
+        assert statistics.median(periods) == pytest.approx(0.05, rel=0.2)
+        start = mock.rest()
+        mock.send(TOPIC, trajectory(ARM, (0.2, [0.1] * 7)), lambda: True, 'nothing')
+        assert mock.hear(20) == start
+
+
+@pytest.mark.parametrize(('words', 'reason'), [
+    (['-p', 'rate:=0.0'], 'rate is 0.0'),
+    (['-p', 'rate:=nan'], 'rate'),
+    (['-p', 'nan_joint:=x'], "no joint 'x'"),
+    (['-p', 'follow:=3'], 'follow'),
+    (['-p', 'active:=[x]'], "no controller 'x'"),
+    (['-p', 'active:=[]'], 'active has no value'),
+    (['-p', 'arm_controller:joints:=[x]'], "unknown joint 'x'"),
+])
+def test_a_start_that_is_refused(words, reason):
+    run = subprocess.run([sys.executable, PROGRAM, '--ros-args', *words], capture_output=True,
+                         text=True, timeout=60)
+    assert run.returncode == 2, run.stderr
+    assert reason in run.stderr and 'Traceback' not in run.stderr

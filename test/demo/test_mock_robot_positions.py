@@ -1,0 +1,154 @@
+"""The mock robot's position controller and joint_command; one owner a joint."""
+
+import math
+from pathlib import Path
+
+from mock_harness import positions, running, seconds, trajectory, velocities
+import pytest
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+ARM = [f'panda_joint{i}' for i in range(1, 8)]
+COMMANDS = 'arm_position_controller/commands'
+CONTROLLERS = Path(__file__).parents[2] / 'config' / 'controllers'
+
+
+@pytest.fixture(scope='module')
+def mock(tmp_path_factory):
+    with running(tmp_path_factory.mktemp('mock')) as mock:
+        yield mock
+
+
+@pytest.fixture
+def streamed(mock):
+    """Give the mock with its position controller active."""
+    assert mock.set('active', ['arm_position_controller', 'hand_controller']) == ''
+    yield mock
+    assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
+
+
+def command(*values):
+    return Float64MultiArray(data=[float(value) for value in values])
+
+
+def arm(state):
+    return [positions(state)[joint] for joint in ARM]
+
+
+def test_steps_at_once_and_shows_how_fast(streamed):
+    streamed.move(COMMANDS, command(0.0, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
+    states = streamed.move(COMMANDS, command(0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
+    assert arm(states[1]) == pytest.approx([0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7])
+    assert velocities(states[1])[ARM[0]] == pytest.approx(
+        0.3 / max(seconds(states[1], states[0]), 0.01))
+    streamed.logged('defect: panda_joint1 moves at')
+
+
+def test_small_steps_are_no_defect(streamed):
+    start = arm(streamed.states[-1])
+    known = streamed.log.count('defect: panda_joint1 moves at')
+    for i in range(5):
+        streamed.move(COMMANDS, command(start[0] - 0.04 * (i + 1), *start[1:]))   # 4 rad/s
+    assert streamed.log.count('defect: panda_joint1 moves at') == known
+    streamed.move(COMMANDS, command(start[0], *start[1:]))   # 20 rad/s, its limit is 2.2
+    streamed.logged('defect: panda_joint1 moves at', known)
+
+
+@pytest.mark.parametrize('values', [[math.nan] + [0.0] * 6, [0.0] * 6 + [math.inf],
+                                    [-math.inf] * 3])
+def test_what_is_not_finite_is_dropped(streamed, values):
+    streamed.refused(COMMANDS, command(*values), 'dropped a command that is not finite')
+    assert 'arm_position_controller' in streamed.get('active')
+
+
+@pytest.mark.parametrize('count', [0, 6, 8])
+def test_the_wrong_length_deactivates(streamed, count):
+    streamed.refused(COMMANDS, command(*[0.1] * count), f'command of {count} values for 7 joints')
+    streamed.until(lambda: streamed.get('active') == ['hand_controller'], 'deactivation')
+    streamed.refused(COMMANDS, command(*[0.1] * 7), 'ignored a command: the controller is not')
+
+
+def test_only_the_active_one_listens(mock):
+    mock.refused(COMMANDS, command(*[0.1] * 7), 'the controller is not active')
+    assert mock.set('active', ['arm_position_controller']) == ''
+    mock.refused('arm_controller/joint_trajectory', trajectory(ARM, (0.3, [0.1] * 7)),
+                 'the controller is not active')
+    assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
+
+
+def test_switching_stops_the_motion(mock):
+    start = arm(mock.states[-1])
+    mock.send('arm_controller/joint_trajectory',
+              trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
+              lambda: arm(mock.states[-1]) != start, 'motion')
+    assert mock.set('active', ['arm_position_controller']) == ''
+    stopped = mock.rest()
+    assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
+    assert mock.hear(20) == stopped
+
+
+@pytest.mark.parametrize(('active', 'reason'), [
+    (['arm_controler'], "no controller 'arm_controler'; there are arm_controller, arm_pos"),
+    (['arm_controller', 'arm_position_controller'], "both command 'panda_joint1'"),
+])
+def test_what_cannot_be_active(mock, active, reason):
+    before = mock.get('active')
+    assert reason in mock.set('active', active)
+    assert mock.get('active') == before
+
+
+def test_the_joints_of_a_controller_can_be_asked(mock):
+    assert mock.get('joints', 'arm_position_controller') == ARM
+    assert mock.get('joints', 'arm_controller') == ARM
+    assert mock.get('joints', 'hand_controller') == ['panda_finger_joint1']
+    assert 'read-only' in mock.set('joints', ['x'], 'arm_controller')
+
+
+def test_joint_command_moves_joints_by_name(mock):
+    start = positions(mock.states[-1])
+    states = mock.move('joint_command', JointState(name=['panda_joint5', 'x', 'panda_joint1'],
+                                                   position=[0.01, 7.0, start['panda_joint1']]))
+    end = start | {'panda_joint5': 0.01}
+    assert positions(states[-1]) == pytest.approx(end)
+    mock.logged("joint_command: no joints ['x']")
+    mock.refused('joint_command', JointState(name=ARM, position=[0.0]), '1 positions for 7 names')
+
+
+def test_joint_command_takes_the_joints_from_a_trajectory(mock):
+    start = arm(mock.states[-1])
+    mock.send('arm_controller/joint_trajectory',
+              trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
+              lambda: arm(mock.states[-1]) != start, 'motion')
+    mock.send('joint_command', JointState(name=ARM, position=start),
+              lambda: arm(mock.states[-1]) == start, 'the way back')
+    mock.hear(20)
+    assert arm(mock.states[-1]) == start
+
+
+def test_parameters_of_the_controllers_from_a_file(tmp_path):
+    file = tmp_path / 'controllers.yaml'
+    order = ', '.join(ARM[::-1])
+    file.write_text(f'arm_position_controller: {{ros__parameters: {{joints: [{order}]}}}}\n'
+                    'mock_robot: {ros__parameters: {active: [arm_position_controller]}}\n')
+    with running(tmp_path, '--ros-args', '--params-file', str(file), '-r',
+                 '__node:=mock_robot') as mock:   # as launch starts it
+        assert mock.get('joints', 'arm_position_controller') == ARM[::-1]
+        states = mock.move(COMMANDS, command(0.7, 1.5, 0.0, -2.3, 0.0, -0.7, 0.1))
+        assert arm(states[-1]) == [0.1, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7]
+
+
+def test_the_yaml_of_ros2_control_fits_the_mock(tmp_path):
+    with running(tmp_path, '--robot', 'ur5', '--ros-args', '--params-file',
+                 str(CONTROLLERS / 'ur5.yaml')) as mock:
+        joints = mock.get('joints', 'manipulator_controller')
+        goal = [mock.states[-1].position[mock.states[-1].name.index(j)] + 0.1 for j in joints]
+        states = mock.move('manipulator_controller/joint_trajectory',
+                           trajectory(joints, (0.5, goal)))
+        assert [positions(states[-1])[joint] for joint in joints] == pytest.approx(goal)
+        assert mock.set('active', ['manipulator_position_controller']) == ''
+        mock.refused('manipulator_position_controller/commands', command(0.1), 'command of 1 val')
+        mock.until(lambda: mock.get('active') == [], 'deactivation')
+        assert mock.set('active', ['manipulator_controller']) == ''
+        assert mock.set('active', []) == ''
+        mock.refused('manipulator_controller/joint_trajectory',
+                     trajectory(joints, (0.5, goal)), 'the controller is not active')

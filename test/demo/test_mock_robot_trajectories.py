@@ -1,0 +1,268 @@
+"""The mock robot's joint_trajectory_controller: follows, refuses, replaces, as the real one."""
+
+import math
+import time
+
+from mock_harness import positions, running, seconds, trajectory, velocities
+import pytest
+
+ARM = [f'panda_joint{i}' for i in range(1, 8)]
+TOPIC = 'arm_controller/joint_trajectory'
+HOME = [0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398]
+
+
+@pytest.fixture(scope='module')
+def mock(tmp_path_factory):
+    with running(tmp_path_factory.mktemp('mock')) as mock:
+        yield mock
+
+
+@pytest.fixture
+def home(mock):
+    """Give the arm's joints at rest at home."""
+    mock.rest()
+    if [positions(mock.states[-1])[joint] for joint in ARM] != HOME:
+        mock.move(TOPIC, trajectory(ARM, (0.2, HOME)))
+    return dict(zip(ARM, HOME, strict=True))
+
+
+def moved(*by):
+    """Give the arm's joints at home, but for the first few."""
+    return [at + (by[i] if i < len(by) else 0.0) for i, at in enumerate(HOME)]
+
+
+def follows(states, formula, until):
+    """Judge each sample of joint 1 by a formula t -> (position, velocity)."""
+    judged = 0
+    for state in states:
+        t = seconds(state, states[0])
+        if not 0 < t < until:
+            continue
+        position, velocity = formula(t)
+        assert positions(state)[ARM[0]] == pytest.approx(position, abs=1e-6)
+        assert velocities(state)[ARM[0]] == pytest.approx(velocity, abs=1e-5)
+        judged += 1
+    assert judged >= 5
+
+
+def cubic(t, T, p, v, end, w):
+    """Cubic from p with velocity v to `end` with velocity w, in time T."""
+    c = (3 * (end - p) - (2 * v + w) * T) / T**2
+    d = (2 * (p - end) + (v + w) * T) / T**3
+    return p + v * t + c * t**2 + d * t**3, v + 2 * c * t + 3 * d * t**2
+
+
+def test_linear_between_positions(mock, home):
+    states = mock.move(TOPIC, trajectory(ARM, (0.4, moved(0.2)), (0.8, moved(0.1))))
+    follows(states, lambda t: (0.5 * t, 0.5), 0.4)
+    follows(states, lambda t: (0.5 * t, 0.5) if t < 0.4 else (0.2 - 0.25 * (t - 0.4), -0.25), 0.8)
+    assert positions(states[-1])[ARM[0]] == pytest.approx(0.1, abs=1e-12)
+    assert not any(states[-1].velocity)
+
+
+def test_cubic_with_velocities(mock, home):
+    states = mock.move(TOPIC, trajectory(ARM, (0.4, moved(0.2), [0.5] * 7),
+                                         (0.8, moved(0.3), [0.0] * 7)))
+    follows(states, lambda t: cubic(t, 0.4, 0.0, 0.0, 0.2, 0.5) if t < 0.4
+            else cubic(t - 0.4, 0.4, 0.2, 0.5, 0.3, 0.0), 0.8)
+
+
+def test_quintic_with_accelerations_but_from_the_measured_state_cubic(mock, home):
+    still = [0.0] * 7
+    states = mock.move(TOPIC, trajectory(ARM, (0.4, moved(0.2), still, still),
+                                         (0.8, moved(0.4), still, still)))
+
+    def formula(t):
+        if t < 0.4:
+            return cubic(t, 0.4, 0.0, 0.0, 0.2, 0.0)
+        s = (t - 0.4) / 0.4
+        return (0.2 + 0.2 * (10 * s**3 - 15 * s**4 + 6 * s**5),
+                0.2 * (30 * s**2 - 60 * s**3 + 30 * s**4) / 0.4)
+    follows(states, formula, 0.8)
+
+
+def test_joints_in_any_order(mock, home):
+    goal = dict(zip(ARM, moved(0.1, 0.2, -0.1, 0.3, 0.05, -0.2, 0.15), strict=True))
+    names = ARM[::-1]
+    states = mock.move(TOPIC, trajectory(names, (0.4, [goal[name] for name in names])))
+    assert {name: positions(states[-1])[name] for name in ARM} == pytest.approx(goal)
+
+
+def test_states_are_in_alphabetical_order_with_mimic_joints(mock):
+    names = mock.states[-1].name
+    assert names == sorted(names) and set(names) == {
+        *ARM, 'panda_finger_joint1', 'panda_finger_joint2'}
+    states = mock.move('hand_controller/joint_trajectory',
+                       trajectory(['panda_finger_joint1'], (0.3, [0.03])))
+    for state in states:
+        at, fast = positions(state), velocities(state)
+        assert at['panda_finger_joint2'] == at['panda_finger_joint1']
+        assert fast['panda_finger_joint2'] == fast['panda_finger_joint1']
+    assert positions(states[-1])['panda_finger_joint2'] == pytest.approx(0.03)
+
+
+GOAL, STILL = moved(0.2), [0.0] * 7
+
+
+@pytest.mark.parametrize(('message', 'reason'), [
+    (trajectory([], (0.3, [])), 'no joint names'),
+    (trajectory(ARM[:6], (0.3, GOAL[:6])), '6 joint names, the controller has 7'),
+    (trajectory([*ARM, 'x'], (0.3, [*GOAL, 0.0])), '8 joint names'),
+    (trajectory([*ARM[:6], 'panda_finger_joint1'], (0.3, GOAL)),
+     "joints of others: ['panda_finger_joint1']"),
+    (trajectory(ARM), 'no points'),
+    (trajectory(ARM, (0.3, GOAL), (0.3, GOAL)), 'time_from_start does not increase'),
+    (trajectory(ARM, (0.3, GOAL), (0.2, GOAL)), 'point 1 has 0.2 s'),
+    (trajectory(ARM, (0.0, GOAL), (0.0, GOAL)), 'point 1 has 0 s'),
+    (trajectory(ARM, (0.3, GOAL, [0.0] * 6 + [2e-7])), 'the last point has velocities'),
+    (trajectory(ARM, (0.3, GOAL), stamp=time.time() - 60), 'by header.stamp'),
+    (trajectory(ARM, (0.3, GOAL[:6])), 'has 6 positions for 7 joints'),
+    (trajectory(ARM, (0.3, [], STILL)), 'has 0 positions for 7 joints'),
+    (trajectory(ARM, (0.3, GOAL, STILL[:3])), 'has 3 velocities'),
+    (trajectory(ARM, (0.3, GOAL, STILL, STILL[:4])), 'has 4 accelerations'),
+    (trajectory(ARM, (0.3, GOAL, STILL, STILL, STILL)), 'has effort'),
+])
+def test_refusals(mock, home, message, reason):
+    mock.refused(TOPIC, message, reason)
+
+
+def test_nothing_is_refused_that_the_real_one_takes(mock, home):
+    states = mock.move(TOPIC, trajectory(ARM, (0.3, GOAL, [1e-7] * 7)))
+    assert positions(states[-1])[ARM[0]] == pytest.approx(0.2)
+    assert 'defect' not in mock.log
+
+
+def test_a_first_point_at_time_0_is_a_step(mock, home):
+    states = mock.move(TOPIC, trajectory(ARM, (0.0, moved(0.5)), (0.3, moved(0.6))))
+    assert positions(states[1])[ARM[0]] == pytest.approx(0.5)
+    assert velocities(states[1])[ARM[0]] == pytest.approx(
+        0.5 / max(seconds(states[1], states[0]), 0.01))
+    mock.logged('defect: panda_joint1 moves at')
+
+
+def test_a_single_point_at_time_0_is_a_step(mock, home):
+    states = mock.move(TOPIC, trajectory(ARM, (0.0, moved(0.5))))
+    assert positions(states[1])[ARM[0]] == 0.5
+
+
+def moving(mock, message):
+    """Send a trajectory; gives the states from when it moves on, some of them, before its end."""
+    start = mock.rest()
+    mock.send(TOPIC, message, lambda: positions(mock.states[-1]) != start, 'motion')
+    first = len(mock.states) - 1
+    mock.hear(10)
+    return mock.states[first:]
+
+
+def replace(mock):
+    """End a long motion by a short one."""
+    mock.send(TOPIC, trajectory(ARM, (0.3, HOME)),
+              lambda: velocities(mock.states[-1])[ARM[0]] < 0, 'the way back')
+
+
+def since(state, stamp):
+    return state.header.stamp.sec + state.header.stamp.nanosec * 1e-9 - stamp
+
+
+def test_a_past_stamp_is_joined_midway(mock, home):
+    stamp = math.floor(time.time()) - 60.0
+    states = moving(mock, trajectory(ARM, (50.0, moved(0.2)), (200.0, moved(0.8)), stamp=stamp))
+    for state in states:
+        expected = 0.2 + 0.6 * (since(state, stamp) - 50) / 150
+        assert positions(state)[ARM[0]] == pytest.approx(expected, abs=1e-6)
+    replace(mock)
+
+
+def test_a_future_stamp_is_approached_from_now_on(mock, home):
+    stamp = math.floor(time.time()) + 100.0
+    states = moving(mock, trajectory(ARM, (10.0, moved(0.2)), stamp=stamp))
+    for state in states:
+        left = 10 - since(state, stamp)
+        assert positions(state)[ARM[0]] == pytest.approx(
+            0.2 - velocities(state)[ARM[0]] * left, abs=1e-6)
+    replace(mock)
+
+
+def test_the_newest_trajectory_wins_from_the_measured_state_on(mock, home):
+    moving(mock, trajectory(ARM, (1.0, moved(1.0))))
+    count = len(mock.states)
+    mock.send(TOPIC, trajectory(ARM, (2.0, moved(0.0, 0.1))),
+              lambda: velocities(mock.states[-1])[ARM[0]] < 0, 'the way back')
+    assert mock.rest()[ARM[1]] == pytest.approx(HOME[1] + 0.1)
+    for before, after in zip(mock.states[count:], mock.states[count + 1:], strict=False):
+        far = abs(positions(after)[ARM[0]] - positions(before)[ARM[0]])
+        assert far <= 1.001 * seconds(after, before) + 1e-9   # no step
+    mock.hear(20)
+    assert positions(mock.states[-1])[ARM[0]] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_nan_is_taken_and_cannot_be_overlooked(mock, home):
+    known = mock.log.count('defect: panda_joint3 was sent to nan')
+    mock.send(TOPIC, trajectory(ARM, (0.3, [0.1, 0.1, math.nan, *HOME[3:]])),
+              lambda: math.isnan(positions(mock.states[-1])[ARM[2]]), 'NaN')
+    mock.logged('defect: panda_joint3 was sent to nan', known)
+    mock.send(TOPIC, trajectory(ARM, (0.3, HOME)),
+              lambda: not math.isnan(positions(mock.states[-1])[ARM[2]]), 'a number')
+
+
+def test_limits_are_not_looked_at_but_told(mock, home):
+    mock.move(TOPIC, trajectory(ARM, (2.0, moved(3.0))))
+    mock.logged('defect: panda_joint1 is at')
+    assert positions(mock.states[-1])[ARM[0]] == pytest.approx(3.0)
+    mock.move(TOPIC, trajectory(ARM, (2.0, HOME)))
+    known = mock.log.count('defect: panda_joint2 moves at')
+    mock.move(TOPIC, trajectory(ARM, (0.2, moved(0.0, 1.0))))
+    mock.logged('defect: panda_joint2 moves at', known)
+
+
+def test_an_end_that_moves_where_allowed(mock, home):
+    name = 'allow_nonzero_velocity_at_trajectory_end'
+    assert mock.set(name, True, 'arm_controller') == ''
+    states = mock.move(TOPIC, trajectory(ARM, (0.4, moved(0.1), [0.5] * 7)))
+    follows(states, lambda t: cubic(t, 0.4, 0.0, 0.0, 0.1, 0.5), 0.4)
+    assert mock.set(name, False, 'arm_controller') == ''
+
+
+def test_some_joints_where_allowed(mock, home):
+    assert mock.set('allow_partial_joints_goal', True, 'arm_controller') == ''
+    states = mock.move(TOPIC, trajectory(ARM[3:4], (0.3, [-2.0])))
+    assert [positions(states[-1])[joint] for joint in ARM] == pytest.approx(
+        [*HOME[:3], -2.0, *HOME[4:]])
+    assert mock.set('allow_partial_joints_goal', False, 'arm_controller') == ''
+
+
+def test_the_others_of_a_name_given_twice_go_astray(mock, home):
+    states = mock.move(TOPIC, trajectory([*ARM[:6], ARM[0]], (1.0, HOME)))
+    assert positions(states[-1])[ARM[6]] == 0.0   # the real one does not notice, either
+
+
+def test_continuous_joints_take_the_short_way_others_do_not(tmp_path):
+    joints = [f'j2s6s200_joint_{i}' for i in range(1, 7)]
+    with running(tmp_path, '--robot', 'kinova') as mock:
+        home = mock.rest()
+        goal = [home[joint] for joint in joints]
+        goal[0] += 4 * math.pi - 0.2
+        goal[1] += 0.3
+        topic = 'end_effector_controller/joint_trajectory'
+        states = mock.move(topic, trajectory(joints, (1.0, goal)))
+        path = [positions(state)[joints[0]] - home[joints[0]] for state in states]
+        assert min(path) == pytest.approx(-0.2) and max(path) == pytest.approx(0.0)
+        goal[1] += 2.0
+        states = mock.move(topic, trajectory(joints, (3.0, goal)))
+        assert positions(states[-1])[joints[1]] == pytest.approx(goal[1])
+        assert positions(states[-1])[joints[0]] == pytest.approx(home[joints[0]] - 0.2)
+
+
+def test_both_arms_of_baxter(tmp_path):
+    with running(tmp_path, '--robot', 'baxter') as mock:
+        home = mock.rest()
+        for i, side in enumerate(('left', 'right')):
+            joints = [f'{side}_{joint}' for joint in ('s0', 's1', 'e0', 'e1', 'w0', 'w1', 'w2')]
+            goal = [home[joint] + 0.1 for joint in joints]
+            mock.send(f'{side}_arm_controller/joint_trajectory',
+                      trajectory(joints, (1.0 + i, goal)),
+                      lambda side=side: velocities(mock.states[-1])[f'{side}_s0'] > 0, side)
+        end = mock.rest()
+        assert end['left_w2'] == pytest.approx(home['left_w2'] + 0.1)
+        assert end['right_w2'] == pytest.approx(home['right_w2'] + 0.1)
+        assert end['head_pan'] == home['head_pan']
