@@ -1,5 +1,5 @@
 """
-ComputeIK of a running node against an empty service, over DDS between processes.
+ComputeIK and SolveConstrainedIK of a running node, over DDS between processes.
 
     tools/run python benchmarks/service.py [--robot panda] [--count 500]
 
@@ -10,7 +10,11 @@ with nothing) and the node with a shipped robot, in two processes, and prints ro
 2. ComputeIK for random reachable poses, as a whole and less the solver's own time, with the
    ratios of the latter to the empty services, all three asked in turns;
 3. ComputeIK for reachable poses while four other processes ask for unreachable ones without a
-   pause, and the empty service beside it: what the machine itself costs under that load.
+   pause, and the empty service beside it: what the machine itself costs under that load;
+4. goals of the action for the poses of 2, from sending to result, and the time from a request to
+   cancel a goal for an unreachable pose to its result;
+5. ComputeIK as in 2, and the empty service, in turns without and with goals for unreachable poses
+   that run in the goals' worker processes.
 """
 
 import argparse
@@ -26,6 +30,7 @@ os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
 
 from geometry_msgs.msg import PoseStamped
+from goal_round_trips import cancel_times, ENDLESS, Goals
 import numpy as np
 import pinocchio as pin
 import rclpy
@@ -80,13 +85,17 @@ class Client:
         return call
 
 
-def request(target: np.ndarray) -> ComputeIK.Request:
-    pose = PoseStamped()
-    position, orientation = pose.pose.position, pose.pose.orientation
+def pose(target: np.ndarray) -> PoseStamped:
+    message = PoseStamped()
+    position, orientation = message.pose.position, message.pose.orientation
     position.x, position.y, position.z = target[:3, 3].tolist()
     quaternion = pin.Quaternion(target[:3, :3]).coeffs().tolist()
     orientation.x, orientation.y, orientation.z, orientation.w = quaternion
-    return ComputeIK.Request(targets=[pose])
+    return message
+
+
+def request(target: np.ndarray) -> ComputeIK.Request:
+    return ComputeIK.Request(targets=[pose(target)])
 
 
 def targets(robot: Robot, tip: str, seed: int, shift: float = 0.0) -> Iterator[np.ndarray]:
@@ -103,8 +112,8 @@ def targets(robot: Robot, tip: str, seed: int, shift: float = 0.0) -> Iterator[n
 
 def report(name: str, seconds: Sequence[float]) -> float:
     ms = np.array(seconds) * 1e3
-    print(f'{name:52s} median {np.median(ms):6.2f} ms   p99 {np.percentile(ms, 99):6.2f}   '
-          f'max {ms.max():6.2f}', flush=True)
+    print(f'{name:52s} median {np.median(ms):6.2f} ms   p95 {np.percentile(ms, 95):6.2f}   '
+          f'p99 {np.percentile(ms, 99):6.2f}   max {ms.max():6.2f}', flush=True)
     return float(np.median(ms))
 
 
@@ -134,8 +143,39 @@ def measure(robot: Robot, tip: str, arguments: argparse.Namespace) -> None:
     solved = sum(answer.status == 1 for answer, _ in answers)
     print(f'  {rest / base:.2f} times Trigger, {rest / typed:.2f} times the empty service of its '
           f'type; solved {solved} of {len(answers)}')
-    with_disturbance(arguments, lambda: (empty(Trigger.Request())[1],
-                                         compute_ik(request(next(poses)))))
+    def both() -> tuple[float, tuple[ComputeIK.Response, float]]:
+        return empty(Trigger.Request())[1], compute_ik(request(next(poses)))
+
+    with_disturbance(arguments, both)
+    goals = Goals(client.node, client.executor)
+    far = (pose(target) for target in targets(robot, tip, 2, shift=50.0))
+    action(goals, poses, far, arguments)
+    beside_goals(goals, far, arguments.count, both)
+
+
+def action(goals: Goals, poses: Iterator[np.ndarray], far: Iterator[PoseStamped],
+           arguments: argparse.Namespace) -> None:
+    answers = [goals.round_trip(pose(next(poses))) for _ in range(20 + arguments.count)][20:]
+    report('SolveConstrainedIK', [seconds for _, seconds in answers])
+    solved = sum(answer.result.status == 1 for answer, _ in answers)
+    print(f'  solved {solved} of {len(answers)}')
+    report('from cancelling a goal to its result',
+           cancel_times(goals, far, max(20, arguments.count // 5)))
+
+
+def beside_goals(goals: Goals, far: Iterator[PoseStamped], count: int, both: Callable) -> None:
+    """Ask without and with goals that run, in turns of a hundred: the machine's load changes."""
+    idle, loaded = [], []
+    for _ in range(max(1, count // 100)):
+        idle += [both() for _ in range(100)]
+        running = [goals.send(next(far), ENDLESS) for _ in range(4)]
+        loaded += [both() for _ in range(100)]
+        for handle, _ in running:
+            handle.cancel_goal_async()
+        goals.wait(lambda running=running: all(result.done() for _, result in running))
+    for name, rounds in (('without goals', idle), ('beside 4 goals', loaded)):
+        report(f'empty service {name}', [seconds for seconds, _ in rounds])
+        report(f'ComputeIK {name}', [seconds for _, (_, seconds) in rounds])
 
 
 def with_disturbance(arguments: argparse.Namespace, ask: Callable) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from rcl_interfaces.srv import SetParameters
 import rclpy
+from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -25,6 +26,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 import yourdfpy
 
+from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import collision_checker, Configuration, Robot, Scene
 from ros2_ik.msg import RobotState, Status
 from ros2_ik.srv import ComputeFK, ComputeIK
@@ -107,7 +109,8 @@ def nodes(domain: int, folder: Path) -> Iterator[StartNode]:
     started: list[NodeProcess] = []
 
     def start(remappings: tuple[str, ...] = (), **parameters: Any) -> NodeProcess:
-        parameters = {'workers': 1, 'default_timeout': 5.0, **parameters}   # a busy machine
+        # a busy machine
+        parameters = {'workers': 1, 'goal_workers': 1, 'default_timeout': 5.0, **parameters}
         started.append(NodeProcess(domain, folder / f'{len(started)}.log', parameters, remappings))
         return started[-1]
 
@@ -136,6 +139,7 @@ class Client:
         self._thread = threading.Thread(target=self._executor.spin)
         self._thread.start()
         self._clients: dict[str, Any] = {}
+        self._goals: ActionClient | None = None
         self._publishers: dict[str, Any] = {}
 
     def close(self) -> None:
@@ -176,6 +180,17 @@ class Client:
         """Call compute_fk."""
         return self.call(ComputeFK, 'ros2_ik/compute_fk', ComputeFK.Request(**fields))
 
+    def goal(self, **fields: Any) -> 'SentGoal':
+        """Send a goal to solve_constrained_ik."""
+        if self._goals is None:
+            queue = QoSProfile(depth=1000)
+            self._goals = ActionClient(
+                self.node, SolveConstrainedIK, 'ros2_ik/solve_constrained_ik',
+                goal_service_qos_profile=queue, result_service_qos_profile=queue,
+                cancel_service_qos_profile=queue, feedback_sub_qos_profile=queue)
+        assert self._goals.wait_for_server(TIMEOUT), 'no action server'
+        return SentGoal(self, self._goals, SolveConstrainedIK.Goal(**fields))
+
     def set(self, name: str, value: Any) -> Any:
         """Set a parameter of the node; gives the result."""
         request = SetParameters.Request(parameters=[Parameter(name, value=value)
@@ -209,6 +224,42 @@ class Client:
         if stamp is not None:
             message.header.stamp = stamp
         self.publish('joint_states', message)
+
+
+class SentGoal:
+    """A goal on its way; `feedback` is what has come of it."""
+
+    def __init__(self, client: Client, actions: ActionClient, goal: Any) -> None:
+        self._client, self.feedback = client, list[Any]()
+        self.accepted = actions.send_goal_async(
+            goal, feedback_callback=lambda message: self.feedback.append(message.feedback))
+        self._result: Any = None
+
+    def handle(self) -> Any:
+        """Wait until it is accepted and give the client's handle."""
+        handle = self._client.wait(self.accepted)
+        assert handle.accepted
+        return handle
+
+    def result_later(self) -> Any:
+        """Ask for the result, once; gives the future."""
+        if self._result is None:
+            self._result = self.handle().get_result_async()
+        return self._result
+
+    def result(self, timeout: float = TIMEOUT) -> tuple[int, Any]:
+        """Wait for the end; gives the goal's state and the result."""
+        answer = self._client.wait(self.result_later(), timeout)
+        return answer.status, answer.result
+
+    def cancel(self) -> Any:
+        """Ask for its end; gives the answer to that."""
+        return self._client.wait(self.handle().cancel_goal_async())
+
+    def searching(self) -> 'SentGoal':
+        """Wait for a sign of its search."""
+        eventually(lambda: any(f.phase == 'searching' for f in list(self.feedback)), 'feedback')
+        return self
 
 
 def neutral(robot: Robot) -> RobotState:

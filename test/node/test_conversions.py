@@ -13,16 +13,19 @@ from scipy.spatial.transform import Rotation
 from small_arm import ARM, small_arm
 
 from ros2_ik.core import Configuration, Robot, Status
-from ros2_ik.msg import RobotState
+from ros2_ik.msg import Bounds, FramePose, IKConstraints, IKCosts, JointPositions, RobotState
+from ros2_ik.node.conversions.constraints import read_wanted
 from ros2_ik.node.conversions.frames import default_tip, group_name, reference
 from ros2_ik.node.conversions.poses import fill_pose, placement
 from ros2_ik.node.conversions.problems import (
     free_joints,
     make_problem,
     needed_joints,
+    settled,
 )
 from ros2_ik.node.conversions.questions import read_question
 from ros2_ik.node.conversions.robot_states import fill_state, joint_pose, joint_values
+from ros2_ik.node.conversions.standings import standings
 from ros2_ik.node.parameters import PARAMETERS
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.srv import ComputeIK
@@ -221,3 +224,65 @@ def test_frame_where_it_stands(panda):
     assert np.allclose(problem.targets[0].function.reference.homogeneous, wanted)
     asked = question(panda, targets=[target], follow_frames=True)
     assert make_problem(asked, panda, q).targets[0].relative_to == 'panda_link4'
+
+
+# -- constraints ----------------------------------------------------------------------------
+
+def asked_with(robot, constraints=None, costs=None, **fields):
+    """Give the question as it is settled, what it wants and the joints that may move."""
+    request = ComputeIK.Request(constraints=constraints or IKConstraints(),
+                                costs=costs or IKCosts(), **fields)
+    wanted = read_wanted(request, robot)
+    asked = settled(read_question(request, robot, DEFAULTS, no_tf), robot, wanted)
+    return asked, wanted, free_joints(asked, robot, wanted)
+
+
+def pose_of(frame, relative_to=''):
+    return IKConstraints(frame_pose=[FramePose(frame=frame, relative_to=relative_to,
+                                               bounds=Bounds(target=[0.0]))])
+
+
+@pytest.mark.parametrize(('frame', 'relative_to', 'group', 'sides'), [
+    ('left_gripper', '', 'left_arm', {'left'}), ('right_gripper', '', '', {'right'}),
+    ('left_gripper', 'right_gripper', '', {'left', 'right'}),
+    ('left_gripper', 'torso', 'left_arm', {'left'})])
+def test_joints_that_a_constraint_is_about(frame, relative_to, group, sides):
+    asked, _, free = asked_with(Robot.load('baxter'), pose_of(frame, relative_to))
+    assert asked.group == group
+    assert {name.split('_')[0] for name in free} == sides and len(free) == 7 * len(sides)
+
+
+def test_a_group_that_is_named_stays():
+    robot = Robot.load('baxter')
+    asked, wanted, free = asked_with(robot, pose_of('left_gripper', 'right_gripper'),
+                                     group='right_arm')
+    assert asked.group == 'right_arm' and {name.split('_')[0] for name in free} == {'right'}
+    needed = needed_joints(asked, robot, free, wanted)
+    assert {name.split('_')[0] for name in needed} == {'left'} and len(needed) == 7
+
+
+def test_joints_that_costs_are_about(panda):
+    posture = IKCosts(joint_positions=[JointPositions(reference=[0.0] * 8)])
+    asked, wanted, free = asked_with(panda, costs=posture)
+    assert asked.group == 'arm' and len(free) == 7
+    # the finger's part of the cost is what it is
+    assert not needed_joints(asked, panda, free, wanted)
+    as_constraint = IKConstraints(joint_positions=[JointPositions(
+        reference=[0.0] * 8, bounds=Bounds(lower=[-3.0]))])
+    asked, wanted, free = asked_with(panda, as_constraint)
+    assert needed_joints(asked, panda, free, wanted) == {'panda_finger_joint1'}
+    posture.joint_positions[0] = JointPositions(names=['panda_finger_joint1'])
+    asked, wanted, free = asked_with(panda, costs=posture)
+    assert asked.group == '' and free == {'panda_finger_joint1'}
+
+
+def test_constraints_reach_the_problem(panda):
+    asked, wanted, _ = asked_with(panda, pose_of('panda_hand'),
+                                  IKCosts(joint_positions=[JointPositions()]))
+    problem = make_problem(asked, panda, panda.neutral, wanted=wanted)
+    assert [item.name for item in (*problem.constraints, *problem.costs)] == [
+        'frame_pose', 'joint_positions']
+    states = standings(problem, panda.neutral)
+    assert [(state.kind, state.soft) for state in states] == [
+        ('frame_pose', False), ('joint_positions', True)]
+    assert not states[0].holds and states[0].violation > 0.1 and len(states[0].value) == 6

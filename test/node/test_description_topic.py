@@ -69,7 +69,7 @@ def test_same_text_is_ignored(client, node, panda):
     swaps = node.text.count("robot 'panda'")
     for _ in range(5):
         client.publish('robot_description', String(data=panda.urdf), latched=True)
-        assert client.ik().message == 'there is no target'
+        assert client.ik().message.startswith('there is no target')
     assert node.text.count("robot 'panda'") == swaps
 
 
@@ -107,7 +107,7 @@ def test_broken_srdf(client, node, panda):
     client.describe(panda)
     line = refused(client, node, '<robot name="panda"><group', 'robot_description_semantic')
     assert 'SRDF' in line and "robot 'panda' stays" in line
-    assert client.ik(group='arm').message == 'there is no target'
+    assert client.ik(group='arm').message.startswith('there is no target')
 
 
 def test_description_of_100_megabytes(client, node, panda):

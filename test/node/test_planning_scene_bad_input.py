@@ -159,7 +159,7 @@ def test_mesh_of_half_a_million_triangles(client):
     faces = np.vstack([faces, faces[:3000]])
     item = change('huge', ADD, meshes=[mesh(points.tolist(), faces.tolist())])
     said = applied(client, diff(item))
-    assert '500' in said and 'convex hull' in said
+    assert '501002' in said and 'convex hull' in said
     assert 'huge' in {item.id for item in get(client, 8).world.collision_objects}
     applied(client, diff(change('huge', CollisionObject.REMOVE)))
 

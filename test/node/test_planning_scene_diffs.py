@@ -162,7 +162,7 @@ def test_fixed_frames_run_against_tf(client):
     assert "child_frame_id is 'cam'" in said
 
 
-def test_padding_and_scale(client):
+def test_padding(client):
     applied(client, diff(box('near', 0.1, at=pose(0.31, 0, 0.95))))
     gap = min(d.distance for d in check(client, influence=0.5).distances if 'near' in
               (d.body_1, d.body_2))
@@ -176,9 +176,27 @@ def test_padding_and_scale(client):
         link_padding=[LinkPadding(link_name='panda_link5', padding=-0.1)]))
     assert 'unknown link' in refused(client, diff(
         link_padding=[LinkPadding(link_name='panda_link55')]))
-    assert 'link_scale[0]' in refused(client, diff(
-        link_scale=[LinkScale(link_name='panda_link5', scale=2.0)]))
-    applied(client, diff(link_scale=[LinkScale(link_name='panda_link5', scale=1.0)]))
+
+
+def test_scale(client):
+    """A link twice as large meets the box beside it, and get_planning_scene knows."""
+    applied(client, diff(box('near', 0.1, at=pose(0.31, 0, 0.95))))
+    pair = min((d.distance, {d.body_1, d.body_2}) for d in check(client, influence=0.5).distances
+               if 'near' in (d.body_1, d.body_2))
+    assert pair[0] > 0
+    link, = pair[1] - {'near'}
+    larger = [LinkScale(link_name=link, scale=3.0)]
+    applied(client, diff(link_scale=larger))
+    response = check(client)
+    assert response.contacts and all('near' in names for names in pairs(response))
+    assert get(client, 256).link_scale == larger
+    for link_name, scale, words in ((link, 0.0, 'above 0'), (link, -1.0, 'above 0'),
+                                    (link, float('nan'), 'above 0'), (link, 1e9, 'above 0'),
+                                    ('panda_link55', 1.0, 'unknown link')):
+        said = refused(client, diff(link_scale=[LinkScale(link_name=link_name, scale=scale)]))
+        assert 'link_scale[0]' in said and words in said
+    applied(client, diff(link_scale=[LinkScale(link_name=link, scale=1.0)]))
+    assert check(client).valid and not get(client, 256).link_scale
 
 
 def test_colours(client):

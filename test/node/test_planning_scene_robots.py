@@ -5,7 +5,20 @@ import time
 from node_harness import eventually, neutral, reachable, stamped
 import numpy as np
 import pytest
-from scene_harness import applied, apply, box, change, check, diff, get, mesh, objects, pose
+from scene_harness import (
+    applied,
+    apply,
+    box,
+    change,
+    check,
+    diff,
+    get,
+    HOME,
+    mesh,
+    objects,
+    pairs,
+    pose,
+)
 from small_arm import ARM, small_arm
 from std_msgs.msg import String
 
@@ -181,6 +194,37 @@ def test_exact_meshes_of_messages_are_hollow(start_node, client, panda):
     assert client.set('meshes', 'hull').successful
     applied(client, diff(room))
     assert not check(client).valid
+
+
+def test_a_bin_of_a_message_is_open_in_pieces(start_node, client, panda):
+    """The gripper stands in a bin of five overlapping boxes, which its hull closes."""
+    start_node(meshes='pieces')
+    client.describe(panda)
+    corners, faces = [], []
+    for low, high in (((-15, -15, 0), (15, 15, 1)), ((-15, -15, 0), (-14, 15, 13)),
+                      ((14, -15, 0), (15, 15, 13)), ((-15, -15, 0), (15, -14, 13)),
+                      ((-15, 14, 0), (15, 15, 13))):
+        first = len(corners)
+        corners += [[x / 100, y / 100, z / 100] for x in (low[0], high[0])
+                    for y in (low[1], high[1]) for z in (low[2], high[2])]
+        faces += [[first + i for i in face] for face in (
+            (0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7),
+            (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3))]
+    tip = Configuration(panda, panda.to_q(HOME)).transform(TIP)[:3, 3]
+    bin_ = change('bin', CollisionObject.ADD, meshes=[mesh(corners, faces)],
+                  pose=pose(tip[0], tip[1], tip[2] - 0.06))
+
+    def given():     # the robot's own pieces take their time
+        assert apply(client, diff(bin_)).success
+        return check(client).status == Status.SUCCESS
+    eventually(given, 'the geometry of the robot', 60.0)
+    assert check(client).valid, check(client).contacts
+    lower = change('bin', CollisionObject.MOVE, pose=pose(tip[0], tip[1], tip[2] - 0.005))
+    applied(client, diff(lower))
+    assert any('bin' in names for names in pairs(check(client)))
+    assert client.set('meshes', 'hull').successful
+    applied(client, diff(bin_))
+    assert any('bin' in names for names in pairs(check(client)))
 
 
 def test_a_refused_scene_changes_nothing(start_node, client, panda, tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
-from scene_harness import attached, box, change, diff, floor, pose, solid, tetrahedron
+from scene_harness import attached, box, change, diff, floor, mesh, pose, solid, tetrahedron
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import Header
 
@@ -119,6 +119,40 @@ def test_triangles_reach_the_ends(shape):
     exact = {'capsule': np.pi * 0.01 * 0.3 + 4 / 3 * np.pi * 0.001,
              'cone': np.pi * 0.01 * 0.3 / 3, 'ellipsoid': 4 / 3 * np.pi * 0.006}[shape.kind]
     assert 0.97 * exact < volume < exact
+
+
+def plate(side):
+    """Give a wavy mesh of 2 (side - 1)^2 triangles."""
+    x, y = (axis.ravel() for axis in np.meshgrid(*[np.linspace(-1, 1, side)] * 2))
+    corner = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
+    return mesh(np.column_stack([x, y, 3 + 0.1 * np.sin(9 * x * y)]).tolist(), np.vstack([
+        np.column_stack([corner, corner + 1, corner + side]),
+        np.column_stack([corner + 1, corner + side + 1, corner + side])]).tolist())
+
+
+@pytest.mark.parametrize(('side', 'wanted', 'taken', 'words'), [
+    (4, 'hull', 'hull', None), (4, 'pieces', 'pieces', None), (4, 'exact', 'exact', None),
+    (30, 'pieces', 'hull', 'the convex hull stands for a mesh of 1682 triangles'),
+    (30, 'exact', 'exact', None),
+    *((230, wanted, 'hull', 'of a mesh of 104882 triangles, more than 100000, the convex hull')
+      for wanted in ('hull', 'pieces', 'exact'))])
+def test_what_stands_for_a_mesh(panda, side, wanted, taken, words):
+    notes, message = [], plate(side)
+    now = Now(lambda joints: Configuration(panda, panda.neutral), no_tf, wanted, notes.append)
+    item = change('a', CollisionObject.ADD, meshes=[message])
+    scene = changed_object(Scene(panda), item, now)
+    shape = scene.objects['a'].parts[0].shape
+    assert shape.detail == taken
+    assert [words in note and "object 'a'" in note for note in notes] == [True] * bool(words)
+    if side == 230:
+        points = np.array([(p.x, p.y, p.z) for p in message.vertices])
+        a, b, c = (shape.vertices[shape.triangles[:, i]] for i in range(3))
+        normals = np.cross(b - a, c - a)
+        normals /= np.linalg.norm(normals, axis=1)[:, None]
+        heights = points @ normals.T - np.einsum('ij,ij->i', a, normals)
+        assert heights.max() < 1e-9
+        assert len(scene_message(Known(scene), {}, 0, Header()).world.collision_objects[0].meshes[
+            0].triangles) == len(shape.triangles) < 20_000
 
 
 numbers = st.floats(allow_nan=True, allow_infinity=True, width=64)

@@ -1,0 +1,73 @@
+"""Goals of the action SolveConstrainedIK, one at a time and beside the service; see service.py."""
+
+from collections.abc import Callable, Iterator
+import sys
+import time
+from typing import Any
+
+from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+from ros2_ik.action import SolveConstrainedIK
+
+PATIENCE = 20.0   # for anything [s]
+ENDLESS = Duration(sec=10)
+
+
+class Goals:
+    """A client of the action."""
+
+    def __init__(self, node: Node, executor: SingleThreadedExecutor) -> None:
+        self._executor, queue = executor, QoSProfile(depth=5000)
+        self._client = ActionClient(
+            node, SolveConstrainedIK, 'ros2_ik/solve_constrained_ik',
+            goal_service_qos_profile=queue, result_service_qos_profile=queue,
+            cancel_service_qos_profile=queue)
+        if not self._client.wait_for_server(PATIENCE):
+            sys.exit('no action solve_constrained_ik')
+
+    def wait(self, condition: Callable[[], Any]) -> None:
+        end = time.perf_counter() + PATIENCE
+        while not condition():
+            self._executor.spin_once(timeout_sec=1)
+            if time.perf_counter() > end:
+                sys.exit(f'solve_constrained_ik has not answered for {PATIENCE} s')
+
+    def send(self, target: PoseStamped, timeout: Duration | None = None) -> Any:
+        """Send a goal; gives its handle and the future of its result."""
+        goal = SolveConstrainedIK.Goal(targets=[target], timeout=timeout or Duration())
+        sent = self._client.send_goal_async(goal)
+        self.wait(sent.done)
+        return sent.result(), sent.result().get_result_async()
+
+    def round_trip(self, target: PoseStamped) -> tuple[Any, float]:
+        """Give the answer to a goal and the time from its sending on [s]."""
+        begin = time.perf_counter()
+        _, result = self.send(target)
+        self.wait(result.done)
+        return result.result(), time.perf_counter() - begin
+
+    def cancelled(self, target: PoseStamped, after: float) -> float:
+        """Give the time from the request to cancel a running goal to its result [s]."""
+        handle, result = self.send(target, ENDLESS)
+        end = time.perf_counter() + after
+        while time.perf_counter() < end:
+            self._executor.spin_once(timeout_sec=after / 5)
+        begin = time.perf_counter()
+        handle.cancel_goal_async()
+        self.wait(result.done)
+        if result.result().status != GoalStatus.STATUS_CANCELED:
+            sys.exit(f'a cancelled goal ended with {result.result()}')
+        return time.perf_counter() - begin
+
+
+def cancel_times(goals: Goals, targets: Iterator[PoseStamped], count: int) -> list[float]:
+    """Cancel goals out of reach, each some time after it was sent."""
+    after = np.random.default_rng(0).uniform(0.02, 0.3, count)
+    return [goals.cancelled(next(targets), float(seconds)) for seconds in after]

@@ -1,0 +1,151 @@
+"""A mock robot in a process of its own, and a record of what it is told and where it is."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import os
+from pathlib import Path
+import signal
+import subprocess
+import threading
+import time
+from typing import Any
+
+from ament_index_python.packages import get_package_prefix
+from node_harness import Client, eventually, seed
+import numpy as np
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from ros2_ik.srv import Execute
+
+ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
+HOME = dict(zip(ARM, (0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398), strict=True))
+TRAJECTORIES = {'controllers': ['arm_controller'], 'arm_controller.group': 'arm'}
+POSITIONS = {'controllers': ['arm_position_controller'],
+             'arm_position_controller.kind': 'position', 'arm_position_controller.group': 'arm'}
+
+
+class MockRobot:
+    """The process, and its parameters."""
+
+    def __init__(self, client: Client, log: Path, robot: str, parameters: dict[str, Any]) -> None:
+        self.client, self.log = client, log
+        words = [x for name, value in parameters.items() for x in ('-p', f'{name}:={value}')]
+        self.process = subprocess.Popen(
+            [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/mock_robot', '--robot', robot,
+             '--ros-args', *words], stderr=log.open('wb'), stdout=subprocess.DEVNULL,
+            env={**os.environ, 'ROS_DOMAIN_ID': str(client.domain)}, start_new_session=True)
+
+    def set(self, name: str, value: Any) -> None:
+        """Set a parameter."""
+        parameter = Parameter(name, value=value).to_parameter_msg()
+        result = self.client.call(SetParameters, 'mock_robot/set_parameters',
+                                  SetParameters.Request(parameters=[parameter]))
+        assert result.results[0].successful, result.results[0].reason
+
+    @property
+    def text(self) -> str:
+        """What it has logged."""
+        return self.log.read_text(errors='replace')
+
+
+@contextmanager
+def mock_robot(client: Client, folder: Path, robot: str = 'panda',
+               **parameters: Any) -> Iterator[MockRobot]:
+    """Run a mock robot."""
+    mock = MockRobot(client, folder / 'mock.log', robot, parameters)
+    try:
+        yield mock
+    finally:
+        mock.process.send_signal(signal.SIGTERM)
+        mock.process.wait(10)
+
+
+class Recorder:
+    """What joint_states and the topics of controllers have said since it was made."""
+
+    def __init__(self, client: Client, robot_joints: tuple[str, ...] = ARM) -> None:
+        self._client, self._lock = client, threading.Lock()
+        self.states: list[tuple[float, dict[str, float], dict[str, float]]] = []
+        self.trajectories: list[JointTrajectory] = []
+        self.commands: list[tuple[float, list[float]]] = []
+        node = client.node
+        self._subscriptions = [
+            node.create_subscription(JointState, 'joint_states', self._take,
+                                     qos_profile_sensor_data),
+            node.create_subscription(JointTrajectory, 'arm_controller/joint_trajectory',
+                                     self.trajectories.append, QoSProfile(depth=100)),
+            node.create_subscription(
+                Float64MultiArray, 'arm_position_controller/commands',
+                lambda m: self.commands.append((time.monotonic(), list(m.data))),
+                QoSProfile(depth=1000))]
+
+    def _take(self, message: JointState) -> None:
+        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
+        with self._lock:
+            self.states.append((stamp, dict(zip(message.name, message.position, strict=True)),
+                                dict(zip(message.name, message.velocity, strict=False))))
+
+    def listen(self) -> dict[str, float]:
+        """Give the positions of a message that has yet to come."""
+        count = len(self.states)
+        eventually(lambda: len(self.states) > count, 'joint_states')
+        return self.states[-1][1]
+
+    def at(self, joints: tuple[str, ...] = ARM) -> np.ndarray:
+        """Where joints are."""
+        state = self.listen()
+        return np.array([state[joint] for joint in joints])
+
+    def way(self, since: int = 0, joints: tuple[str, ...] = ARM) -> tuple[np.ndarray, np.ndarray]:
+        """Give times (k,) and positions (k, n) from a count of messages on, in order."""
+        with self._lock:
+            rows = sorted({stamp: values for stamp, values, _ in self.states[since:]}.items())
+        return (np.array([stamp for stamp, _ in rows]),
+                np.array([[values[joint] for joint in joints] for _, values in rows]))
+
+    def still(self) -> np.ndarray:
+        """Wait until nothing moves; gives where."""
+        def stands() -> bool:
+            before = self.at()
+            time.sleep(0.1)
+            return bool(np.abs(self.at() - before).max() < 1e-6)
+        eventually(stands, 'the arm stands')
+        return self.at()
+
+    def close(self) -> None:
+        """Listen no more."""
+        for subscription in self._subscriptions:
+            self._client.node.destroy_subscription(subscription)
+
+
+def goal_request(joints: dict[str, float], **fields: Any) -> Execute.Request:
+    """Give a request to go to joint values."""
+    return Execute.Request(goal=seed(joints), **fields)
+
+
+def execute(client: Client, joints: dict[str, float], timeout: float = 60.0,
+            **fields: Any) -> Execute.Response:
+    """Go to joint values and wait for the answer."""
+    return client.call(Execute, 'ros2_ik/execute', goal_request(joints, **fields), timeout)
+
+
+def execute_later(client: Client, joints: dict[str, float], **fields: Any) -> Any:
+    """Go to joint values; gives the future."""
+    return client.service(Execute, 'ros2_ik/execute').call_async(goal_request(joints, **fields))
+
+
+def stop(client: Client) -> Trigger.Response:
+    """Stop everything."""
+    return client.call(Trigger, 'ros2_ik/stop', Trigger.Request())
+
+
+def near(positions: np.ndarray, joints: dict[str, float]) -> float:
+    """How far the farthest joint of the arm is from joint values; others are home."""
+    wanted = np.array([{**HOME, **joints}[joint] for joint in ARM])
+    return float(np.abs(positions - wanted).max())

@@ -1,0 +1,177 @@
+"""~/solve_constrained_ik over DDS: results, feedback, cancelling, many goals."""
+
+from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Duration
+from node_harness import eventually, matrix, reachable, stamped, unreachable, values
+import numpy as np
+import pytest
+from std_msgs.msg import String
+
+from ros2_ik.msg import Status
+
+TIP = 'panda_hand_tcp'
+LONG = Duration(sec=9)
+
+
+@pytest.fixture(autouse=True)
+def node(panda_node):
+    return panda_node
+
+
+def test_solution(client, panda, panda_judge):
+    """Another library's forward kinematics agrees with it."""
+    target = reachable(panda, TIP, 1)
+    state, result = client.goal(targets=[target]).result()
+    assert (state, result.status) == (GoalStatus.STATUS_SUCCEEDED, Status.SUCCESS)
+    T = panda_judge.transform(values(result.solution), TIP, panda.root_frame)
+    assert np.abs(T - matrix(target.pose)).max() < 2e-4
+    assert result.position_errors[0] < 1e-5 and result.solver and result.explanation
+    assert not result.best_attempt.joint_state.name
+
+
+def test_no_solution(client):
+    state, result = client.goal(targets=[unreachable()], timeout=Duration(sec=1)).result()
+    assert state == GoalStatus.STATUS_ABORTED
+    assert result.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
+    assert result.best_attempt.joint_state.name and not result.solution.joint_state.name
+    assert result.position_errors[0] > 1 and result.restarts > 0
+    assert 'NO_IK_SOLUTION' in result.explanation or 'TIMED_OUT' in result.explanation
+
+
+@pytest.mark.parametrize(('fields', 'status', 'message'), [
+    ({'group': 'leg'}, Status.INVALID_GROUP_NAME, "'leg'"),
+    ({}, Status.INVALID_GOAL_CONSTRAINTS, 'target'),
+    ({'targets': [unreachable()], 'timeout': Duration(sec=-1)},
+     Status.INVALID_GOAL_CONSTRAINTS, 'negative'),
+    ({'targets': [stamped(np.eye(4), 'nowhere')]}, Status.FRAME_TRANSFORM_FAILURE, "'nowhere'"),
+    ({'targets': [unreachable()], 'solver': 'magic'}, Status.INVALID_GOAL_CONSTRAINTS, "'magic'"),
+])
+def test_refusal_has_a_text(client, fields, status, message):
+    state, result = client.goal(**fields).result()
+    assert state == GoalStatus.STATUS_ABORTED
+    assert result.status == status and message in result.message
+
+
+def test_feedback(client, panda):
+    """It tells what the search has come to, which never gets worse."""
+    target = reachable(panda, TIP, 3)
+    target.pose.position.z += 2.0
+    goal = client.goal(targets=[target], timeout=Duration(sec=2))
+    _, result = goal.result()
+    told = [f for f in goal.feedback if f.phase == 'searching']
+    assert len(told) >= 3
+    assert all(f.best_attempt.joint_state.name and len(f.position_errors) == 1 for f in told)
+    for before, after in zip(told, told[1:], strict=False):
+        assert before.seconds < after.seconds and before.iterations <= after.iterations
+        assert before.restarts <= after.restarts
+    errors = [error(f) for f in told]
+    assert all(after <= before * (1 + 1e-9) for before, after in zip(errors, errors[1:],
+                                                                     strict=False))
+    assert error(result) <= errors[-1] * (1 + 1e-9)
+
+
+def error(message):
+    return np.hypot(message.position_errors[0], message.orientation_errors[0])
+
+
+def test_cancel(client, panda, panda_judge):
+    """It ends with the best so far, whose errors are as told."""
+    target = unreachable()
+    goal = client.goal(targets=[target], timeout=LONG).searching()
+    answer = goal.cancel()
+    assert len(answer.goals_canceling) == 1
+    state, result = goal.result(2)
+    assert (state, result.status) == (GoalStatus.STATUS_CANCELED, Status.PREEMPTED)
+    assert 'cancelled' in result.message and result.seconds < 8
+    T = panda_judge.transform(values(result.best_attempt), TIP, panda.root_frame)
+    distance = np.linalg.norm(T[:3, 3] - matrix(target.pose)[:3, 3])
+    assert abs(distance - result.position_errors[0]) < 1e-6
+
+
+def test_cancel_when_a_solution_is_known(client, panda):
+    """A search for the nearest one goes on; when it is cancelled, what it has is an answer."""
+    goal = client.goal(targets=[reachable(panda, TIP, 2)], select='nearest', timeout=LONG)
+    eventually(lambda: any(f.position_errors and f.position_errors[0] < 1e-5
+                           for f in list(goal.feedback)), 'a solution')
+    goal.cancel()
+    state, result = goal.result(2)
+    assert (state, result.status) == (GoalStatus.STATUS_CANCELED, Status.SUCCESS)
+    assert result.solution.joint_state.name
+
+
+def test_cancel_after_the_end(client, panda):
+    goal = client.goal(targets=[reachable(panda, TIP, 1)])
+    assert goal.result()[0] == GoalStatus.STATUS_SUCCEEDED
+    assert not goal.cancel().goals_canceling
+    assert goal.result()[0] == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_queue(client, panda):
+    """The second one waits for the first one's end; its time begins then."""
+    first = client.goal(targets=[unreachable()], timeout=Duration(sec=2)).searching()
+    second = client.goal(targets=[unreachable()], timeout=Duration(sec=1))
+    eventually(lambda: any(f.phase == 'waiting' for f in list(second.feedback)), 'waiting')
+    assert not first.result_later().done()
+    _, result = second.result()
+    assert first.result_later().done()
+    assert result.status != Status.PREEMPTED and 0.9 < result.seconds < 2
+
+
+def test_cancel_while_waiting(client):
+    first = client.goal(targets=[unreachable()], timeout=LONG).searching()
+    second = client.goal(targets=[unreachable()], timeout=LONG)
+    second.cancel()
+    state, result = second.result(2)
+    assert (state, result.status) == (GoalStatus.STATUS_CANCELED, Status.PREEMPTED)
+    first.cancel()
+    assert first.result(2)[1].status == Status.PREEMPTED
+
+
+def test_preempt(client, panda):
+    assert client.set('goals', 'preempt').successful
+    try:
+        first = client.goal(targets=[unreachable()], timeout=LONG).searching()
+        second = client.goal(targets=[reachable(panda, TIP, 1)])
+        assert second.result()[1].status == Status.SUCCESS
+        state, result = first.result(2)
+    finally:
+        assert client.set('goals', 'queue').successful
+    assert (state, result.status) == (GoalStatus.STATUS_ABORTED, Status.PREEMPTED)
+    assert 'newer goal' in result.message and result.best_attempt.joint_state.name
+
+
+def test_too_many(client, panda):
+    assert client.set('max_goals', 2).successful
+    try:
+        goals = [client.goal(targets=[unreachable()], timeout=LONG) for _ in range(3)]
+        state, result = goals[2].result()
+        for goal in goals[:2]:
+            goal.cancel()
+            assert goal.result()[1].status == Status.PREEMPTED
+    finally:
+        assert client.set('max_goals', 64).successful
+    assert state == GoalStatus.STATUS_ABORTED and result.status == Status.TIMED_OUT
+    assert result.message.startswith('busy') and 'max_goals' in result.message
+
+
+def test_service_beside_goals(client, panda):
+    """compute_ik, whose searches need workers of their own, does not wait for a goal."""
+    goal = client.goal(targets=[unreachable()], timeout=LONG).searching()
+    for number in range(20):
+        response = client.ik(targets=[reachable(panda, TIP, number)], solutions=4)
+        assert response.status == Status.SUCCESS
+    assert not goal.result_later().done()
+    goal.cancel()
+    assert goal.result()[1].status == Status.PREEMPTED
+
+
+def test_robot_replaced(client, panda, node):
+    """A solution for a robot that is no more would be a wrong one."""
+    goal = client.goal(targets=[unreachable()], timeout=LONG).searching()
+    other = panda.urdf.replace('name="panda"', 'name="another"')
+    assert other != panda.urdf
+    client.publish('robot_description', String(data=other), latched=True)
+    state, result = goal.result(5)
+    client.describe(panda)
+    assert (state, result.status) == (GoalStatus.STATUS_ABORTED, Status.INVALID_ROBOT_STATE)
+    assert 'replaced' in result.message

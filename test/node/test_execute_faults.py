@@ -1,0 +1,195 @@
+"""What may happen to the node, the robot and the controllers while the arm moves."""
+
+from arm_harness import (
+    ARM,
+    execute,
+    execute_later,
+    HOME,
+    mock_robot,
+    near,
+    POSITIONS,
+    Recorder,
+    TRAJECTORIES,
+)
+from node_harness import eventually
+import numpy as np
+import pytest
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
+
+from ros2_ik.msg import Status
+
+FAR = {'panda_joint1': 2.0}
+FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
+
+
+@pytest.fixture
+def mock(client, tmp_path):
+    with mock_robot(client, tmp_path) as mock:
+        yield mock
+
+
+@pytest.fixture
+def record(client, mock):
+    record = Recorder(client)
+    record.listen()
+    yield record
+    record.close()
+
+
+def ready(client):
+    """Wait until the node has the robot, and the controllers are found."""
+    def there():
+        answer = execute(client, HOME)
+        assert answer.status in (Status.SUCCESS, Status.INVALID_ROBOT_STATE,
+                                 Status.ROBOT_STATE_STALE, Status.CONTROL_FAILED,
+                                 Status.COLLISION_CHECKING_UNAVAILABLE), answer.message
+        return answer.status == Status.SUCCESS
+    eventually(there, 'a node that moves the arm', 60)
+
+
+def moving(client, record, **fields):
+    """Begin a slow motion; gives the future when the arm moves."""
+    future = execute_later(client, FAR, velocity_scaling=0.2, **fields)
+    eventually(lambda: record.at()[0] > 0.03, 'the arm moves')
+    return future
+
+
+def stops_short(record):
+    """Wait until the arm stands, and check that it was not at the goal."""
+    assert 0.03 < record.still()[0] < 1.8
+
+
+@pytest.mark.parametrize('controllers', [TRAJECTORIES, POSITIONS], ids=['trajectory', 'position'])
+def test_the_node_is_stopped(client, record, mock, start_node, controllers):
+    """It brakes before it ends."""
+    mock.set('active', controllers['controllers'])
+    node = start_node(**controllers, **FAST)
+    ready(client)
+    future = moving(client, record)
+    assert node.end() == 0
+    since = len(record.states) - 1
+    stops_short(record)
+    assert client.wait(future).status == Status.PREEMPTED
+    times, positions = record.way(since)
+    assert np.abs(np.diff(positions, axis=0)).max() < 0.05, mock.text
+
+
+def test_another_description_comes(client, record, start_node, panda):
+    start_node(**TRAJECTORIES, **FAST)
+    ready(client)
+    future = moving(client, record)
+    client.publish('robot_description', String(data=panda.urdf.replace(
+        'velocity="2.1750"', 'velocity="2.0"').replace('<robot ', '<robot  ')), latched=True)
+    ended = client.wait(future)
+    assert ended.status == Status.INVALID_ROBOT_STATE, ended.message
+    assert 'description was replaced' in ended.message
+    stops_short(record)
+    assert execute(client, HOME).status == Status.SUCCESS   # by the controllers of the new one
+
+
+def test_nobody_listens(client, record, start_node, mock):
+    start_node(controllers=['absent_controller'], **{'absent_controller.group': 'arm'})
+    answer = eventually(lambda: (found := execute(client, HOME)).status == Status.CONTROL_FAILED
+                        and found, 'an answer of a node that has the robot')
+    assert answer.message == 'nobody listens on /absent_controller/joint_trajectory'
+    assert answer.motion_seconds == 0
+
+
+def test_no_controllers(client, record, start_node):
+    start_node()
+    answer = eventually(
+        lambda: (found := execute(client, FAR)).status == Status.CONTROL_FAILED and found,
+        'an answer of a node that has the robot')
+    assert 'parameter controllers is empty' in answer.message
+    assert near(record.still(), {}) < 1e-3
+
+
+def test_a_controller_that_dies(client, record, start_node, mock):
+    start_node(**TRAJECTORIES, **FAST)
+    ready(client)
+    future = moving(client, record)
+    record.close()   # it listens to the trajectories, too
+    mock.process.kill()
+    ended = client.wait(future)
+    assert ended.status in (Status.CONTROL_FAILED, Status.ROBOT_STATE_STALE), ended.message
+
+
+def test_a_clock_that_stands_still(client, record, start_node):
+    """With use_sim_time and one tick of the clock, all goes on by the steady clock."""
+    start_node(**TRAJECTORIES, **FAST, use_sim_time=True, joint_state_timeout=0.0)
+    tick = Clock()
+    tick.clock.sec = 1000
+    client.publish('clock', tick)
+    ready(client)
+    answer = execute(client, {'panda_joint1': 0.3})
+    assert answer.status == Status.SUCCESS, answer.message
+    assert near(record.at(), {'panda_joint1': 0.3}) < 1e-3
+    future = moving(client, record)
+    client.publish('clock', Clock())                       # and back to zero
+    assert client.wait(future).status == Status.SUCCESS
+
+
+def test_limits_of_parameters(client, record, start_node):
+    node = start_node(**TRAJECTORIES, **FAST, **{
+        'joint_limits.panda_joint1.max_velocity': 0.2,
+        'joint_limits.panda_joint1.max_acceleration': 0.5,
+        'joint_limits.panda_joint2.has_velocity_limits': True,
+        'joint_limits.wheel.max_velocity': 1.0})
+    ready(client)
+    assert "joint_limits of 'wheel' are ignored" in node.text
+    since = len(record.states)
+    answer = execute(client, {'panda_joint1': 0.3})
+    assert answer.status == Status.SUCCESS and answer.motion_seconds > 0.3 / 0.2
+    times, positions = record.way(since, ARM[:1])
+    assert (np.abs(np.diff(positions[:, 0]) / np.diff(times)) < 0.25).all()
+
+
+def test_two_controllers(client, record, start_node):
+    """One request moves both, in step; two requests each their own, at the same time."""
+    start_node(controllers=['arm_controller', 'hand_controller'],
+               **{'arm_controller.group': 'arm', 'hand_controller.group': 'hand'}, **FAST)
+    ready(client)
+    both = {'panda_joint1': 0.4, 'panda_finger_joint1': 0.03}
+    answer = execute(client, both)
+    assert answer.status == Status.SUCCESS, answer.message
+    state = record.listen()
+    assert abs(state['panda_joint1'] - 0.4) < 1e-3
+    assert abs(state['panda_finger_joint1'] - 0.03) < 1e-3
+    arm = moving(client, record)
+    hand = execute(client, {'panda_finger_joint1': 0.0})
+    assert hand.status == Status.SUCCESS and not arm.done()
+    assert client.wait(arm).status == Status.SUCCESS
+
+
+@pytest.mark.parametrize('parameters, text', [
+    ({'controllers': ['a'], 'a.kind': 'telepathy'}, "a.kind is 'telepathy'; valid: "
+     'follow_joint_trajectory, joint_state, joint_trajectory, position'),
+    ({'controllers': ['two words']}, "controllers has 'two words' which is no name"),
+    ({'controllers': ['a', 'a']}, "controllers has 'a' twice"),
+    ({'controllers': 'a'}, "controllers is 'a'; valid: a list of names"),
+    ({'velocity_scaling': 1.5}, 'velocity_scaling is 1.5; valid: 0.001 to 1'),
+    ({'while_executing': 'wait'}, "while_executing is 'wait'; valid: refuse, replace"),
+    ({'joint_limits.a.max_velocity': -1.0}, 'joint_limits.a.max_velocity is -1')])
+def test_parameters_that_make_no_sense(start_node, parameters, text):
+    node = start_node(**parameters)
+    assert node.process.wait(20) == 1
+    assert text in node.text, node.text
+
+
+def test_the_action_without_its_messages(start_node):
+    try:
+        import control_msgs.action  # noqa: F401
+        pytest.skip('control_msgs is installed')
+    except ImportError:
+        node = start_node(controllers=['a'], **{'a.kind': 'follow_joint_trajectory'})
+    assert node.process.wait(20) == 1
+    assert "a.kind is 'follow_joint_trajectory': control_msgs is not installed" in node.text
+
+
+def test_a_group_that_the_robot_lacks(client, record, start_node):
+    node = start_node(controllers=['a'], **{'a.group': 'leg'})
+    eventually(lambda: "controller 'a' has nothing to move: unknown group 'leg'" in node.text,
+               'the complaint')
+    answer = execute(client, FAR)
+    assert answer.status == Status.CONTROL_FAILED and "unknown group 'leg'" in answer.message

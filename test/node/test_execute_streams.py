@@ -1,0 +1,167 @@
+"""Controllers that are told bit by bit: positions, and joint commands of simulators."""
+
+from arm_harness import (
+    ARM,
+    execute,
+    execute_later,
+    goal_request,
+    HOME,
+    mock_robot,
+    near,
+    POSITIONS,
+    Recorder,
+    stop,
+)
+from node_harness import eventually, nodes
+import numpy as np
+import pytest
+import rclpy
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from ros2_ik.msg import Status
+from ros2_ik.srv import Execute
+
+ASIDE = {'panda_joint1': 0.4, 'panda_joint4': -2.0}
+FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
+
+
+@pytest.fixture(scope='module')
+def mock(client, tmp_path_factory):
+    """Give a panda that follows positions."""
+    with mock_robot(client, tmp_path_factory.mktemp('mock'),
+                    active="['arm_position_controller']") as mock:
+        yield mock
+
+
+@pytest.fixture(scope='module')
+def node(domain, client, mock, panda, tmp_path_factory):
+    """Give a node that moves it."""
+    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
+        yield start(**POSITIONS, **FAST)
+
+
+@pytest.fixture
+def record(client, node, mock):
+    """Give a record, with the arm at home."""
+    record = Recorder(client)
+    record.listen()
+    eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home')
+    yield record
+    record.close()
+
+
+def test_goes_there_without_steps(client, record, mock):
+    record.commands.clear()
+    since = len(record.states)
+    answer = execute(client, ASIDE)
+    assert answer.status == Status.SUCCESS, answer.message
+    assert near(record.at(), ASIDE) < 1e-3
+    sent = np.array([data for _, data in record.commands])
+    assert sent.shape[1] == 7 and len(sent) > 20
+    # two periods at most at once, at the fastest joint's 2.61 rad/s
+    assert np.abs(np.diff(np.vstack([list(HOME.values()), sent]), axis=0)).max() < 0.055
+    _, positions = record.way(since)
+    assert np.abs(positions[:, 0]).max() < 0.401
+    assert 'deactivating' not in mock.text
+
+
+def test_the_end_is_repeated_and_then_it_is_quiet(client, record):
+    record.commands.clear()
+    assert execute(client, ASIDE).status == Status.SUCCESS
+    eventually(lambda: sum(near(np.array(data), ASIDE) < 1e-9 for _, data in record.commands) > 5,
+               'the end, several times')
+
+    def quiet():
+        count = len(record.commands)
+        stop(client)
+        return len(record.commands) == count
+    eventually(quiet, 'no more commands')
+
+
+def test_stop_brakes(client, record):
+    future = execute_later(client, {'panda_joint1': 2.0}, velocity_scaling=0.5)
+    eventually(lambda: record.at()[0] > 0.1, 'the arm moves')
+    record.commands.clear()
+    assert stop(client).success
+    assert client.wait(future).status == Status.PREEMPTED
+    assert 0.1 < record.still()[0] < 1.9
+    way = np.array([data[0] for _, data in record.commands])
+    steps = np.diff(way)
+    assert (steps >= -1e-9).all() and steps.max() < 0.055 and abs(steps[-1]) < 1e-6
+
+
+def parameter_node(client, name, joints):
+    """Make a node of the test's context that has a parameter `joints`."""
+    node = rclpy.create_node(name, context=client.context, use_global_arguments=False)
+    node.declare_parameter('joints', joints)
+    client._executor.add_node(node)
+    return node
+
+
+@pytest.fixture
+def own_controller(client, domain, mock, tmp_path):
+    """Run a second node whose controller is a node of the test's own; gives what it is told."""
+    told, made = [], []
+
+    def begin(joints):
+        made.append(parameter_node(client, 'own_controller', list(joints)))
+        made[0].create_subscription(Float64MultiArray, 'own_controller/commands',
+                                    lambda message: told.append(list(message.data)),
+                                    QoSProfile(depth=1000))
+        return told
+    with nodes(domain, tmp_path) as start:
+        start(('__node:=other_ik',), controllers=['own_controller'], arrival_timeout=0.1,
+              **{'own_controller.kind': 'position', 'own_controller.group': 'arm'}, **FAST)
+        yield begin
+    for node in made:
+        client._executor.remove_node(node)
+        node.destroy_node()
+
+
+def other(client, joints):
+    return client.call(Execute, 'other_ik/execute', goal_request(joints))
+
+
+def test_the_order_is_that_of_the_controller(client, record, own_controller):
+    """It hears the joints in its order; the arm itself does not move, which is said."""
+    told = own_controller(ARM[::-1])
+
+    def told_so():   # not before the controller and its parameters are found
+        answer = other(client, ASIDE)
+        assert answer.status == Status.CONTROL_FAILED
+        return told and near(np.array(told[-1][::-1]), ASIDE) < 1e-9
+    eventually(told_so, 'the goal, backwards', 60)
+
+
+def test_a_controller_of_other_joints_is_refused(client, record, own_controller):
+    told = own_controller([*ARM[:6], 'elbow'])
+    answer = eventually(lambda: (found := other(client, ASIDE)) and 'elbow' in found.message
+                        and found, 'the controller is found')
+    assert answer.status == Status.CONTROL_FAILED and answer.motion_seconds == 0
+    assert 'own_controller moves panda_joint1' in answer.message and not told
+
+
+def test_joint_state_commands(client, record, domain, tmp_path):
+    """By name, with velocities; the mock follows them."""
+    told = []
+    subscription = client.node.create_subscription(JointState, 'joint_command', told.append,
+                                                   QoSProfile(depth=1000))
+    with nodes(domain, tmp_path) as start:
+        start(('__node:=other_ik',), controllers=['simulator'],
+              **{'simulator.kind': 'joint_state', 'simulator.group': 'arm'}, **FAST)
+        answer = eventually(lambda: (found := other(client, ASIDE)).status == Status.SUCCESS
+                            and found, 'a motion')
+        assert answer.motion_seconds > 0.3
+        assert near(record.at(), ASIDE) < 1e-3
+    client.node.destroy_subscription(subscription)
+    assert tuple(told[-1].name) == ARM and len(told[-1].velocity) == 7
+    assert near(np.array(told[-1].position), ASIDE) < 1e-9 and not any(told[-1].velocity)
+    assert max(message.velocity[0] for message in told) > 0.3
+
+
+def test_the_mock_saw_no_defect(record, mock):
+    """Of steps it may see some: when it is late itself, several commands come at once."""
+    for complaint in ('deactivating', 'was sent to', 'outside its limits'):
+        assert complaint not in mock.text, mock.text

@@ -1,0 +1,93 @@
+"""A worker's side, without a process: what it says meanwhile, and how soon a search ends."""
+
+from dataclasses import replace
+from multiprocessing import Pipe
+import pickle
+import time
+
+import numpy as np
+import pytest
+
+from ros2_ik.core import Budget, IKProblem, PoseTarget, Search, Status
+from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Result, TakeRobot
+from ros2_ik.node.workers.serve import TELL, Worker
+
+TIP = 'panda_hand_tcp'
+
+
+@pytest.fixture
+def pipe():
+    here, there = Pipe()
+    yield here, there
+    here.close()
+    there.close()
+
+
+@pytest.fixture
+def worker(pipe, panda):
+    pipe[0].send(TakeRobot(panda.key, pickle.dumps(panda)))
+    return Worker(pipe[1])
+
+
+def job(number, robot, watched=True):
+    """Give a job that never ends: the target is out of reach."""
+    T = np.eye(4)
+    T[0, 3] = 5.0
+    search = Search(IKProblem(robot, [PoseTarget(TIP, T)]), random_state=0,
+                    budget=Budget.of(60.0))
+    return Job(number, robot.key, search.state(), watched)
+
+
+def turns(worker, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        worker.turn()
+
+
+def test_tells_of_watched_ones_only(pipe, worker, panda):
+    here, _ = pipe
+    here.send(job(1, panda, watched=False))
+    here.send(job(2, panda))
+    turns(worker, 6 * TELL)
+    told = []
+    while here.poll():
+        told.append(here.recv())
+    assert 1 <= len(told) <= 6
+    assert all(isinstance(message, Progress) and message.number == 2 for message in told)
+    restarts = [message.solution.restarts for message in told]
+    assert restarts == sorted(restarts) and not told[-1].solution.success
+
+
+class Patient:
+    """In the place of a solver: an attempt goes on for ever, unless it is interrupted."""
+
+    def __init__(self, solver, begun):
+        self._solver, self._begun = solver, begun
+
+    def attempt(self, start, budget):
+        self._begun()
+        while not (flag := budget.interrupted()):
+            time.sleep(1e-3)
+        return replace(self._solver.attempt(start, Budget(iterations=1)), exit_flag=flag)
+
+
+def test_cancel_during_a_long_attempt(pipe, worker, panda):
+    """What else comes meanwhile is not lost."""
+    here, _ = pipe
+    here.send(job(1, panda))
+    worker.turn()
+
+    def say():
+        for message in (job(2, panda), Cancel(7), Cancel(1)):
+            here.send(message)
+    search = worker._open[1].search
+    search._solver = Patient(search._solver, say)
+    worker.turn()
+    result = here.recv()
+    assert isinstance(result, Result) and result.number == 1
+    assert result.solution.status is Status.PREEMPTED
+    here.send(Cancel(2))
+    here.send(job(3, panda))
+    worker.turn()
+    result = here.recv()
+    assert result.number == 2 and result.solution.status is Status.PREEMPTED
