@@ -150,7 +150,7 @@ class IKNode(Node):
                             qos_profile=requests)
         self._serve_scene(requests)
         self._serve_execution(requests)
-        self._constrained_ik = ConstrainedIK(self, self._parts, self._wait)
+        self._constrained_ik = ConstrainedIK(self, self._parts, solutions, self._wait)
         health = self.create_publisher(DiagnosticArray, '/diagnostics', 10,
                                        event_callbacks=unwatched)
         self.create_timer(1.0, lambda: health.publish(

@@ -4,10 +4,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from rclpy.publisher import Publisher
 from std_msgs.msg import Header
 
 from ros2_ik.core import Budget, CollisionChecker, IKSolution, Robot, Scene, Search, Status
-from ros2_ik.node.conversions.answers import answer_names, fill_answer, fill_progress
+from ros2_ik.node.conversions.answers import (
+    answer_names,
+    fill_answer,
+    fill_progress,
+    solution_message,
+)
 from ros2_ik.node.conversions.collision_rules import with_rules
 from ros2_ik.node.conversions.constraints import needs_checker, NOTHING, read_wanted
 from ros2_ik.node.conversions.contacts import contact_messages
@@ -63,6 +69,12 @@ class Asked(NamedTuple):
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
                                            parts.header(self.robot.root_frame))
         answer.motion_seconds = float(outcome.motion_seconds)
+
+    def publish(self, publisher: Publisher, solution: IKSolution, answer: Any,
+                header: Header) -> None:
+        """Publish a solution, of which the answer is filled, where anybody listens."""
+        if solution.success and publisher.get_subscription_count():
+            publisher.publish(solution_message(answer, self.question, header))
 
     def fill_progress(self, feedback: Any, solution: IKSolution, header: Header) -> None:
         """Write the best so far into the feedback of an action; its phase is the caller's."""

@@ -8,7 +8,6 @@ from typing import Any
 from rclpy.publisher import Publisher
 
 from ros2_ik.core import IKSolution, Search, Status
-from ros2_ik.node.conversions.answers import solution_message
 from ros2_ik.node.endpoints.asked import asked
 from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.parts import Parts
@@ -44,8 +43,7 @@ class ComputeIK:
         solution = await self._run(question.search)
         header = parts.header(question.robot.root_frame)
         question.fill(response, solution, header)
-        if solution.success and self._publisher.get_subscription_count():
-            self._publisher.publish(solution_message(response, question.question, header))
+        question.publish(self._publisher, solution, response, header)
         if solution.success and question.question.execute:
             await question.move(parts, solution, response)
 

@@ -8,6 +8,7 @@ from typing import Any
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 
 from ros2_ik.action import SolveConstrainedIK
@@ -38,8 +39,8 @@ class ConstrainedIK:
     accepted and aborted: only so can it be told why.
     """
 
-    def __init__(self, node: Node, parts: Parts, wait: Wait) -> None:
-        self._node, self._parts, self._wait = node, parts, wait
+    def __init__(self, node: Node, parts: Parts, solutions: Publisher, wait: Wait) -> None:
+        self._node, self._parts, self._solutions, self._wait = node, parts, solutions, wait
         self._goals: list[OpenGoal] = []
         self._ended: deque[float] = deque()
         self._turns = GoalTurns(parts.goal_pool.size, wait)
@@ -82,6 +83,8 @@ class ConstrainedIK:
         except Exception as error:
             result = failed(result, error, self._parts.log)
         self._goals.remove(goal)
+        for tell in goal.heirs:
+            tell(None)
         self._ended.append(time.monotonic())
         self._parts.statistics.open_goals = len(self._goals)
         self._parts.statistics.count('solve_constrained_ik', result.status)
@@ -109,7 +112,9 @@ class ConstrainedIK:
         found = await self._in_turn(goal)
         self._end_outdated(goal)
         solution = goal.judged(found)
-        goal.asked.fill(result, solution, self._parts.header(goal.asked.robot.root_frame))
+        header = self._parts.header(goal.asked.robot.root_frame)
+        goal.asked.fill(result, solution, header)
+        goal.asked.publish(self._solutions, solution, result, header)
         if solution.success and goal.asked.question.execute:
             await self._move(goal, goal.asked, solution, result)
 
@@ -119,8 +124,13 @@ class ConstrainedIK:
             result.status = int(goal.status)
             result.message = f'{goal.why}, nothing was moved; {result.message}'
             return
+        for other in goal.preempted:   # a motion of theirs is braking
+            if other in self._goals:
+                await self._wait(other.heirs.append)
         goal.phase, goal.newest = 'moving', solution
         await question.move(self._parts, solution, result, lambda: bool(goal.why))
+        if goal.why and result.status != Status.SUCCESS:
+            result.message = f'{goal.why}; {result.message}'
 
     def _make_room(self, goal: OpenGoal) -> None:
         """End those that this one preempts; raises Refusal when too many are open."""
@@ -128,6 +138,7 @@ class ConstrainedIK:
         if parameters.goals == 'preempt':
             for other in self._goals:
                 if other is not goal and other.joints & goal.joints:
+                    goal.preempted.append(other)
                     other.stop('preempted by a newer goal for the same joints')
         going_on = sum(not other.why for other in self._goals)
         if going_on > parameters.max_goals:
@@ -174,6 +185,7 @@ class ConstrainedIK:
         if goal.newest is not None and goal.asked is not None:
             goal.asked.fill_progress(feedback, goal.newest,
                                      self._parts.header(goal.asked.robot.root_frame))
+        feedback.seconds = time.monotonic() - goal.began
         goal.handle.publish_feedback(feedback)
 
     def _tick(self) -> None:

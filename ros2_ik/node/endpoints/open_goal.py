@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+import time
 from typing import Any
 
 from ros2_ik.core import IKSolution, Status
@@ -16,7 +17,8 @@ class OpenGoal:
 
     `asked` is its question once it has been read, `newest` what its search had found when that
     was last heard of, `phase` what the feedback says. `why` says why it must end and `status`
-    with what; '' as long as it need not. `end` ends what it is doing.
+    with what; '' as long as it need not. `end` ends what it is doing. `preempted` are the goals
+    that this one has ended, `heirs` is called when it has come to its own end.
     """
 
     def __init__(self, handle: Any, witnesses: Witnesses) -> None:
@@ -26,6 +28,9 @@ class OpenGoal:
         self.phase = 'waiting'
         self.why, self.status = '', Status.PREEMPTED
         self.end: Callable[[], None] = lambda: None
+        self.began = time.monotonic()
+        self.preempted: list[OpenGoal] = []
+        self.heirs: list[Callable[[None], None]] = []
 
     @property
     def joints(self) -> frozenset[str]:
