@@ -16,6 +16,7 @@ def hints(robot: str, wanted: Wanted, scene: str = '') -> str:
     run = _runner()
     commands = [
         f'{run}ros2_ik call --tip {wanted.tip} --xyz {xyz} --rpy {rpy}',
+        f'{run}ros2_ik call --tip {wanted.tip} --xyz {xyz} --rpy {rpy} --execute',
         f'{run}ros2_ik call --fk --tip {wanted.tip}',
         f'{run}ros2_ik fk {robot} --frame {wanted.tip}',
         *([f'{run}ros2_ik solve {robot} --scene {shlex.quote(scene)} --xyz {xyz} --rpy {rpy}']
@@ -23,7 +24,7 @@ def hints(robot: str, wanted: Wanted, scene: str = '') -> str:
         f'{run}ros2 service call /ros2_ik/compute_ik ros2_ik/srv/ComputeIK '
         + shlex.quote(_request_yaml(wanted))]
     lines = ''.join(f'  {command}\n' for command in commands)
-    return (f'{robot} is up: /mock_robot publishes it, /ros2_ik answers for it, in ROS domain '
+    return (f'{robot} is up: /mock_robot is it, /ros2_ik answers for it, in ROS domain '
             f'{os.environ.get("ROS_DOMAIN_ID", "0")}.\nTry in a second terminal:\n{lines}'
             '(the last one where ros2cli is installed)\nCtrl-C ends the demo.')
 

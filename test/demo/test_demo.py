@@ -94,14 +94,16 @@ def test_ends_while_it_is_still_starting(start, once):
 def test_the_hints_work_as_they_are(start, domain):
     process = start(*DEMO, '--robot', 'ur5')
     hints = [line.strip() for line in come_up(process) if 'ros2_ik call --tip' in line]
-    words = shlex.split(hints[0])
-    assert f'ROS_DOMAIN_ID={domain}' in words
     scripts = Path(__file__).parents[2] / 'scripts'
-    call = [sys.executable, scripts / 'ros2_ik', *words[words.index('call'):]]
-    run = subprocess.run(call, env=os.environ | {'ROS_DOMAIN_ID': str(domain)}, timeout=60,
-                         capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    assert 'forward kinematics' in run.stdout
+    assert ['--execute' in hint for hint in hints] == [False, True]
+    for hint in hints:
+        words = shlex.split(hint)
+        assert f'ROS_DOMAIN_ID={domain}' in words
+        call = [sys.executable, scripts / 'ros2_ik', *words[words.index('call'):]]
+        run = subprocess.run(call, env=os.environ | {'ROS_DOMAIN_ID': str(domain)}, timeout=60,
+                             capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        assert 'forward kinematics' in run.stdout
     second = start(*DEMO)   # of two demos in one domain nobody would know who answers
     code, errors = ended(second)
     assert code == 1
