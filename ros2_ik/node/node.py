@@ -25,7 +25,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
-from ros2_ik.core import IKSolution, load_kernels, Robot, Scene
+from ros2_ik.core import IKSolution, load_kernels, Robot, Scene, Status
 from ros2_ik.msg import (
     AttachedCollisionObject,
     CollisionObject,
@@ -65,6 +65,7 @@ from ros2_ik.srv import (
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PATIENCE = 0.5   # time at the end for the answers of open requests [s]
+BRAKING = 2.0    # and for what moves to come to rest [s]
 QUIET = 0.1      # it is the end when so long there has been nothing to answer [s]
 
 
@@ -116,6 +117,8 @@ class IKNode(Node):
             pool.set_robot(robot, geometry)
 
     def _on_robot(self, robot: Robot) -> None:
+        # at once: to load geometry takes seconds
+        self._execution.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
         self._tell_workers(robot)
         self._scene.set_robot(robot)
         self._execution.set_robot(robot)
@@ -240,7 +243,8 @@ class IKNode(Node):
         statistics = self._parts.statistics
         total = statistics.requests.total
         begin = last = time.monotonic()
-        while (now := time.monotonic()) < min(begin + PATIENCE, last + QUIET):
+        while (now := time.monotonic()) < min(last + QUIET, begin + (
+                BRAKING if self._execution.moving else PATIENCE)):
             answered = total()
             executor.spin_once(timeout_sec=0.02)
             if self._waiting or statistics.open_goals or total() > answered:

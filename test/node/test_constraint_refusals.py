@@ -28,9 +28,10 @@ from ros2_ik.msg import (
     PairDistance,
     PointToLineDistance,
 )
-from ros2_ik.node.conversions.collision_rules import with_rules
+from ros2_ik.node.conversions.collision_rules import MAX_NAMES, with_rules
 from ros2_ik.node.conversions.constraints import MAX_FUNCTIONS, read_wanted
-from ros2_ik.node.conversions.solver_options import read_options
+from ros2_ik.node.conversions.functions import MAX_ROWS
+from ros2_ik.node.conversions.solver_options import MAX_OPTIONS, read_options
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.srv import ComputeIK
 
@@ -119,9 +120,9 @@ WRONG = [
     ('minimum_distance', MinimumDistance(influence=NAN, bounds=Bounds(lower=[0.1])), GOAL,
      'influence must be a positive finite number'),
     ('pair_distance', PairDistance(first=HAND, second='bxo', bounds=Bounds(lower=[0.1])), OBJECT,
-     "unknown link or object with geometry 'bxo'"),
+     "unknown link or object with geometry 'bxo'; valid: panda_hand, "),
     ('pair_distance', PairDistance(first=HAND, second='', bounds=Bounds(lower=[0.1])), OBJECT,
-     "unknown link or object with geometry ''"),
+     'panda_rightfinger (11 in all)'),
     ('point_to_line_distance', PointToLineDistance(frame=HAND, bounds=Bounds(upper=[0.1])), GOAL,
      'line_direction has length zero'),
 ]
@@ -167,6 +168,31 @@ def test_too_many_at_once(panda):
     assert str(refusal(wanted, panda)) == '102 constraints and costs; at most 100 are read'
 
 
+def near_things(count, rows):
+    return [MinimumDistance(rows=rows, bounds=Bounds(lower=[0.0]))] * count
+
+
+@pytest.mark.parametrize(('fields', 'words'), [
+    ({'constraints': IKConstraints(minimum_distance=near_things(99, 1000))},
+     'constraints.minimum_distance[1]: its 1000 rows make 2000'),
+    ({'constraints': IKConstraints(minimum_distance=near_things(60, 20))},
+     'constraints.minimum_distance[50]: its 20 rows make 1020'),
+    ({'constraints': IKConstraints(minimum_distance=near_things(9, 100)),
+      'costs': IKCosts(minimum_distance=near_things(1, 101))},
+     'costs.minimum_distance[0]: its 101 rows make 1001')])
+def test_too_many_rows_together(fields, words, panda, checker):
+    found = refusal(ComputeIK.Request(**fields), panda, checker)
+    assert str(found).startswith(words) and 'at most 1000 are taken' in str(found)
+    assert found.status is GOAL
+
+
+def test_as_many_rows_as_are_taken(panda, checker):
+    wanted = read_wanted(ComputeIK.Request(
+        constraints=IKConstraints(minimum_distance=near_things(9, MAX_ROWS // 10)),
+        costs=IKCosts(minimum_distance=near_things(1, MAX_ROWS // 10))), panda, checker)
+    assert sum(len(function.labels) for function in wanted.functions) == MAX_ROWS
+
+
 def test_names_are_told_apart(panda):
     named = GazeAngle(**{**AIM, 'bounds': Bounds(name='camera', upper=[0.1])})
     soft = GazeAngle(**{**AIM, 'bounds': Bounds(upper=[0.1], soft=True)})
@@ -203,11 +229,21 @@ def matrix(names, rows, defaults=()):
      "allowed_collisions: unknown name 'bxo'"),
     ({'allowed_collisions': matrix([], [], ['bxo'])}, OBJECT, "unknown name 'bxo'"),
     ({'allowed_collisions': matrix([HAND], [])}, GOAL, 'the matrix has 0 rows for 1 names'),
-    ({'allowed_collisions': matrix([HAND] * 300, [])}, GOAL, '300 names; at most 200')])
+    ({'allowed_collisions': matrix([HAND] * 300, [])}, GOAL,
+     'allowed_collisions: entry_names has 300 items; at most 200'),
+    ({'allowed_collisions': matrix([], [], ['bxo'] * 201)}, GOAL,
+     'allowed_collisions: default_entry_names has 201 items; at most 200'),
+    ({'link_padding': [LinkPadding(link_name=HAND, padding=0.01)] * 201}, GOAL,
+     'link_padding has 201 items; at most 200')])
 def test_rules_refused_with_their_place(fields, status, words, panda):
     with pytest.raises(Refusal) as error:
         with_rules(Scene(panda), ComputeIK.Request(**fields))
     assert words in str(error.value) and error.value.status is status
+
+
+def test_as_many_names_as_are_read(panda):
+    thick = [LinkPadding(link_name=HAND, padding=0.01)] * MAX_NAMES
+    assert with_rules(Scene(panda), ComputeIK.Request(link_padding=thick)).padding == {HAND: 0.01}
 
 
 def test_rules_only_allow_more(panda):
@@ -223,8 +259,10 @@ def test_rules_only_allow_more(panda):
 
 
 @pytest.mark.parametrize(('text', 'value'), [
-    ('0.01', 0.01), ('1e-3', 1e-3), ('40', 40), ('true', True), ('jlog6', 'jlog6'), ('', None),
-    ('[1, 2]', '[1, 2]'), ('{', '{'), ('null', None)])
+    ('0.01', 0.01), ('1e-3', 1e-3), ('40', 40), ('-7', -7), ('010', 10), ('2.', 2.0),
+    ('true', True), ('False', False), ('jlog6', 'jlog6'), ('', ''), ('[1, 2]', '[1, 2]'),
+    ('{', '{'), ('null', 'null'), ('yes', 'yes'), ('off', 'off'), ('1:30', '1:30'),
+    ('2020-99-99', '2020-99-99'), ('2020-01-01', '2020-01-01'), ('0x1f', '0x1f')])
 def test_values_of_options(text, value):
     found = read_options([KeyValue(key='it', value=text)])['it']
     assert found == value and type(found) is type(value)
@@ -232,6 +270,10 @@ def test_values_of_options(text, value):
 
 def test_options_refused():
     for pairs, words in (([KeyValue(key='a')] * 2, "solver_options has 'a' twice"),
-                         ([KeyValue(key='a', value='x' * 1000)], 'has 1000 characters')):
+                         ([KeyValue(key='a', value='x' * 1000)],
+                          'value has 1000 characters; at most 200'),
+                         ([KeyValue(key='a' * 1000)], 'key has 1000 characters; at most 200'),
+                         ([KeyValue(key=str(i)) for i in range(MAX_OPTIONS + 1)],
+                          'solver_options has 101 options; at most 100')):
         with pytest.raises(Refusal, match=words):
             read_options(pairs)

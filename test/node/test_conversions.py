@@ -14,6 +14,7 @@ from small_arm import ARM, small_arm
 
 from ros2_ik.core import Configuration, Robot, Status
 from ros2_ik.msg import Bounds, FramePose, IKConstraints, IKCosts, JointPositions, RobotState
+from ros2_ik.node.conversions.constraint_reports import constraint_reports
 from ros2_ik.node.conversions.constraints import read_wanted
 from ros2_ik.node.conversions.frames import default_tip, group_name, reference
 from ros2_ik.node.conversions.poses import fill_pose, placement
@@ -25,7 +26,6 @@ from ros2_ik.node.conversions.problems import (
 )
 from ros2_ik.node.conversions.questions import read_question
 from ros2_ik.node.conversions.robot_states import fill_state, joint_pose, joint_values
-from ros2_ik.node.conversions.standings import standings
 from ros2_ik.node.parameters import PARAMETERS
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.srv import ComputeIK
@@ -282,7 +282,7 @@ def test_constraints_reach_the_problem(panda):
     problem = make_problem(asked, panda, panda.neutral, wanted=wanted)
     assert [item.name for item in (*problem.constraints, *problem.costs)] == [
         'frame_pose', 'joint_positions']
-    states = standings(problem, panda.neutral)
+    states = constraint_reports(problem, panda.neutral)
     assert [(state.kind, state.soft) for state in states] == [
         ('frame_pose', False), ('joint_positions', True)]
     assert not states[0].holds and states[0].violation > 0.1 and len(states[0].value) == 6

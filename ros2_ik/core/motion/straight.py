@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, JointLimitError
-from ros2_ik.core.motion.motion import Motion
+from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import MotionLimits
-from ros2_ik.core.motion.timing import start_of, timed
+from ros2_ik.core.motion.timing import check_count, start_of, timed
 from ros2_ik.core.robot import Joint, Robot
 
 NOTICEABLE = 1e-3   # encoders report a hair outside of the limits [rad, m]
@@ -38,10 +39,31 @@ def straight_motion(robot: Robot, joints: Sequence[str], start: Any, goal: Any,
     wanted = vector(goal, 'the goal', len(names), InvalidStateError)
     end = np.array([_end(joint, *pair) for joint, *pair in zip(
         chosen, position.tolist(), wanted.tolist(), strict=True)])
+    if not speed.any():
+        return _from_rest(names, position, end, limits)
     motion = timed(names, position, speed, limits, target_position=end.tolist())
-    if speed.any():      # else it goes straight from the one end to the other
-        _check_overshoot(chosen, motion)
+    _check_overshoot(chosen, motion)
     return motion
+
+
+def _from_rest(names: tuple[str, ...], start: Array, end: Array, limits: MotionLimits) -> Motion:
+    """
+    Time the way of the joint that goes farthest; the others go along in proportion.
+
+    For all joints at once ruckig now and then leaves the straight line.
+    """
+    check_count(limits, len(names))
+    far = float(np.abs(end - start).max(initial=0.0))
+    part = (end - start) / far if far else np.zeros(len(names))
+    share = np.abs(part) if far else np.ones(len(names))
+    least = MotionLimits(*(np.array([(values[share > 0] / share[share > 0]).min()])
+                           for values in (limits.velocity, limits.acceleration, limits.jerk)))
+    way = timed(('way',), np.zeros(1), np.zeros(1), least, target_position=[far])
+
+    def state(time: float) -> MotionState:
+        position, velocity, acceleration = way.state(time)
+        return MotionState(start + position * part, velocity * part, acceleration * part)
+    return Motion(names, way.duration, state)
 
 
 def _single(robot: Robot, name: str) -> Joint:

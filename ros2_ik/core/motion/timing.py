@@ -29,9 +29,7 @@ def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: Mot
     if ruckig is None:
         raise InvalidOptionError('motions need ruckig, which is not installed; '
                                  'pip install ruckig')
-    if len(limits.velocity) != n:
-        raise InvalidOptionError(f'there are limits of {len(limits.velocity)} joints, and '
-                                 f'{n} joints')
+    check_count(limits, n)
     asked = ruckig.InputParameter(n)
     asked.current_position, asked.current_velocity = position.tolist(), velocity.tolist()
     asked.max_velocity, asked.max_acceleration, asked.max_jerk = (
@@ -50,6 +48,13 @@ def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: Mot
     def state(time: float) -> MotionState:
         return MotionState(*(np.array(values) for values in found.at_time(time)))
     return Motion(joints, float(found.duration), state)
+
+
+def check_count(limits: MotionLimits, n: int) -> None:
+    """Raise InvalidOptionError unless these are the limits of n joints."""
+    if len(limits.velocity) != n:
+        raise InvalidOptionError(f'there are limits of {len(limits.velocity)} joints, and '
+                                 f'{n} joints')
 
 
 def velocity_control() -> Any:

@@ -1,7 +1,7 @@
 """What a controller is, and which kinds there are."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 import time
 from typing import Any, ClassVar, TypeVar
@@ -34,6 +34,8 @@ class Controller(ABC):
 
     kind: ClassVar[str]
     usual_topic: ClassVar[str]   # {} is the controller's name
+    by_name: ClassVar[bool] = False     # whether others may listen there, too, for their joints
+    immediate: ClassVar[bool] = False   # whether joints are to be where it is told at once
 
     def __init__(self, name: str, joints: tuple[str, ...], topic: str, wiring: Wiring) -> None:
         self.name, self.joints, self.wiring = name, joints, wiring
@@ -63,18 +65,19 @@ class Controller(ABC):
     def send(self, motion: Motion) -> None:
         """Send a motion."""
 
-    def stop(self, measured: tuple[np.ndarray, np.ndarray] | None, limits: MotionLimits) -> float:
-        """
-        Brake as hard as limits allow; gives how long that takes [s].
-
-        `measured`: positions and velocities (n,), or None when nothing is known.
-        """
-        if measured is None:
-            now = self.commanded(time.monotonic())
-            measured = now.position, now.velocity
-        braking = braking_motion(self.joints, *measured, limits)
+    def stop(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray,
+             limits: MotionLimits) -> float:
+        """Brake as hard as limits allow from a state, (n,) each; gives how long that takes [s]."""
+        braking = braking_motion(self.joints, position, velocity, limits, acceleration)
         self.start(braking)
         return braking.duration
+
+    def hush(self) -> None:   # noqa: B027  (most say nothing more once a motion is sent)
+        """Say no more of the present motion."""
+
+    def shares(self, joints: Iterable[str]) -> bool:
+        """Whether it moves some of these joints."""
+        return not set(joints).isdisjoint(self.joints)
 
     def commanded(self, moment: float) -> MotionState:
         """Where the joints shall be at a moment of the steady clock; after a first motion."""

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core import Motion, MotionState
+from ros2_ik.node.controllers.lag import lag, MOST
 from ros2_ik.node.controllers.measured import Measured, offset
 from ros2_ik.node.controllers.trip import Trip
 
-LAG = 0.2   # how far behind its commands a moving robot may be [s]
-
+CHANGE = 1e-3   # where one motion goes over into another, so far apart they may be [rad, m]
+FASTER = 0.1    # and their velocities [rad/s, m/s]
 
 class Course:
     """
@@ -39,26 +40,30 @@ class Course:
     def strayed(self, moment: float) -> bool:
         """Whether the robot is not where it should be at this moment."""
         wanted = self.at(moment)
-        lag = LAG * np.abs(wanted.velocity) if self._others else 0.0
+        late = MOST * np.abs(wanted.velocity) if self._others else 0.0
         return bool((np.abs(self._behind(wanted))
-                     > self._parameters.start_tolerance + lag).any())
+                     > self._parameters.start_tolerance + late).any())
+
+    def changed(self, moment: float, start: MotionState) -> bool:
+        """Whether it will not be at a state then: those to be replaced go another way now."""
+        there = self.at(moment)
+        return bool((np.abs(there.position - start.position) > CHANGE).any()
+                    or (np.abs(there.velocity - start.velocity) > FASTER).any())
 
     def before(self, motion: Motion, begin: float, lead: float,
                now: float) -> Motion:
         """
         Give what is left `now` of the way until `begin` + `lead`, and then the motion.
 
-        The robot is somewhat behind its commands; else its first moments would be faster.
+        The robot is somewhat behind its commands; else its first moments would be faster. Who
+        takes commands at once goes on from the last one: back to the robot would be a jump.
         """
         way = Motion.recorded(self._trip.joints, lead, lambda time: self.at(begin + time))
-        return way.then(motion, lead, max(now - begin - self._lag(self.at(now)), 0.0))
+        late = lag(self._trip.robot, self._trip.joints, self.at, self._measured) or 0.0
+        if any(controller.immediate for controller in self._trip.controllers):
+            late = 0.0
+        return way.then(motion, lead, max(now - begin - late, 0.0))
 
     def _behind(self, wanted: MotionState) -> np.ndarray:
         return offset(self._trip.robot, self._trip.joints, wanted.position,
                       self._measured.state(self._trip.joints)[0])
-
-    def _lag(self, wanted: MotionState) -> float:
-        """How far the robot is behind [s]."""
-        square = float(wanted.velocity @ wanted.velocity)
-        behind = float(self._behind(wanted) @ wanted.velocity)
-        return min(max(behind / square, 0.0), LAG) if square else 0.0

@@ -42,6 +42,7 @@ class Execution:
         self._robot: Robot | None = None
         self._fleet, self._retired = Fleet(None, wiring), list[Fleet]()
         self._trips: list[Trip] = []
+        self.stops = 0   # how often all motions were stopped
         self._closing = False
         self._timer = wiring.node.create_timer(
             LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME),
@@ -67,12 +68,21 @@ class Execution:
 
     def stop(self, status: Status = Status.PREEMPTED, reason: str = 'stopped') -> int:
         """Stop all motions; gives how many there were."""
+        self.stops += 1
         for trip in self._trips:
             if trip.sent is None:
                 trip.withdraw(status, f'nothing was moved: {reason}')
-            else:
+                continue
+            try:
                 trip.stop(status, f'stopped on the way: {reason}')
+            except Exception as error:   # the others must stop all the same
+                self._abandon(trip, error)
         return len(self._trips)
+
+    @property
+    def moving(self) -> bool:
+        """Whether anything moves, or is about to."""
+        return bool(self._trips)
 
     def close(self) -> None:
         """Stop all motions, and begin no more."""
@@ -81,16 +91,22 @@ class Execution:
 
     async def run(self, robot: Robot, joints: Mapping[str, Any], group: str = '', *,
                   avoid_collisions: bool = True, scene: Scene | None = None,
-                  velocity_scaling: float = 0.0, cancelled: Cancelled | None = None) -> Outcome:
+                  velocity_scaling: float = 0.0, cancelled: Cancelled | None = None,
+                  stops: int | None = None) -> Outcome:
         """
         Move joints of a robot to values by name, and wait until it has arrived.
 
         `group` is who may move ('': all), `scene` what must not be touched on the way (None: the
         present one), `velocity_scaling` 0 means the parameter's. `cancelled` is asked all the
-        time. Never raises for what is wrong with the question: the outcome says it.
+        time. `stops` is what it was here when the motion was asked for: what was stopped since
+        does not begin. Never raises for what is wrong with the question: the outcome says it.
         """
         trip = None
         try:
+            scene = self._ways.own(scene)
+            if stops is not None and stops != self.stops:
+                raise Refusal(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
+                              'after this one was asked for')
             scaling = checked_scaling(velocity_scaling, self._parameters)
             trip = self._claim(robot, joints, group, cancelled)
             if trip is None:
@@ -107,6 +123,10 @@ class Execution:
             return Outcome(error.status, str(error))
         except IKError as error:
             return Outcome(Status.INVALID_GOAL_CONSTRAINTS, str(error))
+        except Exception as error:
+            if trip in self._trips and trip.sent is not None:
+                self._abandon(trip, error)
+            raise
         finally:
             if trip in self._trips:
                 self._trips.remove(trip)
@@ -139,9 +159,20 @@ class Execution:
         if others and self._parameters.while_executing == 'refuse':
             raise Refusal(Status.CONTROL_FAILED, 'another motion is under way; with parameter '
                           'while_executing: replace it would end')
+        for controller in (one for other in others if other.sent for one in other.controllers):
+            if controller not in trip.controllers and controller.shares(trip.joints):
+                raise Refusal(Status.CONTROL_FAILED, f"controller '{controller.name}' moves some "
+                              'of the joints, and another one would be used now; that must wait '
+                              'until the motion has ended')
         for other in others:
             if other.sent is None:
                 other.withdraw(Status.PREEMPTED, 'nothing was moved: another motion was asked for')
+
+    def _beside(self, trip: Trip) -> frozenset[str]:
+        """Give the joints of motions that were asked for before this one and go on beside it."""
+        before = self._trips[:self._trips.index(trip)]
+        return frozenset(joint for other in before if not other.shares(trip)
+                         for joint in other.joints)
 
     def _under_way(self, trip: Trip) -> list[Trip]:
         """Give the trips that this one will replace."""
@@ -166,13 +197,16 @@ class Execution:
         self._measured.require(trip.joints)
         begin = time.monotonic()
         course = Course(trip, self._under_way(trip), self._measured, self._parameters)
-        motion = planned_motion(trip, course.at(begin + lead), scaling, self._parameters)
+        start = course.at(begin + lead)
+        motion = planned_motion(trip, start, scaling, self._parameters)
         if avoid_collisions:
-            await self._ways.check(trip, motion, scene)
+            await self._ways.check(trip, motion, scene, self._beside(trip))
         trip.check()
         self._measured.require(trip.joints)
         now = time.monotonic()
-        if now > begin + lead and self._under_way(trip) or course.strayed(now):
+        if lead and (now > begin + lead or course.changed(begin + lead, start)):
+            return False
+        if course.strayed(now):
             return False
         whole = course.before(motion, begin, lead, now) if lead else motion
         self._replace(trip)
@@ -182,7 +216,9 @@ class Execution:
     # -- what is under way ----------------------------------------------------------------
 
     def _replace(self, trip: Trip) -> None:
-        """End the trips whose joints this one takes."""
+        """End the trips whose joints this one takes, and what repeats the end of one before."""
+        for fleet in (*self._retired, self._fleet):
+            fleet.hush(trip.joints, trip.controllers)
         for other in self._under_way(trip):
             other.brake_others(trip.controllers)
             self._end(other, Outcome(Status.PREEMPTED, 'another motion took its place',
@@ -198,13 +234,23 @@ class Execution:
             try:
                 outcome = trip.look()
             except Exception as error:   # out of here it would end the node
-                self._log.error(''.join(traceback.format_exception(error)))
+                self._abandon(trip, error)
                 outcome = Outcome(Status.FAILURE, f'{type(error).__name__}: {error}', (),
                                   trip.planned)
             if outcome:
                 self._end(trip, outcome)
         if not self._trips:
             self._timer.cancel()
+
+    def _abandon(self, trip: Trip, error: Exception) -> None:
+        """Brake what an error has left moving: it must not go on with nobody looking."""
+        self._log.error(''.join(traceback.format_exception(error)))
+        for controller in trip.controllers:
+            try:
+                trip.brake(controller)
+            except Exception as another:
+                self._log.error(''.join(traceback.format_exception(another)))
+                controller.hush()
 
     def _end(self, trip: Trip, outcome: Outcome) -> None:
         self._trips.remove(trip)

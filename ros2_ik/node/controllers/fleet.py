@@ -28,6 +28,19 @@ def check_controllers(parameters: Any) -> None:
         missing = controller_kind(kind).unavailable()
         if missing:
             raise ParameterError(f"{name}.kind is '{kind}': {missing}")
+    _check_topics(parameters)
+
+
+def _check_topics(parameters: Any) -> None:
+    """Raise ParameterError where what is meant for one controller would be heard by another."""
+    heard: dict[str, str] = {}
+    for name in parameters.controllers:
+        kind = controller_kind(parameters[f'{name}.kind'])
+        topic = parameters[f'{name}.topic'] or kind.usual_topic.format(name)
+        other = heard.setdefault(topic.strip('/'), name)
+        if other != name and not kind.by_name:
+            raise ParameterError(f"{name}.topic is '{topic}', which is that of '{other}', too; "
+                                 'each controller needs its own')
 
 
 class Fleet:
@@ -69,12 +82,18 @@ class Fleet:
         there = ', '.join(f"'{one.name}'" for one in self.controllers)
         which = f'of controllers {there}' if there else 'since parameter controllers is empty'
         if self.faults:
-            which += f'; {self.faults[0]}'
+            which = f'of controllers {there}; {self.faults[0]}' if there else self.faults[0]
         return f"no controller moves joint '{sorted(joints)[0]}': none {which}"
 
     def moves(self, joint: str) -> bool:
         """Whether any controller moves a joint."""
         return any(joint in controller.joints for controller in self.controllers)
+
+    def hush(self, joints: tuple[str, ...], but: list[Controller]) -> None:
+        """Have those that move some of these joints say no more, but for some."""
+        for controller in self.controllers:
+            if controller not in but and controller.shares(joints):
+                controller.hush()
 
     def close(self) -> None:
         """Give up all controllers."""

@@ -13,6 +13,7 @@ class JointStateStream(Stream):
 
     usual_topic = 'joint_command'
     message_type = JointState
+    by_name = True
 
     def message(self, state: MotionState) -> JointState:
         message = JointState(name=list(self.joints), position=state.position.tolist(),

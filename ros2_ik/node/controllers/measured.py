@@ -44,6 +44,10 @@ class Measured:
         speeds = [self._joint_states.velocity(joint) or 0.0 for joint in joints]
         return np.array(positions), np.array([v if abs(v) > STILL else 0.0 for v in speeds])
 
+    def heard(self, joints: Sequence[str]) -> float:
+        """Say when the oldest of the values came, on the steady clock."""
+        return min(self._joint_states.get(joint).received for joint in joints)
+
     def still(self, joints: Sequence[str]) -> bool:
         """Whether no joint is known to move."""
         return not self.state(joints)[1].any()

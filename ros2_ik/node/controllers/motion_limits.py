@@ -19,6 +19,7 @@ def motion_limits(robot: Robot, joints: Sequence[str], parameters: Any) -> Motio
 
 
 def _velocity(robot: Robot, joint: str, parameters: Any) -> float:
-    """Give the smaller one of what the URDF and the parameters say."""
-    most = min(robot.joint(joint).velocity_limit, parameters.limit(joint, 'velocity') or math.inf)
-    return most if 0 < most < math.inf else parameters.default_max_velocity
+    """Give the smaller one of what the URDF and the parameters say; 0 in the URDF says nothing."""
+    said = robot.joint(joint).velocity_limit, parameters.limit(joint, 'velocity') or 0.0
+    return min((most for most in said if 0 < most < math.inf),
+               default=parameters.default_max_velocity)

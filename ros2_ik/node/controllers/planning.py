@@ -20,6 +20,7 @@ from ros2_ik.node.refusal import Refusal
 
 HEADROOM = 0.998   # between two points of a trajectory a controller is a bit faster,
 CORNER = 0.025     # and accelerates by this part of jerk * period more at corners
+LONGEST = 600.0    # the node can do nothing else while it writes the points of a motion [s]
 
 
 def planned_motion(trip: Trip, start: MotionState, scaling: float, parameters: Any) -> Motion:
@@ -39,6 +40,10 @@ def planned_motion(trip: Trip, start: MotionState, scaling: float, parameters: A
         raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
                       f"joint '{joint}' would move by {far.max():.3g}; parameter max_jump "
                       f'allows {most:g}')
+    if motion.duration > LONGEST:
+        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                      f'the motion would take {motion.duration:.3g} s with velocity_scaling '
+                      f'{scaling:g}; at most {LONGEST:g} s are possible')
     return motion
 
 

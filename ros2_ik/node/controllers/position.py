@@ -1,5 +1,6 @@
 """Topic of a forward_command_controller or JointGroupPositionController (ros2_controllers)."""
 
+import time
 from typing import Any
 
 from rcl_interfaces.msg import ParameterType
@@ -10,9 +11,12 @@ from std_msgs.msg import Float64MultiArray
 from ros2_ik.core import MotionState, Status
 from ros2_ik.node.controllers.controller import register_controller
 from ros2_ik.node.controllers.stream import Stream
+from ros2_ik.node.controllers.turns import Turns
 from ros2_ik.node.refusal import Refusal
 
-PATIENCE = 1.0   # for the controller's parameters [s]
+PATIENCE = 2.0   # for the controller's parameters [s]
+LOOK = 0.02      # between two looks whether they can be asked for [s]
+UNKNOWN = '_NODE_NAME_UNKNOWN_'   # of a listener whose node has not been discovered yet
 
 
 @register_controller('position')
@@ -20,7 +24,8 @@ class PositionController(Stream):
     """
     Streams positions in the order of the controller's parameter `joints`.
 
-    The order is ours where there is no such parameter.
+    The order is ours where there is no such parameter. Where there is a controller, but not its
+    answer, nothing is sent: in a wrong order, each joint would go where another one should.
     """
 
     usual_topic = '{}/commands'
@@ -34,6 +39,7 @@ class PositionController(Stream):
             GetParameters, f'{self._node_name}/get_parameters',
             callback_group=wiring.callback_group)
         self._order = list(range(len(self.joints)))
+        self._turns = Turns(wiring)
 
     async def prepare(self) -> None:
         theirs = await self._their_joints()
@@ -46,14 +52,31 @@ class PositionController(Stream):
         self._order = [self.joints.index(joint) for joint in theirs]
 
     async def _their_joints(self) -> list[str] | None:
-        """Read the parameter, if there is such a node."""
-        if not self._client.service_is_ready():
-            return None
+        """Read the parameter, if there is such a node; raises Refusal if that does not answer."""
+        end = time.monotonic() + PATIENCE
+        while not self._client.service_is_ready():   # services are found later than topics
+            if not self._controller_listens():
+                return None
+            if time.monotonic() > end:
+                raise self._unanswered()
+            await self._turns.pause(LOOK)
         answer = await self.wiring.wait(self._ask)
-        values = answer.values if answer else []
-        if not values or values[0].type != ParameterType.PARAMETER_STRING_ARRAY:
+        if answer is None:
+            raise self._unanswered()
+        if not answer.values or answer.values[0].type != ParameterType.PARAMETER_STRING_ARRAY:
             return None
-        return list(values[0].string_array_value)
+        return list(answer.values[0].string_array_value)
+
+    def _controller_listens(self) -> bool:
+        """Whether one who listens is the controller's own node, as far as is known."""
+        listeners = self.wiring.node.get_subscriptions_info_by_topic(self._publisher.topic_name)
+        return any(one.node_name == UNKNOWN or self._node_name
+                   == f'{one.node_namespace.rstrip("/")}/{one.node_name}' for one in listeners)
+
+    def _unanswered(self) -> Refusal:
+        return Refusal(Status.CONTROL_FAILED, f'controller {self._node_name} does not say within '
+                       f'{PATIENCE:g} s which joints it moves, and in which order; nothing was '
+                       'moved')
 
     def _ask(self, done: Any) -> None:
         """Call done with the answer, or with None when it does not come."""

@@ -18,6 +18,7 @@ class Stream(Controller):
     """Publishes where the joints shall be, once a period along the motion."""
 
     message_type: Any
+    immediate = True
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -31,7 +32,7 @@ class Stream(Controller):
 
     def send(self, motion: Motion) -> None:
         self._time, self._last = 0.0, time.monotonic()
-        self._cancel()
+        self.hush()
         self._timer = self.wiring.node.create_timer(
             self.wiring.parameters.command_period, self._tick,
             clock=Clock(clock_type=ClockType.STEADY_TIME),
@@ -44,24 +45,27 @@ class Stream(Controller):
         self._last = now
         self._publisher.publish(self.message(self._motion.at(self._time)))
         if self._time > self._motion.duration + HOLD:
-            self._cancel()
+            self.hush()
 
-    def _cancel(self) -> None:
+    def hush(self) -> None:
         if self._timer is not None:
             self.wiring.node.destroy_timer(self._timer)
             self._timer = None
 
-    def stop(self, measured: Any, limits: Any) -> float:
+    def stop(self, position: Any, velocity: Any, acceleration: Any, limits: Any) -> float:
         """Brake from where it was told to be: what is measured lags, and to go back is a jump."""
-        return super().stop(None, limits)
+        told = self.commanded(time.monotonic())
+        return super().stop(*told, limits)
 
     def commanded(self, moment: float) -> MotionState:
-        return self._motion.at(self._time + moment - self._last)
+        # by a pause the motion is late, as soon as it goes on
+        pause = time.monotonic() - self._last - CATCH * self.wiring.parameters.command_period
+        return self._motion.at(self._time + moment - self._last - max(pause, 0.0))
 
     @abstractmethod
     def message(self, state: MotionState) -> Any:
         """Write a state."""
 
     def close(self) -> None:
-        self._cancel()
+        self.hush()
         self.wiring.node.destroy_publisher(self._publisher)

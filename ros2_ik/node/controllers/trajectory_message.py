@@ -6,6 +6,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_ik.core import Motion
 
 PERIOD = 0.03   # controllers interpolate with accelerations: within 1e-5 rad of the motion [s]
+JOIN = 0.2     # time for a robot that moves to get from where it is then onto the motion [s]
 
 
 def trajectory_message(motion: Motion) -> JointTrajectory:
@@ -14,8 +15,11 @@ def trajectory_message(motion: Motion) -> JointTrajectory:
 
     Never a point at time 0, which would be a step; the last one has velocity 0.
     """
-    return JointTrajectory(joint_names=list(motion.joints),
-                           points=[_point(motion, time) for time in motion.times(PERIOD).tolist()])
+    times = motion.times(PERIOD).tolist()
+    join = JOIN if motion.at(0.0).velocity.any() else 0.0
+    return JointTrajectory(
+        joint_names=list(motion.joints),
+        points=[_point(motion, time) for time in times if time >= min(join, times[-1])])
 
 
 def _point(motion: Motion, time: float) -> JointTrajectoryPoint:

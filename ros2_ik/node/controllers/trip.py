@@ -8,10 +8,13 @@ import numpy as np
 
 from ros2_ik.core import Motion, MotionState, Robot, Status
 from ros2_ik.node.controllers.controller import Controller
+from ros2_ik.node.controllers.lag import lag
 from ros2_ik.node.controllers.measured import Measured, offset
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.outcome import Outcome
 from ros2_ik.node.refusal import Refusal
+
+AGAIN = 0.2   # time for a brake to show [s]
 
 Cancelled = Callable[[], bool]
 
@@ -36,8 +39,10 @@ class Trip:
         self.planned = 0.0              # duration, without what goes before it [s]
         self.notes: list[str] = []
         self.done: Callable[[Outcome], None] | None = None
+        self._late: float | None = None   # when last looked at
         self._withdrawn: Outcome | None = None
         self._stopped: tuple[float, Outcome] | None = None   # when the arm will stand, and why
+        self._last = 0.0                # until when it is told to brake
 
     def shares(self, other: 'Trip') -> bool:
         """Whether both have a joint."""
@@ -72,21 +77,30 @@ class Trip:
     def stop(self, status: Status, message: str) -> None:
         """Brake; the outcome comes when the arm stands."""
         if self._stopped is None:
-            longest = max(self._brake(controller) for controller in self.controllers)
-            self._stopped = (time.monotonic() + longest,
-                             Outcome(status, message, (), self.planned))
+            self._stopped = self._brake_all(), Outcome(status, message, (), self.planned)
+            self._last = self._stopped[0] + self._parameters.arrival_timeout
+
+    def _brake_all(self) -> float:
+        """Brake; gives when the arm will stand."""
+        return max([self.brake(controller) for controller in self.controllers]) + time.monotonic()
 
     def brake_others(self, controllers: list[Controller]) -> None:
         """Brake what is not one of these controllers, which another trip has taken."""
         for controller in self.controllers:
             if controller not in controllers:
-                self._brake(controller)
+                self.brake(controller)
 
-    def _brake(self, controller: Controller) -> float:
-        joints = controller.joints
-        known = not self._measured.stale(joints)
-        return controller.stop(self._measured.state(joints) if known else None,
-                               motion_limits(self.robot, joints, self._parameters))
+    def brake(self, controller: Controller) -> float:
+        """Stop one of the controllers; gives how long that takes [s]."""
+        joints, measured = controller.joints, self._measured
+        fresh = not measured.stale(joints)
+        if fresh:
+            self._late = lag(self.robot, joints, controller.commanded, measured)
+        if fresh and self._late is None:
+            state = MotionState(*measured.state(joints), np.zeros(len(joints)))
+        else:   # on its way, as far as is known
+            state = controller.commanded(time.monotonic() - (self._late or 0.0))
+        return controller.stop(*state, motion_limits(self.robot, joints, self._parameters))
 
     def look(self) -> Outcome | None:
         """Look how it goes, stop it if need be, and give the outcome when it is over."""
@@ -95,11 +109,22 @@ class Trip:
             if arrived:
                 return arrived
         if self._stopped and time.monotonic() >= self._stopped[0]:
-            return self._stopped[1]
+            return self._standing(self._stopped[1])
+        return None
+
+    def _standing(self, outcome: Outcome) -> Outcome | None:
+        """Give the outcome when the arm stands, else brake again: the command may be lost."""
+        if self._measured.stale(self.joints) or self._measured.still(self.joints):
+            return outcome
+        if time.monotonic() > self._last:
+            return outcome._replace(message=f'{outcome.message}; but the arm still moves')
+        self._stopped = max(self._brake_all(), time.monotonic() + AGAIN), outcome
         return None
 
     def _judge(self) -> Outcome | None:
         reason = self._measured.stale(self.joints)
+        if not reason:
+            self._late = lag(self.robot, self.joints, self.commanded, self._measured)
         if reason:
             self.stop(Status.ROBOT_STATE_STALE, f'stopped on the way: {reason}')
         elif self._cancelled():
@@ -129,10 +154,10 @@ class Trip:
             text = f'arrived after {time.monotonic() - self.sent:.2f} s, {off[worst]:.1g} off'
             return Outcome(Status.SUCCESS, '; '.join([text, *self.notes]), (), self.planned)
         if time.monotonic() > self.end + self._parameters.arrival_timeout:
-            self.stop(Status.CONTROL_FAILED, self._late(positions, off, worst))
+            self.stop(Status.CONTROL_FAILED, self._shortfall(positions, off, worst))
         return None
 
-    def _late(self, positions: np.ndarray, off: np.ndarray, worst: int) -> str:
+    def _shortfall(self, positions: np.ndarray, off: np.ndarray, worst: int) -> str:
         joint, limit = self.joints[worst], self._parameters.goal_tolerance
         more = int((off > limit).sum()) - 1
         others = f' (and {more} more)' if more > 0 else ''

@@ -18,8 +18,17 @@ class Ways:
         self._state, self._scene = state, scene
         self._parameters, self._turns = parameters, turns
 
-    async def check(self, trip: Trip, motion: Motion, scene: Scene | None) -> None:
-        """Check a motion, with turns for others; raises Blocked or Refusal."""
+    def own(self, scene: Scene | None) -> Scene | None:
+        """Give a scene, or None if it is the present one: then the one of the check counts."""
+        return None if scene is None or scene is self._scene.known.scene else scene
+
+    async def check(self, trip: Trip, motion: Motion, scene: Scene | None,
+                    beside: frozenset[str]) -> None:
+        """
+        Check a motion, with turns for others; raises Blocked or Refusal.
+
+        `beside` are the joints that other motions move: nothing is checked against what moves.
+        """
         scene = self._scene.known.scene if scene is None else scene
         if scene.robot.key != trip.robot.key:
             raise Refusal(Status.INVALID_ROBOT_STATE, 'the scene is one of another robot')
@@ -28,8 +37,13 @@ class Ways:
         if checker is None:
             return
         first = dict(zip(trip.joints, motion.at(0.0).position.tolist(), strict=True))
-        start = self._state.start(trip.robot, first, frozenset(),
-                                  checked=checker.moving_joints - set(trip.joints))
+        others = checker.moving_joints - set(trip.joints)
+        self._require_known(trip.robot, others)
+        if others & beside:
+            raise Refusal(Status.CONTROL_FAILED, "another motion moves joint '"
+                          f"{min(others & beside)}', and the way can be checked only beside what "
+                          'stands still; ask again when it has ended (or avoid_collisions: false)')
+        start = self._state.start(trip.robot, first, frozenset(), checked=others)
         trip.notes += start.notes
         check = WayCheck(checker, motion, start.q, self._parameters.path_resolution)
         while not check.run(SLICE):
@@ -37,6 +51,14 @@ class Ways:
             trip.check()
         if check.blockage:
             raise Blocked(_outcome(check.blockage, trip.robot, trip.joints, scene))
+
+    def _require_known(self, robot: Robot, joints: frozenset[str]) -> None:
+        """Raise Refusal for joints that stand nobody knows where: a check would mean nothing."""
+        unknown = sorted(joints - self._state.known(robot).keys())
+        if unknown:
+            raise Refusal(Status.ROBOT_STATE_STALE, f"it is not known where joint '{unknown[0]}' "
+                          'stands, so that the way cannot be checked for collisions; '
+                          'avoid_collisions: false does without')
 
 
 def _outcome(found: Blockage, robot: Robot, joints: tuple[str, ...], scene: Scene) -> Outcome:

@@ -8,6 +8,7 @@ from rclpy.publisher import Publisher
 from std_msgs.msg import Header
 
 from ros2_ik.core import Budget, CollisionChecker, IKSolution, Robot, Scene, Search, Status
+from ros2_ik.node.controllers.outcome import Outcome
 from ros2_ik.node.conversions.answers import (
     answer_names,
     fill_answer,
@@ -37,7 +38,8 @@ class Asked(NamedTuple):
 
     `names` are the joints of an answer; `notes` belong into its message. `scene` is the one that
     solutions are checked against, None if they may touch anything; `own` says that it is not the
-    node's: something is held, allowed or padded for this question only.
+    node's, which is `known`: something is held, allowed or padded for this question only. `needed`
+    joints do not move, but the solution depends on where they are.
     """
 
     question: Question
@@ -45,6 +47,8 @@ class Asked(NamedTuple):
     names: tuple[str, ...]
     scene: Scene | None
     own: bool
+    known: Scene
+    needed: frozenset[str]
     notes: list[str]
 
     @property
@@ -57,18 +61,35 @@ class Asked(NamedTuple):
         fill_answer(answer, solution, self.search.problem, self.names, header, self.notes,
                     self.scene)
 
-    async def move(self, parts: Parts, solution: IKSolution, answer: Any,
+    async def move(self, parts: Parts, solution: IKSolution, answer: Any, stops: int,
                    cancelled: Callable[[], bool] | None = None) -> None:
-        """Bring the robot to a solution that is in the answer, and say there what came of it."""
-        outcome = await parts.execution.run(
+        """
+        Bring the robot to a solution that is in the answer, and say there what came of it.
+
+        `stops` is that of the execution when the question came.
+        """
+        outcome = self._outdated(parts, solution) or await parts.execution.run(
             self.robot, {name: solution.best_joints[name] for name in self.names},
             self.question.group, avoid_collisions=self.question.avoid_collisions,
-            scene=self.scene if self.own else None, cancelled=cancelled)
+            scene=self.scene if self.own else None, cancelled=cancelled, stops=stops)
         answer.status = int(outcome.status)
         answer.message = f'{answer.message}; {outcome.message}'
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
                                            parts.header(self.robot.root_frame))
         answer.motion_seconds = float(outcome.motion_seconds)
+
+    def _outdated(self, parts: Parts, solution: IKSolution) -> Outcome | None:
+        """Refuse to move when the world is not any more what the search was told of it."""
+        if self.own and parts.scene.known.scene is not self.known:
+            return Outcome(Status.INVALID_MOTION_PLAN, 'nothing was moved: the scene has changed '
+                           'during the search; ask again')
+        at = parts.state.known(self.robot)
+        for name in sorted(self.needed - set(self.names)):
+            if name in at and not np.allclose(at[name], solution.best_joints[name], rtol=0,
+                                              atol=STANDING):
+                return Outcome(Status.INVALID_MOTION_PLAN, f"nothing was moved: joint '{name}' "
+                               'has moved during the search; ask again')
+        return None
 
     def publish(self, publisher: Publisher, solution: IKSolution, answer: Any,
                 header: Header) -> None:
@@ -107,7 +128,7 @@ def asked(parts: Parts, request: Any) -> Asked:
     return Asked(question, make_search(question, problem, budget),
                  answer_names(question, robot, free), scene,
                  scene is not None and scene is not parts.scene.known.scene,
-                 [*start.notes, *notes])
+                 parts.scene.known.scene, needed, [*start.notes, *notes])
 
 
 def _check_standing(parts: Parts, question: Question, robot: Robot,

@@ -39,13 +39,13 @@ class ComputeIK:
 
     async def _solve(self, request: Any, response: Any) -> None:
         parts = self._parts
-        question = asked(parts, request)
+        question, stops = asked(parts, request), parts.execution.stops
         solution = await self._run(question.search)
         header = parts.header(question.robot.root_frame)
         question.fill(response, solution, header)
         question.publish(self._publisher, solution, response, header)
         if solution.success and question.question.execute:
-            await question.move(parts, solution, response)
+            await question.move(parts, solution, response, stops)
 
     async def _run(self, search: Search) -> IKSolution:
         parameters, pool = self._parts.parameters, self._parts.pool

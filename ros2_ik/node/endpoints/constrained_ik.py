@@ -75,7 +75,7 @@ class ConstrainedIK:
 
     async def _execute(self, handle: Any) -> Any:
         """Give the result of a goal; never raises."""
-        goal = OpenGoal(handle, Witnesses(self._clients.present()))
+        goal = OpenGoal(handle, Witnesses(self._clients.present()), self._parts.execution.stops)
         result = SolveConstrainedIK.Result()
         try:
             self._enter(goal)
@@ -128,7 +128,7 @@ class ConstrainedIK:
             if other in self._goals:
                 await self._wait(other.heirs.append)
         goal.phase, goal.newest = 'moving', solution
-        await question.move(self._parts, solution, result, lambda: bool(goal.why))
+        await question.move(self._parts, solution, result, goal.stops, lambda: bool(goal.why))
         if goal.why and result.status != Status.SUCCESS:
             result.message = f'{goal.why}; {result.message}'
 

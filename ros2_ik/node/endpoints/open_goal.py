@@ -18,11 +18,12 @@ class OpenGoal:
     `asked` is its question once it has been read, `newest` what its search had found when that
     was last heard of, `phase` what the feedback says. `why` says why it must end and `status`
     with what; '' as long as it need not. `end` ends what it is doing. `preempted` are the goals
-    that this one has ended, `heirs` is called when it has come to its own end.
+    that this one has ended, `heirs` is called when it has come to its own end. `stops` is that of
+    the execution when it came: what is stopped later does not begin to move.
     """
 
-    def __init__(self, handle: Any, witnesses: Witnesses) -> None:
-        self.handle, self.witnesses = handle, witnesses
+    def __init__(self, handle: Any, witnesses: Witnesses, stops: int) -> None:
+        self.handle, self.witnesses, self.stops = handle, witnesses, stops
         self.asked: Asked | None = None
         self.newest: IKSolution | None = None
         self.phase = 'waiting'

@@ -42,3 +42,19 @@ def test_at_rest_it_stays():
 def test_bad_states(position, velocity):
     with pytest.raises(InvalidStateError, match='at the start'):
         braking_motion(['a', 'b'], position, velocity, LIMITS)
+
+
+def test_what_slows_down_already_comes_no_farther():
+    """What speeds up brakes as if it did not: on the straight way, in step."""
+    limits = MotionLimits([1.0], [2.0], [20.0])
+    plain = braking_motion(['a'], [1.0], [0.5], limits)
+    slowing = braking_motion(['a'], [1.0], [0.5], limits, [-2.0])
+    assert plain.goal[0] > slowing.goal[0] + 0.02
+    assert slowing.at(0.0).acceleration[0] == pytest.approx(-2.0)
+    speeding = braking_motion(['a'], [1.0], [0.5], limits, [2.0])
+    assert speeding.goal[0] == pytest.approx(plain.goal[0])
+
+
+def test_bad_accelerations():
+    with pytest.raises(InvalidStateError, match='accelerations at the start'):
+        braking_motion(['a', 'b'], [0, 0], [0, 0], LIMITS, [math.nan, 0])

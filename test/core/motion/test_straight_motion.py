@@ -12,6 +12,7 @@ from ros2_ik.core import (
     JointLimitError,
     Motion,
     MotionLimits,
+    Robot,
     straight_motion,
     UnknownJointError,
 )
@@ -219,3 +220,25 @@ def test_without_ruckig(load, monkeypatch):
     monkeypatch.setattr('ros2_ik.core.motion.timing.ruckig', None)
     with pytest.raises(InvalidOptionError, match='motions need ruckig.*pip install ruckig'):
         straight_motion(load('panda'), ARM, HOME, HOME, LIMITS)
+
+
+def test_straight_where_joints_could_go_apart():
+    """Many random ways from rest, and one that ruckig bends when it times all joints at once."""
+    robot = Robot.load('panda')
+    joints = [f'panda_joint{i}' for i in range(1, 8)]
+    lower, upper = (np.array([getattr(robot.joint(name), side) for name in joints])
+                    for side in ('lower', 'upper'))
+    limits = MotionLimits([2.17, 2.17, 2.17, 2.17, 2.6, 2.6, 2.6], [2.955] * 7, [60.0] * 7)
+    random = np.random.default_rng(0)
+    ways = [tuple(random.uniform(lower, upper, (2, 7))) for _ in range(100)]
+    ways.append(([-0.5173395794261929, -0.8537745265402639, 1.8511851385160747, -1.380744272004074,
+                  0.5777864434290347, 3.315557228954511, 1.9368649191925627],
+                 [-0.6747281694441262, 0.9551493440141018, -1.7421425057380149,
+                  -2.656306839216845, 0.9285873573519862, 2.026658850919115,
+                  -1.7107166460451453]))
+    for start, goal in ways:
+        motion = straight_motion(robot, joints, start, goal, limits)
+        far = np.array(goal) - start
+        for moment in np.linspace(0.0, motion.duration, 50):
+            done = motion.at(moment).position - start
+            assert np.abs(done - far * (done @ far) / (far @ far)).max() < 1e-9

@@ -1,0 +1,49 @@
+"""The three ways to ask for a motion to joint values: ~/execute, compute_ik and the action."""
+
+from typing import Any
+
+from arm_harness import ARM, goal_request, HOME
+from builtin_interfaces.msg import Duration
+from node_harness import Client
+
+from ros2_ik.action import SolveConstrainedIK
+from ros2_ik.msg import Bounds, IKConstraints, JointPositions
+from ros2_ik.srv import ComputeIK, Execute
+
+WAYS = ('execute', 'compute_ik', 'solve_constrained_ik')
+PATIENCE = 90.0   # for a motion on a busy machine [s]
+
+
+def at_joints(joints: dict[str, float]) -> dict[str, Any]:
+    """Give fields of a question whose only answer is an arm at HOME but for these joints."""
+    reference = {**HOME, **joints}
+    exactly = JointPositions(names=list(ARM), reference=[reference[name] for name in ARM],
+                             bounds=Bounds(target=[0.0]))
+    return {'constraints': IKConstraints(joint_positions=[exactly]), 'group': 'arm',
+            'timeout': Duration(sec=9), 'execute': True}
+
+
+class Requested:
+    """A motion that has been asked for."""
+
+    def __init__(self, client: Client, way: str, joints: dict[str, float]) -> None:
+        self._client, self.goal = client, None
+        if way == 'execute':
+            request = goal_request({**HOME, **joints})
+            self._future = client.service(Execute, 'ros2_ik/execute').call_async(request)
+        elif way == 'compute_ik':
+            request = ComputeIK.Request(**at_joints(joints))
+            self._future = client.service(ComputeIK, 'ros2_ik/compute_ik').call_async(request)
+        else:
+            self.goal = client.goal(**at_joints(joints))
+            self._future = self.goal.result_later()
+
+    def done(self) -> bool:
+        """Whether the answer is there."""
+        return self._future.done()
+
+    def answer(self, timeout: float = PATIENCE) -> Execute.Response | ComputeIK.Response \
+            | SolveConstrainedIK.Result:
+        """Wait for the answer."""
+        answer = self._client.wait(self._future, timeout)
+        return answer.result if self.goal else answer

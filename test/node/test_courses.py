@@ -1,0 +1,230 @@
+"""What is told to controllers when motions end early, are replaced, or the node pauses."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ros2_ik.core import Robot, Status, straight_motion
+from ros2_ik.node.controllers.controller import Controller, Wiring
+from ros2_ik.node.controllers.course import Course
+from ros2_ik.node.controllers.measured import Measured
+from ros2_ik.node.controllers.motion_limits import motion_limits
+from ros2_ik.node.controllers.planning import planned_motion
+from ros2_ik.node.controllers.stream import Stream
+from ros2_ik.node.controllers.trip import Trip
+from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.state.joint_states import JointStates
+
+JOINT = 'panda_joint1'
+PERIOD, FASTEST = 0.01, 2.175
+
+
+class Values(dict):
+    """Parameters with the usual values; `limits` are those of joint_limits."""
+
+    def __init__(self, **values):
+        super().__init__(
+            command_period=PERIOD, execute_state_timeout=0.5, default_max_velocity=1.0,
+            default_max_acceleration=3.0, default_max_jerk=60.0, start_tolerance=0.01,
+            goal_tolerance=1e-3, arrival_timeout=2.0, max_jump=0.0, acceleration_scaling=1.0,
+            limits={}, **values)
+
+    __getattr__ = dict.__getitem__
+
+    def limit(self, joint, kind):
+        return self.limits.get((joint, kind))
+
+
+class Positions(Stream):
+    """A stream that keeps what it sends."""
+
+    kind, usual_topic, message_type = 'positions', '{}', None
+
+    def message(self, state):
+        return state.position[0]
+
+
+class Trajectories(Controller):
+    """A controller that keeps what it is told."""
+
+    kind, usual_topic = 'trajectories', '{}'
+
+    def deaf(self):
+        return ''
+
+    def send(self, motion):
+        self.told = motion
+
+    def close(self):
+        pass
+
+
+class Arm:
+    """A joint that goes where a controller has it, `late` [s]; time passes only here."""
+
+    def __init__(self, monkeypatch, kind):
+        self.now = 100.0
+        monkeypatch.setattr('time.monotonic', lambda: self.now)
+        self.robot, self.parameters = Robot.load('panda'), Values()
+        self.sent, self._states = [], JointStates(pytest.fail)
+        self.measured = Measured(self._states, self.parameters)
+        node = SimpleNamespace(
+            create_publisher=lambda *_: SimpleNamespace(publish=self.sent.append),
+            create_timer=lambda *_, **__: object(), destroy_timer=lambda _: None)
+        self.controller = kind('c', (JOINT,), '', Wiring(node, None, self.parameters, None))
+        self.hear(0.0, 0.0)
+
+    def hear(self, position, velocity):
+        stamp = SimpleNamespace(sec=0, nanosec=0)
+        self._states.take(SimpleNamespace(name=[JOINT], position=[position], velocity=[velocity],
+                                          header=SimpleNamespace(stamp=stamp)))
+
+    def trip(self, goal):
+        return Trip(self.robot, [self.controller], {JOINT: goal}, self.measured, self.parameters,
+                    None)
+
+    def go(self, goal):
+        """Begin a motion from 0."""
+        trip = self.trip(goal)
+        limits = motion_limits(self.robot, (JOINT,), self.parameters)
+        motion = straight_motion(self.robot, (JOINT,), [0.0], [goal], limits)
+        trip.send(motion, motion.duration)
+        return trip
+
+    def run(self, seconds, late=0.0):
+        for _ in range(round(seconds / PERIOD)):
+            self.now += PERIOD
+            if isinstance(self.controller, Stream):
+                self.controller._tick()
+            state = self.controller.commanded(self.now - late)
+            self.hear(state.position[0], state.velocity[0])
+
+
+@pytest.fixture(params=[Positions, Trajectories])
+def arm(monkeypatch, request):
+    return Arm(monkeypatch, request.param)
+
+
+@pytest.fixture
+def streamed(monkeypatch):
+    return Arm(monkeypatch, Positions)
+
+
+def replacing(arm, before, goal, lead):
+    """Plan a motion that shall replace another one; gives its course, start, motion and begin."""
+    trip = arm.trip(goal)
+    course = Course(trip, [before], arm.measured, arm.parameters)
+    start = course.at(arm.now + lead)
+    return course, start, planned_motion(trip, start, 1.0, arm.parameters), arm.now
+
+
+def test_no_jump_after_a_pause(streamed):
+    """As when the node has loaded a scene: the stop begins where the joint was told to be."""
+    trip = streamed.go(2.0)
+    streamed.run(0.5)
+    streamed.now += 0.4
+    trip.stop(Status.PREEMPTED, 'stopped')
+    streamed.run(1.5)
+    steps = np.diff(streamed.sent)
+    assert np.abs(steps).max() < 2.1 * PERIOD * FASTEST and abs(steps[-1]) < 1e-9
+
+
+def test_a_stream_goes_on_from_its_last_command(streamed):
+    """Not from where the robot is, which is behind."""
+    before = streamed.go(2.0)
+    streamed.run(0.6, late=0.1)
+    course, _, motion, begin = replacing(streamed, before, 1.9, lead=0.2)
+    streamed.run(0.1, late=0.1)
+    streamed.trip(1.9).send(course.before(motion, begin, 0.2, streamed.now), motion.duration)
+    streamed.run(2.0)
+    steps = np.diff(streamed.sent)
+    assert steps.min() > -1e-9 and steps.max() < 1.1 * PERIOD * FASTEST
+
+
+def test_no_jump_between_two_motions(arm):
+    before = arm.go(2.0)
+    arm.run(0.6)
+    course, start, motion, begin = replacing(arm, before, 0.0, lead=0.6)
+    arm.run(0.2)
+    assert not course.changed(begin + 0.6, start) and not course.strayed(arm.now)
+    whole = course.before(motion, begin, 0.6, arm.now)
+    way = np.array([whole.at(t).position[0] for t in np.arange(0, whole.duration, PERIOD)])
+    assert np.abs(np.diff(way)).max() < 1.01 * PERIOD * FASTEST
+
+
+def test_the_replaced_one_is_stopped_meanwhile(arm):
+    """What was planned from its way must not be sent: at the switch it would be a jump."""
+    before = arm.go(2.0)
+    arm.run(0.6)
+    course, start, _, begin = replacing(arm, before, 0.0, lead=0.6)
+    arm.run(0.02)
+    before.stop(Status.PREEMPTED, 'its client cancelled')
+    arm.run(0.15)
+    assert course.changed(begin + 0.6, start)
+
+
+def test_a_stream_that_is_late_is_another_way(streamed):
+    before = streamed.go(2.0)
+    streamed.run(0.6)
+    course, start, _, begin = replacing(streamed, before, 0.0, lead=0.2)
+    streamed.now += 0.1
+    streamed.run(0.02)
+    assert course.changed(begin + 0.2, start)
+
+
+@pytest.mark.parametrize('ago', [0.05, 0.2, 0.4, 0.6])
+def test_a_stop_does_not_pass_the_goal(arm, ago):
+    trip = arm.go(2.0)
+    arm.run(trip.motion.duration - ago)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    assert arm.controller._motion.goal[0] < 2.0 + 1e-3
+
+
+def test_a_lost_stop_is_told_again(monkeypatch):
+    """Subscriptions of controllers may be best effort: the arm goes on, and is told again."""
+    arm = Arm(monkeypatch, Trajectories)
+    trip = arm.go(2.0)
+    way = trip.motion
+    arm.run(0.5)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    lost, begin = arm.controller.told, arm.now - 0.5
+    while arm.controller.told is lost:
+        arm.now += 0.02
+        state = way.at(arm.now - begin)
+        arm.hear(state.position[0], state.velocity[0])
+        assert trip.look() is None
+        assert arm.now < begin + way.duration, 'said nothing while the arm moved on'
+    arm.run(arm.controller.told.duration + 0.3)
+    assert trip.look().status == Status.PREEMPTED
+
+
+def test_an_arm_that_cannot_be_stopped_is_told_of(monkeypatch):
+    arm = Arm(monkeypatch, Trajectories)
+    trip = arm.go(2.0)
+    arm.run(0.5)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    for _ in range(1000):
+        arm.now += 0.02
+        arm.hear(0.5, 1.0)
+        if outcome := trip.look():
+            break
+    assert outcome.status == Status.PREEMPTED and 'but the arm still moves' in outcome.message
+
+
+def test_motions_of_days_are_refused(arm):
+    trip = arm.trip(2.0)
+    start = Course(trip, [], arm.measured, arm.parameters).at(arm.now)
+    with pytest.raises(Refusal, match='velocity_scaling 1e-06; at most 600 s'):
+        planned_motion(trip, start, 1e-6, arm.parameters)
+
+
+@pytest.mark.parametrize('urdf, given, limit', [
+    (2.0, None, 2.0), (2.0, 0.1, 0.1), (2.0, 5.0, 2.0), (0.0, 0.1, 0.1), (0.0, None, 1.0),
+    (np.inf, 0.1, 0.1), (np.inf, None, 1.0)])
+def test_velocity_limits(urdf, given, limit):
+    """The smaller one of URDF and joint_limits; a 0 in the URDF says nothing."""
+    robot = SimpleNamespace(joint=lambda _: SimpleNamespace(velocity_limit=urdf))
+    parameters = Values()
+    parameters['limits'][JOINT, 'velocity'] = given
+    assert motion_limits(robot, [JOINT], parameters).velocity.tolist() == [limit]

@@ -1,0 +1,213 @@
+"""What becomes of a motion when the node, the description, the clock or the controller changes."""
+
+import signal
+import time
+
+from arm_harness import execute, HOME, mock_robot, near, Recorder, TRAJECTORIES
+from builtin_interfaces.msg import Duration
+from motion_requests import Requested, WAYS
+from node_harness import eventually, unreachable
+import numpy as np
+import pytest
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
+
+from ros2_ik.msg import Status
+from ros2_ik.srv import ComputeFK
+
+FAR = {'panda_joint1': 2.0}
+NEAR = {'panda_joint1': 0.3}
+SLOW = {'velocity_scaling': 0.1, 'acceleration_scaling': 1.0}   # FAR is 9 s away
+FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
+JUMPS = (1000, 10, 5000, 0, 1_900_000_000, 1000)                # of the clock [s]
+
+
+@pytest.fixture
+def mock(client, tmp_path):
+    """Give a panda that follows trajectories; it must end without a defect."""
+    with mock_robot(client, tmp_path) as mock:
+        yield mock
+        assert 'defect' not in mock.text, mock.text
+
+
+@pytest.fixture
+def record(client, mock):
+    record = Recorder(client)
+    record.listen()
+    yield record
+    record.close()
+
+
+def ready(client):
+    """Wait until a node has the robot and moves it."""
+    def there():
+        answer = execute(client, HOME)
+        return answer.status == Status.SUCCESS
+    eventually(there, 'a node that moves the arm', 90)
+
+
+def moving(client, record, way):
+    """Ask for FAR; gives that when the arm moves."""
+    asked = Requested(client, way, FAR)
+    eventually(lambda: record.at()[0] > 0.03, 'the arm moves', 60)
+    return asked
+
+
+def knows_the_robot(client):
+    """Wait until a node answers for the robot; what goes to one that was killed is lost."""
+    service = client.service(ComputeFK, 'ros2_ik/compute_fk')
+    question = ComputeFK.Request(links=['panda_hand'])     # where joint_states has it
+
+    def known():
+        future = service.call_async(question)
+        end = time.monotonic() + 2
+        while not future.done() and time.monotonic() < end:
+            time.sleep(0.02)
+        return future.done() and future.result().status == Status.SUCCESS
+    eventually(known, 'a node that knows the robot', 90)
+
+
+# -- the node --------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('way', WAYS)
+def test_the_node_is_stopped(client, record, start_node, way):
+    """It brakes before it ends: the arm is at rest, and not at the goal."""
+    node = start_node(**TRAJECTORIES, **SLOW)
+    ready(client)
+    asked = moving(client, record, way)
+    node.process.send_signal(signal.SIGTERM)
+    assert node.process.wait(20) == 0
+    ended = asked.answer()
+    assert ended.status == Status.PREEMPTED, ended.message
+    assert 'stopped on the way: the node was stopped' in ended.message
+    assert 0.03 < record.still()[0] < 1.9
+
+
+def test_the_node_is_killed_while_the_arm_stands(client, record, start_node):
+    """The one who waits asks the next node; the arm does not move by that."""
+    node = start_node(**TRAJECTORIES, **FAST)
+    ready(client)
+    lost = client.ik_later(targets=[unreachable()], timeout=Duration(sec=9), execute=True)
+    node.process.kill()
+    node.process.wait(20)
+    before = record.still()
+    record.trajectories.clear()
+    start_node(**TRAJECTORIES, **FAST)
+    knows_the_robot(client)
+    assert not lost.done() and not record.trajectories
+    assert np.abs(record.still() - before).max() < 1e-3
+    answer = Requested(client, 'compute_ik', NEAR).answer()
+    assert answer.status == Status.SUCCESS and near(record.still(), NEAR) < 1e-3
+
+
+def test_the_node_is_killed_on_the_way(client, record, start_node):
+    """The controller goes on with what it has; the next node sends nothing unless it is asked."""
+    node = start_node(**TRAJECTORIES, **SLOW)
+    ready(client)
+    lost = moving(client, record, 'compute_ik')
+    node.process.kill()
+    node.process.wait(20)
+    sent = len(record.trajectories)
+    start_node(**TRAJECTORIES, **FAST)
+    knows_the_robot(client)
+    assert near(record.still(), FAR) < 1e-3 and len(record.trajectories) == sent
+    assert not lost.done()
+    assert Requested(client, 'execute', {}).answer().status == Status.SUCCESS
+    assert near(record.still(), {}) < 1e-3
+
+
+# -- the description -------------------------------------------------------------------------
+
+def slower(panda):
+    """Give the URDF of a panda that may not go as fast."""
+    urdf = panda.urdf.replace('velocity="2.175"', 'velocity="2.0"')
+    assert urdf != panda.urdf
+    return urdf
+
+
+@pytest.mark.parametrize('way', WAYS)
+def test_another_description_comes_on_the_way(client, record, start_node, panda, way):
+    start_node(**TRAJECTORIES, **SLOW)
+    ready(client)
+    asked = moving(client, record, way)
+    client.publish('robot_description', String(data=slower(panda)), latched=True)
+    ended = asked.answer()
+    assert ended.status == Status.INVALID_ROBOT_STATE, ended.message
+    assert 'stopped on the way: the robot description was replaced' in ended.message
+    assert 0.03 < record.still()[0] < 1.9
+    assert Requested(client, way, {}).answer().status == Status.SUCCESS
+    assert near(record.still(), {}) < 1e-3
+
+
+def test_another_description_comes_during_the_search(client, record, start_node, panda):
+    """A goal that searches for the robot of before ends at once, and moves nothing."""
+    start_node(**TRAJECTORIES, **FAST)
+    ready(client)
+    goal = client.goal(targets=[unreachable()], timeout=Duration(sec=9), execute=True)
+    goal.searching()
+    client.publish('robot_description', String(data=slower(panda)), latched=True)
+    result = goal.result()[1]
+    assert result.status == Status.INVALID_ROBOT_STATE and result.seconds < 8, result.message
+    assert 'replaced' in result.message and near(record.still(), {}) < 1e-3
+    assert Requested(client, 'solve_constrained_ik', NEAR).answer().status == Status.SUCCESS
+
+
+# -- the controller --------------------------------------------------------------------------
+
+@pytest.mark.parametrize('way', WAYS)
+def test_a_controller_that_never_listens(client, record, start_node, way):
+    """The topic is named; a solution is kept."""
+    start_node(controllers=['absent_controller'], **{'absent_controller.group': 'arm'}, **FAST)
+    knows_the_robot(client)
+    answer = Requested(client, way, NEAR).answer()
+    assert answer.status == Status.CONTROL_FAILED, answer.message
+    assert 'nobody listens on /absent_controller/joint_trajectory' in answer.message
+    assert answer.motion_seconds == 0 and near(record.still(), {}) < 1e-3
+    if way != 'execute':
+        assert answer.solution.joint_state.name
+
+
+# -- the clock -------------------------------------------------------------------------------
+
+@pytest.fixture
+def jumpy(client, record, start_node):
+    """Give a node whose clock stands still but for jumps; gives a function that makes one."""
+    start_node(**TRAJECTORIES, **FAST, use_sim_time=True)
+
+    def jump(second):
+        tick = Clock()
+        tick.clock.sec = second
+        client.publish('clock', tick)
+    jump(JUMPS[0])
+    ready(client)
+    return jump
+
+
+def test_budgets_hold_while_the_clock_jumps(client, jumpy):
+    """Time for a search is time on the wall."""
+    half = {'targets': [unreachable()], 'timeout': Duration(nanosec=500_000_000), 'execute': True}
+    client.ik(**half), client.goal(**half).result()     # workers are slow at first
+    for second in JUMPS:
+        begin = time.monotonic()
+        future, goal = client.ik_later(**half), client.goal(**half)
+        jumpy(second)
+        for answer in (client.wait(future, 30), goal.result(30)[1]):
+            assert answer.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT), answer.message
+            assert 0.4 < answer.seconds < 5
+        assert time.monotonic() - begin < 20
+
+
+def test_motions_while_the_clock_jumps(client, record, jumpy):
+    """Each arrives, and the answer is true; or it is said why nothing moves."""
+    for i, second in enumerate(JUMPS):
+        wanted = {'panda_joint1': 0.2 + 0.1 * i}
+        before = record.still()
+        asked = Requested(client, WAYS[i % 3], wanted)
+        jumpy(second)
+        answer = asked.answer()
+        if answer.status == Status.SUCCESS:
+            assert near(record.still(), wanted) < 1e-3
+        else:
+            assert answer.message and answer.status != Status.FAILURE
+            assert np.abs(record.still() - before).max() < 1e-6 and answer.motion_seconds == 0
+    assert answer.status == Status.SUCCESS, answer.message
