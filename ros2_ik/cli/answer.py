@@ -27,8 +27,9 @@ class Answer:
 
     `values` are the joints by name: the solution, or without success the best attempt. `claimed`
     are the errors that came with the answer, `checked` those found by forward kinematics (empty
-    when it could not run), which may differ by `noise`. `constraints` are Standings, or messages
-    with the same fields.
+    when it could not run), which may differ by `noise`. `constraints` are ConstraintReports, or
+    messages with the same fields. `not_reached`: `values` are a solution, but the motion to it
+    failed.
     """
 
     status: str
@@ -43,6 +44,7 @@ class Answer:
     notes: list[str] = field(default_factory=list)
     constraints: Sequence[Any] = ()
     explanation: str = ''
+    not_reached: bool = False
 
     @property
     def doubtful(self) -> bool:
@@ -63,7 +65,8 @@ def print_answer(answer: Answer, robot: 'Robot | None') -> None:
     for note in answer.notes:
         print(note)
     if answer.values:
-        print('' if answer.success else '\nbest attempt:')
+        print('' if answer.success else
+              '\nsolution, not reached:' if answer.not_reached else '\nbest attempt:')
         print(joint_table(answer.values, robot))
     _print_errors(answer)
     if answer.constraints:

@@ -40,6 +40,8 @@ def add_parser(commands: Any) -> None:
     add_search_arguments(parser)
     parser.add_argument('--allow-collisions', action='store_true',
                         help='an answer may touch the scene, or the robot itself')
+    parser.add_argument('--execute', action='store_true',
+                        help='the robot goes there, if the way is free')
     parser.add_argument('--timeout', type=positive, metavar='S',
                         help="seconds for the search (default: the node's)")
     parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
@@ -68,7 +70,7 @@ def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
         position_tolerance=args.position_tolerance, solutions=args.solutions,
         orientation_tolerance=args.orientation_tolerance, timeout=args.timeout,
         allow_restarts=not args.no_restarts, follow_frames=args.follow_frames,
-        avoid_collisions=not args.allow_collisions)
+        avoid_collisions=not args.allow_collisions, execute=args.execute)
     answer = ask_ik(client, service, request, wanted, seed)
     answer.notes += poses.notes(args.targets)
     if args.json:

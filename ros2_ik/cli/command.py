@@ -17,7 +17,8 @@ def make_parser() -> argparse.ArgumentParser:
     """Give the parser; `run` of its result is the function of the subcommand."""
     parser = argparse.ArgumentParser(
         prog='ros2_ik', description='Inverse kinematics for any URDF robot.',
-        epilog='exit codes: 0 answered, 1 no solution, 2 bad question or nobody to ask\n'
+        epilog='exit codes: 0 answered, 1 no solution, or not reached, '
+               '2 bad question or nobody to ask\n'
                'more: ros2_ik solve --help',
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')

@@ -115,7 +115,7 @@ def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> A
 
 
 def _answer(solution: Any, problem: 'IKProblem', question: 'Question') -> Answer:
-    from ros2_ik.node.conversions.standings import standings
+    from ros2_ik.node.conversions.constraint_reports import constraint_reports
     robot, names = problem.robot, problem.joint_names
     wanted = wanted_poses(question.tips, [pose.homogeneous for pose in question.poses],
                           [frame.frame for frame in question.references], question.weights)
@@ -128,7 +128,7 @@ def _answer(solution: Any, problem: 'IKProblem', question: 'Question') -> Answer
         figures={key: getattr(solution, key) for key in ('iterations', 'restarts', 'seconds',
                                                          'solver', 'solver_reason')},
         alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives],
-        constraints=standings(problem, solution.best_q), explanation=solution.explain())
+        constraints=constraint_reports(problem, solution.best_q), explanation=solution.explain())
 
 
 def wanted_poses(tips: Sequence[str], poses: Sequence[Any], frames: Sequence[str | None],

@@ -15,10 +15,9 @@ from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.cli.answer import Answer
 from ros2_ik.cli.interfaces import fields, GOAL, is_message
 from ros2_ik.cli.messages import state_values
-from ros2_ik.cli.node_answer import accepted, PATIENCE, recheck_reply, SEARCHED
+from ros2_ik.cli.node_answer import PATIENCE, read_reply, recheck_reply
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.cli.recheck import Check, Wanted
-from ros2_ik.core import Status
+from ros2_ik.cli.recheck import Wanted
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
@@ -35,6 +34,7 @@ def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
     action = ActionClient(client.node, SolveConstrainedIK, f'{client.name}/{ACTION}')
     client.await_server(action.server_is_ready, f'{ACTION}/_action/send_goal', wait,
                         f'action {client.name}/{ACTION}')
+    joints = client.joints(live=not goal.execute)
     started = time.monotonic()
     running = _Running(client, goal.timeout.sec + PATIENCE)
     sent = action.send_goal_async(goal_message(goal), running.show)
@@ -42,7 +42,12 @@ def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
     if not sent.result().accepted:
         raise BadQuestion(f'{client.name} refused the goal: it has too many')
     result = running.result(sent.result())
-    return _answer(client, goal, result, time.monotonic() - started)
+    wanted = _wanted(goal)
+    answer, robot = read_reply(client, result, wanted, time.monotonic() - started)
+    recheck_reply(answer, robot, wanted, joints, state_values(goal.seed, robot),
+                  goal.follow_frames)
+    answer.constraints, answer.explanation = result.constraints, result.explanation
+    return answer
 
 
 class _Running:
@@ -53,13 +58,8 @@ class _Running:
 
     def show(self, message: Any) -> None:
         """Print feedback on stderr, in one line."""
-        self._heard, told = time.monotonic(), message.feedback
-        broken = [f'{item.name} {item.violation:.2g} outside' for item in told.constraints
-                  if not (item.holds or item.soft)]
-        errors = [f'{p:.1e} m {o:.1e} rad' for p, o in zip(
-            told.position_errors, told.orientation_errors, strict=True)]
-        print(f'{told.seconds:.1f} s, {told.phase}: {told.restarts} restarts; best so far: '
-              f'{", ".join([*errors, *broken]) or "all holds"}', file=sys.stderr)
+        self._heard = time.monotonic()
+        print(feedback_line(message.feedback), file=sys.stderr)
 
     def await_future(self, future: Any, what: str) -> None:
         """Serve DDS until the future is done; raises BadQuestion when nothing is heard."""
@@ -82,6 +82,21 @@ class _Running:
         if wrapped.status == GoalStatus.STATUS_UNKNOWN:
             raise BadQuestion(f'{self._client.name} does not know the goal any longer')
         return wrapped.result
+
+
+def feedback_line(told: Any) -> str:
+    """Say what goes on, and how the best attempt stands if there is one (not what it touches)."""
+    now = f'{told.seconds:.1f} s, {told.phase}'
+    if not (told.position_errors or told.constraints):
+        return now
+    hard = [item for item in told.constraints if not item.soft]
+    parts = [f'{p:.1e} m {o:.1e} rad' for p, o in zip(
+        told.position_errors, told.orientation_errors, strict=True)]
+    parts += [f'{item.name} {item.violation:.2g} outside' for item in hard if not item.holds]
+    if hard and all(item.holds for item in hard):
+        parts.append('constraints hold')
+    best = f'; best so far: {", ".join(parts)}' if parts else ''
+    return f'{now}: {told.restarts} restarts{best}'
 
 
 def goal_message(goal: Any) -> SolveConstrainedIK.Goal:
@@ -107,27 +122,6 @@ def _fill(message: Any, content: Any, kind: str) -> Any:
 def _class(kind: str) -> Any:
     package, _, name = kind.rpartition('/')
     return getattr(import_module(f'{package}.msg'), name)
-
-
-def _answer(client: 'NodeClient', goal: Any, result: Any, round_trip: float) -> Answer:
-    solved = bool(result.solution.joint_state.name)   # even if the motion to it failed
-    status = accepted(result, tuple(Status) if solved else SEARCHED)
-    robot = client.robot()
-    state = result.solution if solved else result.best_attempt
-    wanted = _wanted(goal)
-    answer = Answer(
-        status.name, result.message, status is Status.SUCCESS, state_values(state, robot),
-        [Check(target.tip or 'target', *errors) for target, *errors in zip(
-            wanted, result.position_errors, result.orientation_errors, strict=False)],
-        figures={'iterations': result.iterations, 'restarts': result.restarts,
-                 'seconds': result.seconds, 'solver': result.solver, 'round_trip': round_trip,
-                 'motion_seconds': result.motion_seconds},
-        alternatives=[state_values(other, robot) for other in result.alternatives],
-        constraints=result.constraints, explanation=result.explanation)
-    if wanted:
-        recheck_reply(answer, client, robot, wanted, state_values(goal.seed, robot),
-                      goal.follow_frames)
-    return answer
 
 
 def _wanted(goal: Any) -> list[Wanted]:

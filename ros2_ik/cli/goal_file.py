@@ -3,18 +3,20 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from reprlib import Repr
 from types import SimpleNamespace
 from typing import Any
 
-import yaml
-
 from ros2_ik.cli.interfaces import Field, fields, GOAL, is_message
 from ros2_ik.cli.question import BadQuestion
+from ros2_ik.core import read_yaml
 
 LARGEST = 10_000_000   # bytes of a file
 _WHOLE = {f'{sign}int{bits}': (-2**(bits - 1) if not sign else 0,
                                2**(bits - bool(not sign)) - 1)
           for sign in ('', 'u') for bits in (8, 16, 32, 64)} | {'byte': (0, 255)}
+_BRIEF = Repr()   # also of what aliases make larger than the memory
+_BRIEF.maxlevel = 3
 
 
 def read_goal(path: str) -> SimpleNamespace:
@@ -26,11 +28,11 @@ def read_goal(path: str) -> SimpleNamespace:
     try:
         if Path(path).stat().st_size > LARGEST:
             raise BadQuestion(f"'{path}' has more than {LARGEST} bytes")
-        content = yaml.safe_load(Path(path).read_text('utf-8'))
+        content = read_yaml(Path(path).read_text('utf-8'))
     except OSError as error:
         raise BadQuestion(f"'{path}': {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadQuestion(f"'{path}' is not YAML: {' '.join(str(error).split())}") from None
+    except ValueError as error:
+        raise BadQuestion(f"'{path}' is not YAML: {error}") from None
     return read_message(f'ros2_ik/{GOAL}', {} if content is None else content, '')
 
 
@@ -43,7 +45,7 @@ def read_message(kind: str, content: Any, place: str) -> SimpleNamespace:
         if name not in known:
             near = get_close_matches(str(name), known, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f'valid: {", ".join(known)}'
-            raise BadQuestion(f"{place or 'the goal'} has no field '{name}'; {hint}")
+            raise BadQuestion(f"{place or 'the goal'} has no field {_short(name)}; {hint}")
     return SimpleNamespace(**{
         name: _value(field, content.get(name), name in content, f'{place}.{name}'.lstrip('.'))
         for name, field in known.items()})
@@ -58,6 +60,8 @@ def _value(field: Field, content: Any, given: bool, place: str) -> Any:
         raise BadQuestion(f'{place} must be a list, not {_short(content)}')
     if field.size not in (None, len(content)):
         raise BadQuestion(f'{place} must have {field.size} items, not {len(content)}')
+    if field.most is not None and len(content) > field.most:
+        raise BadQuestion(f'{place} must have at most {field.most} items, not {len(content)}')
     return [_item(field, item, True, f'{place}[{index}]') for index, item in enumerate(content)]
 
 
@@ -99,5 +103,6 @@ def _form(type: str) -> str:
 
 
 def _short(content: Any) -> str:
-    text = ' '.join(str(content).split())
+    text = _BRIEF.repr(content) if isinstance(content, (list, dict, set)) else str(content)
+    text = ' '.join(text.split())
     return f"'{text}'" if len(text) <= 40 else f"'{text[:40]}...'"

@@ -15,11 +15,16 @@ _FIELD = re.compile(r'^([\w/]+)(\[(?:<=)?\d*\])?\s+([a-z]\w*)(?:\s+(?!=)(.+))?$'
 
 
 class Field(NamedTuple):
-    """A field: its type, whether it is an array and of how many (None: any), its default."""
+    """
+    A field: its type, whether it is an array, its default.
+
+    An array has `size` items (None: any number), `most` at most (None: as many as there are).
+    """
 
     type: str
     array: bool
     size: int | None
+    most: int | None
     default: Any
 
 
@@ -39,7 +44,7 @@ def fields(kind: str) -> dict[str, Field]:
     for line in text.splitlines():
         if match := _FIELD.match(line.partition('#')[0].strip()):
             type, array, field, default = match.groups()
-            found[field] = Field(_full(type, package), array is not None, _size(array),
+            found[field] = Field(_full(type, package), array is not None, *_sizes(array),
                                  None if default is None else yaml.safe_load(default))
     return found
 
@@ -67,5 +72,9 @@ def _full(type: str, package: str) -> str:
     return f'{package}/{type}' if type[0].isupper() else type
 
 
-def _size(array: str | None) -> int | None:
-    return int(array[1:-1]) if array and array[1:-1].isdigit() else None
+def _sizes(array: str | None) -> tuple[int | None, int | None]:
+    """Give the number of items, and the largest: [4] has both, [<=3] the latter, [] neither."""
+    number = (array or '[]')[1:-1]
+    if number.startswith('<='):
+        return None, int(number[2:])
+    return (int(number), int(number)) if number else (None, None)

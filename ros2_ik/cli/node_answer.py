@@ -1,6 +1,6 @@
 """Asks ComputeIK and judges the reply."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import math
 import time
 from typing import Any, TYPE_CHECKING
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
 
 PATIENCE = 20.0   # seconds for a reply, besides the time for the search
+MOTION = 600.0    # seconds for a motion
 MEASURED = 1e-3   # joint_states of a real robot tremble, and the node read them at another moment
-# all other statuses but SUCCESS refuse the question
+# without a solution, all other statuses refuse the question
 SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
             Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED)
 
@@ -46,25 +47,36 @@ def ik_request(wanted: Sequence[Wanted], seed: dict[str, Any], timeout: float | 
 def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
            wanted: Sequence[Wanted], seed: dict[str, Any]) -> Answer:
     """Ask, and re-check the reply by forward kinematics of the received robot_description."""
+    joints = client.joints(live=not request.execute)
     started = time.monotonic()
-    patience = PATIENCE + request.timeout.sec
+    patience = PATIENCE + request.timeout.sec + MOTION * request.execute
     response = client.ask(service, request, patience)
-    round_trip = time.monotonic() - started
-    status = accepted(response, SEARCHED)
-    success = status is Status.SUCCESS
-    state = response.solution if success else response.best_attempt
-    robot = client.robot()
-    values = state_values(state, robot)
-    answer = Answer(
-        status.name, response.message, success, values,
-        [Check(target.tip, *errors) for target, *errors in zip(
-            wanted, response.position_errors, response.orientation_errors, strict=False)],
-        figures={'iterations': response.iterations, 'restarts': response.restarts,
-                 'seconds': response.seconds, 'solver': response.solver,
-                 'round_trip': round_trip},
-        alternatives=[state_values(other, robot) for other in response.alternatives])
-    recheck_reply(answer, client, robot, wanted, seed, request.follow_frames)
+    answer, robot = read_reply(client, response, wanted, time.monotonic() - started)
+    recheck_reply(answer, robot, wanted, joints, seed, request.follow_frames)
     return answer
+
+
+def read_reply(client: 'NodeClient', reply: Any, wanted: Sequence[Wanted],
+               round_trip: float) -> tuple[Answer, Robot | None]:
+    """
+    Give what a response says, or the result of an action, and the robot that it is about.
+
+    Raises BadQuestion where the node refused.
+    """
+    state = reply.solution
+    found = bool(state.joint_state.name or state.multi_dof_joint_state.joint_names)
+    status = accepted(reply, tuple(Status) if found else SEARCHED)   # the motion may have failed
+    robot = client.robot()
+    return Answer(
+        status.name, reply.message, status is Status.SUCCESS,
+        state_values(state if found else reply.best_attempt, robot),
+        [Check(target.tip or 'target', *errors) for target, *errors in zip(
+            wanted, reply.position_errors, reply.orientation_errors, strict=False)],
+        not_reached=found and status is not Status.SUCCESS,
+        figures={'iterations': reply.iterations, 'restarts': reply.restarts,
+                 'seconds': reply.seconds, 'solver': reply.solver, 'round_trip': round_trip,
+                 'motion_seconds': reply.motion_seconds},
+        alternatives=[state_values(other, robot) for other in reply.alternatives]), robot
 
 
 def accepted(response: Any, also: Sequence[Status] = ()) -> Any:
@@ -78,15 +90,18 @@ def accepted(response: Any, also: Sequence[Status] = ()) -> Any:
     return status
 
 
-def recheck_reply(answer: Answer, client: 'NodeClient', robot: Robot | None,
-                  wanted: Sequence[Wanted], seed: dict[str, Any], follow_frames: bool) -> None:
-    """Fill in what forward kinematics says, or a note why it cannot say anything."""
-    if not answer.values:
+def recheck_reply(answer: Answer, robot: Robot | None, wanted: Sequence[Wanted],
+                  joints: Mapping[str, float], seed: dict[str, Any], follow_frames: bool) -> None:
+    """
+    Fill in what forward kinematics says, or a note why it cannot say anything.
+
+    Frames that follow nothing stand where `joints` and `seed` have them: before any motion.
+    """
+    if not (wanted and answer.values):
         return
     reason = _obstacle(robot, wanted)
     if robot is not None and reason is None:
-        client.spin_until(lambda: bool(client.joint_values), 0.5)
-        measured = {name: value for name, value in client.joint_values.items()
+        measured = {name: value for name, value in joints.items()
                     if name in robot.joint_names and name not in seed}
         start = measured | seed
         tips, frames = (_movers(robot, names) for names in zip(

@@ -1,6 +1,6 @@
 """A client of a running node, over DDS."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import os
 import time
 from typing import Any, TYPE_CHECKING
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ros2_ik.core import Robot
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+JOINTS = 5.0   # seconds to wait for joint_states before a motion, which needs them anyway
 DESCRIPTIONS = ('robot_description', 'robot_description_semantic')
 
 
@@ -55,7 +56,7 @@ class NodeClient:
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
         self._texts: dict[str, str] = {}
-        self.joint_values: dict[str, float] = {}
+        self._joints: dict[str, float] = {}
         for topic in DESCRIPTIONS:
             self.node.create_subscription(String, topic, self._keep(topic), LATCHED)
         self.node.create_subscription(JointState, 'joint_states', self._on_joint_states,
@@ -73,7 +74,12 @@ class NodeClient:
         return lambda message: self._texts.update({topic: message.data})
 
     def _on_joint_states(self, message: JointState) -> None:
-        self.joint_values.update(zip(message.name, message.position, strict=False))
+        self._joints.update(zip(message.name, message.position, strict=False))
+
+    def joints(self, live: bool) -> Mapping[str, float]:
+        """Give the joint values received by now or, `live`, also those that come later."""
+        self.spin_until(lambda: bool(self._joints), 0.5 if live else JOINTS)
+        return self._joints if live else dict(self._joints)
 
     def spin_until(self, done: Callable[[], bool], seconds: float) -> bool:
         """Serve DDS until `done` or the time is over; gives done()."""

@@ -120,6 +120,7 @@ from ros2_ik.core.solvers import (
     Solver,
     solver_names,
 )
+from ros2_ik.core.strict_yaml import read_yaml
 
 __all__ = [
     'ALL_AXES', 'AllowedCollisions', 'AngleBetweenVectors', 'AttachedObject', 'Attempt',
@@ -140,7 +141,7 @@ __all__ = [
     'UnknownFrameError', 'UnknownGroupError', 'UnknownJointError', 'UnknownLinkError',
     'UnknownNameError', 'UnknownObjectError', 'UnknownRobotError', 'UnknownSolverError',
     'UserFunction', 'Verdict', 'Violation', 'WayCheck', 'accept', 'blocked', 'braking_motion',
-    'collision_checker', 'function_kinds', 'load_kernels', 'load_scene', 'register_function',
-    'register_shape', 'register_solver', 'save_scene', 'shape_kinds', 'shipped_robots',
-    'shipped_scenes', 'solve', 'solve_pose', 'solver_names', 'straight_motion',
+    'collision_checker', 'function_kinds', 'load_kernels', 'load_scene', 'read_yaml',
+    'register_function', 'register_shape', 'register_solver', 'save_scene', 'shape_kinds',
+    'shipped_robots', 'shipped_scenes', 'solve', 'solve_pose', 'solver_names', 'straight_motion',
 ]

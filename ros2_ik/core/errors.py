@@ -93,4 +93,5 @@ def _unknown(kind: str, name: str, valid: Collection[str]) -> str:
         hint = 'did you mean ' + ' or '.join(f"'{n}'" for n in near) + '?'
     else:
         hint = 'none is spelled like it'
-    return f"unknown {kind} '{name}'; {hint} ({len(valid)} {kind}s)"
+    count = f'{kind}s' if kind.isalpha() else 'in all'   # of several words, an s is no plural
+    return f"unknown {kind} '{name}'; {hint} ({len(valid)} {count})"

@@ -1,6 +1,6 @@
 """The command as a person runs it, and judges that share no code with it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 import json
 import os
 from pathlib import Path
@@ -15,6 +15,7 @@ from ros2_ik.cli import main
 from ros2_ik.core import Robot
 
 COMMAND = Path(__file__).parents[2] / 'scripts' / 'ros2_ik'
+LOCAL = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
 
 # two links of 0.5 m and 0.3 m that turn about z, a slide along z at the end
 PLANAR_ARM = """<robot name="planar_arm">
@@ -76,6 +77,21 @@ def process() -> Callable[..., Run]:
                               env=os.environ | environment)
         return Run(done.returncode, done.stdout, done.stderr)
     return run
+
+
+@pytest.fixture(scope='module')
+def domain() -> Iterator[str]:
+    """Run a demo as long as the tests of a module, in a ROS domain of its own."""
+    from ros2_ik.demo.domain import unused_domain
+    domain = str(unused_domain())
+    demo = subprocess.Popen([sys.executable, '-m', 'ros2_ik.demo'], stdout=subprocess.PIPE,
+                            env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain}, text=True)
+    try:
+        assert any('Ctrl-C ends' in line for line in demo.stdout or ()), 'it did not come up'
+        yield domain
+    finally:
+        demo.terminate()
+        assert demo.wait(10) == 0
 
 
 @pytest.fixture

@@ -1,8 +1,5 @@
 """`ros2_ik call` with a real node, over DDS; answers judged by yourdfpy."""
 
-import os
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -13,20 +10,6 @@ from ros2_ik.demo.domain import unused_domain  # noqa: E402
 
 LOCAL = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
 LINK0, TCP = 'panda_link0', 'panda_hand_tcp'
-
-
-@pytest.fixture(scope='module')
-def domain():
-    """Run a demo as long as the tests of this module, in a ROS domain of its own."""
-    domain = str(unused_domain())
-    demo = subprocess.Popen([sys.executable, '-m', 'ros2_ik.demo'], stdout=subprocess.PIPE,
-                            env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain}, text=True)
-    try:
-        assert any('Ctrl-C ends' in line for line in demo.stdout), 'the demo did not come up'
-        yield domain
-    finally:
-        demo.terminate()
-        assert demo.wait(10) == 0
 
 
 @pytest.fixture

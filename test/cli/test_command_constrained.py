@@ -151,11 +151,27 @@ def test_targets_seed_and_group(command, problem, judge):
 
 
 GOOD = {'z': 1}
+BOMB = ', '.join([  # ten million words when it is written out
+    'a0: &a0 [x, x, x, x, x, x, x, x, x, x]',
+    *(f'a{i + 1}: &a{i + 1} [{", ".join([f"*a{i}"] * 10)}]' for i in range(7))])
+HELD = {'id': 'box', 'primitives': [{'type': 1, 'dimensions': [1, 1, 1, 1]}]}
 
 
 @pytest.mark.parametrize(('content', 'hint'), [
     ('[1, 2]', 'the file must be {group: ...'),
     ('{', 'is not YAML'),
+    ('constraints:\n  gaze_angle: []\n  gaze_angle: []', "key 'gaze_angle' is there twice"),
+    ('{group: a,\n solver: 2020-99-99}', 'is not YAML: this is no timestamp: month'),
+    ('{group: a,\n random_state: ' + 5000 * '9' + '}', 'this is no int: Exceeds the limit'),
+    ('random_state: 0x' + 5000 * 'f', 'this is no int: Exceeds the limit'),
+    ('position_tolerance: ' + 500 * '59:' + '1.0', 'this is no float'),
+    ('execute: !!bool perhaps', 'this is no bool'),
+    ('constraints: !!map 3', 'this is no mapping'),
+    ('constraints: ' + 3000 * '[' + 3000 * ']', 'nested too deeply'),
+    ('constraints: &a {gaze_angle: [*a]}', 'recursive'),
+    ('{group: {' + BOMB + '}}', "group must be a text, not '{'a0': ['x', 'x'"),
+    ({'seed': {'attached_collision_objects': [{'link_name': 'panda_hand', 'object': HELD}]}},
+     'object.primitives[0].dimensions must have at most 3 items, not 4'),
     ('', 'there is no target, and no constraint or cost'),
     ({'constrains': {}}, "no field 'constrains'; did you mean 'constraints'?"),
     ({'constraints': {'gaze_angel': []}},
@@ -185,6 +201,14 @@ GOOD = {'z': 1}
 ])
 def test_bad_problems_are_refused_in_one_line(command, problem, content, hint):
     assert hint in command('constrained', problem(content), '--robot', 'panda').refused()
+
+
+def test_an_exponent_is_a_number_where_one_is_wanted(command, problem):
+    text = ('constraints: {point_to_plane: [{frame: panda_hand, normal: {z: 1}, '
+            'bounds: {name: 5e-1, lower: [5e-1]}}]}')
+    run = command('constrained', problem(text), '--robot', 'panda', '--json')
+    state, = run.json['constraints']
+    assert (run.code, state['name'], state['lower']) == (0, '5e-1', [0.5])
 
 
 @pytest.mark.parametrize(('words', 'hint'), [

@@ -11,25 +11,13 @@ import pytest
 import yaml
 
 pytest.importorskip('rclpy')
-from ros2_ik.demo.domain import unused_domain  # noqa: E402
+from ros2_ik.action import SolveConstrainedIK  # noqa: E402
+from ros2_ik.cli.goal_client import feedback_line  # noqa: E402
+from ros2_ik.msg import ConstraintState  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 LOCAL = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
 TRAY = ROOT / 'examples/ros/upright_tray.yaml'
-
-
-@pytest.fixture(scope='module')
-def domain():
-    """Run a demo as long as the tests of this module, in a ROS domain of its own."""
-    domain = str(unused_domain())
-    demo = subprocess.Popen([sys.executable, '-m', 'ros2_ik.demo'], stdout=subprocess.PIPE,
-                            env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain}, text=True)
-    try:
-        assert any('Ctrl-C ends' in line for line in demo.stdout), 'the demo did not come up'
-        yield domain
-    finally:
-        demo.terminate()
-        assert demo.wait(10) == 0
 
 
 @pytest.fixture
@@ -90,3 +78,20 @@ def test_an_interrupt_cancels(domain, problem):
     killer.cancel()
     assert running.returncode == 1 and out.startswith('PREEMPTED'), out
     assert 'best attempt' in out and 'VIOLATED by' in out
+
+
+HARD, BROKEN = ConstraintState(name='high', holds=True), ConstraintState(name='far', violation=0.2)
+SOFT = ConstraintState(name='posture', soft=True, holds=False)
+NEAR = {'position_errors': [1e-3], 'orientation_errors': [2e-2]}
+
+
+@pytest.mark.parametrize(('feedback', 'line'), [
+    ({'phase': 'waiting', 'seconds': 1.52}, '1.5 s, waiting'),
+    ({'constraints': [HARD, SOFT]}, '0.0 s, : 3 restarts; best so far: constraints hold'),
+    ({'constraints': [HARD, BROKEN]}, '0.0 s, : 3 restarts; best so far: far 0.2 outside'),
+    ({'constraints': [SOFT]}, '0.0 s, : 3 restarts'),
+    (NEAR, '0.0 s, : 3 restarts; best so far: 1.0e-03 m 2.0e-02 rad'),
+    ({**NEAR, 'constraints': [BROKEN]},
+     '0.0 s, : 3 restarts; best so far: 1.0e-03 m 2.0e-02 rad, far 0.2 outside')])
+def test_feedback_says_no_more_than_is_known(feedback, line):
+    assert feedback_line(SolveConstrainedIK.Feedback(restarts=3, **feedback)) == line

@@ -4,33 +4,14 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 import difflib
-import re
+from reprlib import Repr
 from typing import Any
 
-import yaml
-
 from ros2_ik.core.errors import IKError, InvalidSceneError
+from ros2_ik.core.strict_yaml import read_yaml
 
-
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]   # PyYAML has no types
-    """Reads 1e-3 as a number, which YAML 1.1 takes for text, and no key twice."""
-
-
-def _mapping(loader: _Loader, node: Any) -> dict[Any, Any]:
-    seen: set[str] = set()
-    for key, _ in node.value:
-        name = str(key.value)
-        if name in seen:
-            raise yaml.MarkedYAMLError(problem=f"the key '{name}' is there twice",
-                                       problem_mark=key.start_mark)
-        seen.add(name)
-    return dict(yaml.SafeLoader.construct_mapping(loader, node, deep=True))
-
-
-_Loader.add_constructor('tag:yaml.org,2002:map', _mapping)
-_Loader.add_implicit_resolver('tag:yaml.org,2002:float',
-                              re.compile(r'^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'),
-                              list('-+.0123456789'))
+_BRIEF = Repr()   # also of what aliases make larger than the memory
+_BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxlong = 3, 80, 80
 
 
 @dataclass(frozen=True)
@@ -44,8 +25,8 @@ class Entry:
     def read(cls, text: str) -> 'Entry':
         """Read a whole text."""
         try:
-            return cls(yaml.load(text, Loader=_Loader))
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            return cls(read_yaml(text, exponents=True))
+        except ValueError as error:
             raise InvalidSceneError(f'the scene is no YAML: {error}') from None
 
     def fault(self, text: str) -> InvalidSceneError:
@@ -99,5 +80,5 @@ class Entry:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = _BRIEF.repr(value)
     return text if len(text) <= 80 else f'{text[:77]}...'

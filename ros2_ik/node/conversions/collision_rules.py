@@ -7,7 +7,7 @@ from ros2_ik.core import AllowedCollisions, Scene, Status, UnknownNameError
 from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.refusal import Refusal
 
-MAX_NAMES = 200   # of an allowed collision matrix
+MAX_NAMES = 200   # in each array; reading more would keep the node from other requests
 
 T = TypeVar('T')
 
@@ -15,6 +15,7 @@ T = TypeVar('T')
 def with_rules(scene: Scene, request: Any) -> Scene:
     """Give the scene with a request's allowed_collisions and link_padding; raises Refusal."""
     matrix = request.allowed_collisions
+    _check_count(len(request.link_padding), 'link_padding')
     if len(matrix.entry_names) or len(matrix.entry_values) or len(matrix.default_entry_names):
         with blamed('allowed_collisions'):
             scene = _with_allowed(scene, matrix)
@@ -26,8 +27,8 @@ def with_rules(scene: Scene, request: Any) -> Scene:
 
 def _with_allowed(scene: Scene, matrix: Any) -> Scene:
     """Allow what the matrix does; what it does not allow stays as the scene has it."""
-    if len(matrix.entry_names) > MAX_NAMES:
-        raise wrong(f'{len(matrix.entry_names)} names; at most {MAX_NAMES} are read')
+    for field in ('entry_names', 'default_entry_names'):
+        _check_count(len(getattr(matrix, field)), field)
     read = AllowedCollisions.from_matrix(
         list(matrix.entry_names), [list(row.enabled) for row in matrix.entry_values],
         list(matrix.default_entry_names), list(matrix.default_entry_values))
@@ -38,6 +39,11 @@ def _with_allowed(scene: Scene, matrix: Any) -> Scene:
     return scene.with_allowed(AllowedCollisions(
         {**scene.allowed.pairs, **_allowing(read.pairs)},
         {**scene.allowed.defaults, **_allowing(read.defaults)}))
+
+
+def _check_count(count: int, field: str) -> None:
+    if count > MAX_NAMES:
+        raise wrong(f'{field} has {count} items; at most {MAX_NAMES} are read')
 
 
 def _allowing(entries: Mapping[T, bool]) -> dict[T, bool]:

@@ -4,9 +4,9 @@ import numpy as np
 
 from ros2_ik.core import IKProblem
 from ros2_ik.msg import ConstraintState
-from ros2_ik.node.conversions.standings import standings
+from ros2_ik.node.conversions.constraint_reports import constraint_reports
 
 
 def constraint_states(problem: IKProblem, q: np.ndarray) -> list[ConstraintState]:
-    """Say how each constraint and cost of a problem stands at q (nq,), hard ones first."""
-    return [ConstraintState(**standing._asdict()) for standing in standings(problem, q)]
+    """Report on each constraint and cost of a problem at q (nq,), hard ones first."""
+    return [ConstraintState(**report._asdict()) for report in constraint_reports(problem, q)]

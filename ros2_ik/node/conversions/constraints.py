@@ -18,7 +18,12 @@ from ros2_ik.core import (
 )
 from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.conversions.bounds import make_constraint, make_cost
-from ros2_ik.node.conversions.functions import make_function, measures_distances, message_kinds
+from ros2_ik.node.conversions.functions import (
+    make_function,
+    MAX_ROWS,
+    measures_distances,
+    message_kinds,
+)
 from ros2_ik.node.refusal import Refusal
 
 MAX_FUNCTIONS = 100   # reading more would keep the node from other requests
@@ -65,9 +70,11 @@ def read_wanted(request: Any, robot: Robot, checker: CollisionChecker | None = N
     if len(messages) > MAX_FUNCTIONS:
         raise wrong(f'{len(messages)} constraints and costs; at most {MAX_FUNCTIONS} are read')
     names, constraints, costs = set[str](), list[Constraint](), list[LeastSquares]()
+    rows = 0
     for part, kind, place, message in messages:
         with blamed(place), _known():
             function = make_function(kind, message, robot, checker)
+            rows += _rows(function, rows)
             name = _unique(message.bounds.name or kind, names)
             if part == 'costs' or message.bounds.soft:
                 costs.append(make_cost(function, message.bounds, name, part == 'costs')
@@ -75,6 +82,15 @@ def read_wanted(request: Any, robot: Robot, checker: CollisionChecker | None = N
             else:
                 constraints.append(make_constraint(function, message.bounds, name).fitted(robot))
     return Wanted(tuple(constraints), tuple(costs))
+
+
+def _rows(function: KinematicFunction, before: int) -> int:
+    """Count rows; a step's work grows with the cube of all, and nothing ends it halfway."""
+    rows = len(function.labels)
+    if before + rows > MAX_ROWS:
+        raise wrong(f'its {rows} rows make {before + rows} of all constraints and costs so far; '
+                    f'at most {MAX_ROWS} are taken')
+    return rows
 
 
 def _each(request: Any) -> Iterator[tuple[str, str, str, Any]]:

@@ -26,7 +26,7 @@ from ros2_ik.node.conversions.frames import link_name
 from ros2_ik.node.conversions.poses import placement
 
 MAX_ITEMS = 10_000          # of an array in a message
-MAX_ROWS = 1000             # of a function
+MAX_ROWS = 1000             # of a function, and of all that a request has together
 LOCAL = ('user_function',)  # kinds that cannot travel: they are Python code
 SUPPLIED = 'checker'        # the parameter that no message has: it comes from the scene
 

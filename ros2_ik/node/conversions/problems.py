@@ -110,11 +110,11 @@ def _target(question: Question, i: int, robot: Robot, start: np.ndarray) -> Pose
     if offset is not None:
         pose = offset * pose
     if frame is not None and not question.follow_frames:
-        pose, frame = standing(robot, start, frame) * pose, None
+        pose, frame = frame_placement(robot, start, frame) * pose, None
     return PoseTarget(question.tips[i], pose, frame, question.weights[i],
                       question.position_tolerance, question.orientation_tolerance)
 
 
-def standing(robot: Robot, q: np.ndarray, frame: str) -> pin.SE3:
-    """Where a frame stands in the root frame at q."""
+def frame_placement(robot: Robot, q: np.ndarray, frame: str) -> pin.SE3:
+    """Give the pose of a frame in the root frame at q (nq,)."""
     return Configuration(robot, q, robot.scratch_data()).placement(frame)

@@ -1,12 +1,15 @@
 """Options of solvers, whose values messages have as text."""
 
+from collections.abc import Callable
 from typing import Any
-
-import yaml
 
 from ros2_ik.node.conversions.blame import wrong
 
-LONGEST = 200   # characters
+MAX_OPTIONS = 100   # more than any solver has
+LONGEST = 200       # characters, of a name or a value
+
+_FLAGS = {'true': True, 'false': False}
+_NUMBERS: tuple[Callable[[str], float], ...] = (int, float)
 
 
 def read_options(pairs: Any) -> dict[str, Any]:
@@ -15,31 +18,24 @@ def read_options(pairs: Any) -> dict[str, Any]:
 
     Raises Refusal. Which names and values a solver takes, it says itself.
     """
+    if len(pairs) > MAX_OPTIONS:
+        raise wrong(f'solver_options has {len(pairs)} options; at most {MAX_OPTIONS} are read')
     options: dict[str, Any] = {}
     for index, pair in enumerate(pairs):
+        for field, text in (('key', pair.key), ('value', pair.value)):
+            if len(text) > LONGEST:
+                raise wrong(f'solver_options[{index}].{field} has {len(text)} characters; '
+                            f'at most {LONGEST} are read')
         if pair.key in options:
             raise wrong(f"solver_options has '{pair.key}' twice")
-        options[pair.key] = _scalar(pair.value, f'solver_options[{index}].value')
+        options[pair.key] = _scalar(pair.value)
     return options
 
 
-def _scalar(text: str, place: str) -> Any:
-    if len(text) > LONGEST:
-        raise wrong(f'{place} has {len(text)} characters; at most {LONGEST} are read')
-    try:
-        return float(text) if _is_decimal(text) else _plain(yaml.safe_load(text), text)
-    except yaml.YAMLError:
-        return text
-
-
-def _is_decimal(text: str) -> bool:
-    """Whether it is a number with a fraction or an exponent; YAML takes 1e-3 for a word."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return not text.strip().lstrip('+-').isdigit()
-
-
-def _plain(value: Any, text: str) -> Any:
-    return value if isinstance(value, (bool, int, float)) or value is None else text
+def _scalar(text: str) -> Any:
+    for number in _NUMBERS:
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return _FLAGS.get(text.strip().lower(), text)

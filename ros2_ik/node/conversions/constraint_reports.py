@@ -1,4 +1,4 @@
-"""How the constraints and costs of a problem stand in a configuration."""
+"""What the constraints and costs of a problem come to in a configuration."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from ros2_ik.core import Configuration, Constraint, IKProblem, LeastSquares
 SLACK = 1e-6   # so far outside its bounds, what may give way still counts as inside
 
 
-class Standing(NamedTuple):
+class ConstraintReport(NamedTuple):
     """A constraint or cost in a configuration: the fields of a ConstraintState."""
 
     name: str
@@ -24,7 +24,7 @@ class Standing(NamedTuple):
     upper: list[float]
 
 
-def standings(problem: IKProblem, q: np.ndarray) -> list[Standing]:
+def constraint_reports(problem: IKProblem, q: np.ndarray) -> list[ConstraintReport]:
     """Look at each constraint and cost of a problem at q (nq,), hard ones first."""
     if not (problem.constraints or problem.costs):
         return []
@@ -33,18 +33,19 @@ def standings(problem: IKProblem, q: np.ndarray) -> list[Standing]:
             *(_soft(cost, at) for cost in problem.costs if isinstance(cost, LeastSquares))]
 
 
-def _hard(constraint: Constraint, at: Configuration) -> Standing:
-    return _standing(constraint, constraint.function.value(at), constraint.tolerance)
+def _hard(constraint: Constraint, at: Configuration) -> ConstraintReport:
+    return _report(constraint, constraint.function.value(at), constraint.tolerance)
 
 
-def _soft(cost: LeastSquares, at: Configuration) -> Standing:
+def _soft(cost: LeastSquares, at: Configuration) -> ConstraintReport:
     f = cost.function.value(at)
     r = cost.factor @ cost.residual(f)
-    return _standing(cost, f, SLACK)._replace(soft=True, cost=0.5 * float(r @ r))
+    return _report(cost, f, SLACK)._replace(soft=True, cost=0.5 * float(r @ r))
 
 
-def _standing(item: Any, f: np.ndarray, slack: float) -> Standing:
+def _report(item: Any, f: np.ndarray, slack: float) -> ConstraintReport:
     outside = np.maximum(item.lower - f, f - item.upper)
-    return Standing(item.name, item.function.kind, False, bool((outside <= slack).all()),
-                    max(0.0, float(outside.max(initial=0.0))), 0.0, list(item.function.labels),
-                    f.tolist(), item.lower.tolist(), item.upper.tolist())
+    return ConstraintReport(
+        item.name, item.function.kind, False, bool((outside <= slack).all()),
+        max(0.0, float(outside.max(initial=0.0))), 0.0, list(item.function.labels),
+        f.tolist(), item.lower.tolist(), item.upper.tolist())

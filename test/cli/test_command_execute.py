@@ -1,0 +1,89 @@
+"""`ros2_ik call --execute` and goals that execute, with a real node, over DDS."""
+
+import numpy as np
+import pytest
+import yaml
+
+pytest.importorskip('rclpy')
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
+from rcl_interfaces.srv import SetParameters  # noqa: E402
+
+from ros2_ik.cli.node_client import NodeClient  # noqa: E402
+from ros2_ik.core import shipped_robots  # noqa: E402
+
+LINK0, TCP = 'panda_link0', 'panda_hand_tcp'
+BACK = [0, 0, -0.04]   # in the frame of the tool: it moves away from where it stood
+REFUSED = 'INVALID_GOAL_CONSTRAINTS'   # by max_jump
+
+
+@pytest.fixture(autouse=True)
+def in_domain(domain, monkeypatch):
+    """Ask the node of the demo."""
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    monkeypatch.setenv('ROS_DOMAIN_ID', domain)
+
+
+@pytest.fixture
+def no_jump():
+    """Let the node refuse every motion, for the time of a test."""
+    def set_max_jump(value):
+        with NodeClient('/ros2_ik') as client:
+            service = client.connect(SetParameters, 'set_parameters', 20.0)
+            value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
+            request = SetParameters.Request(parameters=[Parameter(name='max_jump', value=value)])
+            result, = client.ask(service, request, 20.0).results
+            assert result.successful, result.reason
+    set_max_jump(1e-3)
+    yield
+    set_max_jump(0.0)
+
+
+@pytest.fixture
+def back(tmp_path):
+    """Give a problem file: the tool goes back, relative to where it stands."""
+    path = tmp_path / 'back.yaml'
+    x, y, z = BACK
+    path.write_text(yaml.safe_dump({
+        'tips': [TCP], 'execute': True, 'timeout': {'sec': 2}, 'targets': [{
+            'header': {'frame_id': TCP}, 'pose': {'position': {'x': x, 'y': y, 'z': z}}}]}))
+    return path
+
+
+def call(command, *words):
+    return command('call', '--tip', TCP, '--xyz', *BACK, '--quat', 0, 0, 0, 1, '--frame', TCP,
+                   '--execute', '--timeout', 2, *words)
+
+
+def test_a_frame_stands_where_it_stood_before_the_motion(command, judge, back):
+    joints = shipped_robots()['panda'].home
+    for ask in (call, lambda command, *words: command('constrained', back, *words)):
+        before = judge('panda', joints, TCP, LINK0)
+        run = ask(command, '--json')
+        assert run.code == 0, run.out + run.err
+        joints = run.json['joints']
+        after = judge('panda', joints, TCP, LINK0)
+        assert np.linalg.norm(after[:3, 3] - (before @ [*BACK, 1])[:3]) < 1e-3
+        target, = run.json['targets']
+        assert target['position_error'] == pytest.approx(target['claimed_position_error'],
+                                                         abs=1e-3)
+        assert run.json['motion_seconds'] > 0
+        assert not any('not re-checked' in note for note in run.json['notes'])
+
+
+def test_the_table_has_the_time_of_the_motion(command):
+    run = call(command)
+    assert run.code == 0, run.out + run.err
+    assert ' s of motion' in run.out and 'WRONG' not in run.out
+
+
+def test_a_solution_stays_where_only_the_motion_failed(command, no_jump, back):
+    for ask in (call, lambda command, *words: command('constrained', back, *words)):
+        run = ask(command)
+        assert run.code == 1, run.out + run.err
+        assert run.out.startswith(f'{REFUSED}: ') and 'max_jump' in run.out
+        assert 'solution, not reached:' in run.out and 'panda_joint7' in run.out
+        assert 'best attempt' not in run.out and 'WRONG' not in run.out
+        answer = ask(command, '--json').json
+        assert not answer['success'] and answer['status'] == REFUSED
+        assert answer['best_joints'].keys() >= {'panda_joint1', 'panda_joint7'}
+        assert answer['targets'][0]['position_error'] < 1e-3 and answer['motion_seconds'] == 0
