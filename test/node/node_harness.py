@@ -207,6 +207,11 @@ class Client:
         eventually(publisher.get_subscription_count, f'a subscriber of {topic}')
         publisher.publish(message)
 
+    def retract(self, topic: str) -> None:
+        """Publish there no more: what was latched is gone with the publisher."""
+        if topic in self._publishers:
+            self.node.destroy_publisher(self._publishers.pop(topic))
+
     def describe(self, robot: Robot) -> None:
         """Publish a robot's SRDF and URDF, and wait until the node has it."""
         if robot.srdf:

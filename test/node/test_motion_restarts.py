@@ -13,7 +13,7 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
 from ros2_ik.msg import Status
-from ros2_ik.srv import ComputeFK
+from ros2_ik.srv import CheckState
 
 FAR = {'panda_joint1': 2.0}
 NEAR = {'panda_joint1': 0.3}
@@ -36,6 +36,7 @@ def record(client, mock):
     record.listen()
     yield record
     record.close()
+    client.retract('robot_description')     # the next node must not hear of it
 
 
 def ready(client):
@@ -54,17 +55,10 @@ def moving(client, record, way):
 
 
 def knows_the_robot(client):
-    """Wait until a node answers for the robot; what goes to one that was killed is lost."""
-    service = client.service(ComputeFK, 'ros2_ik/compute_fk')
-    question = ComputeFK.Request(links=['panda_hand'])     # where joint_states has it
-
-    def known():
-        future = service.call_async(question)
-        end = time.monotonic() + 2
-        while not future.done() and time.monotonic() < end:
-            time.sleep(0.02)
-        return future.done() and future.result().status == Status.SUCCESS
-    eventually(known, 'a node that knows the robot', 90)
+    """Wait until the node knows the robot with its groups, and its geometry."""
+    question = CheckState.Request(group='arm')
+    eventually(lambda: client.call(CheckState, 'ros2_ik/check_state', question).status == 1,
+               'a node that knows the robot', 90)
 
 
 # -- the node --------------------------------------------------------------------------------
@@ -81,39 +75,6 @@ def test_the_node_is_stopped(client, record, start_node, way):
     assert ended.status == Status.PREEMPTED, ended.message
     assert 'stopped on the way: the node was stopped' in ended.message
     assert 0.03 < record.still()[0] < 1.9
-
-
-def test_the_node_is_killed_while_the_arm_stands(client, record, start_node):
-    """The one who waits asks the next node; the arm does not move by that."""
-    node = start_node(**TRAJECTORIES, **FAST)
-    ready(client)
-    lost = client.ik_later(targets=[unreachable()], timeout=Duration(sec=9), execute=True)
-    node.process.kill()
-    node.process.wait(20)
-    before = record.still()
-    record.trajectories.clear()
-    start_node(**TRAJECTORIES, **FAST)
-    knows_the_robot(client)
-    assert not lost.done() and not record.trajectories
-    assert np.abs(record.still() - before).max() < 1e-3
-    answer = Requested(client, 'compute_ik', NEAR).answer()
-    assert answer.status == Status.SUCCESS and near(record.still(), NEAR) < 1e-3
-
-
-def test_the_node_is_killed_on_the_way(client, record, start_node):
-    """The controller goes on with what it has; the next node sends nothing unless it is asked."""
-    node = start_node(**TRAJECTORIES, **SLOW)
-    ready(client)
-    lost = moving(client, record, 'compute_ik')
-    node.process.kill()
-    node.process.wait(20)
-    sent = len(record.trajectories)
-    start_node(**TRAJECTORIES, **FAST)
-    knows_the_robot(client)
-    assert near(record.still(), FAR) < 1e-3 and len(record.trajectories) == sent
-    assert not lost.done()
-    assert Requested(client, 'execute', {}).answer().status == Status.SUCCESS
-    assert near(record.still(), {}) < 1e-3
 
 
 # -- the description -------------------------------------------------------------------------

@@ -1,0 +1,87 @@
+"""What becomes of a motion when the node is killed."""
+
+from arm_harness import execute, HOME, mock_robot, near, Recorder, TRAJECTORIES
+from builtin_interfaces.msg import Duration
+from motion_requests import Requested
+from node_harness import Client, eventually, unreachable
+import numpy as np
+import pytest
+
+from ros2_ik.msg import Status
+from ros2_ik.srv import CheckState
+
+FAR = {'panda_joint1': 2.0}
+NEAR = {'panda_joint1': 0.3}
+SLOW = {'velocity_scaling': 0.1, 'acceleration_scaling': 1.0}   # FAR is 9 s away
+FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
+
+
+@pytest.fixture
+def record(client, tmp_path):
+    """Give a record of a panda that follows trajectories; it must end without a defect."""
+    with mock_robot(client, tmp_path) as mock:
+        record = Recorder(client)
+        record.listen()
+        yield record
+        record.close()
+        assert 'defect' not in mock.text, mock.text
+
+
+@pytest.fixture
+def newcomer(client):
+    """Give clients that know no killed node; what others send may go to that one, and be lost."""
+    made = []
+
+    def make():
+        made.append(Client(client.domain))
+        return made[-1]
+    yield make
+    for one in made:
+        one.close()
+
+
+def knows_the_robot(client):
+    """Wait until the node knows the robot with its groups, and its geometry."""
+    question = CheckState.Request(group='arm')
+    eventually(lambda: client.call(CheckState, 'ros2_ik/check_state', question).status == 1,
+               'a node that knows the robot', 90)
+
+
+def at_home(client):
+    """Wait until a node has moved the arm home."""
+    knows_the_robot(client)
+    eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home', 90)
+    return client
+
+
+def test_the_node_is_killed_while_the_arm_stands(newcomer, record, start_node):
+    """The one who waits asks the next node; the arm does not move by that."""
+    node = start_node(**TRAJECTORIES, **FAST)
+    lost = at_home(newcomer()).ik_later(targets=[unreachable()], timeout=Duration(sec=9),
+                                        execute=True)
+    node.process.kill()
+    node.process.wait(20)
+    before = record.still()
+    record.trajectories.clear()
+    start_node(**TRAJECTORIES, **FAST)
+    knows_the_robot(other := newcomer())
+    assert not lost.done() and not record.trajectories
+    assert np.abs(record.still() - before).max() < 1e-3
+    answer = Requested(other, 'compute_ik', NEAR).answer()
+    assert answer.status == Status.SUCCESS and near(record.still(), NEAR) < 1e-3
+
+
+def test_the_node_is_killed_on_the_way(newcomer, record, start_node):
+    """The controller goes on with what it has; the next node sends nothing unless it is asked."""
+    node = start_node(**TRAJECTORIES, **SLOW)
+    lost = Requested(at_home(newcomer()), 'compute_ik', FAR)
+    eventually(lambda: record.at()[0] > 0.03, 'the arm moves', 60)
+    node.process.kill()
+    node.process.wait(20)
+    sent = len(record.trajectories)
+    start_node(**TRAJECTORIES, **FAST)
+    knows_the_robot(other := newcomer())
+    assert near(record.still(), FAR) < 1e-3 and len(record.trajectories) == sent
+    assert not lost.done()
+    assert Requested(other, 'execute', {}).answer().status == Status.SUCCESS
+    assert near(record.still(), {}) < 1e-3
