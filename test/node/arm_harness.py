@@ -21,7 +21,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from ros2_ik.srv import Execute
+from ros2_ik.srv import CheckState, Execute
 
 ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
 HOME = dict(zip(ARM, (0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398), strict=True))
@@ -122,6 +122,13 @@ class Recorder:
         """Listen no more."""
         for subscription in self._subscriptions:
             self._client.node.destroy_subscription(subscription)
+
+
+def knows_the_robot(client: Client, node: str = 'ros2_ik') -> None:
+    """Wait until the node knows the robot with its groups, and its geometry."""
+    question = CheckState.Request(group='arm')
+    eventually(lambda: client.answered(CheckState, f'{node}/check_state', question),
+               'a node that knows the robot', 90)
 
 
 def goal_request(joints: dict[str, float], **fields: Any) -> Execute.Request:

@@ -207,6 +207,17 @@ class Client:
         eventually(publisher.get_subscription_count, f'a subscriber of {topic}')
         publisher.publish(message)
 
+    def answered(self, kind: Any, name: str, request: Any, timeout: float = 2.0) -> bool:
+        """Whether a call succeeds; what goes to a node that was killed is never answered."""
+        future, end = self.service(kind, name).call_async(request), time.monotonic() + timeout
+        while not future.done() and time.monotonic() < end:
+            time.sleep(0.01)
+        return future.done() and future.result().status == Status.SUCCESS
+
+    def on_executor(self, function: Callable[[], Any]) -> Any:
+        """Call a function in the thread that spins: rclpy's action clients are made for one."""
+        return self.wait(self._executor.create_task(function))
+
     def retract(self, topic: str) -> None:
         """Publish there no more: what was latched is gone with the publisher."""
         if topic in self._publishers:
@@ -219,7 +230,7 @@ class Client:
         self.publish('robot_description', String(data=robot.urdf), latched=True)
         group = next(iter(robot.groups), '')   # known only when the SRDF is
         known = ComputeFK.Request(links=[robot.frame_names[-1]], state=neutral(robot))
-        eventually(lambda: self.call(ComputeFK, 'ros2_ik/compute_fk', known).status == 1
+        eventually(lambda: self.answered(ComputeFK, 'ros2_ik/compute_fk', known)
                    and self.ik(group=group).status != Status.INVALID_GROUP_NAME,
                    f'robot {robot.name}')
 
@@ -236,8 +247,8 @@ class SentGoal:
 
     def __init__(self, client: Client, actions: ActionClient, goal: Any) -> None:
         self._client, self.feedback = client, list[Any]()
-        self.accepted = actions.send_goal_async(
-            goal, feedback_callback=lambda message: self.feedback.append(message.feedback))
+        self.accepted = client.on_executor(lambda: actions.send_goal_async(
+            goal, feedback_callback=lambda message: self.feedback.append(message.feedback)))
         self._result: Any = None
 
     def handle(self) -> Any:
@@ -249,7 +260,7 @@ class SentGoal:
     def result_later(self) -> Any:
         """Ask for the result, once; gives the future."""
         if self._result is None:
-            self._result = self.handle().get_result_async()
+            self._result = self._client.on_executor(self.handle().get_result_async)
         return self._result
 
     def result(self, timeout: float = TIMEOUT) -> tuple[int, Any]:
@@ -259,7 +270,7 @@ class SentGoal:
 
     def cancel(self) -> Any:
         """Ask for its end; gives the answer to that."""
-        return self._client.wait(self.handle().cancel_goal_async())
+        return self._client.wait(self._client.on_executor(self.handle().cancel_goal_async))
 
     def searching(self) -> 'SentGoal':
         """Wait for a sign of its search."""

@@ -5,6 +5,7 @@ from arm_harness import (
     execute,
     execute_later,
     HOME,
+    knows_the_robot,
     mock_robot,
     near,
     POSITIONS,
@@ -39,6 +40,8 @@ def record(client, mock):
 
 def ready(client):
     """Wait until the node has the robot, and the controllers are found."""
+    knows_the_robot(client)
+
     def there():
         answer = execute(client, HOME)
         assert answer.status in (Status.SUCCESS, Status.INVALID_ROBOT_STATE,
@@ -90,6 +93,7 @@ def test_another_description_comes(client, record, start_node, panda):
 
 def test_nobody_listens(client, record, start_node, mock):
     start_node(controllers=['absent_controller'], **{'absent_controller.group': 'arm'})
+    knows_the_robot(client)
     answer = eventually(lambda: (found := execute(client, HOME)).status == Status.CONTROL_FAILED
                         and found, 'an answer of a node that has the robot')
     assert answer.message == 'nobody listens on /absent_controller/joint_trajectory'

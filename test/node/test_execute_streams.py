@@ -6,6 +6,7 @@ from arm_harness import (
     execute_later,
     goal_request,
     HOME,
+    knows_the_robot,
     mock_robot,
     near,
     POSITIONS,
@@ -127,6 +128,7 @@ def other(client, joints):
 def test_the_order_is_that_of_the_controller(client, record, own_controller):
     """It hears the joints in its order; the arm itself does not move, which is said."""
     told = own_controller(ARM[::-1])
+    knows_the_robot(client, 'other_ik')
 
     def told_so():   # not before the controller and its parameters are found
         answer = other(client, ASIDE)

@@ -1,6 +1,14 @@
 """What becomes of a motion when the node is killed."""
 
-from arm_harness import execute, HOME, mock_robot, near, Recorder, TRAJECTORIES
+from arm_harness import (
+    execute,
+    HOME,
+    knows_the_robot,
+    mock_robot,
+    near,
+    Recorder,
+    TRAJECTORIES,
+)
 from builtin_interfaces.msg import Duration
 from motion_requests import Requested
 from node_harness import Client, eventually, unreachable
@@ -8,7 +16,6 @@ import numpy as np
 import pytest
 
 from ros2_ik.msg import Status
-from ros2_ik.srv import CheckState
 
 FAR = {'panda_joint1': 2.0}
 NEAR = {'panda_joint1': 0.3}
@@ -38,13 +45,6 @@ def newcomer(client):
     yield make
     for one in made:
         one.close()
-
-
-def knows_the_robot(client):
-    """Wait until the node knows the robot with its groups, and its geometry."""
-    question = CheckState.Request(group='arm')
-    eventually(lambda: client.call(CheckState, 'ros2_ik/check_state', question).status == 1,
-               'a node that knows the robot', 90)
 
 
 def at_home(client):

@@ -79,11 +79,12 @@ class Fleet:
 
     def lack(self, joints: Iterable[str]) -> str:
         """Say that there is no controller for joints."""
-        there = ', '.join(f"'{one.name}'" for one in self.controllers)
-        which = f'of controllers {there}' if there else 'since parameter controllers is empty'
-        if self.faults:
-            which = f'of controllers {there}; {self.faults[0]}' if there else self.faults[0]
-        return f"no controller moves joint '{sorted(joints)[0]}': none {which}"
+        said = [f"no controller moves joint '{sorted(joints)[0]}'", *self.faults[:1]]
+        if self.controllers:
+            said.append('there are ' + ', '.join(f"'{one.name}'" for one in self.controllers))
+        elif not self.faults:
+            said.append('parameter controllers is empty')
+        return '; '.join(said)
 
     def moves(self, joint: str) -> bool:
         """Whether any controller moves a joint."""

@@ -9,8 +9,7 @@ import pytest
 
 pytest.importorskip('numba')
 CORE = Path(__file__).parents[1]
-FILES = ['test_sqp.py', 'test_costs.py', 'test_nasty_cases.py', 'test_infeasible.py',
-         'test_contract.py', 'test_search.py', 'test_selection.py', 'test_slices.py',
+FILES = ['test_sqp.py', 'test_costs.py', 'test_nasty_cases.py', 'test_search.py',
          'test_collisions.py']
 # a compiled attempt goes on to its end, for a fraction of a millisecond
 IN_ONE_PIECE = ('cancelled_within_an_iteration or flag_is_looked_at_in_every_iteration'

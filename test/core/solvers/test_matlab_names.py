@@ -86,7 +86,8 @@ def test_nearest_the_lower_limit_as_matlab(load):
 
 def test_an_approximate_answer_is_the_best_available(load):
     far = pose((0.9, 0, 0.4))
-    options = {'matlab_weights': (0, 0, 0, 1, 1, 1), 'random_state': 0}
+    options = {'matlab_weights': (0, 0, 0, 1, 1, 1), 'random_state': 0, 'max_iterations': 500,
+               'timeout': 20}
     assert solve_pose(load('panda'), HAND, far, **options).status is Status.NO_IK_SOLUTION
     near = solve_pose(load('panda'), HAND, far, approximate=(0.2, 0), **options)
     assert near.status is Status.APPROXIMATE and near.matlab_status == 'best available'
