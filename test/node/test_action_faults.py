@@ -40,6 +40,7 @@ def test_burst(start_node, domain, client, panda):
         assert {status for _, status in got} <= {Status.NO_IK_SOLUTION, Status.TIMED_OUT}
 
 
+@pytest.mark.slow
 def test_storm_of_cancels(start_node, domain, client, panda):
     """Each of 1000 goals gets a result or is refused; services answer; nothing is left."""
     node = start_node(max_goals=50)

@@ -54,9 +54,9 @@ def judge(robot):
 def send(client, goal):
     action = ActionClient(client.node, SolveConstrainedIK, 'ros2_ik/solve_constrained_ik')
     assert action.wait_for_server(20.0)
-    handle = client.wait(action.send_goal_async(goal))
+    handle = client.wait(client.on_executor(lambda: action.send_goal_async(goal)), 60.0)
     assert handle.accepted
-    result = client.wait(handle.get_result_async(), 60.0).result
+    result = client.wait(client.on_executor(handle.get_result_async), 60.0).result
     action.destroy()
     return result
 

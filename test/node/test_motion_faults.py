@@ -13,6 +13,8 @@ from scene_harness import applied, box, change, diff, pose
 
 from ros2_ik.msg import CollisionObject, Status
 
+pytestmark = pytest.mark.slow
+
 FAR = {'panda_joint1': 2.0}
 ASIDE = {'panda_joint1': 0.5, 'panda_joint4': -2.0}
 SLOW = 0.1          # of the velocity limits: FAR is 9 s away

@@ -23,6 +23,8 @@ from std_msgs.msg import Float64MultiArray
 from ros2_ik.msg import Status
 from ros2_ik.srv import Execute
 
+pytestmark = pytest.mark.slow
+
 FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
 FASTEST = np.array([2.175] * 4 + [2.61] * 3)
 

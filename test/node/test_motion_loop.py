@@ -3,6 +3,8 @@
 from pose_tour import toured
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize('robot', ['panda', 'ur5'])

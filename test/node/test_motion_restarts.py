@@ -22,6 +22,8 @@ from std_msgs.msg import String
 
 from ros2_ik.msg import Status
 
+pytestmark = pytest.mark.slow
+
 FAR = {'panda_joint1': 2.0}
 NEAR = {'panda_joint1': 0.3}
 SLOW = {'velocity_scaling': 0.1, 'acceleration_scaling': 1.0}   # FAR is 9 s away
