@@ -21,11 +21,13 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
+from ros2_ik.msg import Status
 from ros2_ik.srv import CheckState, Execute
 
 ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
 HOME = dict(zip(ARM, (0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398), strict=True))
 TRAJECTORIES = {'controllers': ['arm_controller'], 'arm_controller.group': 'arm'}
+FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
 POSITIONS = {'controllers': ['arm_position_controller'],
              'arm_position_controller.kind': 'position', 'arm_position_controller.group': 'arm'}
 
@@ -129,6 +131,20 @@ def knows_the_robot(client: Client, node: str = 'ros2_ik') -> None:
     question = CheckState.Request(group='arm')
     eventually(lambda: client.answered(CheckState, f'{node}/check_state', question),
                'a node that knows the robot', 90)
+
+
+def at_home(client: Client) -> Client:
+    """Wait until the node has the robot, has found the controllers and has moved the arm home."""
+    knows_the_robot(client)
+
+    def there() -> bool:
+        answer = execute(client, HOME)
+        assert answer.status in (Status.SUCCESS, Status.INVALID_ROBOT_STATE,
+                                 Status.ROBOT_STATE_STALE, Status.CONTROL_FAILED,
+                                 Status.COLLISION_CHECKING_UNAVAILABLE), answer.message
+        return answer.status == Status.SUCCESS
+    eventually(there, 'a node that moves the arm', 60)
+    return client
 
 
 def goal_request(joints: dict[str, float], **fields: Any) -> Execute.Request:

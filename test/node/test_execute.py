@@ -4,6 +4,7 @@ from arm_harness import (
     ARM,
     execute,
     execute_later,
+    FAST,
     goal_request,
     HOME,
     mock_robot,
@@ -24,7 +25,6 @@ BACK = 0.1   # a busy arm that hears late of the braking has to come back this f
 ASIDE = {'panda_joint1': 0.6, 'panda_joint4': -2.0}
 LIMITS = {'panda_joint1': 2.175, 'panda_joint2': 2.175, 'panda_joint3': 2.175,
           'panda_joint4': 2.175, 'panda_joint5': 2.61, 'panda_joint6': 2.61, 'panda_joint7': 2.61}
-FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
 
 
 @pytest.fixture(scope='module')

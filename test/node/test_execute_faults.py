@@ -2,8 +2,10 @@
 
 from arm_harness import (
     ARM,
+    at_home,
     execute,
     execute_later,
+    FAST,
     HOME,
     knows_the_robot,
     mock_robot,
@@ -21,7 +23,6 @@ from std_msgs.msg import String
 from ros2_ik.msg import Status
 
 FAR = {'panda_joint1': 2.0}
-FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
 
 
 @pytest.fixture
@@ -36,19 +37,6 @@ def record(client, mock):
     record.listen()
     yield record
     record.close()
-
-
-def ready(client):
-    """Wait until the node has the robot, and the controllers are found."""
-    knows_the_robot(client)
-
-    def there():
-        answer = execute(client, HOME)
-        assert answer.status in (Status.SUCCESS, Status.INVALID_ROBOT_STATE,
-                                 Status.ROBOT_STATE_STALE, Status.CONTROL_FAILED,
-                                 Status.COLLISION_CHECKING_UNAVAILABLE), answer.message
-        return answer.status == Status.SUCCESS
-    eventually(there, 'a node that moves the arm', 60)
 
 
 def moving(client, record, **fields):
@@ -68,7 +56,7 @@ def test_the_node_is_stopped(client, record, mock, start_node, controllers):
     """It brakes before it ends."""
     mock.set('active', controllers['controllers'])
     node = start_node(**controllers, **FAST)
-    ready(client)
+    at_home(client)
     future = moving(client, record)
     assert node.end() == 0
     since = len(record.states) - 1
@@ -80,7 +68,7 @@ def test_the_node_is_stopped(client, record, mock, start_node, controllers):
 
 def test_another_description_comes(client, record, start_node, panda):
     start_node(**TRAJECTORIES, **FAST)
-    ready(client)
+    at_home(client)
     future = moving(client, record)
     client.publish('robot_description', String(data=panda.urdf.replace(
         'velocity="2.1750"', 'velocity="2.0"').replace('<robot ', '<robot  ')), latched=True)
@@ -111,7 +99,7 @@ def test_no_controllers(client, record, start_node):
 
 def test_a_controller_that_dies(client, record, start_node, mock):
     start_node(**TRAJECTORIES, **FAST)
-    ready(client)
+    at_home(client)
     future = moving(client, record)
     record.close()   # it listens to the trajectories, too
     mock.process.kill()
@@ -125,7 +113,7 @@ def test_a_clock_that_stands_still(client, record, start_node):
     tick = Clock()
     tick.clock.sec = 1000
     client.publish('clock', tick)
-    ready(client)
+    at_home(client)
     answer = execute(client, {'panda_joint1': 0.3})
     assert answer.status == Status.SUCCESS, answer.message
     assert near(record.at(), {'panda_joint1': 0.3}) < 1e-3
@@ -140,7 +128,7 @@ def test_limits_of_parameters(client, record, start_node):
         'joint_limits.panda_joint1.max_acceleration': 0.5,
         'joint_limits.panda_joint2.has_velocity_limits': True,
         'joint_limits.wheel.max_velocity': 1.0})
-    ready(client)
+    at_home(client)
     assert "joint_limits of 'wheel' are ignored" in node.text
     since = len(record.states)
     answer = execute(client, {'panda_joint1': 0.3})
@@ -153,7 +141,7 @@ def test_two_controllers(client, record, start_node):
     """One request moves both, in step; two requests each their own, at the same time."""
     start_node(controllers=['arm_controller', 'hand_controller'],
                **{'arm_controller.group': 'arm', 'hand_controller.group': 'hand'}, **FAST)
-    ready(client)
+    at_home(client)
     both = {'panda_joint1': 0.4, 'panda_finger_joint1': 0.03}
     answer = execute(client, both)
     assert answer.status == Status.SUCCESS, answer.message

@@ -4,6 +4,7 @@ from arm_harness import (
     ARM,
     execute,
     execute_later,
+    FAST,
     goal_request,
     HOME,
     knows_the_robot,
@@ -25,7 +26,6 @@ from ros2_ik.msg import Status
 from ros2_ik.srv import Execute
 
 ASIDE = {'panda_joint1': 0.4, 'panda_joint4': -2.0}
-FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
 
 
 @pytest.fixture(scope='module')

@@ -2,8 +2,10 @@
 
 from arm_harness import (
     ARM,
+    at_home,
     execute,
     execute_later,
+    FAST,
     goal_request,
     HOME,
     mock_robot,
@@ -25,7 +27,6 @@ from ros2_ik.srv import Execute
 
 pytestmark = pytest.mark.slow
 
-FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
 FASTEST = np.array([2.175] * 4 + [2.61] * 3)
 
 
@@ -41,11 +42,6 @@ def record(client, mock):
     record.listen()
     yield record
     record.close()
-
-
-def at_home(client):
-    """Wait until the node moves the arm home."""
-    eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home', 60)
 
 
 @pytest.mark.parametrize('after', [0.1, 0.4, 0.8])

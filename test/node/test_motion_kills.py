@@ -1,8 +1,8 @@
 """What becomes of a motion when the node is killed."""
 
 from arm_harness import (
-    execute,
-    HOME,
+    at_home,
+    FAST,
     knows_the_robot,
     mock_robot,
     near,
@@ -22,7 +22,6 @@ pytestmark = pytest.mark.slow
 FAR = {'panda_joint1': 2.0}
 NEAR = {'panda_joint1': 0.3}
 SLOW = {'velocity_scaling': 0.1, 'acceleration_scaling': 1.0}   # FAR is 9 s away
-FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
 
 
 @pytest.fixture
@@ -47,13 +46,6 @@ def newcomer(client):
     yield make
     for one in made:
         one.close()
-
-
-def at_home(client):
-    """Wait until a node has moved the arm home."""
-    knows_the_robot(client)
-    eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home', 90)
-    return client
 
 
 def test_the_node_is_killed_while_the_arm_stands(newcomer, record, start_node):

@@ -4,8 +4,8 @@ import signal
 import time
 
 from arm_harness import (
-    execute,
-    HOME,
+    at_home,
+    FAST,
     knows_the_robot,
     mock_robot,
     near,
@@ -27,7 +27,6 @@ pytestmark = pytest.mark.slow
 FAR = {'panda_joint1': 2.0}
 NEAR = {'panda_joint1': 0.3}
 SLOW = {'velocity_scaling': 0.1, 'acceleration_scaling': 1.0}   # FAR is 9 s away
-FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
 JUMPS = (1000, 10, 5000, 0, 1_900_000_000, 1000)                # of the clock [s]
 
 
@@ -48,16 +47,6 @@ def record(client, mock):
     client.retract('robot_description')     # the next node must not hear of it
 
 
-def ready(client):
-    """Wait until a node has the robot and moves it."""
-    knows_the_robot(client)
-
-    def there():
-        answer = execute(client, HOME)
-        return answer.status == Status.SUCCESS
-    eventually(there, 'a node that moves the arm', 90)
-
-
 def moving(client, record, way):
     """Ask for FAR; gives that when the arm moves."""
     asked = Requested(client, way, FAR)
@@ -71,7 +60,7 @@ def moving(client, record, way):
 def test_the_node_is_stopped(client, record, start_node, way):
     """It brakes before it ends: the arm is at rest, and not at the goal."""
     node = start_node(**TRAJECTORIES, **SLOW)
-    ready(client)
+    at_home(client)
     asked = moving(client, record, way)
     node.process.send_signal(signal.SIGTERM)
     assert node.process.wait(20) == 0
@@ -93,7 +82,7 @@ def slower(panda):
 @pytest.mark.parametrize('way', WAYS[1:])
 def test_another_description_comes_on_the_way(client, record, start_node, panda, way):
     start_node(**TRAJECTORIES, **SLOW)
-    ready(client)
+    at_home(client)
     asked = moving(client, record, way)
     client.publish('robot_description', String(data=slower(panda)), latched=True)
     ended = asked.answer()
@@ -107,7 +96,7 @@ def test_another_description_comes_on_the_way(client, record, start_node, panda,
 def test_another_description_comes_during_the_search(client, record, start_node, panda):
     """A goal that searches for the robot of before ends at once, and moves nothing."""
     start_node(**TRAJECTORIES, **FAST)
-    ready(client)
+    at_home(client)
     goal = client.goal(targets=[unreachable()], timeout=Duration(sec=9), execute=True)
     goal.searching()
     client.publish('robot_description', String(data=slower(panda)), latched=True)
@@ -144,7 +133,7 @@ def jumpy(client, record, start_node):
         tick.clock.sec = second
         client.publish('clock', tick)
     jump(JUMPS[0])
-    ready(client)
+    at_home(client)
     return jump
 
 
