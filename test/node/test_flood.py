@@ -38,27 +38,35 @@ def flood(domain, clients):
             for _ in range(clients)]
 
 
-def test_flood(start_node, domain, client, panda):
-    node = start_node(queue_depth=DEPTH)
-    client.describe(panda)
-    clients = flood(domain, CLIENTS)
+def flooded(client, panda, clients):
+    """Let the clients ask; give what each was answered, and the slowest answer of another service."""
     for each in clients:
         assert each.stdout.readline() == 'ready\n'
-    before, slowest = memory(node.pid), 0.0
     for each in clients:
         each.stdin.write(poses(panda))
         each.stdin.flush()
-    while any(each.poll() is None for each in clients):   # other services answer meanwhile
+    slowest = 0.0
+    while any(each.poll() is None for each in clients):
         start = time.monotonic()
         assert client.fk(state=neutral(panda)).status == Status.SUCCESS
         slowest = max(slowest, time.monotonic() - start)
-    answers = [json.loads(each.communicate()[0]) for each in clients]
+    return [json.loads(each.communicate()[0]) for each in clients], slowest
+
+
+def test_flood(start_node, domain, client, panda):
+    node = start_node(queue_depth=DEPTH)
+    client.describe(panda)
+    answers, slowest = flooded(client, panda, flood(domain, CLIENTS))
     assert [len(each) for each in answers] == [REQUESTS] * CLIENTS
     statuses = {status for each in answers for status in each}
     assert statuses <= {Status.SUCCESS, Status.NO_IK_SOLUTION, Status.TIMED_OUT}
     assert sum(each.count(Status.SUCCESS) for each in answers) > 0.9 * REQUESTS * CLIENTS
     assert slowest < 2.0
-    assert memory(node.pid) < before + 20
+    # The first flood fills what is allocated once (Python's and the allocator's pools, compiled
+    # loops, DDS histories); a leak shows in the next one.
+    before = memory(node.pid)
+    flooded(client, panda, flood(domain, CLIENTS))
+    assert memory(node.pid) < before + 5
 
 
 def test_client_that_stops_listening(start_node, domain, client, panda):
