@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from ros2_ik.core import Robot, Status, straight_motion
-from ros2_ik.node.controllers.controller import Controller, Wiring
+from ros2_ik.node.controllers.controller import Wiring
 from ros2_ik.node.controllers.course import Course
 from ros2_ik.node.controllers.measured import Measured
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.planning import planned_motion
 from ros2_ik.node.controllers.stream import Stream
+from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
 from ros2_ik.node.controllers.trip import Trip
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.node.state.joint_states import JointStates
@@ -45,7 +46,7 @@ class Positions(Stream):
         return state.position[0]
 
 
-class Trajectories(Controller):
+class Trajectories(TrajectoryController):
     """A controller that keeps what it is told."""
 
     kind, usual_topic = 'trajectories', '{}'
@@ -53,8 +54,8 @@ class Trajectories(Controller):
     def deaf(self):
         return ''
 
-    def send(self, motion):
-        self.told = motion
+    def send_trajectory(self, message):
+        self.told = message
 
     def close(self):
         pass
@@ -195,7 +196,8 @@ def test_a_lost_stop_is_told_again(monkeypatch):
         arm.hear(state.position[0], state.velocity[0])
         assert trip.look() is None
         assert arm.now < begin + way.duration, 'said nothing while the arm moved on'
-    arm.run(arm.controller.told.duration + 0.3)
+    end = arm.controller.told.points[-1].time_from_start
+    arm.run(end.sec + end.nanosec * 1e-9 + 0.3)
     assert trip.look().status == Status.PREEMPTED
 
 

@@ -39,7 +39,7 @@ def flood(domain, clients):
 
 
 def flooded(client, panda, clients):
-    """Let the clients ask; give what each was answered, and the slowest answer of another service."""
+    """Let the clients ask; give their answers, and how slow another service was at worst."""
     for each in clients:
         assert each.stdout.readline() == 'ready\n'
     for each in clients:

@@ -1,10 +1,10 @@
 """Motions in joint space: timed within limits, and checked for what is in the way."""
 
-from ros2_ik.core.motion.braking import braking_motion
+from ros2_ik.core.motion.braking import braking_motion, even_braking_motion
 from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import MotionLimits
 from ros2_ik.core.motion.straight import straight_motion
 from ros2_ik.core.motion.way_check import Blockage, blocked, WayCheck
 
 __all__ = ['Blockage', 'Motion', 'MotionLimits', 'MotionState', 'WayCheck', 'blocked',
-           'braking_motion', 'straight_motion']
+           'braking_motion', 'even_braking_motion', 'straight_motion']

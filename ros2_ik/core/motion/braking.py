@@ -1,4 +1,4 @@
-"""The motion that ends a motion."""
+"""Motions that end a motion."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,9 +7,9 @@ import numpy as np
 
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidStateError
-from ros2_ik.core.motion.motion import Motion
+from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import MotionLimits
-from ros2_ik.core.motion.timing import start_of, timed, velocity_control
+from ros2_ik.core.motion.timing import check_count, start_of, timed, velocity_control
 
 
 def braking_motion(joints: Sequence[str], position: Any, velocity: Any,
@@ -32,3 +32,26 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: Any,
     return timed(names, start, speed, limits, control_interface=velocity_control(),
                  current_acceleration=slowing.tolist(), target_velocity=rest,
                  target_acceleration=rest)
+
+
+def even_braking_motion(joints: Sequence[str], position: Any, velocity: Any,
+                        limits: MotionLimits, slack: float = 0.0) -> Motion:
+    """
+    Make the way to rest from positions (n,) and velocities (n,) with constant decelerations.
+
+    All joints come to rest at once, on a straight way; the jerk is not limited. Who begins it up
+    to `slack` [s] late or early, still moving with the velocity, and goes by a cubic polynomial
+    from where he is then to its end, stays within the accelerations, too.
+
+    Raises InvalidStateError for NaN.
+    """
+    names = tuple(joints)
+    start, speed = start_of(names, position, velocity)
+    check_count(limits, len(names))
+    # such a cubic decelerates by |v| / T + 6 |v| slack / T^2 at most: both ends of T
+    most, fast = limits.acceleration, np.abs(speed)
+    duration = float(((fast + np.sqrt(fast**2 + 24 * most * fast * slack))
+                      / (2 * most)).max(initial=0.0))
+    slowing = -speed / duration if duration else np.zeros(len(names))
+    return Motion(names, duration, lambda time: MotionState(
+        start + (speed + slowing * time / 2) * time, speed + slowing * time, slowing))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ros2_ik.core import braking_motion, Motion, MotionLimits, MotionState
+from ros2_ik.core import Motion, MotionLimits, MotionState
 
 
 @dataclass(frozen=True)
@@ -58,19 +58,21 @@ class Controller(ABC):
 
     def start(self, motion: Motion) -> None:
         """Begin a motion of these joints, in place of the present one."""
-        self.failure, self._motion, self._began = '', motion, time.monotonic()
+        self.begin(motion)
         self.send(motion)
+
+    def begin(self, motion: Motion) -> None:
+        """Take down that a motion begins now."""
+        self.failure, self._motion, self._began = '', motion, time.monotonic()
 
     @abstractmethod
     def send(self, motion: Motion) -> None:
         """Send a motion."""
 
+    @abstractmethod
     def stop(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray,
              limits: MotionLimits) -> float:
         """Brake as hard as limits allow from a state, (n,) each; gives how long that takes [s]."""
-        braking = braking_motion(self.joints, position, velocity, limits, acceleration)
-        self.start(braking)
-        return braking.duration
 
     def hush(self) -> None:   # noqa: B027  (most say nothing more once a motion is sent)
         """Say no more of the present motion."""

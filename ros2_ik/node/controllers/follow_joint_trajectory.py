@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from ros2_ik.core import Motion
-from ros2_ik.node.controllers.controller import Controller, register_controller
-from ros2_ik.node.controllers.trajectory_message import trajectory_message
+from trajectory_msgs.msg import JointTrajectory
+
+from ros2_ik.node.controllers.controller import register_controller
+from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
 
 
 @register_controller('follow_joint_trajectory')
-class FollowJointTrajectoryController(Controller):
+class FollowJointTrajectoryController(TrajectoryController):
     """Sends each motion as a goal; a new one preempts the one before."""
 
     usual_topic = '{}/follow_joint_trajectory'
@@ -36,10 +37,10 @@ class FollowJointTrajectoryController(Controller):
             return ''
         return f'there is no action {self.topic}'
 
-    def send(self, motion: Motion) -> None:
+    def send_trajectory(self, message: JointTrajectory) -> None:
         self._number += 1
         number = self._number
-        goal = self._goal(trajectory=trajectory_message(motion))
+        goal = self._goal(trajectory=message)
         self._client.send_goal_async(goal).add_done_callback(
             lambda future: self._answered(number, future.result()))
 

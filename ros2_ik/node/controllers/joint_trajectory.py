@@ -5,14 +5,13 @@ from typing import Any
 from rclpy.qos import QoSProfile
 from trajectory_msgs.msg import JointTrajectory
 
-from ros2_ik.core import Motion
-from ros2_ik.node.controllers.controller import Controller, register_controller, unheard
-from ros2_ik.node.controllers.trajectory_message import trajectory_message
+from ros2_ik.node.controllers.controller import register_controller, unheard
+from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
 
 
 @register_controller('joint_trajectory')
-class JointTrajectoryController(Controller):
-    """Sends each motion as one message; a new one replaces the one before."""
+class JointTrajectoryController(TrajectoryController):
+    """Sends each motion as one message."""
 
     usual_topic = '{}/joint_trajectory'
 
@@ -25,8 +24,8 @@ class JointTrajectoryController(Controller):
     def deaf(self) -> str:
         return unheard(self._publisher)
 
-    def send(self, motion: Motion) -> None:
-        self._publisher.publish(trajectory_message(motion))
+    def send_trajectory(self, message: JointTrajectory) -> None:
+        self._publisher.publish(message)
 
     def close(self) -> None:
         self.wiring.node.destroy_publisher(self._publisher)

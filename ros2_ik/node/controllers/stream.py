@@ -7,7 +7,7 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile
 
-from ros2_ik.core import Motion, MotionState
+from ros2_ik.core import braking_motion, Motion, MotionState
 from ros2_ik.node.controllers.controller import Controller, unheard
 
 HOLD = 0.5   # the end is repeated for so long, since a message may be lost [s]
@@ -55,7 +55,10 @@ class Stream(Controller):
     def stop(self, position: Any, velocity: Any, acceleration: Any, limits: Any) -> float:
         """Brake from where it was told to be: what is measured lags, and to go back is a jump."""
         told = self.commanded(time.monotonic())
-        return super().stop(*told, limits)
+        braking = braking_motion(self.joints, told.position, told.velocity, limits,
+                                 told.acceleration)
+        self.start(braking)
+        return braking.duration
 
     def commanded(self, moment: float) -> MotionState:
         # by a pause the motion is late, as soon as it goes on

@@ -22,6 +22,17 @@ def trajectory_message(motion: Motion) -> JointTrajectory:
         points=[_point(motion, time) for time in times if time >= min(join, times[-1])])
 
 
+def braking_message(motion: Motion) -> JointTrajectory:
+    """
+    Write where, and when, a motion ends; a controller gets there by a cubic polynomial.
+
+    There is nothing between that it could be ahead of or behind, whenever it begins.
+    """
+    end = _point(motion, max(motion.duration, PERIOD))
+    end.accelerations = []   # with them it would be a polynomial of another degree
+    return JointTrajectory(joint_names=list(motion.joints), points=[end])
+
+
 def _point(motion: Motion, time: float) -> JointTrajectoryPoint:
     state = motion.at(time)
     nanoseconds = round(time * 1e9)

@@ -4,8 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
 
-from ros2_ik.core import braking_motion, InvalidStateError, MotionLimits
+from ros2_ik.core import (
+    braking_motion,
+    even_braking_motion,
+    InvalidOptionError,
+    InvalidStateError,
+    MotionLimits,
+)
 
 LIMITS = MotionLimits([1.0, 1.0], [2.0, 4.0], [math.inf, math.inf])
 
@@ -58,3 +65,39 @@ def test_what_slows_down_already_comes_no_farther():
 def test_bad_accelerations():
     with pytest.raises(InvalidStateError, match='accelerations at the start'):
         braking_motion(['a', 'b'], [0, 0], [0, 0], LIMITS, [math.nan, 0])
+
+
+def test_even_braking_as_far_as_velocity_and_acceleration_say():
+    motion = even_braking_motion(['a', 'b'], [1.0, 0.0], [0.8, -0.2], LIMITS)
+    assert motion.duration == pytest.approx(0.4)
+    assert motion.goal == pytest.approx([1.16, -0.04])
+    half = motion.at(0.2)
+    assert half.position == pytest.approx([1.12, -0.03])
+    assert half.velocity == pytest.approx([0.4, -0.1])
+    assert half.acceleration == pytest.approx([-2.0, 0.5])
+
+
+@pytest.mark.parametrize('late', [-0.02, -0.01, 0.0, 0.005, 0.02])
+@pytest.mark.parametrize('fast', [1e-4, 0.01, 0.3, 2.0])
+def test_who_begins_to_brake_late_stays_within_the_acceleration(fast, late):
+    """On the cubic polynomial from where he is then, with the velocity that he has."""
+    velocity = np.array([fast, -0.3 * fast])
+    motion = even_braking_motion(['a', 'b'], [1.0, 0.0], velocity, LIMITS, 0.02)
+    begin = np.array([1.0, 0.0]) + late * velocity
+    way = CubicHermiteSpline([0.0, motion.duration], [begin, motion.goal],
+                             [velocity, np.zeros(2)])
+    worst = np.abs(way.derivative(2)([0.0, motion.duration])).max(axis=0) / LIMITS.acceleration
+    assert worst.max() < 1 + 1e-9
+    assert abs(late) < 0.02 or worst.max() > 0.99   # and no longer than it must
+
+
+def test_even_braking_at_rest_stays():
+    motion = even_braking_motion(['a'], [1.0], [0.0], MotionLimits([1.0], [1.0], [1.0]), 0.02)
+    assert motion.duration == 0 and motion.goal.tolist() == [1.0]
+
+
+def test_bad_even_braking():
+    with pytest.raises(InvalidStateError, match='at the start'):
+        even_braking_motion(['a'], [math.nan], [0.0], LIMITS)
+    with pytest.raises(InvalidOptionError, match='limits of 2 joints'):
+        even_braking_motion(['a'], [0.0], [0.0], LIMITS)
