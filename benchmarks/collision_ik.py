@@ -54,6 +54,7 @@ def run_kind(kind: str, options: argparse.Namespace) -> dict[str, Record]:
             question(case)(0.05)
     records = {name: Record() for name in solvers}
     for number, case in enumerate(found):
+        case.checker.collides(case.start)   # its tree is made once, too
         for name, (question, count) in solvers.items():
             if number < count:
                 records[name].measure(case, judge, question(case))

@@ -172,12 +172,16 @@ class CollisionChecker:
         pairs = self._joints[self._pairs]
         rigid = np.isin(pairs, joints)
         known = (rigid[:, 0] & (pairs[:, 1] == 0)) | (rigid[:, 1] & (pairs[:, 0] == 0))
+        if 0 in joints or not known.any():
+            return ()
+        moved = placement * to_tip
+        placements = [moved * there for there in data.oMi]
+        placements[0] = data.oMi[0]
+        known &= self._bounds.at(placements) - self._margins < -deeper_than
         found = []
-        for k in np.flatnonzero(known).tolist() if 0 not in joints else ():
+        for k in np.flatnonzero(known).tolist():
             items = [self._items[i] for i in self._pairs[k]]
-            at = [item.placement if item.joint == 0
-                  else placement * to_tip * data.oMi[item.joint] * item.placement
-                  for item in items]
+            at = [placements[item.joint] * item.placement for item in items]
             result = coal.DistanceResult()
             coal.distance(items[0].geometry, _transform(at[0]), items[1].geometry,
                           _transform(at[1]), coal.DistanceRequest(), result)
@@ -226,7 +230,7 @@ class CollisionChecker:
         """Pairs that may be that near and their least distances, those first that may be least."""
         if len(self._pairs) == 1:
             return [(0, -np.inf)]
-        least = self._bounds.at(placements) - self._margins
+        least = self._bounds.at(placements.tolist()) - self._margins
         near = np.flatnonzero(least < influence)
         least = least[near]
         order = least.argsort(kind='stable')

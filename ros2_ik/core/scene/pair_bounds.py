@@ -25,19 +25,19 @@ class PairBounds:
         for item in items:
             item.geometry.computeLocalAABB()
         boxes = [item.geometry.aabb_local for item in items]
-        lower, upper = (np.clip(np.nan_to_num(np.array(ends).reshape(-1, 3), nan=unknown),
-                                -LARGEST, LARGEST)
-                        for ends, unknown in (([box.min_ for box in boxes], -LARGEST),
-                                              ([box.max_ for box in boxes], LARGEST)))
+        lower, upper = (np.clip(np.where(np.isnan(ends), unknown, ends), -LARGEST, LARGEST)
+                        for ends, unknown in ((np.reshape([box.min_ for box in boxes], (-1, 3)),
+                                               -LARGEST),
+                                              (np.reshape([box.max_ for box in boxes], (-1, 3)),
+                                               LARGEST)))
         R = np.array([item.placement.rotation for item in items]).reshape(-1, 3, 3)
         p = np.array([item.placement.translation for item in items]).reshape(-1, 3, 1)
         self._turns, self._centres = R, R @ ((lower + upper) / 2)[:, :, None] + p
         self._halves = ((upper - lower) / 2)[:, :, None]
 
-    def at(self, placements: Any) -> Array:
-        """Give the bounds (k,) [m] where Pinocchio's joints have these placements."""
-        known = placements.tolist()
-        T = np.array([known[joint].homogeneous for joint in self._joints])[self._place]
+    def at(self, placements: Sequence[Any]) -> Array:
+        """Give the bounds (k,) [m] where Pinocchio's joints have these placements (SE3)."""
+        T = np.array([placements[joint].homogeneous for joint in self._joints])[self._place]
         R = T[:, :3, :3]
         centres = (R @ self._centres)[:, :, 0] + T[:, :3, 3]
         halves = (np.abs(R @ self._turns) @ self._halves)[:, :, 0]

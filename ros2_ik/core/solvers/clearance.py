@@ -13,13 +13,13 @@ from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, Solver
 from ros2_ik.core.solvers.sqp import SequentialQuadratic
 
-STRIDE = 0.2        # of a step along the answers [rad, m]
-STEPS = 30          # each way
+STRIDE = 0.3        # of a step along the answers [rad, m]
+STEPS = 10          # each way
 RETURN = 4          # iterations back onto the targets after a step
 GAP = 2e-3          # how far apart touching pairs are pushed [m]
 SIGHT = 0.15        # up to what distance pairs are looked at meanwhile [m]
 LEVER = 1.0         # what is rigid with a tip reaches no further from it [m]
-PUSHES_EVERY = 4    # answers that touch
+ONE_IN = 8          # answers that touch, where there are restarts, which cost less
 
 
 class Clearance:
@@ -28,11 +28,13 @@ class Clearance:
 
     A robot with more joints than its targets have rows has a curve of answers through each one:
     that is walked both ways until an answer is free. Others are pushed out: nearest pairs become
-    constraints for `sqp`, for one answer in four, because restarts cost less.
+    constraints for `sqp`. With `restarts` that is tried for one answer in eight.
     """
 
-    def __init__(self, problem: IKProblem, checker: CollisionChecker, solver: Solver) -> None:
+    def __init__(self, problem: IKProblem, checker: CollisionChecker, solver: Solver,
+                 restarts: bool) -> None:
         self._problem, self._checker, self._solver = problem, checker, solver
+        self._every = ONE_IN if restarts else 1
         self._vector_space = problem.free.vector_space
         self._rows: ProblemRows | None = None
         self._pusher: SequentialQuadratic | None = None
@@ -41,14 +43,15 @@ class Clearance:
     def freed(self, touching: Attempt, budget: Budget) -> Attempt | None:
         """Give an attempt whose q touches nothing and reaches what `touching` reached, or None."""
         self._asked += 1
+        if self._asked % self._every:
+            return None
         if self._can_walk():
             for sign in (1.0, -1.0):
                 for attempt in self._walk(touching.q, sign, budget):
                     if not self._checker.collides(attempt.q):
                         return attempt
-        elif self._asked % PUSHES_EVERY == 1:
-            return self._pushed(touching.q, budget)
-        return None
+            return None
+        return self._pushed(touching.q, budget)
 
     def _can_walk(self) -> bool:
         if not (self._vector_space and self._problem.kinds <= {'targets'}):

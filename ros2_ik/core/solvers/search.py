@@ -205,7 +205,8 @@ class Search:
             self.touching.append(touching.q)
         if self._clearance is None:
             self.tip_contacts = tip_contacts(self.problem, checker)
-            self._clearance = Clearance(self.problem, checker, self._solver)
+            self._clearance = Clearance(self.problem, checker, self._solver,
+                                        self.allow_restarts)
         if self.tip_contacts or (self.select == 'first' and self.budget.over()):
             return
         if (freed := self._clearance.freed(touching, self.budget)) is not None:

@@ -15,7 +15,7 @@ def bounds_at(checker, q):
     robot = checker.robot
     data = robot.model.createData()
     pin.forwardKinematics(robot.model, data, q)
-    bounds = PairBounds(checker._items, checker._pairs).at(data.oMi)
+    bounds = PairBounds(checker._items, checker._pairs).at(data.oMi.tolist())
     pairs = [(checker._items[i].name, checker._items[j].name) for i, j in checker._pairs]
     return pairs, bounds
 
