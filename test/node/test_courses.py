@@ -76,8 +76,8 @@ class Arm:
         self.controller = kind('c', (JOINT,), '', Wiring(node, None, self.parameters, None))
         self.hear(0.0, 0.0)
 
-    def hear(self, position, velocity):
-        stamp = SimpleNamespace(sec=0, nanosec=0)
+    def hear(self, position, velocity, stamp=0):
+        stamp = SimpleNamespace(sec=stamp, nanosec=0)
         self._states.take(SimpleNamespace(name=[JOINT], position=[position], velocity=[velocity],
                                           header=SimpleNamespace(stamp=stamp)))
 
@@ -118,6 +118,16 @@ def replacing(arm, before, goal, lead):
     course = Course(trip, [before], arm.measured, arm.parameters)
     start = course.at(arm.now + lead)
     return course, start, planned_motion(trip, start, 1.0, arm.parameters), arm.now
+
+
+@pytest.mark.parametrize('stamps, stale', [((5, 5, 5), True), ((5, 6, 7), False),
+                                           ((0, 0, 0), False)])
+def test_a_stamp_that_is_repeated_is_no_news(streamed, stamps, stale):
+    """As of a publisher whose robot has gone; without stamps it cannot be told."""
+    for stamp in stamps:
+        streamed.now += 0.3
+        streamed.hear(0.0, 0.0, stamp)
+    assert bool(streamed.measured.stale([JOINT])) == stale
 
 
 def test_no_jump_after_a_pause(streamed):

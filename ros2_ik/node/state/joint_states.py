@@ -31,7 +31,10 @@ class JointStates:
         _, stamp, received = Reading.of(None, message.header.stamp)
         for name, position in zip(names, positions, strict=True):
             if math.isfinite(position):
-                self.newest = self._readings[name] = Reading(position, stamp, received)
+                known = self._readings.get(name)
+                # who repeats a stamp tells nothing new: its robot may have gone
+                came = known.received if known and known.stamp == stamp != 0 else received
+                self.newest = self._readings[name] = Reading(position, stamp, came)
         if len(message.velocity) == len(names):
             self._velocities.update(zip(names, message.velocity, strict=True))
         elif self._velocities:
