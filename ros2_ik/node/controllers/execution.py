@@ -9,15 +9,15 @@ from rclpy.clock import Clock, ClockType
 
 from ros2_ik.core import IKError, Robot, Scene, Status
 from ros2_ik.node.controllers.controller import Wiring
-from ros2_ik.node.controllers.course import Course
-from ros2_ik.node.controllers.fleet import check_controllers, Fleet
-from ros2_ik.node.controllers.goal import read_goal
+from ros2_ik.node.controllers.handover import Handover
 from ros2_ik.node.controllers.measured import Measured
+from ros2_ik.node.controllers.motion_goal import read_goal
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
 from ros2_ik.node.controllers.planning import checked_scaling, planned_motion
+from ros2_ik.node.controllers.robot_controllers import check_controllers, RobotControllers
 from ros2_ik.node.controllers.trip import Cancelled, Trip
 from ros2_ik.node.controllers.turns import Turns
-from ros2_ik.node.controllers.way import Ways
+from ros2_ik.node.controllers.way_checks import WayChecks
 from ros2_ik.node.refusal import Refusal
 
 LOOK = 0.02                 # seconds between two looks at what moves
@@ -37,10 +37,10 @@ class Execution:
         check_controllers(wiring.parameters)
         self._wiring, self._parameters = wiring, wiring.parameters
         self._log, self._turns = log, Turns(wiring)
-        self._ways = Ways(state, scene, wiring.parameters, self._turns)
+        self._ways = WayChecks(state, scene, wiring.parameters, self._turns)
         self._measured = Measured(joint_states, wiring.parameters)
         self._robot: Robot | None = None
-        self._fleet, self._retired = Fleet(None, wiring), list[Fleet]()
+        self._controllers, self._retired = RobotControllers(None, wiring), list[RobotControllers]()
         self._trips: list[Trip] = []
         self.stops = 0   # how often all motions were stopped
         self._closing = False
@@ -53,9 +53,9 @@ class Execution:
         """Take another robot; what moves stops."""
         self._robot = robot
         self.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
-        self._retired.append(self._fleet)
-        self._fleet = Fleet(robot, self._wiring)
-        for fault in self._fleet.faults:
+        self._retired.append(self._controllers)
+        self._controllers = RobotControllers(robot, self._wiring)
+        for fault in self._controllers.faults:
             if robot.srdf:
                 self._log.error(fault)
             else:
@@ -142,11 +142,11 @@ class Execution:
         if self._robot is None or robot.key != self._robot.key:
             raise Refusal(Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
                           'since the question was asked')
-        goal = read_goal(robot, joints, group, self._fleet, self._measured,
+        goal = read_goal(robot, joints, group, self._controllers, self._measured,
                          self._parameters.goal_tolerance)
         if not goal:
             return None
-        trip = Trip(robot, self._fleet.choose(goal), goal, self._measured, self._parameters,
+        trip = Trip(robot, self._controllers.choose(goal), goal, self._measured, self._parameters,
                     cancelled)
         self._measured.require(trip.joints)
         self._make_way(trip)
@@ -196,19 +196,19 @@ class Execution:
         trip.check()
         self._measured.require(trip.joints)
         begin = time.monotonic()
-        course = Course(trip, self._under_way(trip), self._measured, self._parameters)
-        start = course.at(begin + lead)
+        handover = Handover(trip, self._under_way(trip), self._measured, self._parameters)
+        start = handover.at(begin + lead)
         motion = planned_motion(trip, start, scaling, self._parameters)
         if avoid_collisions:
             await self._ways.check(trip, motion, scene, self._beside(trip))
         trip.check()
         self._measured.require(trip.joints)
         now = time.monotonic()
-        if lead and (now > begin + lead or course.changed(begin + lead, start)):
+        if lead and (now > begin + lead or handover.changed(begin + lead, start)):
             return False
-        if course.strayed(now):
+        if handover.strayed(now):
             return False
-        whole = course.before(motion, begin, lead, now) if lead else motion
+        whole = handover.before(motion, begin, lead, now) if lead else motion
         self._replace(trip)
         trip.send(whole, motion.duration)
         return True
@@ -217,8 +217,8 @@ class Execution:
 
     def _replace(self, trip: Trip) -> None:
         """End the trips whose joints this one takes, and what repeats the end of one before."""
-        for fleet in (*self._retired, self._fleet):
-            fleet.hush(trip.joints, trip.controllers)
+        for controllers in (*self._retired, self._controllers):
+            controllers.hush(trip.joints, trip.controllers)
         for other in self._under_way(trip):
             other.brake_others(trip.controllers)
             self._end(other, Outcome(Status.PREEMPTED, 'another motion took its place',
@@ -260,6 +260,6 @@ class Execution:
     def _tidy(self) -> None:
         """Give up the controllers of a robot of before, once nothing moves by them."""
         if not self._trips:
-            for fleet in self._retired:
-                fleet.close()
+            for controllers in self._retired:
+                controllers.close()
             self._retired.clear()

@@ -11,7 +11,7 @@ from ros2_ik.node.refusal import Refusal
 SLICE = 1e-3   # computing time of a check before others have their turn [s]
 
 
-class Ways:
+class WayChecks:
     """Checks the ways of trips; `state` completes joint values, `scene` is the PlanningScene."""
 
     def __init__(self, state: Any, scene: Any, parameters: Any, turns: Turns) -> None:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core import Joint, Robot, Status, UnknownGroupError, UnknownJointError
-from ros2_ik.node.controllers.fleet import Fleet
 from ros2_ik.node.controllers.measured import Measured, offset
+from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.refusal import Refusal
 
 HAIR = 1e-6   # a goal so far outside is meant to be on the limit [rad, m]
 
 
-def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, fleet: Fleet,
+def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: RobotControllers,
               measured: Measured, tolerance: float) -> dict[str, float]:
     """
     Give the joints to be moved, and where to; {} when all are there already.
@@ -30,10 +30,10 @@ def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, fleet: Fleet,
         if name in robot.mimics:
             continue
         joint = _checked(robot, name, value)
-        if joint.name in allowed and fleet.moves(name):
+        if joint.name in allowed and controllers.moves(name):
             goal[name] = float(value)
         elif not _there(robot, name, value, measured, tolerance):
-            raise (Refusal(Status.CONTROL_FAILED, fleet.lack([name])) if name in allowed
+            raise (Refusal(Status.CONTROL_FAILED, controllers.lack([name])) if name in allowed
                    else Refusal(Status.INVALID_GOAL_CONSTRAINTS,
                                 f"joint '{name}' is not in group '{group}', and not where the "
                                 'goal wants it'))

@@ -43,7 +43,7 @@ def _check_topics(parameters: Any) -> None:
                                  'each controller needs its own')
 
 
-class Fleet:
+class RobotControllers:
     """The controllers that parameters name, for one robot; `faults` says why some are missing."""
 
     def __init__(self, robot: Robot | None, wiring: Wiring) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from ros2_ik.core import Robot, Status, straight_motion
 from ros2_ik.node.controllers.controller import Wiring
-from ros2_ik.node.controllers.course import Course
+from ros2_ik.node.controllers.handover import Handover
 from ros2_ik.node.controllers.measured import Measured
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.planning import planned_motion
@@ -113,11 +113,11 @@ def streamed(monkeypatch):
 
 
 def replacing(arm, before, goal, lead):
-    """Plan a motion that shall replace another one; gives its course, start, motion and begin."""
+    """Plan a motion that shall replace another one; gives handover, start, motion, begin."""
     trip = arm.trip(goal)
-    course = Course(trip, [before], arm.measured, arm.parameters)
-    start = course.at(arm.now + lead)
-    return course, start, planned_motion(trip, start, 1.0, arm.parameters), arm.now
+    handover = Handover(trip, [before], arm.measured, arm.parameters)
+    start = handover.at(arm.now + lead)
+    return handover, start, planned_motion(trip, start, 1.0, arm.parameters), arm.now
 
 
 @pytest.mark.parametrize('stamps, stale', [((5, 5, 5), True), ((5, 6, 7), False),
@@ -145,9 +145,9 @@ def test_a_stream_goes_on_from_its_last_command(streamed):
     """Not from where the robot is, which is behind."""
     before = streamed.go(2.0)
     streamed.run(0.6, late=0.1)
-    course, _, motion, begin = replacing(streamed, before, 1.9, lead=0.2)
+    handover, _, motion, begin = replacing(streamed, before, 1.9, lead=0.2)
     streamed.run(0.1, late=0.1)
-    streamed.trip(1.9).send(course.before(motion, begin, 0.2, streamed.now), motion.duration)
+    streamed.trip(1.9).send(handover.before(motion, begin, 0.2, streamed.now), motion.duration)
     streamed.run(2.0)
     steps = np.diff(streamed.sent)
     assert steps.min() > -1e-9 and steps.max() < 1.1 * PERIOD * FASTEST
@@ -156,10 +156,10 @@ def test_a_stream_goes_on_from_its_last_command(streamed):
 def test_no_jump_between_two_motions(arm):
     before = arm.go(2.0)
     arm.run(0.6)
-    course, start, motion, begin = replacing(arm, before, 0.0, lead=0.6)
+    handover, start, motion, begin = replacing(arm, before, 0.0, lead=0.6)
     arm.run(0.2)
-    assert not course.changed(begin + 0.6, start) and not course.strayed(arm.now)
-    whole = course.before(motion, begin, 0.6, arm.now)
+    assert not handover.changed(begin + 0.6, start) and not handover.strayed(arm.now)
+    whole = handover.before(motion, begin, 0.6, arm.now)
     way = np.array([whole.at(t).position[0] for t in np.arange(0, whole.duration, PERIOD)])
     assert np.abs(np.diff(way)).max() < 1.01 * PERIOD * FASTEST
 
@@ -168,20 +168,20 @@ def test_the_replaced_one_is_stopped_meanwhile(arm):
     """What was planned from its way must not be sent: at the switch it would be a jump."""
     before = arm.go(2.0)
     arm.run(0.6)
-    course, start, _, begin = replacing(arm, before, 0.0, lead=0.6)
+    handover, start, _, begin = replacing(arm, before, 0.0, lead=0.6)
     arm.run(0.02)
     before.stop(Status.PREEMPTED, 'its client cancelled')
     arm.run(0.15)
-    assert course.changed(begin + 0.6, start)
+    assert handover.changed(begin + 0.6, start)
 
 
 def test_a_stream_that_is_late_is_another_way(streamed):
     before = streamed.go(2.0)
     streamed.run(0.6)
-    course, start, _, begin = replacing(streamed, before, 0.0, lead=0.2)
+    handover, start, _, begin = replacing(streamed, before, 0.0, lead=0.2)
     streamed.now += 0.1
     streamed.run(0.02)
-    assert course.changed(begin + 0.2, start)
+    assert handover.changed(begin + 0.2, start)
 
 
 @pytest.mark.parametrize('ago', [0.05, 0.2, 0.4, 0.6])
@@ -226,7 +226,7 @@ def test_an_arm_that_cannot_be_stopped_is_told_of(monkeypatch):
 
 def test_motions_of_days_are_refused(arm):
     trip = arm.trip(2.0)
-    start = Course(trip, [], arm.measured, arm.parameters).at(arm.now)
+    start = Handover(trip, [], arm.measured, arm.parameters).at(arm.now)
     with pytest.raises(Refusal, match='velocity_scaling 1e-06; at most 600 s'):
         planned_motion(trip, start, 1e-6, arm.parameters)
 

@@ -12,7 +12,7 @@ from ros2_ik.node.controllers.trip import Trip
 CHANGE = 1e-3   # where one motion goes over into another, so far apart they may be [rad, m]
 FASTER = 0.1    # and their velocities [rad/s, m/s]
 
-class Course:
+class Handover:
     """
     Where a trip's joints are at a moment of the steady clock, until the trip begins.
 
