@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
 
 from ros2_ik.core import Robot, Status, straight_motion
 from ros2_ik.node.controllers.controller import Wiring
@@ -240,3 +241,32 @@ def test_velocity_limits(urdf, given, limit):
     parameters = Values()
     parameters['limits'][JOINT, 'velocity'] = given
     assert motion_limits(robot, [JOINT], parameters).velocity.tolist() == [limit]
+
+
+@pytest.mark.parametrize('ago', np.arange(0.02, 1.6, 0.06).tolist())
+def test_a_stopped_trajectory_goes_no_farther_than_its_goal(monkeypatch, ago):
+    """To brake evenly, with time for a controller that begins late, takes longer than to arrive."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(default_max_velocity=10.0)
+    trip = arm.go(2.0)
+    arm.run(trip.motion.duration - ago)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    assert arm.controller._motion.goal[0] < 2.0 + 1e-6
+    arm.run(2.5)
+    assert trip.look().status == Status.PREEMPTED
+
+
+@pytest.mark.parametrize('fast', [0.01, 0.5, 2.0])
+@pytest.mark.parametrize('late', [-0.02, 0.02])
+def test_who_joins_a_motion_late_hardly_exceeds_the_acceleration(monkeypatch, fast, late):
+    """On the cubic polynomial from where it is then; the motion itself goes evenly."""
+    arm = Arm(monkeypatch, Trajectories)
+    trip = arm.trip(2.0)
+    join = trip.joining(np.array([fast]))
+    way = CubicHermiteSpline([0.0, join], [late * fast, join * fast], [fast, fast])
+    worst = np.abs(way.derivative(2)([0.0, join])).max() / trip.limits.acceleration[0]
+    assert worst == pytest.approx(0.5)
+    motion = straight_motion(arm.robot, (JOINT,), [0.0], [2.0], trip.limits, [fast])
+    trip.send(motion, motion.duration, join)
+    first = arm.controller.told.points[0].time_from_start
+    assert join <= first.sec + first.nanosec * 1e-9 < join + 0.031

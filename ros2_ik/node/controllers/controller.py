@@ -56,23 +56,34 @@ class Controller(ABC):
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
         """Find out what is needed before a motion; raises Refusal."""
 
-    def start(self, motion: Motion) -> None:
-        """Begin a motion of these joints, in place of the present one."""
+    def joining(self, velocity: np.ndarray, limits: MotionLimits) -> float:
+        """
+        Give the time that joints take from their present motion onto another one [s].
+
+        They move with a velocity (n,); what is at once where it is told needs none.
+        """
+        return 0.0
+
+    def start(self, motion: Motion, join: float = 0.0) -> None:
+        """Begin a motion of these joints, in place of the present one, with a time to join it."""
         self.begin(motion)
-        self.send(motion)
+        self.send(motion, join)
 
     def begin(self, motion: Motion) -> None:
         """Take down that a motion begins now."""
         self.failure, self._motion, self._began = '', motion, time.monotonic()
 
     @abstractmethod
-    def send(self, motion: Motion) -> None:
+    def send(self, motion: Motion, join: float) -> None:
         """Send a motion."""
 
     @abstractmethod
-    def stop(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray,
-             limits: MotionLimits) -> float:
-        """Brake as hard as limits allow from a state, (n,) each; gives how long that takes [s]."""
+    def stop(self, state: MotionState, limits: MotionLimits, late: float | None) -> float:
+        """
+        Brake as hard as limits allow from a state; gives how long that takes [s].
+
+        `late` says by how much the joints are behind their motion [s], None if they are not on it.
+        """
 
     def hush(self) -> None:   # noqa: B027  (most say nothing more once a motion is sent)
         """Say no more of the present motion."""

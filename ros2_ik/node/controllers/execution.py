@@ -22,7 +22,7 @@ from ros2_ik.node.refusal import Refusal
 
 LOOK = 0.02                 # seconds between two looks at what moves
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
-LEADS = (0.2, 0.6, 2.0)     # time to check the way of a motion that replaces another one [s]
+LEADS = (0.1, 0.4, 1.8)     # time to check the way of a motion that replaces another one [s]
 
 
 class Execution:
@@ -112,7 +112,6 @@ class Execution:
             if trip is None:
                 return Outcome(Status.SUCCESS, 'all joints of the goal are where it wants them')
             for lead in LEADS:
-                lead = lead if self._under_way(trip) else 0.0
                 if await self._set_out(trip, scaling, lead, avoid_collisions, scene):
                     return await self._wiring.wait(lambda done: self._watch(trip, done))
             raise Refusal(Status.CONTROL_FAILED, 'the robot does not stay where it is, or on its '
@@ -184,7 +183,8 @@ class Execution:
         """
         Plan, check and send; gives False when the start has moved away meanwhile.
 
-        The motion begins `lead` [s] later, on the way of those that it replaces.
+        Where it replaces others, it begins on their way, when what must be done before is done:
+        within `lead` [s], and in the time that its controllers need to join it.
         """
         for controller in trip.controllers:
             while reason := controller.deaf():
@@ -197,20 +197,22 @@ class Execution:
         self._measured.require(trip.joints)
         begin = time.monotonic()
         handover = Handover(trip, self._under_way(trip), self._measured, self._parameters)
-        start = handover.at(begin + lead)
+        join = trip.joining(handover.at(begin).velocity)
+        wait = lead + join if self._under_way(trip) else 0.0
+        start = handover.at(begin + wait)
         motion = planned_motion(trip, start, scaling, self._parameters)
         if avoid_collisions:
             await self._ways.check(trip, motion, scene, self._beside(trip))
         trip.check()
         self._measured.require(trip.joints)
         now = time.monotonic()
-        if lead and (now > begin + lead or handover.changed(begin + lead, start)):
+        if wait and (now > begin + lead or handover.changed(begin + wait, start)):
             return False
         if handover.strayed(now):
             return False
-        whole = handover.before(motion, begin, lead, now) if lead else motion
+        whole = handover.before(motion, begin, wait, now) if wait else motion
         self._replace(trip)
-        trip.send(whole, motion.duration)
+        trip.send(whole, motion.duration, join)
         return True
 
     # -- what is under way ----------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile
 
-from ros2_ik.core import braking_motion, Motion, MotionState
+from ros2_ik.core import braking_motion, Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.controller import Controller, unheard
 
 HOLD = 0.5   # the end is repeated for so long, since a message may be lost [s]
@@ -30,7 +30,7 @@ class Stream(Controller):
     def deaf(self) -> str:
         return unheard(self._publisher)
 
-    def send(self, motion: Motion) -> None:
+    def send(self, motion: Motion, join: float) -> None:
         self._time, self._last = 0.0, time.monotonic()
         self.hush()
         self._timer = self.wiring.node.create_timer(
@@ -52,7 +52,7 @@ class Stream(Controller):
             self.wiring.node.destroy_timer(self._timer)
             self._timer = None
 
-    def stop(self, position: Any, velocity: Any, acceleration: Any, limits: Any) -> float:
+    def stop(self, state: MotionState, limits: MotionLimits, late: float | None) -> float:
         """Brake from where it was told to be: what is measured lags, and to go back is a jump."""
         told = self.commanded(time.monotonic())
         braking = braking_motion(self.joints, told.position, told.velocity, limits,

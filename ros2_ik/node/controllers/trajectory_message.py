@@ -6,17 +6,16 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_ik.core import Motion
 
 PERIOD = 0.03   # controllers interpolate with accelerations: within 1e-5 rad of the motion [s]
-JOIN = 0.2     # time for a robot that moves to get from where it is then onto the motion [s]
 
 
-def trajectory_message(motion: Motion) -> JointTrajectory:
+def trajectory_message(motion: Motion, join: float) -> JointTrajectory:
     """
     Write a motion for a joint_trajectory_controller, which begins when it comes (stamp 0).
 
-    Never a point at time 0, which would be a step; the last one has velocity 0.
+    The first point is `join` [s] or more later, never at time 0, which would be a step; the last
+    one has velocity 0.
     """
     times = motion.times(PERIOD).tolist()
-    join = JOIN if motion.at(0.0).velocity.any() else 0.0
     return JointTrajectory(
         joint_names=list(motion.joints),
         points=[_point(motion, time) for time in times if time >= min(join, times[-1])])

@@ -14,7 +14,7 @@ from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.outcome import Outcome
 from ros2_ik.node.refusal import Refusal
 
-AGAIN = 0.2   # time for a brake to show [s]
+AGAIN = 0.1   # so much later than it should an arm may come to rest, before it is told again [s]
 
 Cancelled = Callable[[], bool]
 
@@ -63,11 +63,19 @@ class Trip:
 
     # -- while it runs --------------------------------------------------------------------
 
-    def send(self, motion: Motion, planned: float) -> None:
-        """Hand a motion to the controllers."""
+    def joining(self, velocity: np.ndarray) -> float:
+        """Give the time to get onto the motion where the joints move with a velocity (n,) [s]."""
+        moving = dict(zip(self.joints, velocity.tolist(), strict=True))
+        return max(controller.joining(
+            np.array([moving[joint] for joint in controller.joints]),
+            motion_limits(self.robot, controller.joints, self._parameters))
+            for controller in self.controllers)
+
+    def send(self, motion: Motion, planned: float, join: float = 0.0) -> None:
+        """Hand a motion to the controllers, with the time to get onto it."""
         self.motion, self.planned, self.sent = motion, planned, time.monotonic()
         for controller in self.controllers:
-            controller.start(motion.part(controller.joints))
+            controller.start(motion.part(controller.joints), join)
 
     def commanded(self, moment: float) -> MotionState:
         """Where the joints shall be at a moment of the steady clock."""
@@ -93,14 +101,15 @@ class Trip:
     def brake(self, controller: Controller) -> float:
         """Stop one of the controllers; gives how long that takes [s]."""
         joints, measured = controller.joints, self._measured
+        limits = motion_limits(self.robot, joints, self._parameters)
         fresh = not measured.stale(joints)
         if fresh:
             self._late = lag(self.robot, joints, controller.commanded, measured)
         if fresh and self._late is None:
             state = MotionState(*measured.state(joints), np.zeros(len(joints)))
-        else:   # on its way, as far as is known
-            state = controller.commanded(time.monotonic() - (self._late or 0.0))
-        return controller.stop(*state, motion_limits(self.robot, joints, self._parameters))
+            return controller.stop(state, limits, None)
+        late = self._late or 0.0   # on its way, as far as is known
+        return controller.stop(controller.commanded(time.monotonic() - late), limits, late)
 
     def look(self) -> Outcome | None:
         """Look how it goes, stop it if need be, and give the outcome when it is over."""
@@ -118,7 +127,8 @@ class Trip:
             return outcome
         if time.monotonic() > self._last:
             return outcome._replace(message=f'{outcome.message}; but the arm still moves')
-        self._stopped = max(self._brake_all(), time.monotonic() + AGAIN), outcome
+        if time.monotonic() > self._stopped[0] + AGAIN:
+            self._stopped = self._brake_all(), outcome
         return None
 
     def _judge(self) -> Outcome | None:
