@@ -71,6 +71,12 @@ def small():
     return robot
 
 
+@pytest.fixture
+def robot(small):
+    """Give the small arm that most questions are put to: seven joints, most links of no length."""
+    return small('zero_links')
+
+
 @pytest.fixture(scope='session')
 def judge_of(load):
     """Give yourdfpy's forward kinematics of a shipped robot."""

@@ -6,15 +6,20 @@ import numpy as np
 from ros2_ik.core import Configuration
 
 
-def check_jacobian(function, robot, q, atol=1e-7, h=1e-6):
-    """Hold value and Jacobian against each other and against central differences."""
+def jacobian_by_differences(function, robot, q, h=1e-6):
+    """Differentiate the value by central differences in the tangent space, (m, nv)."""
     def value(v):
         return function.value(Configuration(robot, step(robot, q, v), robot.scratch_data()))
+    return np.array([(value(v) - value(-v)) / (2 * h) for v in np.eye(robot.nv) * h]).T
+
+
+def check_jacobian(function, robot, q, atol=1e-7, h=1e-6):
+    """Hold value and Jacobian against each other and against central differences."""
     at = Configuration(robot, q)
     f, J = function.evaluate(at)
     assert J.shape == (len(f), robot.nv) and len(function.labels) == len(f)
-    columns = [(value(v) - value(-v)) / (2 * h) for v in np.eye(robot.nv) * h]
-    np.testing.assert_allclose(J, np.array(columns).reshape(robot.nv, len(f)).T, atol=atol)
+    expected = jacobian_by_differences(function, robot, q, h).reshape(J.shape)
+    np.testing.assert_allclose(J, expected, atol=atol)
     np.testing.assert_array_equal(function.value(at), f)
     np.testing.assert_array_equal(function.jacobian(at), J)
     names = {joint.name for joint in robot.joints if J[:, joint.velocity_index:][

@@ -32,6 +32,11 @@ def pose(xyz=(0, 0, 0), rotvec=(0, 0, 0)):
     return T
 
 
+def angle(a, b):
+    """Give the angle between two vectors."""
+    return math.atan2(np.linalg.norm(np.cross(a, b)), np.dot(a, b))
+
+
 def inverse(T):
     """Inverse of a rigid transformation."""
     result = np.eye(4)

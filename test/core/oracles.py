@@ -9,9 +9,15 @@ import numpy as np
 from ros2_ik.core import Configuration, Robot
 
 _DATA = Path(__file__).parent / 'data'
-PINK, DRAKE = (json.loads((_DATA / name).read_text(encoding='utf-8'))
-               for name in ('pink.json', 'drake_points.json'))
 _ROBOTS = {}
+
+
+def recorded(name):
+    """Give what a file of the data has."""
+    return json.loads((_DATA / name).read_text(encoding='utf-8'))
+
+
+PINK, DRAKE, DRAKE_POINTS = map(recorded, ('pink.json', 'drake.json', 'drake_points.json'))
 
 
 def oracle_robot(name='panda'):
@@ -25,15 +31,16 @@ def oracle_robot(name='panda'):
 
 def drake(kind):
     """Give (args, configuration, value, gradient) of each evaluation of a kind of constraint."""
-    return [(case['args'], Configuration(oracle_robot(), DRAKE['configurations'][row['q']]),
+    return [(case['args'], Configuration(oracle_robot(), data['configurations'][row['q']]),
              np.array(row['value']), np.array(row['gradient']))
-            for case in DRAKE['cases'] if case['kind'] == kind for row in case['evals']]
+            for data in (DRAKE, DRAKE_POINTS) for case in data['cases'] if case['kind'] == kind
+            for row in case['evals']]
 
 
 def pink(kind):
     """Give the rows of a kind of task, each with its configuration `at`."""
     return [{**row, 'at': _configuration(row['robot'], PINK[f'{row["robot"]}_configurations'][
-        row['q']])} for row in PINK['tasks'] + DRAKE['pink_tasks'] if row['kind'] == kind]
+        row['q']])} for row in PINK['tasks'] + DRAKE_POINTS['pink_tasks'] if row['kind'] == kind]
 
 
 def from_pink(robot, q):

@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 from small_robots import SMALL
 
 from ros2_ik.core import Robot
-from ros2_ik.core.scene import Box, Capsule, Scene, SceneObject
+from ros2_ik.core.scene import Box, Capsule, Scene, SceneObject, Sphere
 
 BALL, BRICK = '<sphere radius="0.06"/>', '<box size="0.3 0.08 0.05"/>'
 ROD, PILL = '<cylinder radius="0.05" length="0.3"/>', '<capsule radius="0.05" length="0.2"/>'
@@ -41,6 +41,16 @@ def solid(name, root_joint='fixed', shapes=None, **place):
     srdf = (f'<robot name="small"><disable_collisions link1="{one}" link2="{other}" '
             'reason="Adjacent"/></robot>')
     return Robot.from_urdf(text, srdf=srdf, root_joint=root_joint)
+
+
+def ball_arm():
+    """Make a ball of 0.1 m that turns about z, 0.7 m out and 0.1 m up."""
+    return solid('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
+
+
+def ball_at(x, radius=0.2):
+    """Give a ball at that distance, as high as the ball of the arm."""
+    return SceneObject('ball', [Sphere(radius)], pose((x, 0, 0.1)))
 
 
 def random_pose(generator, lower=(-0.8, -0.8, 0), upper=(0.8, 0.8, 1)):

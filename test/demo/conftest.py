@@ -13,6 +13,7 @@ ENVIRONMENT = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST', 'PYTHONUNBUFFERED':
 os.environ.update(ENVIRONMENT)
 
 try:
+    from mock_harness import Mock, running
     import rclpy
     from rclpy.executors import SingleThreadedExecutor
 
@@ -78,3 +79,10 @@ def watcher(domain: int) -> Iterator[Watcher]:
     watcher = Watcher(domain)
     yield watcher
     watcher.close()
+
+
+@pytest.fixture(scope='module')
+def mock(tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[Mock]':
+    """Give a mock robot; one for all tests of a module."""
+    with running(tmp_path_factory.mktemp('mock')) as mock:
+        yield mock

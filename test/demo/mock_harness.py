@@ -24,6 +24,9 @@ from ros2_ik.demo.domain import unused_domain
 
 PROGRAM = os.path.join(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik', 'mock_robot')
 TIMEOUT = 30.0   # generous: the machine may be busy
+ARM = [f'panda_joint{i}' for i in range(1, 8)]
+HOME = [0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398]
+TOPIC = 'arm_controller/joint_trajectory'
 
 
 class Mock:

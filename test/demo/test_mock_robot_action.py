@@ -1,6 +1,6 @@
 """The mock robot's follow_joint_trajectory, where control_msgs is installed."""
 
-from mock_harness import positions, running, trajectory
+from mock_harness import ARM, HOME, positions, TOPIC, trajectory
 import pytest
 
 pytest.importorskip('control_msgs')
@@ -10,15 +10,6 @@ from builtin_interfaces.msg import Duration  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from control_msgs.msg import JointTolerance  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
-
-ARM = [f'panda_joint{i}' for i in range(1, 8)]
-HOME = [0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398]
-
-
-@pytest.fixture(scope='module')
-def mock(tmp_path_factory):
-    with running(tmp_path_factory.mktemp('mock')) as mock:
-        yield mock
 
 
 @pytest.fixture(scope='module')
@@ -34,7 +25,7 @@ def client(mock):
 def arm(mock, client):
     """Give an arm at home and at rest."""
     if [mock.rest()[joint] for joint in ARM] != HOME:
-        mock.move('arm_controller/joint_trajectory', trajectory(ARM, (0.3, HOME)))
+        mock.move(TOPIC, trajectory(ARM, (0.3, HOME)))
     return mock
 
 
@@ -102,7 +93,7 @@ def test_cancel_holds_the_position(arm, client):
 
 def test_a_topic_message_replaces_the_motion_but_not_the_goal(arm, client):
     handle = send(arm, client, goal(20.0, 0.5))
-    arm.send('arm_controller/joint_trajectory', trajectory(ARM, (0.5, HOME[:6] + [0.5])),
+    arm.send(TOPIC, trajectory(ARM, (0.5, HOME[:6] + [0.5])),
              lambda: positions(arm.states[-1])[ARM[6]] < 0.7, 'the other motion')
     assert result(arm, handle)[0] == GoalStatus.STATUS_SUCCEEDED
     assert arm.rest()[ARM[6]] == 0.5

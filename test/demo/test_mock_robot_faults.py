@@ -5,17 +5,8 @@ import statistics
 import subprocess
 import sys
 
-from mock_harness import positions, PROGRAM, running, trajectory, velocities
+from mock_harness import ARM, positions, PROGRAM, running, TOPIC, trajectory, velocities
 import pytest
-
-ARM = [f'panda_joint{i}' for i in range(1, 8)]
-TOPIC = 'arm_controller/joint_trajectory'
-
-
-@pytest.fixture(scope='module')
-def mock(tmp_path_factory):
-    with running(tmp_path_factory.mktemp('mock')) as mock:
-        yield mock
 
 
 def shifted(mock, by):

@@ -3,20 +3,13 @@
 import math
 from pathlib import Path
 
-from mock_harness import positions, running, seconds, trajectory, velocities
+from mock_harness import ARM, positions, running, seconds, TOPIC, trajectory, velocities
 import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-ARM = [f'panda_joint{i}' for i in range(1, 8)]
 COMMANDS = 'arm_position_controller/commands'
 CONTROLLERS = Path(__file__).parents[2] / 'config' / 'controllers'
-
-
-@pytest.fixture(scope='module')
-def mock(tmp_path_factory):
-    with running(tmp_path_factory.mktemp('mock')) as mock:
-        yield mock
 
 
 @pytest.fixture
@@ -71,14 +64,14 @@ def test_the_wrong_length_deactivates(streamed, count):
 def test_only_the_active_one_listens(mock):
     mock.refused(COMMANDS, command(*[0.1] * 7), 'the controller is not active')
     assert mock.set('active', ['arm_position_controller']) == ''
-    mock.refused('arm_controller/joint_trajectory', trajectory(ARM, (0.3, [0.1] * 7)),
+    mock.refused(TOPIC, trajectory(ARM, (0.3, [0.1] * 7)),
                  'the controller is not active')
     assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
 
 
 def test_switching_stops_the_motion(mock):
     start = arm(mock.states[-1])
-    mock.send('arm_controller/joint_trajectory',
+    mock.send(TOPIC,
               trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
               lambda: arm(mock.states[-1]) != start, 'motion')
     assert mock.set('active', ['arm_position_controller']) == ''
@@ -116,7 +109,7 @@ def test_joint_command_moves_joints_by_name(mock):
 
 def test_joint_command_takes_the_joints_from_a_trajectory(mock):
     start = arm(mock.states[-1])
-    mock.send('arm_controller/joint_trajectory',
+    mock.send(TOPIC,
               trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
               lambda: arm(mock.states[-1]) != start, 'motion')
     mock.send('joint_command', JointState(name=ARM, position=start),

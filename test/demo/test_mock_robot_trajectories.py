@@ -3,18 +3,8 @@
 import math
 import time
 
-from mock_harness import positions, running, seconds, trajectory, velocities
+from mock_harness import ARM, HOME, positions, running, seconds, TOPIC, trajectory, velocities
 import pytest
-
-ARM = [f'panda_joint{i}' for i in range(1, 8)]
-TOPIC = 'arm_controller/joint_trajectory'
-HOME = [0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398]
-
-
-@pytest.fixture(scope='module')
-def mock(tmp_path_factory):
-    with running(tmp_path_factory.mktemp('mock')) as mock:
-        yield mock
 
 
 @pytest.fixture

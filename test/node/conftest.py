@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 import fcntl
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 import os
 from pathlib import Path
+import pickle
 import tempfile
 
 import pytest
@@ -12,9 +15,13 @@ os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ['ROS_PYTHON_CHECK_FIELDS'] = '1'   # before any message module is imported
 
 try:
+    from arm_harness import mock_robot, MockRobot, Recorder
     from node_harness import Client, Judge, NodeProcess, nodes, StartNode
+    from scene_harness import empty
 
     from ros2_ik.demo.domain import inhabited
+    from ros2_ik.node.workers.jobs import TakeRobot
+    from ros2_ik.node.workers.serve import Worker
 except ImportError:   # the library's tests run without ROS
     collect_ignore_glob = ['test_*.py', '*/test_*.py']
 
@@ -55,6 +62,14 @@ def start_node(domain: int, tmp_path: Path) -> 'Iterator[StartNode]':
         yield start
 
 
+@pytest.fixture(scope='module')
+def start_shared_node(domain: int,
+                      tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[StartNode]':
+    """Start nodes that run as long as the tests of a module; they must end well."""
+    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
+        yield start
+
+
 @pytest.fixture(scope='session')
 def panda() -> Robot:
     """Give the Panda."""
@@ -62,16 +77,52 @@ def panda() -> Robot:
 
 
 @pytest.fixture(scope='module')
-def panda_node(domain: int, client: 'Client', panda: Robot,
-               tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[NodeProcess]':
+def panda_node(client: 'Client', panda: Robot, start_shared_node: 'StartNode') -> 'NodeProcess':
     """Give a node that has the Panda; one for all tests of a module."""
-    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        node = start()
-        client.describe(panda)
-        yield node
+    node = start_shared_node()
+    client.describe(panda)
+    return node
+
+
+@pytest.fixture
+def empty_scene(client: 'Client', panda_node: 'NodeProcess') -> None:
+    """Have a node with the Panda and no objects, attached or not."""
+    empty(client)
 
 
 @pytest.fixture(scope='session')
 def panda_judge(panda: Robot) -> 'Judge':
     """Give the Panda's forward kinematics by another library."""
     return Judge(panda)
+
+
+@pytest.fixture(scope='module')
+def mock(client: 'Client', tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[MockRobot]':
+    """Give a mock Panda that follows trajectories; one for all tests of a module."""
+    with mock_robot(client, tmp_path_factory.mktemp('mock')) as mock:
+        yield mock
+
+
+@pytest.fixture
+def record(client: 'Client', mock: 'MockRobot') -> 'Iterator[Recorder]':
+    """Give a record of what the mock robot says and is told."""
+    record = Recorder(client)
+    record.listen()
+    yield record
+    record.close()
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[Connection, Connection]]:
+    """Give the ends of a pipe: the node's and the worker's."""
+    here, there = Pipe()
+    yield here, there
+    here.close()
+    there.close()
+
+
+@pytest.fixture
+def worker(pipe: tuple[Connection, Connection], panda: Robot) -> 'Worker':
+    """Give a worker in this process that is told of the Panda."""
+    pipe[0].send(TakeRobot(panda.key, pickle.dumps(panda)))
+    return Worker(pipe[1])

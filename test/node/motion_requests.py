@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from arm_harness import ARM, goal_request, HOME
+from arm_harness import ARM, goal_request, HOME, Recorder
 from builtin_interfaces.msg import Duration
-from node_harness import Client
+from node_harness import Client, eventually
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.msg import Bounds, IKConstraints, JointPositions
@@ -12,6 +12,8 @@ from ros2_ik.srv import ComputeIK, Execute
 
 WAYS = ('execute', 'compute_ik', 'solve_constrained_ik')
 PATIENCE = 90.0   # for a motion on a busy machine [s]
+FAR, NEAR = {'panda_joint1': 2.0}, {'panda_joint1': 0.3}
+SLOW = {'velocity_scaling': 0.1, 'acceleration_scaling': 1.0}   # FAR is 9 s away
 
 
 def at_joints(joints: dict[str, float]) -> dict[str, Any]:
@@ -47,3 +49,10 @@ class Requested:
         """Wait for the answer."""
         answer = self._client.wait(self._future, timeout)
         return answer.result if self.goal else answer
+
+
+def moving(client: Client, record: Recorder, way: str) -> Requested:
+    """Ask for FAR; gives that when the arm moves."""
+    asked = Requested(client, way, FAR)
+    eventually(lambda: record.at()[0] > 0.03, 'the arm moves', 60.0)
+    return asked

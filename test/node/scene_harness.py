@@ -107,6 +107,12 @@ def refused(client: Client, scene: PlanningScene) -> str:
     return response.message
 
 
+def empty(client: Client) -> None:
+    """Take all objects away, also those that are attached."""
+    applied(client, diff(holding=[attached(change('', CollisionObject.REMOVE), '')]))
+    applied(client, diff(change('', CollisionObject.REMOVE)))
+
+
 def get(client: Client, components: int = 0) -> PlanningScene:
     """Call get_planning_scene."""
     request = GetPlanningScene.Request(

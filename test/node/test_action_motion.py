@@ -1,8 +1,8 @@
 """Goals of solve_constrained_ik with `execute`: moving, cancelled on the way, preempted."""
 
 from action_msgs.msg import GoalStatus
-from arm_harness import execute, HOME, mock_robot, near, Recorder, TRAJECTORIES
-from node_harness import eventually, nodes
+from arm_harness import execute, HOME, near, TRAJECTORIES
+from node_harness import eventually
 import pytest
 
 from ros2_ik.msg import Bounds, IKConstraints, JointPositions, Solution, Status
@@ -19,22 +19,17 @@ def to(joints):
 
 
 @pytest.fixture(scope='module')
-def node(client, domain, tmp_path_factory):
+def node(mock, start_shared_node):
     """Give a node that moves a slow panda."""
-    with mock_robot(client, tmp_path_factory.mktemp('mock')), \
-            nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        yield start(**TRAJECTORIES, velocity_scaling=0.4, acceleration_scaling=1.0)
+    return start_shared_node(**TRAJECTORIES, velocity_scaling=0.4, acceleration_scaling=1.0)
 
 
 @pytest.fixture
-def record(client, node):
+def record(client, node, record):
     """Give a record of the arm, which stands at home."""
-    record = Recorder(client)
-    record.listen()
     eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home', 60.0)
     record.still()
-    yield record
-    record.close()
+    return record
 
 
 def moving(goal, record):

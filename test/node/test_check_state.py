@@ -12,12 +12,7 @@ from ros2_ik.msg import CollisionObject, Status
 
 WALL = box('wall', 0.3, at=pose(0.31, 0.0, 0.6))
 FOLDED = HOME | {'panda_joint2': 1.7, 'panda_joint4': -3.0, 'panda_joint6': 3.6}
-
-
-@pytest.fixture(autouse=True)
-def empty(client, panda_node):
-    """Begin each test without objects."""
-    applied(client, diff(change('', CollisionObject.REMOVE)))
+pytestmark = pytest.mark.usefixtures('empty_scene')
 
 
 def test_free(client):

@@ -25,13 +25,7 @@ TIP = 'panda_hand_tcp'
 REMOVE, MOVE = CollisionObject.REMOVE, CollisionObject.MOVE
 TOP = box('top', 0.6, at=pose(0.6, 0, -0.1))       # its upper side is at z = 0.2
 HALF_SECOND = Duration(nanosec=500_000_000)
-
-
-@pytest.fixture(autouse=True)
-def empty(client, panda_node):
-    """Begin each test without objects."""
-    applied(client, diff(holding=[attached(change('', REMOVE), '')]))
-    applied(client, diff(change('', REMOVE)))
+pytestmark = pytest.mark.usefixtures('empty_scene')
 
 
 def down(x, y, z):

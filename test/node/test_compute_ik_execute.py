@@ -1,9 +1,9 @@
 """compute_ik with `execute`: the arm goes to the solution, and nothing moves unless asked."""
 
-from arm_harness import ARM, execute, HOME, mock_robot, Recorder, TRAJECTORIES
+from arm_harness import ARM, execute, FAST, HOME, Recorder, TRAJECTORIES
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Vector3
-from node_harness import eventually, nodes, seed, values
+from node_harness import eventually, seed, values
 import numpy as np
 import pytest
 from scene_harness import applied, box, change, diff, pose
@@ -32,16 +32,14 @@ NEAR = {'costs': IKCosts(joint_positions=[JointPositions(
 
 
 @pytest.fixture(scope='module')
-def record(client, domain, panda, tmp_path_factory):
-    """Give a record of a panda that follows trajectories, with a node that moves it."""
-    with mock_robot(client, tmp_path_factory.mktemp('mock')), \
-            nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        start(**TRAJECTORIES, velocity_scaling=1.0, acceleration_scaling=1.0)
-        record = Recorder(client)
-        record.listen()
-        eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home', 60.0)
-        yield record
-        record.close()
+def record(client, mock, start_shared_node):
+    """Give a record of the arm, with a node that moves it."""
+    start_shared_node(**TRAJECTORIES, **FAST)
+    record = Recorder(client)
+    record.listen()
+    eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home', 60.0)
+    yield record
+    record.close()
 
 
 def test_nothing_moves_unless_asked(client, record):

@@ -245,7 +245,7 @@ def test_velocity_limits(urdf, given, limit):
 
 @pytest.mark.parametrize('ago', np.arange(0.02, 1.6, 0.06).tolist())
 def test_a_stopped_trajectory_goes_no_farther_than_its_goal(monkeypatch, ago):
-    """To brake evenly, with time for a controller that begins late, takes longer than to arrive."""
+    """Braking evenly, with time for controllers that begin late, takes longer than arriving."""
     arm = Arm(monkeypatch, Trajectories)
     arm.parameters.update(default_max_velocity=10.0)
     trip = arm.go(2.0)

@@ -3,7 +3,7 @@
 import threading
 
 from builtin_interfaces.msg import Duration
-from node_harness import eventually, neutral, nodes, reachable, seed
+from node_harness import eventually, neutral, reachable, seed
 import pytest
 from small_arm import ARM, small_arm, SRDF, URDF
 from std_msgs.msg import String
@@ -13,9 +13,8 @@ from ros2_ik.msg import Status
 
 
 @pytest.fixture(scope='module')
-def node(domain, client, tmp_path_factory):
-    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        yield start()
+def node(client, start_shared_node):
+    return start_shared_node()
 
 
 @pytest.fixture(scope='module')

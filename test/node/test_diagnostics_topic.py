@@ -4,7 +4,7 @@ import time
 
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from node_harness import eventually, nodes, reachable, unreachable
+from node_harness import eventually, reachable, unreachable
 import pytest
 from std_msgs.msg import String
 
@@ -32,9 +32,8 @@ def health(client):
 
 
 @pytest.fixture(scope='module')
-def node(domain, client, tmp_path_factory):
-    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        yield start(joint_state_timeout=0.5)
+def node(client, start_shared_node):
+    return start_shared_node(joint_state_timeout=0.5)
 
 
 def test_without_robot(health, node):

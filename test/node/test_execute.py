@@ -7,13 +7,12 @@ from arm_harness import (
     FAST,
     goal_request,
     HOME,
-    mock_robot,
     near,
     Recorder,
     stop,
     TRAJECTORIES,
 )
-from node_harness import eventually, nodes
+from node_harness import eventually
 import numpy as np
 import pytest
 from scene_harness import applied, attached, box, change, diff, pose
@@ -28,17 +27,9 @@ LIMITS = {'panda_joint1': 2.175, 'panda_joint2': 2.175, 'panda_joint3': 2.175,
 
 
 @pytest.fixture(scope='module')
-def mock(client, tmp_path_factory):
-    """Give a panda that follows trajectories."""
-    with mock_robot(client, tmp_path_factory.mktemp('mock')) as mock:
-        yield mock
-
-
-@pytest.fixture(scope='module')
-def node(domain, client, mock, panda, tmp_path_factory):
+def node(mock, start_shared_node):
     """Give a node that moves it."""
-    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        yield start(**TRAJECTORIES, **FAST)
+    return start_shared_node(**TRAJECTORIES, **FAST)
 
 
 @pytest.fixture

@@ -4,16 +4,7 @@ import pytest
 
 pytest.importorskip('control_msgs')
 
-from arm_harness import (  # noqa: E402
-    execute,
-    execute_later,
-    goal_request,
-    HOME,
-    mock_robot,
-    near,
-    Recorder,
-    stop,
-)
+from arm_harness import execute, execute_later, goal_request, HOME, near, stop  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from node_harness import eventually, nodes  # noqa: E402
 from rclpy.action import ActionServer, GoalResponse  # noqa: E402
@@ -26,29 +17,18 @@ ASIDE = {'panda_joint1': 0.4, 'panda_joint4': -2.0}
 
 
 @pytest.fixture(scope='module')
-def mock(client, tmp_path_factory):
-    """Give a panda with the action."""
-    with mock_robot(client, tmp_path_factory.mktemp('mock')) as mock:
-        yield mock
-
-
-@pytest.fixture(scope='module')
-def node(domain, client, mock, tmp_path_factory):
-    """Give a node that moves it."""
-    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        yield start(controllers=['arm_controller'], velocity_scaling=1.0,
-                    **{'arm_controller.kind': 'follow_joint_trajectory',
-                       'arm_controller.group': 'arm'})
+def node(mock, start_shared_node):
+    """Give a node that moves the mock robot by the action."""
+    return start_shared_node(controllers=['arm_controller'], velocity_scaling=1.0,
+                             **{'arm_controller.kind': 'follow_joint_trajectory',
+                                'arm_controller.group': 'arm'})
 
 
 @pytest.fixture
-def record(client, node, mock):
+def record(client, node, record):
     """Give a record, with the arm at home."""
-    record = Recorder(client)
-    record.listen()
     eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home')
-    yield record
-    record.close()
+    return record
 
 
 def test_goes_there(client, record):

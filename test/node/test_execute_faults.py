@@ -11,7 +11,6 @@ from arm_harness import (
     mock_robot,
     near,
     POSITIONS,
-    Recorder,
     TRAJECTORIES,
 )
 from node_harness import eventually
@@ -29,14 +28,6 @@ FAR = {'panda_joint1': 2.0}
 def mock(client, tmp_path):
     with mock_robot(client, tmp_path) as mock:
         yield mock
-
-
-@pytest.fixture
-def record(client, mock):
-    record = Recorder(client)
-    record.listen()
-    yield record
-    record.close()
 
 
 def moving(client, record, **fields):

@@ -11,7 +11,6 @@ from arm_harness import (
     mock_robot,
     near,
     POSITIONS,
-    Recorder,
     stop,
 )
 from node_harness import eventually, nodes
@@ -37,20 +36,16 @@ def mock(client, tmp_path_factory):
 
 
 @pytest.fixture(scope='module')
-def node(domain, client, mock, panda, tmp_path_factory):
+def node(mock, start_shared_node):
     """Give a node that moves it."""
-    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        yield start(**POSITIONS, **FAST)
+    return start_shared_node(**POSITIONS, **FAST)
 
 
 @pytest.fixture
-def record(client, node, mock):
+def record(client, node, record):
     """Give a record, with the arm at home."""
-    record = Recorder(client)
-    record.listen()
     eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home')
-    yield record
-    record.close()
+    return record
 
 
 def test_goes_there_without_steps(client, record, mock):

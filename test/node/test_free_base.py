@@ -3,7 +3,7 @@
 import math
 
 from geometry_msgs.msg import PoseStamped, Transform
-from node_harness import eventually, nodes, seed, stamped, values
+from node_harness import eventually, seed, stamped, values
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -17,12 +17,11 @@ HOME = {**ARM, 'turn': 0.5}
 
 
 @pytest.fixture(scope='module')
-def node(domain, client, tmp_path_factory):
-    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        node = start(default_group='arm', default_tip='hand')
-        client.publish('robot_description_semantic', String(data=small_arm().srdf), latched=True)
-        client.publish('robot_description', String(data=small_arm().urdf), latched=True)
-        yield node
+def node(client, start_shared_node):
+    node = start_shared_node(default_group='arm', default_tip='hand')
+    client.publish('robot_description_semantic', String(data=small_arm().srdf), latched=True)
+    client.publish('robot_description', String(data=small_arm().urdf), latched=True)
+    return node
 
 
 @pytest.fixture(params=['freeflyer', 'planar'])

@@ -3,7 +3,7 @@
 from itertools import count
 
 from builtin_interfaces.msg import Time
-from node_harness import eventually, Judge, matrix, nodes, seed, stamped, values
+from node_harness import eventually, Judge, matrix, seed, stamped, values
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
@@ -52,9 +52,8 @@ class Arm:
 
 
 @pytest.fixture(scope='module')
-def node(domain, client, tmp_path_factory):
-    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        yield start(default_group='arm')
+def node(client, start_shared_node):
+    return start_shared_node(default_group='arm')
 
 
 @pytest.fixture

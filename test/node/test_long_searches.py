@@ -5,7 +5,7 @@ from pathlib import Path
 import signal
 
 from builtin_interfaces.msg import Duration
-from node_harness import eventually, neutral, nodes, reachable, unreachable
+from node_harness import eventually, neutral, reachable, unreachable
 import pytest
 
 from ros2_ik.msg import Status
@@ -15,12 +15,11 @@ LONG, SHORT = Duration(sec=4), Duration(nanosec=100_000_000)
 
 
 @pytest.fixture(scope='module')
-def node(domain, client, panda, tmp_path_factory):
-    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        node = start(max_pending=3)
-        client.describe(panda)
-        eventually(node.workers, 'a worker')
-        yield node
+def node(client, panda, start_shared_node):
+    node = start_shared_node(max_pending=3)
+    client.describe(panda)
+    eventually(node.workers, 'a worker')
+    return node
 
 
 def hard(client, panda):

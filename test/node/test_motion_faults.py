@@ -4,34 +4,24 @@ import re
 import time
 
 from action_msgs.msg import GoalStatus
-from arm_harness import ARM, execute, HOME, mock_robot, near, Recorder, stop, TRAJECTORIES
-from motion_requests import Requested, WAYS
-from node_harness import Client, eventually, nodes
+from arm_harness import ARM, execute, FAST, HOME, near, Recorder, stop, TRAJECTORIES
+from motion_requests import FAR, moving, Requested, SLOW, WAYS
+from node_harness import Client, eventually
 import numpy as np
 import pytest
-from scene_harness import applied, box, change, diff, pose
+from scene_harness import applied, box, diff, empty, pose
 
-from ros2_ik.msg import CollisionObject, Status
+from ros2_ik.msg import Status
 
 pytestmark = pytest.mark.slow
 
-FAR = {'panda_joint1': 2.0}
 ASIDE = {'panda_joint1': 0.5, 'panda_joint4': -2.0}
-SLOW = 0.1          # of the velocity limits: FAR is 9 s away
 
 
 @pytest.fixture(scope='module')
-def mock(client, tmp_path_factory):
-    """Give a panda that follows trajectories."""
-    with mock_robot(client, tmp_path_factory.mktemp('mock')) as mock:
-        yield mock
-
-
-@pytest.fixture(scope='module')
-def node(domain, mock, tmp_path_factory):
+def node(mock, start_shared_node):
     """Give a node that moves it."""
-    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        yield start(**TRAJECTORIES, velocity_scaling=1.0, acceleration_scaling=1.0)
+    return start_shared_node(**TRAJECTORIES, **FAST)
 
 
 @pytest.fixture
@@ -43,9 +33,8 @@ def record(client, node, mock):
     record.listen()
     eventually(lambda: execute(client, HOME, avoid_collisions=False).status == Status.SUCCESS,
                'the arm at home', 90.0)
-    applied(client, diff(change('', CollisionObject.REMOVE)))
-    for name, value in (('velocity_scaling', SLOW), ('while_executing', 'refuse'),
-                        ('arrival_timeout', 2.0)):
+    empty(client)
+    for name, value in (*SLOW.items(), ('while_executing', 'refuse'), ('arrival_timeout', 2.0)):
         assert client.set(name, value).successful
     record.still()
     record.trajectories.clear()
@@ -53,13 +42,6 @@ def record(client, node, mock):
     assert client.set('velocity_scaling', 1.0).successful
     record.close()
     assert 'defect' not in mock.text, mock.text
-
-
-def moving(client, record, way):
-    """Ask for FAR; gives that when the arm moves."""
-    asked = Requested(client, way, FAR)
-    eventually(lambda: record.at()[0] > 0.03, 'the arm moves', 60.0)
-    return asked
 
 
 def stopped_short(record):

@@ -11,7 +11,6 @@ from arm_harness import (
     mock_robot,
     near,
     POSITIONS,
-    Recorder,
     TRAJECTORIES,
 )
 from motion_requests import Requested
@@ -34,14 +33,6 @@ FASTEST = np.array([2.175] * 4 + [2.61] * 3)
 def mock(client, tmp_path):
     with mock_robot(client, tmp_path) as mock:
         yield mock
-
-
-@pytest.fixture
-def record(client, mock):
-    record = Recorder(client)
-    record.listen()
-    yield record
-    record.close()
 
 
 @pytest.mark.parametrize('after', [0.1, 0.4, 0.8])

@@ -1,17 +1,9 @@
 """What becomes of a motion when the node is killed."""
 
-from arm_harness import (
-    at_home,
-    FAST,
-    knows_the_robot,
-    mock_robot,
-    near,
-    Recorder,
-    TRAJECTORIES,
-)
+from arm_harness import at_home, FAST, knows_the_robot, mock_robot, near, TRAJECTORIES
 from builtin_interfaces.msg import Duration
-from motion_requests import Requested
-from node_harness import Client, eventually, unreachable
+from motion_requests import FAR, moving, NEAR, Requested, SLOW
+from node_harness import Client, unreachable
 import numpy as np
 import pytest
 
@@ -19,19 +11,12 @@ from ros2_ik.msg import Status
 
 pytestmark = pytest.mark.slow
 
-FAR = {'panda_joint1': 2.0}
-NEAR = {'panda_joint1': 0.3}
-SLOW = {'velocity_scaling': 0.1, 'acceleration_scaling': 1.0}   # FAR is 9 s away
-
 
 @pytest.fixture
-def record(client, tmp_path):
-    """Give a record of a panda that follows trajectories; it must end without a defect."""
+def mock(client, tmp_path):
+    """Give a panda that follows trajectories; it must end without a defect."""
     with mock_robot(client, tmp_path) as mock:
-        record = Recorder(client)
-        record.listen()
-        yield record
-        record.close()
+        yield mock
         assert 'defect' not in mock.text, mock.text
 
 
@@ -68,8 +53,7 @@ def test_the_node_is_killed_while_the_arm_stands(newcomer, record, start_node):
 def test_the_node_is_killed_on_the_way(newcomer, record, start_node):
     """The controller goes on with what it has; the next node sends nothing unless it is asked."""
     node = start_node(**TRAJECTORIES, **SLOW)
-    lost = Requested(at_home(newcomer()), 'compute_ik', FAR)
-    eventually(lambda: record.at()[0] > 0.03, 'the arm moves', 60)
+    lost = moving(at_home(newcomer()), record, 'compute_ik')
     node.process.kill()
     node.process.wait(20)
     sent = len(record.trajectories)

@@ -3,18 +3,10 @@
 import signal
 import time
 
-from arm_harness import (
-    at_home,
-    FAST,
-    knows_the_robot,
-    mock_robot,
-    near,
-    Recorder,
-    TRAJECTORIES,
-)
+from arm_harness import at_home, FAST, knows_the_robot, mock_robot, near, TRAJECTORIES
 from builtin_interfaces.msg import Duration
-from motion_requests import Requested, WAYS
-from node_harness import eventually, unreachable
+from motion_requests import moving, NEAR, Requested, SLOW, WAYS
+from node_harness import unreachable
 import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
@@ -24,10 +16,7 @@ from ros2_ik.msg import Status
 
 pytestmark = pytest.mark.slow
 
-FAR = {'panda_joint1': 2.0}
-NEAR = {'panda_joint1': 0.3}
-SLOW = {'velocity_scaling': 0.1, 'acceleration_scaling': 1.0}   # FAR is 9 s away
-JUMPS = (1000, 10, 5000, 0, 1_900_000_000, 1000)                # of the clock [s]
+JUMPS = (1000, 10, 5000, 0, 1_900_000_000, 1000)   # of the clock [s]
 
 
 @pytest.fixture
@@ -39,19 +28,9 @@ def mock(client, tmp_path):
 
 
 @pytest.fixture
-def record(client, mock):
-    record = Recorder(client)
-    record.listen()
+def record(client, record):
     yield record
-    record.close()
     client.retract('robot_description')     # the next node must not hear of it
-
-
-def moving(client, record, way):
-    """Ask for FAR; gives that when the arm moves."""
-    asked = Requested(client, way, FAR)
-    eventually(lambda: record.at()[0] > 0.03, 'the arm moves', 60)
-    return asked
 
 
 # -- the node --------------------------------------------------------------------------------

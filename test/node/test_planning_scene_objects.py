@@ -31,13 +31,7 @@ from ros2_ik.msg import CollisionObject, PlanningScene
 ADD, REMOVE = CollisionObject.ADD, CollisionObject.REMOVE
 APPEND, MOVE = CollisionObject.APPEND, CollisionObject.MOVE
 FAR = pose(0.0, 0.0, 3.0)
-pytestmark = pytest.mark.usefixtures('panda_node')
-
-
-@pytest.fixture(autouse=True)
-def empty(client, panda_node):
-    """Begin each test without objects."""
-    applied(client, diff(change('', REMOVE)))
+pytestmark = pytest.mark.usefixtures('empty_scene')
 
 
 def test_add_replaces(client):

@@ -10,6 +10,7 @@ from scene_harness import (
     box,
     change,
     diff,
+    empty,
     floor,
     pose,
     solid,
@@ -38,8 +39,7 @@ def shown(client, panda_node):
 
     yield markers
     client.node.destroy_subscription(subscription)
-    applied(client, diff(holding=[attached(change('', CollisionObject.REMOVE), '')]))
-    applied(client, diff(change('', CollisionObject.REMOVE)))
+    empty(client)
 
 
 def test_latched_and_begun_with_a_delete(client, panda_node, shown):

@@ -1,32 +1,15 @@
 """A worker's side, without a process: what it says meanwhile, and how soon a search ends."""
 
 from dataclasses import replace
-from multiprocessing import Pipe
-import pickle
 import time
 
 import numpy as np
-import pytest
 
 from ros2_ik.core import Budget, IKProblem, PoseTarget, Search, Status
-from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Result, TakeRobot
-from ros2_ik.node.workers.serve import TELL, Worker
+from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Result
+from ros2_ik.node.workers.serve import TELL
 
 TIP = 'panda_hand_tcp'
-
-
-@pytest.fixture
-def pipe():
-    here, there = Pipe()
-    yield here, there
-    here.close()
-    there.close()
-
-
-@pytest.fixture
-def worker(pipe, panda):
-    pipe[0].send(TakeRobot(panda.key, pickle.dumps(panda)))
-    return Worker(pipe[1])
 
 
 def job(number, robot, watched=True):

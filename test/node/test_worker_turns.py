@@ -1,6 +1,5 @@
 """A worker's side, without a process: who gets the next attempt, and what it answers."""
 
-from multiprocessing import Pipe
 import pickle
 
 from node_harness import matrix, reachable, unreachable
@@ -8,23 +7,8 @@ import pytest
 
 from ros2_ik.core import Budget, IKProblem, PoseTarget, Search, Status
 from ros2_ik.node.workers.jobs import Cancel, Job, TakeRobot
-from ros2_ik.node.workers.serve import Worker
 
 TIP = 'panda_hand_tcp'
-
-
-@pytest.fixture
-def pipe():
-    here, there = Pipe()
-    yield here, there
-    here.close()
-    there.close()
-
-
-@pytest.fixture
-def worker(pipe, panda):
-    pipe[0].send(TakeRobot(panda.key, pickle.dumps(panda)))
-    return Worker(pipe[1])
 
 
 def job(number, robot, target, timeout=60.0, **options):

@@ -16,11 +16,6 @@ AXES = [*np.eye(3), *-np.eye(3), (0.6, 0, -0.8), (0.36, 0.48, 0.8)]
 KINDS = [AngleBetweenVectors, AxisAlignment]
 
 
-@pytest.fixture
-def at(small):
-    return Configuration(small('one_link', 'freeflyer'), [1, 2, 3, 0.5, 0.5, 0.5, 0.5])
-
-
 def turned(at, other, angle, side=0):
     """Give a vector of the body at an angle from `other`, and the unit vector it is turned to."""
     other = np.array(other, dtype=float)

@@ -5,11 +5,10 @@ Drake has cosines and squares in place of angles, so its g is a function of ours
 gradient follows by the chain rule.
 """
 
-import json
 from math import cos, sin
-from pathlib import Path
 
 import numpy as np
+from oracles import DRAKE, PINK
 import pytest
 
 from ros2_ik.core import (
@@ -23,15 +22,12 @@ from ros2_ik.core import (
     Robot,
 )
 
-FOLDER = Path(__file__).parents[1] / 'data'
-DRAKE = json.loads((FOLDER / 'drake.json').read_text(encoding='utf-8'))
-PANDA = json.loads((FOLDER / 'pink.json').read_text(encoding='utf-8'))['urdf']['panda']
 ARM = 7
 
 
 @pytest.fixture(scope='module')
 def panda():
-    return Robot.from_urdf(PANDA)
+    return Robot.from_urdf(PINK['urdf']['panda'])
 
 
 def frame(name):

@@ -1,20 +1,10 @@
 """The cost c (1 - cos(angle)) as half a square, as Drake has it, and its way off the maximum."""
 
-import json
-from pathlib import Path
-
 import numpy as np
-from oracles import oracle_robot
+from oracles import drake
 import pytest
 
-from ros2_ik.core import Configuration, DirectionChord, InvalidConstraintError
-
-DRAKE = json.loads((Path(__file__).parents[1] / 'data/drake.json').read_text(encoding='utf-8'))
-
-
-@pytest.fixture
-def at(small):
-    return Configuration(small('one_link', 'freeflyer'), [1, 2, 3, 0.5, 0.5, 0.5, 0.5])
+from ros2_ik.core import DirectionChord, InvalidConstraintError
 
 
 @pytest.mark.parametrize('angle', [0, 1e-12, 1e-8, 1e-4, 0.3, 2, 3.1, np.pi - 1e-4, np.pi - 1e-8,
@@ -33,17 +23,14 @@ def test_length_and_slope(at, angle, other):
 
 
 def test_as_drake():
-    cases = [case for case in DRAKE['cases'] if case['kind'] == 'AngleBetweenVectorsCost']
-    robot = oracle_robot()
-    for case in cases:
-        a = case['args']
+    rows = drake('AngleBetweenVectorsCost')
+    for a, at, value, gradient in rows:
         chord = DirectionChord(a['frameB'], a['nb_B'], a['na_A'],
                                None if a['frameA'] == 'world' else a['frameA'])
-        for row in case['evals']:
-            f, J = chord.evaluate(Configuration(robot, DRAKE['configurations'][row['q']]))
-            assert a['c'] / 2 * f @ f == pytest.approx(row['value'][0], abs=1e-9)
-            np.testing.assert_allclose(a['c'] * f @ J, row['gradient'][0], atol=1e-9)
-    assert cases
+        f, J = chord.evaluate(at)
+        assert a['c'] / 2 * f @ f == pytest.approx(value[0], abs=1e-9)
+        np.testing.assert_allclose(a['c'] * f @ J, gradient[0], atol=1e-9)
+    assert rows
 
 
 @pytest.mark.parametrize('bad', [(0, 0, 0), (1, 2), 'x', (1, 2, np.nan)])

@@ -1,10 +1,9 @@
 """The orientation of a frame compared with a reference."""
 
-import json
-from pathlib import Path
 
 from judge import inverse, pose
 import numpy as np
+from oracles import recorded
 import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
@@ -18,7 +17,7 @@ from ros2_ik.core import (
     OrientationAngle,
 )
 
-LIE = json.loads((Path(__file__).parents[1] / 'data' / 'lie.json').read_text(encoding='utf-8'))
+LIE = recorded('lie.json')
 KINDS = [FrameOrientation, OrientationAngle, EulerAngles]
 
 

@@ -1,25 +1,18 @@
 """The pose of a frame compared with a reference."""
 
-import json
-from pathlib import Path
 
+from differences import jacobian_by_differences
 from hypothesis import given, settings, strategies as st
-from judge import inverse, pose, pose_error, step
+from judge import inverse, pose, pose_error
 import numpy as np
+from oracles import recorded
 import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import Configuration, FramePose, InvalidTargetError, UnknownFrameError
 
-LIE = json.loads((Path(__file__).parents[1] / 'data' / 'lie.json').read_text(encoding='utf-8'))
-
-
-def numeric(function, robot, q, h=1e-6):
-    """Differentiate the value by central differences in the tangent space, (6, nv)."""
-    def value(v):
-        return function.value(Configuration(robot, step(robot, q, v), robot.scratch_data()))
-    return np.array([(value(v) - value(-v)) / (2 * h) for v in np.eye(robot.nv) * h]).T
+LIE = recorded('lie.json')
 
 
 def expected_value(T, T_target):
@@ -40,7 +33,8 @@ def test_value_and_jacobian(small, seed, relative):
     reference = T @ pose(generator.uniform(-2, 2, 3), generator.uniform(-1, 1, 3) * 1.6)
     function = FramePose('left_hand', reference, other)
     np.testing.assert_allclose(function.value(at), expected_value(T, reference), atol=1e-12)
-    np.testing.assert_allclose(function.jacobian(at), numeric(function, robot, q), atol=1e-7)
+    np.testing.assert_allclose(function.jacobian(at), jacobian_by_differences(function, robot, q),
+                               atol=1e-7)
     value, J = function.evaluate(at)
     np.testing.assert_array_equal(value, function.value(at))
     np.testing.assert_array_equal(J, function.jacobian(at))
@@ -54,7 +48,7 @@ def test_jacobian_of_small_robots(small, name):
     J = function.jacobian(Configuration(robot, q))
     assert J.shape == (6, robot.nv)
     if robot.nv:
-        np.testing.assert_allclose(J, numeric(function, robot, q), atol=1e-8)
+        np.testing.assert_allclose(J, jacobian_by_differences(function, robot, q), atol=1e-8)
 
 
 def test_zero_exactly_at_the_reference(small):

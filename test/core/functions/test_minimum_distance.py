@@ -6,7 +6,7 @@ from fcl_judge import FclJudge
 from judge import pose, pose_error
 import numpy as np
 import pytest
-from scenes import pairs, scattered, solid, tool
+from scenes import ball_arm, pairs, scattered, solid, tool
 
 from ros2_ik.core import (
     Configuration,
@@ -116,7 +116,7 @@ def test_pushes_out_of_a_box(panda_world):
 
 def test_as_a_cost_draws_away():
     """A ball beside a post: the further the better, up to where it no longer counts."""
-    robot = solid('one_joint', shapes={'tip': BALL}, xyz=(0, 0, 0))
+    robot = ball_arm()
     scene = Scene(robot).add(SceneObject('ball', [Sphere(0.2)], pose((0.7, 0, 0.1))))
     apart = MinimumDistance(CollisionChecker(robot, scene), 0.5, 1)
     problem = IKProblem(robot, costs=[LeastSquares(apart, lower=0.15)])
@@ -128,7 +128,7 @@ def test_as_a_cost_draws_away():
 
 
 def test_an_upper_bound_asks_for_something_near():
-    robot = solid('one_joint', shapes={'tip': BALL}, xyz=(0, 0, 0))
+    robot = ball_arm()
     scene = Scene(robot).add(SceneObject('ball', [Sphere(0.2)], pose((0.7, 0, 0.1))))
     near = MinimumDistance(CollisionChecker(robot, scene), 2.0, 1)
     problem = IKProblem(robot, constraints=[Constraint(near, 0.02, 0.05)])
@@ -147,7 +147,7 @@ def test_a_bound_that_no_value_reaches_is_not_passed_over(panda_world):
 
 
 def test_violations_say_how_near(panda_world):
-    robot = solid('one_joint', shapes={'tip': BALL}, xyz=(0, 0, 0))
+    robot = ball_arm()
     scene = Scene(robot).add(SceneObject('wall', [Box([3, 3, 3])], pose((0, 0, 0))))
     problem = IKProblem(robot, constraints=[Constraint(
         MinimumDistance(CollisionChecker(robot, scene), rows=2), 0.05)])

@@ -10,11 +10,6 @@ ANGLES = [0, 1e-12, 1e-8, 1e-4, 0.3, 3, np.pi - 1e-4, np.pi - 1e-8, np.pi]
 AXES = [*np.eye(3), *-np.eye(3), (0.6, 0, -0.8), (0.36, 0.48, 0.8)]
 
 
-@pytest.fixture
-def at(small):
-    return Configuration(small('one_link', 'freeflyer'), [1, 2, 3, 0.5, 0.5, 0.5, 0.5])
-
-
 @pytest.mark.parametrize('angle', ANGLES)
 @pytest.mark.parametrize('axis', AXES)
 def test_value_and_gradient_for_all_angles(at, angle, axis):

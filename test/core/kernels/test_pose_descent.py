@@ -1,10 +1,10 @@
 """The compiled descent makes the steps of the plain one, which is built on Pinocchio."""
 
-import json
 from pathlib import Path
 
 from judge import pose
 import numpy as np
+from oracles import recorded
 import pytest
 
 from ros2_ik.core import Configuration, IKProblem, kernels, load_kernels, PoseTarget, solve_pose
@@ -12,7 +12,7 @@ from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
 
 pytest.importorskip('numba')
-LIE = json.loads((Path(__file__).parents[1] / 'data' / 'lie.json').read_text(encoding='utf-8'))
+LIE = recorded('lie.json')
 TIPS = {'panda': ['panda_hand'], 'ur5': ['tool0'], 'baxter': ['left_gripper', 'right_gripper'],
         'talos': ['gripper_left_base_link', 'right_sole_link']}
 SMALL = {'gantry': ['tip'], 'scara': ['tip'], 'mimic_chain': ['tip'], 'one_joint': ['tip'],

@@ -34,11 +34,6 @@ P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)
 TURNED = pose((0.1, 0.2, 0.3), (0.3, -0.2, 0.1))
 
 
-@pytest.fixture
-def robot(small):
-    return small('zero_links')
-
-
 def asked(robot, *constraints, **arguments):
     """Ask for (function, lower, upper)."""
     return IKProblem(robot, constraints=[Constraint(*constraint) for constraint in constraints],

@@ -38,11 +38,6 @@ LENGTHS = [PointToPointDistance('tip', P, B), PointToLineDistance('tip', P, A, B
            Manipulability('tip')]
 
 
-@pytest.fixture
-def robot(small):
-    return small('zero_links')
-
-
 @pytest.mark.parametrize('lower, upper', [
     (0.1, 0.5), (0, 1), (-INF, 0.5), (0.2, INF), (0.3, 0.3), ([0.1, 0.2, 0.3], 0.5),
     ([-INF, 0, 0], [INF, 1, 0]), ((0, 0, 0), np.ones(3)), (np.float32(0.5), np.int64(2)),

@@ -30,11 +30,6 @@ Q = np.array([0.3, 0.5, -0.2, -1.0, 0.4, 0.6, 0.1])
 
 
 @pytest.fixture
-def robot(small):
-    return small('zero_links')
-
-
-@pytest.fixture
 def x(robot):
     """Give the tip's position at Q, by the judge."""
     return TreeJudge(SMALL['zero_links']).transform(robot.to_joints(Q), 'tip')[:3, 3]

@@ -6,21 +6,12 @@ from fcl_judge import FclJudge
 from judge import pose, TreeJudge
 import numpy as np
 import pytest
-from scenes import pair, pairs, scattered, solid, tool
+from scenes import ball_arm, ball_at, pair, pairs, scattered, solid, tool
 
 from ros2_ik.core import Configuration, Robot
 from ros2_ik.core.scene import Box, Capsule, CollisionChecker, Scene, SceneObject, Sphere
 
 BALL = '<sphere radius="0.1"/>'
-
-
-def ball_arm():
-    """Make a ball that turns about z, 0.7 m out and 0.1 m up."""
-    return solid('one_joint', shapes={'tip': BALL}, xyz=(0, 0, 0))
-
-
-def ball_at(x, radius=0.2):
-    return SceneObject('ball', [Sphere(radius)], pose((x, 0, 0.1)))
 
 
 # -- padding ------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from fcl_judge import fcl_shape, FclJudge, hull, Solid
 from judge import pose, TreeJudge
 import numpy as np
 import pytest
-from scenes import BALL, pairs, scattered, solid, tool
+from scenes import ball_arm, ball_at, pairs, scattered, solid, tool
 import trimesh
 
 from ros2_ik.core import InvalidSceneError
@@ -22,15 +22,6 @@ from ros2_ik.core.scene import (
 
 MESHES = {'panda_hand': 1.6, 'panda_link5': 0.5, 'panda_link7': 1.3, 'panda_leftfinger': 2.0}
 SHAPES = {'base': 1.5, 'left_c': 2.0, 'right_c': 0.4, 'left_hand': 1.7, 'left_b': 0.6}
-
-
-def ball_arm():
-    """Make a ball of 0.1 m that turns about z, 0.7 m out and 0.1 m up."""
-    return solid('one_joint', shapes={'tip': BALL.replace('0.06', '0.1')}, xyz=(0, 0, 0))
-
-
-def ball_at(x, radius=0.2):
-    return SceneObject('ball', [Sphere(radius)], pose((x, 0, 0.1)))
 
 
 def resized(robot, scene, frames):

@@ -1,11 +1,9 @@
 """Pinocchio's closed-loop example, iterate by iterate."""
 
-import json
-from pathlib import Path
-import re
 
 from judge import pose
 import numpy as np
+from oracles import oracle_robot, recorded
 import pinocchio as pin
 import pytest
 
@@ -15,21 +13,18 @@ from ros2_ik.core import (
     ExitFlag,
     IKProblem,
     PoseTarget,
-    Robot,
     solve_pose,
     Status,
 )
 from ros2_ik.core.solvers import make_solver
 
-FOLDER = Path(__file__).parents[1] / 'data'
-CASES = json.loads((FOLDER / 'clik.json').read_text(encoding='utf-8'))['cases']
-PANDA = json.loads((FOLDER / 'pink.json').read_text(encoding='utf-8'))['urdf']['panda']
+CASES = recorded('clik.json')['cases']
 EXAMPLE = {'eps': 1e-4, 'clamp_limits': False}
 
 
 @pytest.fixture(scope='module')
 def robot():
-    return Robot.from_urdf(re.sub(r'<mimic[^>]*/>', '', PANDA))
+    return oracle_robot()
 
 
 def attempt(robot, case, budget=None, **options):

@@ -1,11 +1,8 @@
 """Drake's door: each method is answered, and the answer holds in other forward kinematics."""
 
-import json
-from pathlib import Path
-
-from judge import check, pose, TreeJudge
+from judge import angle, check, pose, TreeJudge
 import numpy as np
-from oracles import oracle_robot
+from oracles import oracle_robot, recorded
 import pytest
 from scipy.spatial.transform import Rotation
 
@@ -24,8 +21,7 @@ from ros2_ik.core import (
     UnknownJointError,
 )
 
-ORACLES = json.loads((Path(__file__).parents[1] / 'data/drake_ik.json').read_text(
-    encoding='utf-8'))['problems']
+ORACLES = recorded('drake_ik.json')['problems']
 HAND, LINK = 'panda_hand', 'panda_link4'
 P, Q, N = [0.02, -0.01, 0.1], [0.5, 0.2, 0.4], [0.2, -0.1, 2]
 X = pose((0.1, -0.2, 0.4), (0.5, -0.9, 0.7))
@@ -45,11 +41,6 @@ def point(T, p):
 def seen(X, p):
     """Give a point in the axes of X."""
     return X[:3, :3].T @ (p - X[:3, 3])
-
-
-def angle(a, b):
-    cross = np.linalg.norm(np.cross(a, b))
-    return float(np.arctan2(cross, np.dot(a, b)))
 
 
 def turn(R):

@@ -10,26 +10,16 @@ from search_questions import ARM, FAR, problem, reachable, same, TIP
 from small_robots import SMALL
 
 from ros2_ik.core import (
-    Attempt,
     Budget,
     Configuration,
-    ExitFlag,
     IKProblem,
     InvalidOptionError,
     PoseTarget,
-    register_solver,
     Robot,
     Search,
     solve,
-    Solver,
     Status,
 )
-from ros2_ik.core.solvers import solver as registry
-
-
-@pytest.fixture
-def robot(small):
-    return small(ARM)
 
 
 def test_random_state_makes_it_repeatable(robot):
@@ -63,20 +53,6 @@ def test_without_restarts_only_the_seeds(robot):
     seeds = [robot.random_q(np.random.default_rng(i)) for i in range(3)]
     solution = solve(problem(robot, T=FAR), seeds, allow_restarts=False)
     assert solution.restarts == 0 and '3 attempts' in solution.message
-
-
-@pytest.fixture
-def starts(monkeypatch):
-    """Record where descents start; none of them gets anywhere."""
-    seen = []
-
-    class Recorder(Solver):
-        def attempt(self, start, budget):
-            seen.append(start.copy())
-            return Attempt(start.copy(), 1.0, 1, ExitFlag.ITERATION_LIMIT)
-    monkeypatch.setattr(registry, '_SOLVERS', dict(registry._SOLVERS))
-    register_solver('recorder')(Recorder)
-    return seen
 
 
 def test_seeds_come_first_and_in_order(robot, starts):

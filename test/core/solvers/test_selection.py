@@ -30,25 +30,6 @@ from ros2_ik.core import (
 from ros2_ik.core.solvers import solver as registry
 
 
-@pytest.fixture
-def robot(small):
-    return small(ARM)
-
-
-@pytest.fixture
-def starts(monkeypatch):
-    """Record where descents start; none of them gets anywhere."""
-    seen = []
-
-    class Recorder(Solver):
-        def attempt(self, start, budget):
-            seen.append(start.copy())
-            return Attempt(start.copy(), 1.0, 1, ExitFlag.ITERATION_LIMIT)
-    monkeypatch.setattr(registry, '_SOLVERS', dict(registry._SOLVERS))
-    register_solver('recorder')(Recorder)
-    return seen
-
-
 def test_several_solutions_are_distinct_and_all_hold(robot):
     judge = TreeJudge(SMALL[ARM])
     for seed in range(5):

@@ -4,14 +4,9 @@ import pickle
 import threading
 
 import pytest
-from search_questions import ARM, FAR, problem, same
+from search_questions import FAR, problem, same
 
 from ros2_ik.core import Budget, Configuration, IKProblem, PoseTarget, Search, Status
-
-
-@pytest.fixture
-def robot(small):
-    return small(ARM)
 
 
 @pytest.mark.parametrize('arguments', [

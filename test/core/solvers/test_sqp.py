@@ -3,7 +3,7 @@
 import math
 import threading
 
-from judge import claims, inverse, numeric_jacobian, pose, TreeJudge
+from judge import angle, claims, inverse, numeric_jacobian, pose, TreeJudge
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -48,11 +48,6 @@ from ros2_ik.core.solvers import make_solver
 P, A, B, Q = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4), (0.5, 0.2, 0.6)
 TURNED = pose((0.1, -0.2, 0.4), (0.5, -0.9, 0.7))[:3, :3]
 SLACK = 1e-6 + 1e-8      # the tolerance, and rounding
-
-
-def angle(a, b):
-    """Give the angle between two vectors."""
-    return math.atan2(np.linalg.norm(np.cross(a, b)), np.dot(a, b))
 
 
 def ray(T, origin=P, target=Q):
@@ -438,11 +433,6 @@ def hard(robot):
                      constraints=[box('tip', [0.3, -0.2, 0.4], 1e-3),
                                   Constraint(GazeAngle('tip', P, A, Q), 0.2, 0.3)],
                      costs=[LeastSquares(FramePosition('b4'), [0, 0, 1])])
-
-
-@pytest.fixture
-def robot(small):
-    return small('zero_links')
 
 
 FAR = [5.0, 0, 0]
