@@ -251,21 +251,32 @@ class CollisionChecker:
             none = np.zeros((0, 3))
             return Distances((), np.zeros(0), none, none, none, np.zeros((0, 6)),
                              np.zeros((0, self.robot.nv)))
-        distances, numbers = zip(*found, strict=True)
-        pairs = self._pairs[list(numbers)]
-        results = [self._results[0][k] for k in numbers]
-        normal, one, other = (np.concatenate(vectors).reshape(-1, 3) for vectors in zip(
-            *((result.normal, result.getNearestPoint1(), result.getNearestPoint2())
-              for result in results), strict=True))
+        numbers, results = [k for _, k in found], self._results[0]
+        wrench = np.empty((len(found), 6))
+        normal, moment = wrench[:, :3], wrench[:, 3:]
+        one, other = np.empty((2, len(found), 3))
+        for i, k in enumerate(numbers):
+            result = results[k]
+            normal[i], one[i], other[i] = (result.normal, result.getNearestPoint1(),
+                                           result.getNearestPoint2())
         # the witnesses lie along the normal, so that its moment is the same at both
-        moment = other[:, _TURN] * normal[:, _TURN2] - other[:, _TURN2] * normal[:, _TURN]
-        wrench = np.hstack([normal, moment])
-        moves = self._carrying[pairs[:, 1]] - self._carrying[pairs[:, 0]]
-        J = (wrench @ twists) * moves
+        np.subtract(other[:, _TURN] * normal[:, _TURN2], other[:, _TURN2] * normal[:, _TURN],
+                    out=moment)
+        J = (wrench @ twists) * self._moves[numbers]
         reduction = follower_reduction(self.robot)
-        names = tuple((self._items[i].name, self._items[j].name) for i, j in pairs.tolist())
-        return Distances(names, np.array(distances), normal, one, other, wrench,
+        return Distances(tuple(self._names[k] for k in numbers),
+                         np.array([distance for distance, _ in found]), normal, one, other, wrench,
                          J if reduction is None else J @ reduction)
+
+    @cached_property
+    def _names(self) -> list[tuple[str, str]]:
+        return [(self._items[i].name, self._items[j].name) for i, j in self._pairs.tolist()]
+
+    @cached_property
+    def _moves(self) -> Array:
+        """How the Jacobian of all joints moves the sides of each pair apart, (k, columns)."""
+        moves: Array = self._carrying[self._pairs[:, 1]] - self._carrying[self._pairs[:, 0]]
+        return moves
 
     @cached_property
     def _joints(self) -> Indices:
