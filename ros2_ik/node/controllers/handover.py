@@ -11,6 +11,8 @@ from ros2_ik.node.controllers.trip import Trip
 
 CHANGE = 1e-3   # where one motion goes over into another, so far apart they may be [rad, m]
 FASTER = 0.1    # and their velocities [rad/s, m/s]
+AHEAD = 0.01    # of the motion that it joins is a robot [s]
+
 
 class Handover:
     """
@@ -55,11 +57,12 @@ class Handover:
         """
         Give what is left `now` of the way until `begin` + `lead`, and then the motion.
 
-        The robot is somewhat behind its commands; else its first moments would be faster. Who
-        takes commands at once goes on from the last one: back to the robot would be a jump.
+        The robot is somewhat behind its commands: behind its motion it would have to go faster
+        than that for a while, so it shall rather be ahead. Who takes commands at once goes on
+        from the last one: back to the robot would be a jump.
         """
         way = Motion.recorded(self._trip.joints, lead, lambda time: self.at(begin + time))
-        late = lag(self._trip.robot, self._trip.joints, self.at, self._measured) or 0.0
+        late = AHEAD + (lag(self._trip.robot, self._trip.joints, self.at, self._measured) or 0.0)
         if any(controller.immediate for controller in self._trip.controllers):
             late = 0.0
         return way.then(motion, lead, max(now - begin - late, 0.0))
