@@ -64,15 +64,13 @@ def test_the_wrong_length_deactivates(streamed, count):
 def test_only_the_active_one_listens(mock):
     mock.refused(COMMANDS, command(*[0.1] * 7), 'the controller is not active')
     assert mock.set('active', ['arm_position_controller']) == ''
-    mock.refused(TOPIC, trajectory(ARM, (0.3, [0.1] * 7)),
-                 'the controller is not active')
+    mock.refused(TOPIC, trajectory(ARM, (0.3, [0.1] * 7)), 'the controller is not active')
     assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
 
 
 def test_switching_stops_the_motion(mock):
     start = arm(mock.states[-1])
-    mock.send(TOPIC,
-              trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
+    mock.send(TOPIC, trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
               lambda: arm(mock.states[-1]) != start, 'motion')
     assert mock.set('active', ['arm_position_controller']) == ''
     stopped = mock.rest()
@@ -109,8 +107,7 @@ def test_joint_command_moves_joints_by_name(mock):
 
 def test_joint_command_takes_the_joints_from_a_trajectory(mock):
     start = arm(mock.states[-1])
-    mock.send(TOPIC,
-              trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
+    mock.send(TOPIC, trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
               lambda: arm(mock.states[-1]) != start, 'motion')
     mock.send('joint_command', JointState(name=ARM, position=start),
               lambda: arm(mock.states[-1]) == start, 'the way back')

@@ -18,6 +18,7 @@ import pytest
 from rcl_interfaces.srv import SetParameters
 import rclpy
 from rclpy.action import ActionClient
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -136,11 +137,18 @@ class Client:
         self.node = rclpy.create_node('test_client', context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._executor.spin)
+        self._thread = threading.Thread(target=self._spin)
         self._thread.start()
         self._clients: dict[str, Any] = {}
         self._goals: ActionClient | None = None
         self._publishers: dict[str, Any] = {}
+
+    def _spin(self) -> None:
+        while True:
+            try:
+                return self._executor.spin()
+            except InvalidHandle:   # a test destroyed what was just about to be waited for
+                continue
 
     def close(self) -> None:
         self._executor.shutdown()

@@ -1,6 +1,6 @@
 """Half spaces that several points of a frame share."""
 
-from differences import check_jacobian, robots_with_frames
+from differences import check_jacobians
 import numpy as np
 from oracles import drake
 import pytest
@@ -22,21 +22,15 @@ def test_as_drake():
         np.testing.assert_allclose(J, gradient, atol=1e-9)
 
 
-@pytest.mark.parametrize('relative', [None, 'panda_link3'])
-def test_value(load, judge_of, relative):
-    robot = load('panda')
-    at = Configuration(robot, robot.random_q(np.random.default_rng(0)))
-    T = judge_of('panda').transform(at.joints, 'panda_hand', relative)
+def test_value(hand):
+    at, relative, T = hand
     expected = A @ np.concatenate([T[:3, :3] @ point + T[:3, 3] for point in POINTS])
     np.testing.assert_allclose(HalfSpaces('panda_hand', POINTS, A, relative).value(at), expected,
                                atol=1e-9)
 
 
 def test_jacobian(load, small):
-    for robot, frame, other in robots_with_frames(load, small):
-        q = robot.random_q(np.random.default_rng(1))
-        for relative in (None, other):
-            check_jacobian(HalfSpaces(frame, POINTS, A, relative), robot, q)
+    check_jacobians(load, small, lambda frame, other: HalfSpaces(frame, POINTS, A, other))
 
 
 def test_one_point_is_a_position(small):

@@ -1,6 +1,6 @@
 """The distance between a point and a line."""
 
-from differences import check_jacobian, robots_with_frames
+from differences import check_jacobians
 import numpy as np
 from oracles import drake
 import pytest
@@ -26,11 +26,8 @@ def test_as_drake():
 
 
 @pytest.mark.parametrize('line', LINES)
-@pytest.mark.parametrize('relative', [None, 'panda_link3'])
-def test_value(load, judge_of, relative, line):
-    robot = load('panda')
-    at = Configuration(robot, robot.random_q(np.random.default_rng(0)))
-    T = judge_of('panda').transform(at.joints, 'panda_hand', relative)
+def test_value(hand, line):
+    at, relative, T = hand
     away = T[:3, :3] @ P + T[:3, 3] - Q
     n = np.array(line) / np.abs(line).max()
     value = PointToLineDistance('panda_hand', P, Q, line, relative).value(at)
@@ -39,10 +36,7 @@ def test_value(load, judge_of, relative, line):
 
 
 def test_jacobian(load, small):
-    for robot, frame, other in robots_with_frames(load, small):
-        q = robot.random_q(np.random.default_rng(1))
-        for relative in (None, other):
-            check_jacobian(PointToLineDistance(frame, P, Q, N, relative), robot, q)
+    check_jacobians(load, small, lambda frame, other: PointToLineDistance(frame, P, Q, N, other))
 
 
 @pytest.mark.parametrize('line', LINES)

@@ -1,6 +1,6 @@
 """The signed distance between a point and a plane."""
 
-from differences import check_jacobian, robots_with_frames
+from differences import check_jacobians
 import numpy as np
 import pytest
 
@@ -9,11 +9,8 @@ from ros2_ik.core import Configuration, InvalidConstraintError, PointToPlane
 P, Q, N = (0.1, -0.2, 0.3), (0.4, 0.5, -0.6), (0.5, 1, -0.3)
 
 
-@pytest.mark.parametrize('relative', [None, 'panda_link3'])
-def test_value(load, judge_of, relative):
-    robot = load('panda')
-    at = Configuration(robot, robot.random_q(np.random.default_rng(0)))
-    T = judge_of('panda').transform(at.joints, 'panda_hand', relative)
+def test_value(hand):
+    at, relative, T = hand
     expected = np.dot(N, T[:3, :3] @ P + T[:3, 3] - Q) / np.linalg.norm(N)
     np.testing.assert_allclose(PointToPlane('panda_hand', P, Q, N, relative).value(at),
                                [expected], atol=1e-9)
@@ -22,10 +19,7 @@ def test_value(load, judge_of, relative):
 
 
 def test_jacobian(load, small):
-    for robot, frame, other in robots_with_frames(load, small):
-        q = robot.random_q(np.random.default_rng(1))
-        for relative in (None, other):
-            check_jacobian(PointToPlane(frame, P, Q, N, relative), robot, q)
+    check_jacobians(load, small, lambda frame, other: PointToPlane(frame, P, Q, N, other))
 
 
 def test_on_the_plane(small):

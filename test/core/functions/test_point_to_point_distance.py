@@ -1,6 +1,6 @@
 """The distance between two points."""
 
-from differences import check_jacobian, robots_with_frames
+from differences import check_jacobians
 import numpy as np
 from oracles import drake
 import pytest
@@ -28,20 +28,14 @@ def test_as_drake():
         np.testing.assert_allclose(2 * distance * J, gradient, atol=1e-9)
 
 
-@pytest.mark.parametrize('relative', [None, 'panda_link3'])
-def test_value(load, judge_of, relative):
-    robot = load('panda')
-    at = Configuration(robot, robot.random_q(np.random.default_rng(0)))
-    T = judge_of('panda').transform(at.joints, 'panda_hand', relative)
+def test_value(hand):
+    at, relative, T = hand
     value = PointToPointDistance('panda_hand', P, Q, relative).value(at)
     np.testing.assert_allclose(value, [np.linalg.norm(T[:3, :3] @ P + T[:3, 3] - Q)], atol=1e-9)
 
 
 def test_jacobian(load, small):
-    for robot, frame, other in robots_with_frames(load, small):
-        q = robot.random_q(np.random.default_rng(1))
-        for relative in (None, other):
-            check_jacobian(PointToPointDistance(frame, P, Q, relative), robot, q)
+    check_jacobians(load, small, lambda frame, other: PointToPointDistance(frame, P, Q, other))
 
 
 @pytest.mark.parametrize('off', [0, 1e-300, 1e-170, 1e-14, 1e-9])

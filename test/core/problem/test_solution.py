@@ -21,13 +21,13 @@ MOVEIT = {'SUCCESS': 1, 'NO_IK_SOLUTION': -31, 'TIMED_OUT': -6, 'GOAL_IN_COLLISI
 def solved(small):
     robot = small('scara')
     T = Configuration(robot, [0.3, -0.5, -0.1, 0.7]).transform('tip')
-    return solve_pose(robot, 'tip', T, random_state=0, solutions=2)
+    return solve_pose(robot, 'tip', T, random_state=0, solutions=2, timeout=30.0)
 
 
 @pytest.fixture
 def failed(small):
     return solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), max_iterations=60,
-                      random_state=0)
+                      random_state=0, timeout=30.0)
 
 
 def test_status_numbers_are_moveits():

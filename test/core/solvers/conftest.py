@@ -1,0 +1,20 @@
+"""What the tests of solvers share."""
+
+import pytest
+
+from ros2_ik.core import Attempt, ExitFlag, register_solver, Solver
+from ros2_ik.core.solvers import solver as registry
+
+
+@pytest.fixture
+def starts(monkeypatch):
+    """Record where descents start; none of them gets anywhere."""
+    seen = []
+
+    class Recorder(Solver):
+        def attempt(self, start, budget):
+            seen.append(start.copy())
+            return Attempt(start.copy(), 1.0, 1, ExitFlag.ITERATION_LIMIT)
+    monkeypatch.setattr(registry, '_SOLVERS', dict(registry._SOLVERS))
+    register_solver('recorder')(Recorder)
+    return seen
