@@ -105,6 +105,10 @@ def test_joints_that_no_controller_moves(client, record):
     ({'panda_joint1': float('nan')}, {}, Status.INVALID_ROBOT_STATE, 'is at nan'),
     ({'panda_joint1': float('inf')}, {}, Status.INVALID_ROBOT_STATE, 'is at inf'),
     ({'panda_joint1': 3.0}, {}, Status.INVALID_GOAL_CONSTRAINTS, 'outside its limits'),
+    ({'panda_finger_joint2': 0.01}, {}, Status.INVALID_GOAL_CONSTRAINTS,
+     "follows 'panda_finger_joint1', which must be named"),
+    ({'panda_finger_joint1': 0.01, 'panda_finger_joint2': 0.04}, {},
+     Status.INVALID_GOAL_CONSTRAINTS, 'puts it at 0.01'),
     (ASIDE, {'group': 'hand'}, Status.INVALID_GOAL_CONSTRAINTS, "not in group 'hand'"),
     (ASIDE, {'group': 'leg'}, Status.INVALID_GROUP_NAME, "unknown group 'leg'"),
     (ASIDE, {'velocity_scaling': 1.5}, Status.INVALID_GOAL_CONSTRAINTS, 'velocity_scaling is 1.5'),
@@ -143,6 +147,7 @@ def test_something_in_the_way(client, record):
     assert any('post' in pair for pair in pairs) and not record.trajectories
     assert near(record.still(), {}) < 1e-3
     free = execute(client, {'panda_joint1': 1.5}, avoid_collisions=False)
+    assert 'the way was not checked for collisions' in free.message
     assert free.status == Status.SUCCESS, free.message
 
 

@@ -1,5 +1,7 @@
 """What may happen to the node, the robot and the controllers while the arm moves."""
 
+import math
+
 from arm_harness import (
     ARM,
     at_home,
@@ -17,6 +19,7 @@ from node_harness import eventually
 import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
+from scene_harness import applied, box, diff, empty, pose
 from std_msgs.msg import String
 
 from ros2_ik.msg import Status
@@ -68,6 +71,27 @@ def test_another_description_comes(client, record, start_node, panda):
     assert 'description was replaced' in ended.message
     stops_short(record)
     assert execute(client, HOME).status == Status.SUCCESS   # by the controllers of the new one
+
+
+@pytest.mark.parametrize('controllers', [TRAJECTORIES, POSITIONS], ids=['trajectory', 'position'])
+def test_something_comes_into_the_way(client, record, mock, start_node, controllers):
+    """And something else does not."""
+    mock.set('active', controllers['controllers'])
+    start_node(**controllers, **FAST)
+    at_home(client)
+    future = moving(client, record)
+    aside = box('aside', at=pose(-0.6, -0.6, 0.5))
+    applied(client, diff(aside, joints={}))
+    ahead = box('ahead', 0.12, at=pose(0.34 * math.cos(1.3), 0.34 * math.sin(1.3), 0.55))
+    eventually(lambda: record.at()[0] > 0.1, 'the arm moves on')
+    applied(client, diff(ahead, joints={}))
+    ended = client.wait(future)
+    assert ended.status == Status.INVALID_MOTION_PLAN, ended.message
+    assert 'stopped on the way: the scene has changed, and ahead' in ended.message
+    assert {'ahead'} < {ended.contacts[0].contact_body_1, ended.contacts[0].contact_body_2}
+    assert 0.1 < record.still()[0] < 1.0
+    empty(client)
+    assert execute(client, HOME).status == Status.SUCCESS
 
 
 def test_nobody_listens(client, record, start_node, mock):

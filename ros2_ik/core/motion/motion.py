@@ -81,6 +81,11 @@ class Motion:
             return self.at(time) if time < switch else other.at(time - switch)
         return Motion(self.joints, switch - start + other.duration, state)
 
+    def rest(self, start: float) -> 'Motion':
+        """Give what is left of this motion `start` [s] after its begin."""
+        return Motion(self.joints, max(self.duration - start, 0.0),
+                      lambda time: self.at(time + start))
+
     def part(self, joints: tuple[str, ...]) -> 'Motion':
         """Give the same motion of some of its joints, in that order."""
         chosen = [self.joints.index(joint) for joint in joints]

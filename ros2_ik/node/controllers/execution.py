@@ -203,6 +203,8 @@ class Execution:
         motion = planned_motion(trip, start, scaling, self._parameters)
         if avoid_collisions:
             await self._ways.check(trip, motion, scene, self._beside(trip))
+        else:
+            trip.notes = ['the way was not checked for collisions']
         trip.check()
         self._measured.require(trip.joints)
         now = time.monotonic()
@@ -235,6 +237,8 @@ class Execution:
         for trip in [trip for trip in self._trips if trip.done]:
             try:
                 outcome = trip.look()
+                if outcome is None:
+                    self._look_ahead(trip)
             except Exception as error:   # out of here it would end the node
                 self._abandon(trip, error)
                 outcome = Outcome(Status.FAILURE, f'{type(error).__name__}: {error}', (),
@@ -243,6 +247,15 @@ class Execution:
                 self._end(trip, outcome)
         if not self._trips:
             self._timer.cancel()
+
+    def _look_ahead(self, trip: Trip) -> None:
+        """Stop a trip for what has come into its way."""
+        try:
+            if reason := self._ways.look(trip):
+                trip.stop_for(reason)
+        except (IKError, Refusal) as error:   # what cannot be checked is not gone on with
+            trip.stop(Status.INVALID_MOTION_PLAN,
+                      f'stopped on the way: the scene has changed, and {error}')
 
     def _abandon(self, trip: Trip, error: Exception) -> None:
         """Brake what an error has left moving: it must not go on with nobody looking."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Motion, MotionState, Robot, Status
+from ros2_ik.core import Motion, MotionState, Robot, Scene, Status, WayCheck
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.lag import lag
 from ros2_ik.node.controllers.measured import Measured, offset
@@ -38,6 +38,8 @@ class Trip:
         self.sent: float | None = None
         self.planned = 0.0              # duration, without what goes before it [s]
         self.notes: list[str] = []
+        self.scene: Scene | None = None       # in which the way was checked, if it is the node's
+        self.check_left: WayCheck | None = None   # of the way that is left, in a newer scene
         self.done: Callable[[Outcome], None] | None = None
         self._late: float | None = None   # when last looked at
         self._withdrawn: Outcome | None = None
@@ -82,10 +84,19 @@ class Trip:
         states = [controller.commanded(moment) for controller in self.controllers]
         return MotionState(*(np.concatenate(parts) for parts in zip(*states, strict=True)))
 
+    def left(self) -> Motion:
+        """Give what is left of the motion."""
+        assert self.motion is not None and self.sent is not None
+        return self.motion.rest(time.monotonic() - self.sent)
+
     def stop(self, status: Status, message: str) -> None:
         """Brake; the outcome comes when the arm stands."""
+        self.stop_for(Outcome(status, message, (), self.planned))
+
+    def stop_for(self, outcome: Outcome) -> None:
+        """Brake; this outcome comes when the arm stands."""
         if self._stopped is None:
-            self._stopped = self._brake_all(), Outcome(status, message, (), self.planned)
+            self._stopped = self._brake_all(), outcome
             self._last = self._stopped[0] + self._parameters.arrival_timeout
 
     def _brake_all(self) -> float:

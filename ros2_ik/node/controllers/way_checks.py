@@ -8,7 +8,8 @@ from ros2_ik.node.controllers.trip import Trip
 from ros2_ik.node.controllers.turns import Turns
 from ros2_ik.node.refusal import Refusal
 
-SLICE = 1e-3   # computing time of a check before others have their turn [s]
+SLICE = 1e-3        # computing time of a check before others have their turn [s]
+LOOK_SLICE = 5e-3   # and in a look at what moves
 
 
 class WayChecks:
@@ -28,14 +29,46 @@ class WayChecks:
         Check a motion, with turns for others; raises Blocked or Refusal.
 
         `beside` are the joints that other motions move: nothing is checked against what moves.
+        `scene` None is the present one, and then trip.scene, too, so that `look` minds it.
         """
-        scene = self._scene.known.scene if scene is None else scene
+        if scene is None:
+            scene = trip.scene = self._scene.known.scene
+        check = self._made(trip, motion, scene, beside)
+        while check and not check.run(SLICE):
+            await self._turns.turn()
+            trip.check()
+        if check and check.blockage:
+            raise Blocked(_outcome(check.blockage, trip.robot, trip.joints, scene))
+
+    def look(self, trip: Trip) -> Outcome | None:
+        """
+        Go on with a check of the way that is left to a trip, if the scene has changed.
+
+        Gives why it must stop, or None.
+        """
+        if trip.scene is None:
+            return None
+        if trip.check_left is None and trip.scene is not self._scene.known.scene:
+            trip.scene = self._scene.known.scene
+            trip.check_left = self._made(trip, trip.left(), trip.scene, frozenset())
+        if trip.check_left is None or not trip.check_left.run(LOOK_SLICE):
+            return None
+        blockage, trip.check_left = trip.check_left.blockage, None
+        if blockage is None:
+            return None
+        return Outcome(Status.INVALID_MOTION_PLAN, 'stopped on the way: the scene has changed, '
+                       f'and ahead, at {_place(blockage, trip.robot, trip.joints)}: '
+                       f'{_touching(blockage)}', blockage.contacts, trip.planned, trip.scene)
+
+    def _made(self, trip: Trip, motion: Motion, scene: Scene,
+              beside: frozenset[str]) -> WayCheck | None:
+        """Make a check, None where nothing could touch; raises Refusal."""
         if scene.robot.key != trip.robot.key:
             raise Refusal(Status.INVALID_ROBOT_STATE, 'the scene is one of another robot')
         checker, notes = self._scene.checker(scene)
         trip.notes = list(notes)
         if checker is None:
-            return
+            return None
         first = dict(zip(trip.joints, motion.at(0.0).position.tolist(), strict=True))
         others = checker.moving_joints - set(trip.joints)
         self._require_known(trip.robot, others)
@@ -45,12 +78,7 @@ class WayChecks:
                           'stands still; ask again when it has ended (or avoid_collisions: false)')
         start = self._state.start(trip.robot, first, frozenset(), checked=others)
         trip.notes += start.notes
-        check = WayCheck(checker, motion, start.q, self._parameters.path_resolution)
-        while not check.run(SLICE):
-            await self._turns.turn()
-            trip.check()
-        if check.blockage:
-            raise Blocked(_outcome(check.blockage, trip.robot, trip.joints, scene))
+        return WayCheck(checker, motion, start.q, self._parameters.path_resolution)
 
     def _require_known(self, robot: Robot, joints: frozenset[str]) -> None:
         """Raise Refusal for joints that stand nobody knows where: a check would mean nothing."""
@@ -63,19 +91,29 @@ class WayChecks:
 
 def _outcome(found: Blockage, robot: Robot, joints: tuple[str, ...], scene: Scene) -> Outcome:
     """Say what touches, and where on the way."""
-    said = [f"'{contact.first}' touches '{contact.second}', {contact.depth:.3g} m deep"
-            for contact in found.contacts[:2]]
-    if len(found.contacts) > 2:
-        said.append(f'{len(found.contacts) - 2} more contacts')
-    what = '; '.join(said) or 'something touches'
+    what = _touching(found)
     if found.fraction == 0:
         return Outcome(Status.START_STATE_IN_COLLISION, 'the robot is in contact where it '
-                       f'stands: {what}; nothing was moved', found.contacts, 0.0, scene)
+                       f'stands: {what}; nothing was moved (avoid_collisions: false moves without '
+                       'a check)', found.contacts, 0.0, scene)
     if found.fraction == 1:
         return Outcome(Status.GOAL_IN_COLLISION, f'the goal is in contact: {what}; nothing was '
                        'moved', found.contacts, 0.0, scene)
-    values = robot.to_joints(found.q, joints)
-    where = ', '.join(f'{joint} {value:.3g}' for joint, value in values.items())
     return Outcome(Status.INVALID_MOTION_PLAN,
-                   f'the way there is blocked after {found.fraction:.0%} of it, at {where}: '
-                   f'{what}; nothing was moved', found.contacts, 0.0, scene)
+                   f'the way there is blocked after {found.fraction:.0%} of its time, at '
+                   f'{_place(found, robot, joints)}: {what}; nothing was moved', found.contacts,
+                   0.0, scene)
+
+
+def _touching(found: Blockage) -> str:
+    said = [f"'{contact.first}' touches '{contact.second}', {contact.depth:.3g} m deep"
+            for contact in found.contacts[:2]]
+    more = len(found.contacts) - 2
+    if more > 0:
+        said.append(f'{more} more contact{"s" * (more > 1)}')
+    return '; '.join(said) or 'something touches'
+
+
+def _place(found: Blockage, robot: Robot, joints: tuple[str, ...]) -> str:
+    values = robot.to_joints(found.q, joints)
+    return ', '.join(f'{joint} {value:.3g}' for joint, value in values.items())

@@ -1,14 +1,16 @@
 """Services ~/execute and ~/stop."""
 
+from collections.abc import Mapping
 import time
 import traceback
 from typing import Any
 
-from ros2_ik.core import Status
+from ros2_ik.core import Robot, Status
 from ros2_ik.node.conversions.contacts import contact_messages
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.parts import Parts
+from ros2_ik.node.refusal import Refusal
 
 
 class Execute:
@@ -32,6 +34,7 @@ class Execute:
         parts = self._parts
         robot = parts.robot()
         goal = joint_values(request.goal, robot, 'goal')
+        _check_followers(robot, request.goal.joint_state, goal, parts.parameters.goal_tolerance)
         scene, notes = None, list[str]()
         if request.avoid_collisions:
             scene, notes = parts.scene_with(request.goal, goal, 'goal.')
@@ -55,3 +58,19 @@ class Execute:
             response.success, response.message = False, f'{type(error).__name__}: {error}'
             self._parts.log.error(''.join(traceback.format_exception(error)))
         return response
+
+
+def _check_followers(robot: Robot, state: Any, goal: Mapping[str, Any], tolerance: float) -> None:
+    """Raise Refusal for a mimic joint that will not be where the goal wants it."""
+    for name, value in zip(state.name, state.position, strict=True):
+        if name not in robot.mimics:
+            continue
+        leader, multiplier, offset, _ = robot.mimics[name]
+        if leader not in goal:
+            raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                          f"the goal: joint '{name}' follows '{leader}', which must be named")
+        follows = multiplier * goal[leader] + offset
+        if not abs(value - follows) <= tolerance:
+            raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                          f"the goal: joint '{name}' is at {value:.6g}, but it follows "
+                          f"'{leader}', which puts it at {follows:.6g}")
