@@ -19,12 +19,17 @@ import argparse
 import time
 
 from collision.cases import Case, cases, many_cases, ours, TracIK
-from collision.record import Judge, Record
 from collision.scenes import KINDS, scattered
 import numpy as np
+from peers import leave
 
 from ros2_ik.core import load_kernels, Robot
 from ros2_ik.core.scene import CollisionChecker
+
+try:
+    from collision.record import Judge, Record
+except ImportError as absent:
+    leave(absent, __doc__, 'pytracik drake python-fcl yourdfpy trimesh')
 
 TRAC, DRAKE = 'TRAC-IK + coal', 'Drake'
 

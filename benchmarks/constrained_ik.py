@@ -23,15 +23,20 @@ import argparse
 from functools import cache
 import time
 
-from constrained import clearance_kinds
-from constrained.cases import Case, cases, ours
-from constrained.drake_world import drake_robot
-from constrained.judge import Judge
-from constrained.kinds import KINDS
-from constrained.record import compared_costs, HEADER, Record
 import numpy as np
+from peers import leave
 
 from ros2_ik.core import InvalidOptionError, load_kernels, Robot
+
+try:
+    from constrained import clearance_kinds
+    from constrained.cases import Case, cases, ours
+    from constrained.drake_world import drake_robot
+    from constrained.judge import Judge
+    from constrained.kinds import KINDS
+    from constrained.record import compared_costs, HEADER, Record
+except ImportError as absent:
+    leave(absent, __doc__, 'drake yourdfpy python-fcl trimesh')
 
 STARTS = {'random': 'random start', 'near': 'start within 0.1 rad'}
 DRAKE = 'Drake'

@@ -15,9 +15,14 @@ import io
 import time
 
 import numpy as np
-import yourdfpy
+from peers import leave
 
 from ros2_ik.core import Configuration, load_kernels, Robot, shipped_robots, solve_pose
+
+try:
+    import yourdfpy
+except ImportError as absent:
+    leave(absent, __doc__, 'pytracik yourdfpy')
 
 ROBOTS = ('panda', 'ur5', 'xarm7', 'baxter', 'kinova')
 TIMEOUT = 0.05

@@ -6,7 +6,7 @@ from typing import Any, TYPE_CHECKING
 from ros2_ik.cli import poses
 from ros2_ik.cli.answer import answer_json, print_answer, to_json
 from ros2_ik.cli.fk import pose_table
-from ros2_ik.cli.joint_values import HELP, read_joint_values
+from ros2_ik.cli.joint_values import HELP, read_joint_values, shipped_home
 from ros2_ik.cli.numbers import positive
 from ros2_ik.cli.question import BadQuestion, Exit
 from ros2_ik.cli.recheck import Wanted
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
 
 PATIENCE = 10.0   # seconds to wait for poses
+# what says something to a search or a motion alone
+IK_ONLY = ('execute', 'allow_collisions', 'follow_frames', 'group', 'position_tolerance',
+           'orientation_tolerance', 'no_restarts', 'solver', 'select', 'timeout')
 
 EXAMPLE = """examples:
   ros2_ik call --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
@@ -41,7 +44,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--allow-collisions', action='store_true',
                         help='an answer may touch the scene, or the robot itself')
     parser.add_argument('--execute', action='store_true',
-                        help='the robot goes there, if the way is free')
+                        help='the robot goes there, if the way is free (with --allow-collisions '
+                             'the way is not checked either); Ctrl-C stops it')
     parser.add_argument('--timeout', type=positive, metavar='S',
                         help="seconds for the search (default: the node's)")
     parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
@@ -54,6 +58,8 @@ def run(args: argparse.Namespace) -> Exit:
     import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
 
     from ros2_ik.cli.node_client import NodeClient
+    if args.fk:
+        _refuse_what_fk_ignores(args)
     with NodeClient(args.node) as client:
         return _forward(args, client) if args.fk else _inverse(args, client)
 
@@ -80,15 +86,23 @@ def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
     return answer.exit
 
 
+def _refuse_what_fk_ignores(args: argparse.Namespace) -> None:
+    if any(t.xyz or t.rpy or t.quat or t.weights for t in args.targets):
+        raise BadQuestion('--fk gives poses and takes none: --tip, --frame and --seed only')
+    if len({t.frame for t in args.targets if t.frame}) > 1:
+        raise BadQuestion('--fk takes one --frame for all tips')
+    given = [f'--{name.replace("_", "-")}' for name in IK_ONLY if getattr(args, name)]
+    given += ['--solutions'] * (args.solutions != 1)
+    if given:
+        raise BadQuestion(f'--fk looks for nothing and moves nothing: leave out '
+                          f'{", ".join(given)}')
+
+
 def _forward(args: argparse.Namespace, client: 'NodeClient') -> Exit:
     from ros2_ik.cli.messages import pose_components, state_message
     from ros2_ik.cli.node_answer import accepted
     from ros2_ik.srv import ComputeFK
-    if any(t.xyz or t.rpy or t.quat or t.weights for t in args.targets):
-        raise BadQuestion('--fk gives poses and takes none: --tip, --frame and --seed only')
     frames = {t.frame for t in args.targets if t.frame}
-    if len(frames) > 1:
-        raise BadQuestion('--fk takes one --frame for all tips')
     service = client.connect(ComputeFK, 'compute_fk', args.wait)
     request = ComputeFK.Request(links=[t.tip for t in args.targets if t.tip],
                                 state=state_message(_seed(args, client)),
@@ -110,4 +124,7 @@ def _seed(args: argparse.Namespace, client: 'NodeClient') -> dict[str, Any]:
     robot = client.robot()
     if robot is None:
         raise BadQuestion('--seed needs the robot, but no robot_description was received')
-    return read_joint_values(args.seed, robot, None, args.deg)
+    states = {word for word in args.seed if '=' not in word}
+    unknown = states.difference(*robot.group_states.values())   # the SRDF's states come first
+    home = shipped_home(robot) if unknown else None
+    return read_joint_values(args.seed, robot, home, args.deg)

@@ -6,10 +6,11 @@ import os
 import sys
 
 from ros2_ik import __version__
-from ros2_ik.cli import call, constrained, fk, robots, solve
+from ros2_ik.cli import call, constrained, fk, robots, solve, stop
 from ros2_ik.cli.question import BadQuestion, Exit
 
-ROS = ('rclpy', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs')
+ROS = ('rclpy', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',
+       'std_srvs')
 WHEELS = {'pinocchio': 'pin', 'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'PyYAML'}
 
 
@@ -17,13 +18,13 @@ def make_parser() -> argparse.ArgumentParser:
     """Give the parser; `run` of its result is the function of the subcommand."""
     parser = argparse.ArgumentParser(
         prog='ros2_ik', description='Inverse kinematics for any URDF robot.',
-        epilog='exit codes: 0 answered, 1 no solution, or not reached, '
-               '2 bad question or nobody to ask\n'
+        epilog='exit codes: 0 answered, 1 no solution, not reached, or not stopped, '
+               '2 bad question or nobody to ask, 130 interrupted\n'
                'more: ros2_ik solve --help',
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, constrained, fk, robots, call):
+    for module in (solve, constrained, fk, robots, call, stop):
         module.add_parser(commands)
     return parser
 

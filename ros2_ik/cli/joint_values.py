@@ -7,10 +7,11 @@ from typing import Any, TYPE_CHECKING
 from ros2_ik.cli.question import BadQuestion
 
 if TYPE_CHECKING:
-    from ros2_ik.core import Robot
+    from ros2_ik.core import Joint, Robot
 
 HELP = ('joint=value ... [rad, m] (a floating joint: x,y,z,qx,qy,qz,qw), '
-        'or the name of a state: home, or one of the SRDF')
+        'or the name of a state: home of a shipped robot, or one of the SRDF')
+TURN = math.tau * 1.001    # [rad], with room for rounding
 
 
 def read_joint_values(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
@@ -38,7 +39,36 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float | list[
         return numbers
     if len(numbers) != 1:
         raise BadQuestion(f"'{name}={text}': joint '{name}' takes one number")
-    return math.radians(numbers[0]) if degrees and joint.rotary else numbers[0]
+    if degrees and joint.rotary:
+        return math.radians(numbers[0])
+    if joint.rotary and _seems_degrees(numbers[0], joint):
+        raise BadQuestion(f"'{name}={text}': {numbers[0]:g} rad is more than a full turn, and "
+                          f'outside of {joint.lower:g} ... {joint.upper:g} rad; for degrees add '
+                          '--deg')
+    return numbers[0]
+
+
+def _seems_degrees(value: float, joint: 'Joint') -> bool:
+    """Whether a value [rad] makes no sense; a joint without limits may have turned often."""
+    return TURN < abs(value) < math.inf and not joint.lower <= value <= joint.upper
+
+
+def shipped_home(robot: 'Robot') -> dict[str, float] | None:
+    """
+    Give home of the shipped robot that this one is, going by its name and joints.
+
+    None where it is none of them, and where its SRDF has a state of that name: that one counts.
+    """
+    from ros2_ik.core import shipped_robots
+    joints = set(robot.joint_names)
+    if any('home' in states for states in robot.group_states.values()):
+        return None
+    for shipped in shipped_robots().values():
+        if shipped.home and joints.issuperset(shipped.home):
+            model = shipped.load()
+            if model.name == robot.name and joints.issuperset(model.joint_names):
+                return shipped.home
+    return None
 
 
 def _state(name: str, robot: 'Robot', home: Mapping[str, float] | None) -> Mapping[str, Any]:

@@ -1,6 +1,7 @@
 """Asks ComputeIK and judges the reply."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 import math
 import time
 from typing import Any, TYPE_CHECKING
@@ -11,6 +12,7 @@ from ros2_ik.cli.answer import Answer
 from ros2_ik.cli.messages import pose_message, state_message, state_values
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.recheck import Check, recheck, Wanted
+from ros2_ik.cli.stop import ask_for_motion
 from ros2_ik.core import Robot, Status
 from ros2_ik.srv import ComputeIK
 
@@ -46,11 +48,16 @@ def ik_request(wanted: Sequence[Wanted], seed: dict[str, Any], timeout: float | 
 
 def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
            wanted: Sequence[Wanted], seed: dict[str, Any]) -> Answer:
-    """Ask, and re-check the reply by forward kinematics of the received robot_description."""
+    """
+    Ask, and re-check the reply by forward kinematics of the received robot_description.
+
+    Ctrl-C stops a robot that the request moves.
+    """
     joints = client.joints(live=not request.execute)
     started = time.monotonic()
     patience = PATIENCE + request.timeout.sec + MOTION * request.execute
-    response = client.ask(service, request, patience)
+    ask = partial(ask_for_motion, client) if request.execute else client.ask
+    response = ask(service, request, patience)
     answer, robot = read_reply(client, response, wanted, time.monotonic() - started)
     recheck_reply(answer, robot, wanted, joints, seed, request.follow_frames)
     return answer

@@ -102,12 +102,21 @@ class NodeClient:
         if not self.spin_until(ready, wait):
             raise BadQuestion(f'no {what} after {wait:g} s; {self._seen(service)}')
 
-    def ask(self, client: Client, request: Any, patience: float) -> Any:
-        """Give the response; raises BadQuestion when none comes within `patience` seconds."""
+    def ask(self, client: Client, request: Any, patience: float,
+            interrupted: Callable[[], bool] = lambda: False) -> Any:
+        """
+        Give the response.
+
+        Raises BadQuestion when none comes within `patience` seconds, KeyboardInterrupt as soon as
+        `interrupted` is true.
+        """
         future = client.call_async(request)
-        if not self.spin_until(future.done, patience):
-            raise BadQuestion(f'{client.srv_name} did not answer within {patience:g} s')
-        return future.result()
+        self.spin_until(lambda: future.done() or interrupted(), patience)
+        if future.done():
+            return future.result()
+        if interrupted():
+            raise KeyboardInterrupt
+        raise BadQuestion(f'{client.srv_name} did not answer within {patience:g} s')
 
     def _seen(self, service: str) -> str:
         """Say what is there instead, after some time more: `wait` may have been short."""

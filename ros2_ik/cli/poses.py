@@ -3,12 +3,16 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+import math
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.question import BadQuestion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+TURN = math.tau * 1.001    # [rad], with room for rounding
+QUATERNION_SLACK = 1e-2    # of a norm, as for a node
 
 
 @dataclass
@@ -48,7 +52,8 @@ def add_target_arguments(parser: argparse.ArgumentParser, frame_option: str,
         ('--xyz', 'xyz', {'nargs': 3, 'type': float, 'metavar': ('X', 'Y', 'Z'),
                           'help': 'position [m]; without it the orientation alone counts'}),
         ('--rpy', 'rpy', {'nargs': 3, 'type': float, 'metavar': ('R', 'P', 'Y'),
-                          'help': 'turns [rad] about the fixed axes x, y, z, as in a URDF'}),
+                          'help': 'turns [rad, or with --deg degrees] about the fixed axes x, '
+                                  'y, z, as in a URDF'}),
         ('--quat', 'quat', {'nargs': 4, 'type': float, 'metavar': ('X', 'Y', 'Z', 'W'),
                             'help': 'instead of --rpy; without both the position alone counts'}),
         (frame_option, 'frame', {'metavar': 'FRAME', 'help': frame_help}),
@@ -71,14 +76,28 @@ def matrix(target: TargetOptions, degrees: bool) -> 'NDArray[Any]':
     T = np.eye(4)
     T[:3, 3] = target.xyz or 0.0
     if target.rpy is not None:
-        T[:3, :3] = pin.rpy.rpyToMatrix(np.radians(target.rpy) if degrees
-                                        else np.array(target.rpy))
+        T[:3, :3] = pin.rpy.rpyToMatrix(np.array(_radians(target.rpy, degrees)))
     elif target.quat is not None:
-        norm = np.linalg.norm(target.quat)
-        if norm < 1e-6:
-            raise BadQuestion('the quaternion of --quat has norm zero')
-        T[:3, :3] = pin.Quaternion(np.array(target.quat) / norm).toRotationMatrix()
+        T[:3, :3] = pin.Quaternion(np.array(_unit(target.quat))).toRotationMatrix()
     return T
+
+
+def _radians(rpy: Sequence[float], degrees: bool) -> list[float]:
+    if degrees:
+        return [math.radians(angle) for angle in rpy]
+    for angle in rpy:
+        if math.isfinite(angle) and abs(angle) > TURN:
+            raise BadQuestion(f'--rpy: {angle:g} rad is more than a full turn; '
+                              'for degrees add --deg')
+    return list(rpy)
+
+
+def _unit(quaternion: Sequence[float]) -> list[float]:
+    """Take off the rounding; any other length is a mistake, as it is for a node."""
+    norm = math.hypot(*quaternion)
+    if abs(norm - 1) > QUATERNION_SLACK:
+        raise BadQuestion(f'the quaternion of --quat has norm {norm:.6g}; it must be 1')
+    return [number / norm for number in quaternion]
 
 
 def weights(target: TargetOptions) -> tuple[float, ...]:
@@ -93,10 +112,11 @@ def notes(targets: Sequence[TargetOptions]) -> list[str]:
     """Say where only a part of the pose counts."""
     found = []
     for target in targets:
+        name = target.tip or 'the default tip'   # only a single target has none
         if target.xyz is None:
-            found.append(f'{target.tip}: orientation only (no --xyz given)')
+            found.append(f'{name}: orientation only (no --xyz given)')
         elif target.rpy is None and target.quat is None:
-            found.append(f'{target.tip}: position only (no --rpy or --quat given)')
+            found.append(f'{name}: position only (no --rpy or --quat given)')
     return found
 
 

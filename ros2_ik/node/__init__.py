@@ -2,16 +2,30 @@
 
 import os
 import signal
+import sys
 
 # A second thread for matrices of ten rows only waits for its turn on a busy machine. Workers,
 # which are forked from what is started here, inherit it.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+USAGE = """\
+usage: ik_node [--ros-args [-p NAME:=VALUE] [--params-file FILE] [-r FROM:=TO] ...]
+
+The inverse-kinematics node, ros2_ik. It waits for a robot on topic robot_description, or takes it
+from the parameter of that name.
+
+  ros2 param list /ros2_ik              its parameters, while it runs
+  ros2 param describe /ros2_ik NAME     what one means
+  ros2_ik --help                        inverse kinematics from the command line, without a node
+"""
 
 
 def main() -> int:
     """Run the node until SIGINT or SIGTERM; gives the exit code."""
     for number in SIGNALS:   # first of all: to start takes two seconds, to end at most one
         signal.signal(number, lambda *_: os._exit(0))
+    if not {'-h', '--help'}.isdisjoint(sys.argv[1:]):
+        print(USAGE, end='')
+        return 0
     from ros2_ik.node.node import run  # late: worker processes come by here without ROS
     return run()

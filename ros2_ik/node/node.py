@@ -66,6 +66,7 @@ from ros2_ik.srv import (
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PATIENCE = 0.5   # time at the end for the answers of open requests [s]
 BRAKING = 2.0    # and for what moves to come to rest [s]
+REMINDER = 5.0   # without a robot for so long, the log says what is waited for [s]
 QUIET = 0.1      # it is the end when so long there has been nothing to answer [s]
 
 
@@ -108,9 +109,20 @@ class IKNode(Node):
             raise ParameterError(wrong)
         self._pool.start()
         self._goal_pool.start()
+        self._reminder = self.create_timer(REMINDER, self._remind,
+                                           clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _now(self) -> int:
         return self.get_clock().now().nanoseconds
+
+    def _remind(self) -> None:
+        """Say once what is waited for."""
+        self._reminder.cancel()
+        if self._parts.description.robot is None:
+            self.get_logger().warning(
+                'waiting for robot_description: nothing to use has come so far on topic '
+                f"'{self.resolve_topic_name('robot_description')}' or as parameter "
+                'robot_description')
 
     def _tell_workers(self, robot: Robot, geometry: tuple[str, str] | None = None) -> None:
         for pool in (self._pool, self._goal_pool):

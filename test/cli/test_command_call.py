@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
+from ros2_ik.core import shipped_robots  # noqa: E402
 from ros2_ik.demo.domain import unused_domain  # noqa: E402
 
 LOCAL = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
@@ -51,6 +52,16 @@ def test_a_frame_stands_where_the_seed_has_it(call, judge):
     assert run.json['targets'][0]['position_error'] < 2e-5
 
 
+def test_home_is_known_of_a_shipped_robot(call, judge):
+    run = call('--fk', '--tip', TCP, '--seed', 'panda_joint2=0.3', 'home', '--json')
+    assert run.code == 0, run.err
+    T = judge('panda', shipped_robots()['panda'].home, TCP, LINK0)
+    assert run.json['poses'][TCP]['xyz'] == pytest.approx(list(T[:3, 3]), abs=1e-8)
+    run = call('--xyz', 0.4, 0.1, 0.5, '--seed', 'home', '--json')
+    assert run.code == 0, run.err
+    assert 'the default tip: position only (no --rpy or --quat given)' in run.json['notes']
+
+
 def test_follow_frames(call, judge):
     run = call('--tip', TCP, '--xyz', 0, 0.2, 0.3, '--frame', 'panda_link3', '--follow-frames',
                '--timeout', 1, '--json')
@@ -85,7 +96,13 @@ def test_forward_kinematics(call, judge):
     (['--tip', TCP, '--xyz', 1, 2, 3, '--group', 'arms'], 'arms'),
     (['--tip', TCP, '--xyz', 1, 2, 3, '--seed', 'joint=1'], "unknown joint 'joint'"),
     (['--tip', TCP], 'needs --xyz'),
+    (['--xyz', 1, 2, 3, '--rpy', 180, 0, 0], 'for degrees add --deg'),
+    (['--xyz', 1, 2, 3, '--quat', 1, 1, 0, 0], 'norm 1.41421'),
+    (['--xyz', 1, 2, 3, '--seed', 'resting'], 'known states: default, home'),
     (['--fk', '--xyz', 1, 2, 3], 'takes none'),
+    (['--fk', '--execute'], 'leave out --execute'),
+    (['--fk', '--allow-collisions', '--select', 'nearest', '--solutions', 2],
+     'leave out --allow-collisions, --select, --solutions'),
     (['--fk', '--tip', 'nothing'], 'nothing'),
 ])
 def test_refusals_come_in_one_line(call, words, hint):

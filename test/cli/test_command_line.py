@@ -12,7 +12,7 @@ HEAVY = {'numpy', 'scipy', 'pinocchio', 'rclpy', 'ros2_ik.core', 'yaml', 'xml.et
 
 
 @pytest.mark.parametrize('words', [[], ['solve'], ['constrained'], ['fk'], ['robots'],
-                                   ['call']])
+                                   ['call'], ['stop']])
 def test_help_has_an_example_and_imports_nothing_heavy(words):
     code = ('import sys; from ros2_ik.cli import main\n'
             f'try: main({[*words, "--help"]})\n'

@@ -54,7 +54,7 @@ def test_reaches_a_pose(process, judge):
 @pytest.mark.parametrize('words', [
     ('--rpy', 30, -20, 100, '--deg'),
     ('--rpy', *np.radians([30, -20, 100])),
-    ('--quat', *(2 * x for x in quaternion(np.radians([30, -20, 100])))),
+    ('--quat', *(1.009 * x for x in quaternion(np.radians([30, -20, 100])))),
 ])
 def test_orientations_mean_what_ros_means(command, judge, words):
     R = rotation(np.radians([30, -20, 100]))
@@ -163,7 +163,14 @@ def test_out_of_reach_is_no_solution(command, planar_arm):
     (['panda', '--xyz', 1, 2, 'nan'], 'not finite'),
     (['panda', '--xyz', 1, 2, '-inf'], 'not finite'),
     (['panda', '--xyz', 1, 2], '--xyz: expected 3 arguments'),
-    (['panda', '--xyz', 1, 2, 3, '--quat', 0, 0, 0, 0], 'norm zero'),
+    (['panda', '--xyz', 1, 2, 3, '--quat', 0, 0, 0, 0], 'norm 0; it must be 1'),
+    (['panda', '--quat', 1, 1, 0, 0], 'norm 1.41421; it must be 1'),
+    (['panda', '--quat', 0, 0, 0, 'inf'], 'norm inf'),
+    (['panda', '--quat', 0, 0, 0, 'nan'], 'not finite'),
+    (['panda', '--rpy', 180, 0, 0], '--rpy: 180 rad is more than a full turn; for'),
+    (['panda', '--rpy', 0, 0, -6.3], '-6.3 rad'),
+    (['panda', '--rpy', 0, 'inf', 0], 'not finite'),
+    (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint1=-90'], "'panda_joint1=-90': -90 rad is"),
     (['panda', '--quat', 0, 0, 0, 1, '--rpy', 0, 0, 0], 'both'),
     (['panda', '--xyz', 1, 2, 3, '--xyz', 1, 2, 3], '--tip each'),
     (['panda', '--xyz', 1, 2, 3, '--rpy', 0, 0, 0, '--weights', 1, 1, 1, 1, 1, -1], 'negative'),

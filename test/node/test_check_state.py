@@ -46,7 +46,8 @@ def test_touching_itself(client):
 def test_outside_the_limits(client):
     response = check(client, HOME | {'panda_joint1': 3.1})
     assert not response.valid and list(response.outside_limits) == ['panda_joint1']
-    assert "joint 'panda_joint1' is outside" in response.message
+    assert ("joint 'panda_joint1' is outside its limits: at 3.1, allowed -2.8973 to 2.8973"
+            in response.message)
     assert check(client, HOME | {'panda_joint1': 3.1}, group='hand').valid
 
 

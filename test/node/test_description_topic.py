@@ -36,6 +36,11 @@ def test_no_robot_yet(client, node):
         assert 'no robot yet' in response.message and 'robot_description' in response.message
 
 
+def test_waiting_is_told_of(client, node):
+    eventually(lambda: 'waiting for robot_description' in node.text, 'a reminder')
+    assert "topic '/robot_description'" in node.text
+
+
 def test_broken_description_while_there_is_none(client, node):
     refused(client, node, '<robot name="x"><link name="a"/>')
     response = client.ik()

@@ -147,6 +147,14 @@ def test_not_a_number_is_no_position(arm):
     assert arm.ik().status == Status.SUCCESS
 
 
+def test_nan_is_told_of(arm, node):
+    def warned():
+        arm.tell({'turn': float('nan')})
+        return f"no finite position for 'turn{arm.suffix}' (nan)" in node.text
+    eventually(warned, 'a warning')
+    assert arm.ik().status == STALE
+
+
 def test_lengths_that_differ(arm, node):
     def warned():
         arm.client.publish('joint_states', JointState(name=[f'turn{arm.suffix}', 'elbow'],

@@ -6,10 +6,13 @@ from types import ModuleType, SimpleNamespace
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, TransformStamped
+from node_harness import eventually
 import pytest
 from sensor_msgs.msg import JointState
 from small_arm import small_arm, SRDF, URDF
 
+from ros2_ik.core import Robot
+from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.free_base import FreeBase
 from ros2_ik.node.state.joint_states import JointStates, MAX_NAMES
@@ -25,6 +28,7 @@ class Log:
 
     def __call__(self, text, **_):
         self.lines.append(text)
+        return True
     error = warning = info = __call__
 
 
@@ -48,6 +52,56 @@ def test_joint_states_have_a_bound():
     assert 'more than' in log.lines[-1]
     states.take(JointState(name=['joint_0_0'], position=[1.5]))   # known ones go on
     assert states.get('joint_0_0').value == 1.5
+
+
+def test_joints_without_a_number_are_told_of_once():
+    log, nan = Log(), float('nan')
+    states = JointStates(log)
+
+    def told(**positions):
+        log.lines.clear()
+        states.take(JointState(name=list(positions), position=list(positions.values())))
+        return log.lines
+    assert "for 'elbow' (nan):" in told(shoulder=1.0, elbow=nan)[0]
+    assert not told(shoulder=1.0, elbow=nan)
+    assert not told(shoulder=1.0)                  # nothing of the elbow is no number either
+    text, = told(shoulder=float('inf'), elbow=nan)
+    assert "for 'shoulder' (inf):" in text
+    assert states.get('shoulder').value == 1.0 and states.get('elbow') is None
+    assert not told(shoulder=1.0, elbow=0.5)
+    text, = told(shoulder=nan, elbow=nan)
+    assert "'shoulder' (nan), 'elbow' (nan)" in text
+    text, = told(**{f'joint_{number}': nan for number in range(7)})
+    assert 'and 2 more' in text
+
+
+def test_a_warning_that_is_held_back_comes_later():
+    passing, lines = [False], []
+    states = JointStates(lambda text: lines.append(text) or passing[0])
+    message = JointState(name=['elbow'], position=[float('nan')])
+    states.take(message)
+    passing[0] = True
+    states.take(message)
+    states.take(message)
+    assert len(lines) == 2
+
+
+# -- collision geometry ---------------------------------------------------------------------
+
+def test_larger_than_the_meshes_is_said_once_if_it_matters():
+    log = Log()
+    geometry = CollisionGeometry(log, lambda *_: None)
+
+    def made(name):
+        log.lines.clear()
+        geometry.make(Robot.load(name), 'hull', 'refuse')
+        eventually(lambda: geometry.usable, 'the geometry')
+        return log.lines
+    assert not made('panda')         # its meshes are hulls
+    text, = made('ur5')
+    assert "robot 'ur5' is up to" in text
+    assert not made('ur5')           # made anew, with an SRDF that came later
+    assert made('xarm7')
 
 
 # -- description ----------------------------------------------------------------------------

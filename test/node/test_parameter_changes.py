@@ -31,6 +31,15 @@ def test_wrong_at_start(name):
     assert words in run.stderr.splitlines()[-1] and 'Traceback' not in run.stderr
 
 
+@pytest.mark.parametrize('argument', ['-h', '--help'])
+def test_usage(argument):
+    run = subprocess.run([f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node', argument],
+                         capture_output=True, text=True, timeout=30)
+    assert run.returncode == 0 and not run.stderr
+    for words in ('usage: ik_node', '--ros-args', 'ros2 param describe', 'ros2_ik --help'):
+        assert words in run.stdout
+
+
 def test_whole_number_for_a_float(start_node, client, panda):
     start_node(max_timeout=2, default_timeout=1)
     client.describe(panda)

@@ -1,5 +1,7 @@
 """Whole scenes and changes through ~/apply_planning_scene: MoveIt's rules, and its traps."""
 
+from copy import deepcopy
+
 from geometry_msgs.msg import TransformStamped
 import pytest
 from scene_harness import (
@@ -102,13 +104,31 @@ def test_a_whole_scene_replaces(client, initial):
     assert 'tool' in held(client)
 
 
-def test_an_empty_matrix_allows_nothing(client):
+def test_an_empty_matrix_allows_nothing(client, panda):
     """Links next to each other that only the SRDF disables are then checked."""
     assert check(client).valid
-    applied(client, PlanningScene())
+    said = applied(client, PlanningScene())
+    count = len(panda.disabled_pairs)
+    assert 'the whole scene was replaced, since is_diff is false' in said
+    assert f'no longer allows {count} of the {count} pairs of links that the SRDF does' in said
+    assert 'is_diff: true' in said
     assert not get(client).allowed_collision_matrix.entry_names
-    applied(client, diff(name='still'))      # a change without a matrix does not bring it back
+    # a change without a matrix does not bring it back
+    assert 'replaced' not in applied(client, diff(name='still'))
     assert not get(client).allowed_collision_matrix.entry_names
+
+
+def test_a_whole_scene_is_said_to_be_one(client, initial, panda):
+    said = applied(client, initial)
+    assert 'the whole scene was replaced' in said and 'no longer' not in said
+    first, second = sorted(panda.disabled_pairs)[0]
+    names = initial.allowed_collision_matrix.entry_names
+    scene = deepcopy(initial)
+    for row, column in ((first, second), (second, first)):
+        entry = scene.allowed_collision_matrix.entry_values[names.index(row)]
+        entry.enabled[names.index(column)] = False
+    said = applied(client, scene)
+    assert 'no longer allows 1 of' in said and f"such as '{first}' and '{second}'" in said
 
 
 def test_a_matrix_in_a_change_replaces_the_whole(client):

@@ -51,6 +51,8 @@ BAD = {
                       Status.FRAME_TRANSFORM_FAILURE, "did you mean 'panda_link"),
     'unknown tip': ({'targets': [target()], 'tips': ['panda_hand_tpc']}, LINK,
                     "did you mean 'panda_hand_tcp'"),
+    'tip of another robot': ({'targets': [target()], 'tips': ['tool0']}, LINK,
+                             'frames); tips of its groups: panda_'),
     'empty tip': ({'targets': [target()], 'tips': ['']}, LINK, "''"),
     'fixed tip': ({'targets': [target()], 'tips': ['panda_link0']}, LINK,
                   "'panda_link0'"),

@@ -24,7 +24,9 @@ def link_name(robot: Robot, name: str, what: str) -> str:
     try:
         robot.frame_id(name)
     except UnknownFrameError as error:
-        raise Refusal(Status.INVALID_LINK_NAME, f'{what}: {error}') from None
+        tips = group_tips(robot, '')
+        some = f'; tips of its groups: {", ".join(tips[:5])}' if tips else ''
+        raise Refusal(Status.INVALID_LINK_NAME, f'{what}: {error}{some}') from None
     return name
 
 

@@ -44,6 +44,8 @@ def changed_scene(known: Known, message: Any, now: Now) -> Known:
     scene = _with_frames(scene, message.fixed_frame_transforms)
     scene = with_attached(scene, message.robot_state, now, 'robot_state.')
     scene = _with_allowed(scene, message)
+    if not message.is_diff:
+        _tell_of_lost_pairs(scene, now)
     scene = _with_padding(scene, message)
     for index, item in enumerate(message.world.collision_objects):
         with blamed(f'world.collision_objects[{index}]'):
@@ -151,6 +153,18 @@ def _with_allowed(scene: Scene, message: Any) -> Scene:
         return scene.with_allowed(AllowedCollisions.from_matrix(
             list(matrix.entry_names), [list(row.enabled) for row in matrix.entry_values],
             list(matrix.default_entry_names), list(matrix.default_entry_values)))
+
+
+def _tell_of_lost_pairs(scene: Scene, now: Now) -> None:
+    """Note if a whole scene, sent by mistake perhaps, takes away what the SRDF allows."""
+    usual = scene.robot.disabled_pairs
+    lost = [pair for pair in usual if not scene.allowed.allowed(*pair)]
+    if lost:
+        first, second = min(lost)
+        now.note(f'its allowed_collision_matrix no longer allows {len(lost)} of the {len(usual)} '
+                 f"pairs of links that the SRDF does, such as '{first}' and '{second}', so "
+                 'neighbouring links may count as touching; is_diff: true changes only what the '
+                 'message names')
 
 
 def _with_padding(scene: Scene, message: Any) -> Scene:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Configuration, Robot, Scene, Status
+from ros2_ik.core import Configuration, Joint, Robot, Scene, Status
 from ros2_ik.node.conversions.contacts import contact_messages, distance_messages
 from ros2_ik.node.conversions.frames import group_name
 from ros2_ik.node.conversions.robot_states import joint_values
@@ -45,7 +45,8 @@ class CheckState:
         needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
         q = parts.state.start(robot, given, needed | moved).q
         header = parts.header(robot.root_frame)
-        response.outside_limits = _outside(robot, q, moved)
+        outside = _outside(robot, q, moved)
+        response.outside_limits = [joint.name for joint in outside]
         if checker is not None:
             names = _names(robot, scene, moved) if request.group else None
             contacts = [c for c in checker.in_collision(q) if _counts((c.first, c.second), names)]
@@ -54,7 +55,7 @@ class CheckState:
                 response.distances = self._distances(request, checker, q, names, header)
         response.valid = not (response.contacts or response.outside_limits)
         response.status = int(Status.SUCCESS)
-        response.message = '; '.join([_sentence(response), *notes, *remarks])
+        response.message = '; '.join([*_sentences(response, outside, q), *notes, *remarks])
 
     def _distances(self, request: Any, checker: Any, q: Any, names: Any, header: Any) -> Any:
         most = min(request.max_distances or USUAL, MOST)
@@ -82,15 +83,16 @@ def _counts(pair: tuple[str, str], names: set[str] | None) -> bool:
     return names is None or not names.isdisjoint(pair)
 
 
-def _outside(robot: Robot, q: np.ndarray, joints: frozenset[str]) -> list[str]:
-    return [joint.name for joint in robot.joints if joint.single and joint.name in joints
+def _outside(robot: Robot, q: np.ndarray, joints: frozenset[str]) -> list[Joint]:
+    return [joint for joint in robot.joints if joint.single and joint.name in joints
             and not joint.lower - SLACK <= q[joint.index] <= joint.upper + SLACK]
 
 
-def _sentence(response: Any) -> str:
+def _sentences(response: Any, outside: list[Joint], q: np.ndarray) -> list[str]:
     said = [f"'{c.contact_body_1}' touches '{c.contact_body_2}', {c.depth:.3g} m deep"
             for c in response.contacts[:3]]
     if len(response.contacts) > 3:
         said.append(f'{len(response.contacts) - 3} more contacts')
-    said += [f"joint '{name}' is outside its limits" for name in response.outside_limits]
-    return '; '.join(said) or 'nothing touches, and all joints are within their limits'
+    said += [f"joint '{joint.name}' is outside its limits: at {q[joint.index]:.7g}, allowed "
+             f'{joint.lower:.7g} to {joint.upper:.7g}' for joint in outside]
+    return said or ['nothing touches, and all joints are within their limits']

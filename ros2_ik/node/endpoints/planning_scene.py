@@ -1,6 +1,6 @@
 """Services ~/apply_planning_scene, ~/get_planning_scene, and topics that change the scene."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 import traceback
 from typing import Any
 
@@ -71,11 +71,12 @@ class PlanningSceneEndpoints:
 
     # -- both -----------------------------------------------------------------------------
 
-    def _whole(self, message: Any) -> tuple[Change, Any]:
-        return lambda known, now: changed_scene(known, message, now), message.robot_state
+    def _whole(self, message: Any) -> tuple[Change, Any, list[str]]:
+        said = [] if message.is_diff else ['the whole scene was replaced, since is_diff is false']
+        return lambda known, now: changed_scene(known, message, now), message.robot_state, said
 
-    def _try(self, change: Change, state: Any) -> tuple[bool, str]:
-        """Change the scene; gives whether it was done, and a sentence for a person."""
+    def _try(self, change: Change, state: Any, said: Iterable[str] = ()) -> tuple[bool, str]:
+        """Change the scene; gives whether it was done, and sentences for a person."""
         try:
             robot = self._parts.robot()
             given: Mapping[str, Any] = {} if state is None else joint_values(state, robot,
@@ -88,7 +89,7 @@ class PlanningSceneEndpoints:
             return False, f'{type(error).__name__}: {error}'
         for note in notes:
             self._parts.log.warning(note)
-        return True, '; '.join([_contents(scene), *notes])
+        return True, '; '.join([_contents(scene), *said, *notes])
 
 
 def _contents(scene: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from ros2_ik.core import collision_checker, IKError, Robot, RobotGeometry, Scene, Status
 from ros2_ik.node.refusal import Refusal
 
+SAID_FROM = 0.01, 1e-3   # overestimates that are worth a line: share [1], distance [m]
 PATIENCE = 2.0   # so long a new robot's geometry is waited for; pieces of meshes take minutes [s]
 
 
@@ -26,6 +27,7 @@ class CollisionGeometry:
         self._wanted: tuple[Robot, tuple[str, str]] | None = None
         self._since, self._fault = 0.0, ''
         self._bodies = 0
+        self._said = ''
         self.left_out: tuple[str, ...] = ()
 
     def make(self, robot: Robot, meshes: str, missing: str) -> None:
@@ -91,11 +93,15 @@ class CollisionGeometry:
             self._ready(robot, options)
 
     def _report(self, robot: Robot, geometry: RobotGeometry) -> None:
-        """Say how much larger than the meshes is what stands for them."""
+        """Say how much larger than the meshes is what stands for them, once for each robot."""
         found = geometry.overestimates()
-        if found:
-            share = max(more.share or 0.0 for more in found.values())
-            name, most = max(found.items(), key=lambda item: item[1].distance)
-            self._log.info(f"what stands for the meshes of robot '{robot.name}' is up to "
-                           f'{100 * share:.0f} % larger than they are, and reaches up to '
-                           f"{100 * most.distance:.1f} cm beyond ('{name}')")
+        share = max((more.share or 0.0 for more in found.values()), default=0.0)
+        name, most = max(((name, more.distance) for name, more in found.items()),
+                         key=lambda item: item[1], default=('', 0.0))
+        if share < SAID_FROM[0] and most < SAID_FROM[1]:
+            return
+        text = (f"what stands for the meshes of robot '{robot.name}' is up to {100 * share:.0f} % "
+                f"larger than they are, and reaches up to {100 * most:.1f} cm beyond ('{name}')")
+        if text != self._said:   # a robot is made anew when its SRDF comes after it
+            self._said = text
+            self._log.info(text)

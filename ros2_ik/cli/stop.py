@@ -1,0 +1,108 @@
+"""`ros2_ik stop`: stop the robot; Ctrl-C of a question that moves it does the same."""
+
+import argparse
+import signal
+import sys
+import time
+from types import FrameType
+from typing import Any, TYPE_CHECKING
+
+from ros2_ik.cli.numbers import positive
+from ros2_ik.cli.question import BadQuestion, Exit
+
+if TYPE_CHECKING:
+    from rclpy.client import Client
+
+    from ros2_ik.cli.node_client import NodeClient
+
+PATIENCE = 2.0   # seconds for the answer
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+EXAMPLE = """examples:
+  ros2_ik stop
+  ros2_ik stop --node /left/ros2_ik"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'stop', help='have a running node stop the robot', epilog=EXAMPLE,
+        description='Have a running node stop all motions that it began, whoever asked for them.',
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--node', default='/ros2_ik', help='full name (default: %(default)s)')
+    parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
+                        help='seconds to wait for the service (default: %(default)g)')
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> Exit:
+    """Stop the robot and print what the node says; returns the exit code."""
+    import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
+    from std_srvs.srv import Trigger
+
+    from ros2_ik.cli.node_client import NodeClient
+    with NodeClient(args.node) as client:
+        service = client.connect(Trigger, 'stop', args.wait)
+        response = client.ask(service, Trigger.Request(), PATIENCE)
+    print(response.message)
+    return Exit.ANSWERED if response.success else Exit.NO_SOLUTION
+
+
+def ask_for_motion(client: 'NodeClient', service: 'Client', request: Any,
+                   patience: float) -> Any:
+    """
+    Give the response to a request that moves the robot; `patience` in seconds.
+
+    Ctrl-C, or another signal to end, has the node stop the robot, says so on stderr and raises
+    KeyboardInterrupt. Raises BadQuestion when no response comes.
+    """
+    from std_srvs.srv import Trigger
+    # before the motion: finding a service takes time that nobody has when the robot should stop
+    stop = client.node.create_client(Trigger, f'{client.name}/stop')
+    with Interrupt() as interrupt:
+        try:
+            return client.ask(service, request, patience, lambda: interrupt.came)
+        except KeyboardInterrupt:
+            print(f'ros2_ik: interrupted: {_stop(client, stop)}', file=sys.stderr)
+            raise
+
+
+def _stop(client: 'NodeClient', service: 'Client') -> str:
+    """Tell the node to stop the robot, and give in words what came of it."""
+    from std_srvs.srv import Trigger
+    end = time.monotonic() + PATIENCE
+    if not client.spin_until(service.service_is_ready, PATIENCE):
+        return (f'the robot could not be told to stop: no service {client.name}/stop within '
+                f'{PATIENCE:g} s; it may still move')
+    told = f'{client.name} was told to stop the robot'
+    try:
+        response = client.ask(service, Trigger.Request(), end - time.monotonic())
+    except BadQuestion:
+        return f'{told}, but did not answer within {PATIENCE:g} s; it may still move'
+    return f'{told}: {"" if response.success else "it failed: "}{response.message}'
+
+
+class Interrupt:
+    """
+    Ctrl-C, or another signal to end, as a flag as long as it is open; a second one counts again.
+
+    For an exception out of a handler can get lost in a destructor.
+    """
+
+    def __init__(self) -> None:
+        self.came = False
+        self._before = {number: signal.getsignal(number) for number in ENDS}
+
+    def __enter__(self) -> 'Interrupt':
+        for number, before in self._before.items():
+            if before is not signal.SIG_IGN:   # as for what a script starts with &
+                signal.signal(number, self._set)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    def _set(self, number: int, frame: FrameType | None) -> None:
+        self.came = True
+        signal.signal(number, self._before[number])

@@ -1,0 +1,39 @@
+"""Joint values as words: what looks like degrees, and home of a robot that a node has."""
+
+import pytest
+
+from ros2_ik.cli.joint_values import read_joint_values, shipped_home
+from ros2_ik.cli.question import BadQuestion
+from ros2_ik.core import Robot, shipped_robots
+
+
+def test_what_looks_like_degrees_is_refused(planar_arm):
+    robot = Robot.from_urdf(planar_arm)
+    with pytest.raises(BadQuestion, match=r"'shoulder=90': 90 rad .* -2 ... 2 rad; .* --deg"):
+        read_joint_values(['shoulder=90'], robot, None, degrees=False)
+    given = read_joint_values(['shoulder=90'], robot, None, degrees=True)
+    assert given['shoulder'] == pytest.approx(1.5707963)
+    # a joint without limits may have turned often; a little outside, and a slide, are no degrees
+    words = ['elbow=90', 'shoulder=2.5', 'lift=90']
+    assert read_joint_values(words, robot, None, degrees=False) == {
+        'elbow': 90, 'shoulder': 2.5, 'lift': 90}
+
+
+@pytest.mark.parametrize('name', ['baxter', 'kinova', 'panda', 'talos', 'ur5'])
+def test_home_goes_by_name_and_joints(name):
+    shipped = shipped_robots()[name]
+    assert shipped_home(shipped.load()) == shipped.home
+
+
+def test_home_of_another_robot_is_not_known(planar_arm):
+    panda = shipped_robots()['panda'].load()
+    other = Robot.from_urdf(panda.urdf.replace('<robot name="panda"', '<robot name="pandas"'))
+    assert other.name == 'pandas' and shipped_home(other) is None
+    assert shipped_home(Robot.from_urdf(planar_arm)) is None
+
+
+def test_home_of_the_srdf_counts():
+    xarm = shipped_robots()['xarm7'].load()
+    assert shipped_home(xarm) is None
+    values = read_joint_values(['home'], xarm, None, degrees=False)
+    assert set(values) == {f'joint{i}' for i in range(1, 8)}
