@@ -84,7 +84,7 @@ def moving(client, start):
     joints = client.joints(live=True)
     before = dict(joints)
     process = start(COMMAND, 'call', '--tip', 'panda_hand_tcp', '--xyz', 0.1, 0.45, 0.4,
-                    '--execute', '--timeout', 5, '--seed', f'{JOINT}={AIM}', '--select', 'nearest')
+                    '--execute', '--timeout', 1, '--seed', f'{JOINT}={AIM}', '--select', 'nearest')
     assert client.spin_until(lambda: abs(joints[JOINT] - before[JOINT]) > 0.02, TIMEOUT), \
         process.poll()
     return process, joints, before

@@ -9,6 +9,8 @@ from goal_processes import goal_clients
 from node_harness import eventually
 import pytest
 
+pytestmark = pytest.mark.slow
+
 LEASE = """<?xml version="1.0" encoding="UTF-8"?>
 <profiles xmlns="http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles">
 <participant profile_name="short_lease" is_default_profile="true"><rtps><builtin>
