@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 import math
 from typing import Any, TYPE_CHECKING
 
+from ros2_ik.cli.numbers import FULL_TURN
 from ros2_ik.cli.question import BadQuestion
 
 if TYPE_CHECKING:
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
 
 HELP = ('joint=value ... [rad, m] (a floating joint: x,y,z,qx,qy,qz,qw), '
         'or the name of a state: home of a shipped robot, or one of the SRDF')
-TURN = math.tau * 1.001    # [rad], with room for rounding
 
 
 def read_joint_values(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
@@ -50,7 +50,7 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float | list[
 
 def _seems_degrees(value: float, joint: 'Joint') -> bool:
     """Whether a value [rad] makes no sense; a joint without limits may have turned often."""
-    return TURN < abs(value) < math.inf and not joint.lower <= value <= joint.upper
+    return FULL_TURN < abs(value) < math.inf and not joint.lower <= value <= joint.upper
 
 
 def shipped_home(robot: 'Robot') -> dict[str, float] | None:

@@ -3,6 +3,8 @@
 import argparse
 import math
 
+FULL_TURN = math.tau * 1.001    # [rad], with room for rounding
+
 
 def positive(text: str) -> float:
     """Take a positive number of seconds, metres or radians, within reason."""

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 import math
 from typing import Any, TYPE_CHECKING
 
+from ros2_ik.cli.numbers import FULL_TURN
 from ros2_ik.cli.question import BadQuestion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TURN = math.tau * 1.001    # [rad], with room for rounding
-QUATERNION_SLACK = 1e-2    # of a norm, as for a node
 
 
 @dataclass
@@ -86,7 +85,7 @@ def _radians(rpy: Sequence[float], degrees: bool) -> list[float]:
     if degrees:
         return [math.radians(angle) for angle in rpy]
     for angle in rpy:
-        if math.isfinite(angle) and abs(angle) > TURN:
+        if math.isfinite(angle) and abs(angle) > FULL_TURN:
             raise BadQuestion(f'--rpy: {angle:g} rad is more than a full turn; '
                               'for degrees add --deg')
     return list(rpy)
@@ -94,6 +93,7 @@ def _radians(rpy: Sequence[float], degrees: bool) -> list[float]:
 
 def _unit(quaternion: Sequence[float]) -> list[float]:
     """Take off the rounding; any other length is a mistake, as it is for a node."""
+    from ros2_ik.node.conversions.poses import QUATERNION_SLACK
     norm = math.hypot(*quaternion)
     if abs(norm - 1) > QUATERNION_SLACK:
         raise BadQuestion(f'the quaternion of --quat has norm {norm:.6g}; it must be 1')

@@ -95,6 +95,28 @@ def domain() -> Iterator[str]:
 
 
 @pytest.fixture
+def in_domain(domain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what this process starts, or asks, be in the domain of the demo."""
+    for name, value in (LOCAL | {'ROS_DOMAIN_ID': domain}).items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def set_parameter() -> Callable[[Any, str, float], None]:
+    """Set a number among the parameters of the node of a NodeClient."""
+    from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+    from rcl_interfaces.srv import SetParameters
+
+    def put(client: Any, name: str, number: float) -> None:
+        service = client.connect(SetParameters, 'set_parameters', 60.0)
+        value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=number)
+        request = SetParameters.Request(parameters=[Parameter(name=name, value=value)])
+        result, = client.ask(service, request, 60.0).results
+        assert result.successful, result.reason
+    return put
+
+
+@pytest.fixture
 def planar_arm(tmp_path: Path) -> Path:
     """Give a URDF file."""
     path = tmp_path / 'planar arm.urdf'

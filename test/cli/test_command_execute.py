@@ -5,37 +5,24 @@ import pytest
 import yaml
 
 pytest.importorskip('rclpy')
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
-from rcl_interfaces.srv import SetParameters  # noqa: E402
-
 from ros2_ik.cli.node_client import NodeClient  # noqa: E402
 from ros2_ik.core import shipped_robots  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures('in_domain')
 
 LINK0, TCP = 'panda_link0', 'panda_hand_tcp'
 BACK = [0, 0, -0.04]   # in the frame of the tool: it moves away from where it stood
 REFUSED = 'INVALID_GOAL_CONSTRAINTS'   # by max_jump
 
 
-@pytest.fixture(autouse=True)
-def in_domain(domain, monkeypatch):
-    """Ask the node of the demo."""
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    monkeypatch.setenv('ROS_DOMAIN_ID', domain)
-
-
 @pytest.fixture
-def no_jump():
+def no_jump(set_parameter):
     """Let the node refuse every motion, for the time of a test."""
-    def set_max_jump(value):
-        with NodeClient('/ros2_ik') as client:
-            service = client.connect(SetParameters, 'set_parameters', 20.0)
-            value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
-            request = SetParameters.Request(parameters=[Parameter(name='max_jump', value=value)])
-            result, = client.ask(service, request, 20.0).results
-            assert result.successful, result.reason
-    set_max_jump(1e-3)
+    with NodeClient('/ros2_ik') as client:
+        set_parameter(client, 'max_jump', 1e-3)
     yield
-    set_max_jump(0.0)
+    with NodeClient('/ros2_ik') as client:
+        set_parameter(client, 'max_jump', 0.0)
 
 
 @pytest.fixture

@@ -10,10 +10,9 @@ import threading
 import pytest
 
 pytest.importorskip('rclpy')
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
-from rcl_interfaces.srv import SetParameters  # noqa: E402
-
 from ros2_ik.cli.node_client import NodeClient  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures('in_domain')
 
 COMMAND = Path(__file__).parents[2] / 'scripts' / 'ros2_ik'
 TIMEOUT = 60.0   # generous: the machine may be busy
@@ -39,23 +38,11 @@ rclpy.spin(node)
 """
 
 
-@pytest.fixture(autouse=True)
-def in_domain(domain, monkeypatch):
-    """Ask the node of the demo."""
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    monkeypatch.setenv('ROS_DOMAIN_ID', domain)
-
-
 @pytest.fixture
-def client():
+def client(set_parameter):
     """Give a client of the node, which goes slowly."""
     with NodeClient('/ros2_ik') as client:
-        service = client.connect(SetParameters, 'set_parameters', TIMEOUT)
-        value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=SLOW)
-        request = SetParameters.Request(
-            parameters=[Parameter(name='velocity_scaling', value=value)])
-        result, = client.ask(service, request, TIMEOUT).results
-        assert result.successful, result.reason
+        set_parameter(client, 'velocity_scaling', SLOW)
         yield client
 
 

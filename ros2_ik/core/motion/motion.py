@@ -74,12 +74,11 @@ class Motion:
         return cls(joints, duration, lambda time: MotionState(course(time), speed(time),
                                                               change(time)))
 
-    def then(self, other: 'Motion', switch: float, start: float = 0.0) -> 'Motion':
-        """Give this motion from `start` [s] on, and from `switch` on another of these joints."""
+    def then(self, other: 'Motion', switch: float) -> 'Motion':
+        """Give this motion, and from `switch` [s] on another one of these joints."""
         def state(time: float) -> MotionState:
-            time += start
             return self.at(time) if time < switch else other.at(time - switch)
-        return Motion(self.joints, switch - start + other.duration, state)
+        return Motion(self.joints, switch + other.duration, state)
 
     def rest(self, start: float) -> 'Motion':
         """Give what is left of this motion `start` [s] after its begin."""

@@ -105,8 +105,7 @@ class CollisionChecker:
     @cached_property
     def moving_joints(self) -> frozenset[str]:
         """Names of the joints that move something that is checked."""
-        first, second = self._carrying[self._pairs[:, 0]], self._carrying[self._pairs[:, 1]]
-        moved = np.abs(first - second).sum(axis=0)
+        moved = np.abs(self._moves).sum(axis=0)
         reduction = follower_reduction(self.robot)
         columns = np.flatnonzero(moved if reduction is None else moved @ reduction)
         return frozenset(joint.name for joint in self.robot.joints if any(
@@ -148,7 +147,7 @@ class CollisionChecker:
                         if self._data.collisionResults[k].isCollision())
 
     def _contact(self, k: int) -> Contact:
-        first, second = (self._items[i].name for i in self._pairs[k].tolist())
+        first, second = self._names[k]
         pin.computeDistance(self._model, self._data, k)
         result = self._data.distanceResults[k]
         point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2

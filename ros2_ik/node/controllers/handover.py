@@ -65,7 +65,8 @@ class Handover:
         late = AHEAD + (lag(self._trip.robot, self._trip.joints, self.at, self._measured) or 0.0)
         if any(controller.immediate for controller in self._trip.controllers):
             late = 0.0
-        return way.then(motion, lead, max(now - begin - late, 0.0))
+        way = way.rest(max(now - begin - late, 0.0))
+        return way.then(motion, way.duration)
 
     def _behind(self, wanted: MotionState) -> np.ndarray:
         return offset(self._trip.robot, self._trip.joints, wanted.position,

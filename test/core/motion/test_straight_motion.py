@@ -200,7 +200,7 @@ def test_parts_and_splices(load):
     first = straight_motion(robot, ARM, HOME, goal, LIMITS)
     here = first.at(0.2)
     second = straight_motion(robot, ARM, here.position, HOME, LIMITS, here.velocity)
-    both = first.then(second, 0.2, start=0.1)
+    both = first.rest(0.1).then(second, 0.1)
     assert both.duration == pytest.approx(0.1 + second.duration)
     assert np.allclose(both.at(0.05).position, first.at(0.15).position)
     assert np.allclose(both.at(0.3).position, second.at(0.2).position)
