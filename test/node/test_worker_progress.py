@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from ros2_ik.core import Budget, IKProblem, PoseTarget, Search, Status
+from ros2_ik.core import Budget, IKProblem, PoseTarget, Search, Solver, Status
 from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Result
 from ros2_ik.node.workers.serve import TELL
 
@@ -41,10 +41,11 @@ def test_tells_of_watched_ones_only(pipe, worker, panda):
     assert restarts == sorted(restarts) and not told[-1].solution.success
 
 
-class Patient:
+class Patient(Solver):
     """In the place of a solver: an attempt goes on for ever, unless it is interrupted."""
 
     def __init__(self, solver, begun):
+        super().__init__(solver.problem)
         self._solver, self._begun = solver, begun
 
     def attempt(self, start, budget):

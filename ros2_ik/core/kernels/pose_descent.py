@@ -120,7 +120,7 @@ def _step(x, A, g, lower, upper, work, d, held):
 @numba.njit('Tuple((f8, i8, i8))(f8[::1], f8[:,:,::1], f8[::1], i8[::1], f8[::1], f8[::1],'
             'i8[::1], f8[:,:,::1], f8[:,:,::1], b1[::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1],'
             'f8, i8, i8, f8)', cache=True, nogil=True)
-def descend(x, before, rotary, column, multiplier, offset, first, after, targets, whole, weights,
+def _descend(x, before, rotary, column, multiplier, offset, first, after, targets, whole, weights,
             bounds, lower, upper, damping, limit, patience, drop):
     """
     Descend from x (n,), which is left at the best values seen.
@@ -185,3 +185,27 @@ def descend(x, before, rotary, column, multiplier, offset, first, after, targets
             A[a, a] += damping * min(total, 100.0) + 1e-10
         _step(x, A, g, lower, upper, work, d, held)
         iteration += 1
+
+
+@numba.njit('Tuple((f8, i8, i8, i8, i8))(f8[:,::1], f8[:,:,::1], f8[::1], i8[::1], f8[::1],'
+            'f8[::1], i8[::1], f8[:,:,::1], f8[:,:,::1], b1[::1], f8[:,::1], f8[:,::1], f8[::1],'
+            'f8[::1], f8, i8, f8, i8, f8)', cache=True, nogil=True)
+def descend(starts, before, rotary, column, multiplier, offset, first, after, targets, whole,
+            weights, bounds, lower, upper, damping, limit, most, patience, drop):
+    """
+    Descend from one of `starts` (k, n) after another until one arrives, or `most` iterations.
+
+    See _descend; the rows that were used are left at their best values. Gives the squared error
+    of the best row, its exit flag and its number, the number of iterations and of rows used.
+    """
+    best, best_flag, best_row, iterations = np.inf, 0, 0, 0
+    for row in range(len(starts)):
+        total, done, flag = _descend(
+            starts[row], before, rotary, column, multiplier, offset, first, after, targets, whole,
+            weights, bounds, lower, upper, damping, min(limit, most - iterations), patience, drop)
+        iterations += done
+        if row == 0 or flag == CONVERGED or total < best:
+            best, best_flag, best_row = total, flag, row
+        if flag == CONVERGED or iterations >= most:
+            return best, best_flag, best_row, iterations, row + 1
+    return best, best_flag, best_row, iterations, len(starts)

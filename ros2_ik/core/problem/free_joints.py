@@ -18,7 +18,8 @@ class FreeJoints:
     `indices` (n,) are their places in q, `columns` (m,) in the tangent space; `place` and
     `column` the same as a slice where they stand in a row, for a view costs nothing. `lower` and
     `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
-    where limits are off; `bounds` the same for all of q, (nq,) each.
+    where limits are off; `bounds` the same for all of q, (nq,) each. `drawn` are the places in q
+    of all but the floating ones.
     """
 
     def __init__(self, robot: Robot, names: tuple[str, ...], limited: bool = True) -> None:
@@ -37,6 +38,7 @@ class FreeJoints:
         self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)
         self.is_locked = np.ones(robot.nq, dtype=bool)
         self.is_locked[self.indices] = False
+        self.drawn = _flat((j.index, j.size) for j in self.joints if j.kind != 'floating')
         self.turnable = _flat((j.index, 1) for j in self.joints if _turnable(j, robot))
 
 

@@ -11,8 +11,9 @@ from ros2_ik.core.kernels.chains import Chain, chain_to
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.pose_rows import stacked_weights
 
-# values (n,), moved in place; most iterations -> squared error, iterations, exit flag
-Descent: TypeAlias = Callable[[Array, int], tuple[float, int, int]]
+# starts (k, n), moved in place; most iterations of one and of all -> squared error, exit flag and
+# row of the best, iterations and rows used
+Descent: TypeAlias = Callable[[Array, int, int], tuple[float, int, int, int, int]]
 
 
 def compiled_descent(problem: IKProblem, damping: float, give_up_after: int, drop: float,
@@ -40,9 +41,10 @@ def compiled_descent(problem: IKProblem, damping: float, give_up_after: int, dro
     arrays = (*_joined(chains), targets, whole, weights, bounds, problem.free.lower,
               problem.free.upper)
 
-    def run(x: Array, limit: int) -> tuple[float, int, int]:
-        result: tuple[float, int, int] = descend(x, *arrays, damping, limit, give_up_after, drop)
-        return result
+    def run(starts: Array, limit: int, most: int) -> tuple[float, int, int, int, int]:
+        found: tuple[float, int, int, int, int] = descend(starts, *arrays, damping, limit, most,
+                                                          give_up_after, drop)
+        return found
     return run
 
 

@@ -14,26 +14,26 @@ class Starts:
 
     def __init__(self, problem: IKProblem, seed: Array) -> None:
         self._problem, self._seed = problem, seed
-        self._single = np.array([j.index + i for j in problem.free.joints if j.kind != 'floating'
-                                 for i in range(j.size)], dtype=np.intp)
-        self._low, high = (limit[self._single] for limit in problem.robot.sampling_limits(seed))
-        self._span = high - self._low
+        low, high = problem.robot.sampling_limits(seed)
+        self._drawn = problem.free.drawn
+        self._low, self._span = low[self._drawn], (high - low)[self._drawn]
         self._floating = [j for j in problem.free.joints if j.kind == 'floating']
 
-    def random(self, generator: np.random.Generator) -> Array:
+    def random(self, generator: np.random.Generator, count: int) -> Array:
         """
-        Draw a start (nq,) uniformly within the limits.
+        Draw starts (count, nq) uniformly within the limits.
 
         A joint without limits is drawn within pi of the seed, a floating one within a metre of
         it at any orientation.
         """
-        q = self._problem.start.copy()
-        q[self._single] = self._low + self._span * generator.random(len(self._single))
+        q = np.tile(self._problem.start, (count, 1))
+        q[:, self._drawn] = self._low + self._span * generator.random((count, len(self._drawn)))
         for joint in self._floating:
             place = slice(joint.index, joint.index + 3)
-            q[place] = self._seed[place] + generator.uniform(-1, 1, 3)
-            quaternion = generator.normal(size=4)
-            q[joint.index + 3:joint.index + 7] = quaternion / np.linalg.norm(quaternion)
+            q[:, place] = self._seed[place] + generator.uniform(-1, 1, (count, 3))
+            quaternion = generator.normal(size=(count, 4))
+            q[:, joint.index + 3:joint.index + 7] = quaternion / np.linalg.norm(
+                quaternion, axis=1, keepdims=True)
         return q
 
 

@@ -30,6 +30,7 @@ from ros2_ik.core.solvers.travel import pack, unpack
 
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
 TURNS = ('seed', 'lower')
+DOUBT = 2      # so many answers that touch make one ask whether all must, which takes longer
 SAME = 1e-2    # answers closer than this in every joint [rad, m] are one
 
 
@@ -98,6 +99,7 @@ class Search:
         self.options = dict(options or {})
         self._seeds = _seeds(problem, seeds)
         self._random: Any = random_state
+        self._drawn: Array = np.empty((0, problem.robot.nq))   # random starts not used so far
         self.attempts = self.iterations = 0
         self.accepted: list[Candidate] = []
         self.best: Candidate | None = None
@@ -162,8 +164,10 @@ class Search:
         return self.finished
 
     def _attempt(self) -> None:
-        attempt = self._solver.attempt(self._next_start(), self.budget)
-        self.attempts += 1
+        starts = self._next_starts()
+        attempt, used = self._solver.attempt_in_turn(starts, self.budget)
+        self._drawn = starts[used:]
+        self.attempts += used
         self.iterations += attempt.iterations
         # one that cannot begin counts, too: else a bound on iterations would bound nothing
         self.budget.iterations -= attempt.iterations or (not attempt.reached)
@@ -176,13 +180,17 @@ class Search:
         if self.budget.progress and self.best:
             self.budget.progress(math.sqrt(self.best.attempt.error), self.attempts)
 
-    def _next_start(self) -> Array:
+    def _next_starts(self) -> Array:
+        """Give the next seed, or some random starts (k, nq)."""
         if self.attempts < len(self._seeds):
-            return within_limits(self.problem, self._seeds[self.attempts])
+            return within_limits(self.problem, self._seeds[self.attempts])[None]
+        if len(self._drawn):
+            return self._drawn
         if self._starts is None:
             self._starts = Starts(self.problem, self._seeds[0])
             self._random = np.random.default_rng(self._random)
-        return self._starts.random(self._random)
+        count = 1 if self.budget.progress else self._solver.at_once    # it hears of each
+        return self._starts.random(self._random, count)
 
     def _judge(self, attempt: Attempt, better: bool) -> None:
         q = chosen_turns(self.problem, attempt.q, self._seeds[0], self.turns)
@@ -203,8 +211,9 @@ class Search:
         assert checker is not None
         if len(self.touching) < 8:
             self.touching.append(touching.q)
-        if self._clearance is None:
+        if len(self.touching) == (DOUBT if self.allow_restarts else 1):
             self.tip_contacts = tip_contacts(self.problem, checker)
+        if self._clearance is None:
             self._clearance = Clearance(self.problem, checker, self._solver,
                                         self.allow_restarts)
         if self.tip_contacts or (self.select == 'first' and self.budget.over()):

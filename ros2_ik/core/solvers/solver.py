@@ -41,11 +41,13 @@ class Solver(ABC):
 
     Made for one problem, so that what can be prepared is prepared once. Options are keyword
     arguments of __init__. Knows nothing of restarts, selection or collisions, and claims no
-    success: acceptance does. `kinds` are the parts of a problem that it can use.
+    success: acceptance does. `kinds` are the parts of a problem that it can use, `at_once` how
+    many starts it is best given in turn.
     """
 
     name: ClassVar[str]
     kinds: ClassVar[frozenset[str]] = frozenset(('targets',))
+    at_once: int = 1
 
     def __init__(self, problem: IKProblem) -> None:
         self.problem = problem
@@ -57,6 +59,14 @@ class Solver(ABC):
     @abstractmethod
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,) until a target is reached, stalled or the budget is over."""
+
+    def attempt_in_turn(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
+        """
+        Descend from the first of `starts` (k, nq), or from one after another until one arrives.
+
+        Gives the best end, with the iterations of all, and how many starts were used.
+        """
+        return self.attempt(starts[0], budget), 1
 
 
 _SOLVERS: dict[str, type[Solver]] = {}

@@ -1,39 +1,70 @@
-"""Pickling without the robot, which the other process has."""
+"""
+Pickling for another process, which has the robot and keeps the last checkers it was sent.
 
+By dispatch tables: a `persistent_id` in Python would be called for each of a thousand items.
+"""
+
+import copyreg
+from functools import lru_cache
 import io
 import pickle
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ros2_ik.core.robot import Robot
+from ros2_ik.core.scene import CollisionChecker
 
-_ROBOT = 'the robot'
-
-
-class _Pickler(pickle.Pickler):
-    def __init__(self, file: io.BytesIO, robot: Robot) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self._key = robot.key
-
-    def persistent_id(self, item: Any) -> str | None:
-        return _ROBOT if isinstance(item, Robot) and item.key == self._key else None
+_packed: WeakKeyDictionary[CollisionChecker, bytes] = WeakKeyDictionary()
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, robot: Robot) -> None:
-        super().__init__(file)
+    def __init__(self, data: bytes, robot: Robot) -> None:
+        super().__init__(io.BytesIO(data))
         self._robot = robot
 
-    def persistent_load(self, pid: str) -> Robot:
-        return self._robot
+    def find_class(self, module: str, name: str) -> Any:
+        """Fill in what was left out."""
+        if (module, name) == (__name__, _the_robot.__name__):
+            return lambda: self._robot
+        if (module, name) == (__name__, _the_checker.__name__):
+            return lambda data: _checker(data, self._robot)
+        return super().find_class(module, name)
+
+
+def _the_robot() -> Robot:
+    """Stand for the robot in a pickle."""
+    raise pickle.UnpicklingError('only unpack() can read this: the robot is left out')
+
+
+def _the_checker(data: bytes) -> CollisionChecker:
+    """Stand for a checker in a pickle."""
+    raise pickle.UnpicklingError('only unpack() can read this: the robot is left out')
+
+
+@lru_cache(maxsize=4)
+def _checker(data: bytes, robot: Robot) -> CollisionChecker:
+    make, arguments = unpack(data, robot)
+    checker: CollisionChecker = make(*arguments)
+    return checker
 
 
 def pack(value: Any, robot: Robot) -> bytes:
-    """Pickle a value in which `robot` may occur anywhere."""
+    """Pickle a value in which `robot`, and checkers of it, may occur anywhere."""
+    def robot_of(item: Robot) -> tuple[Any, ...]:
+        return (_the_robot, ()) if item.key == robot.key else item.__reduce__()
+
+    def checker_of(item: CollisionChecker) -> tuple[Any, ...]:
+        if item not in _packed:    # it does not change, and its scene takes longer than all else
+            _packed[item] = pack(item.__reduce__(), robot)
+        return _the_checker, (_packed[item],)
     file = io.BytesIO()
-    _Pickler(file, robot).dump(value)
+    pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = {**copyreg.dispatch_table, Robot: robot_of,
+                              CollisionChecker: checker_of}
+    pickler.dump(value)
     return file.getvalue()
 
 
 def unpack(data: bytes, robot: Robot) -> Any:
     """Undo `pack` in a process with a robot of its own."""
-    return _Unpickler(io.BytesIO(data), robot).load()
+    return _Unpickler(data, robot).load()

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+import math
 import time
 from typing import Any
 
@@ -13,7 +14,7 @@ from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.parts import Parts
 from ros2_ik.node.workers.member import Done, UnansweredError
 
-BUSY = 5e-4   # computing time of a search beside others: one attempt, or several compiled [s]
+TURNS = 2   # of a search beside others: from its seed, and from a few starts, or one uncompiled
 
 Wait = Callable[[Callable[[Done], None]], Awaitable[IKSolution]]
 
@@ -50,8 +51,8 @@ class ComputeIK:
     async def _run(self, search: Search) -> IKSolution:
         parameters, pool = self._parts.parameters, self._parts.pool
         # while there are long searches, many more may be about to come
-        seconds = min(parameters.inline_time, BUSY) if pool.open_jobs else parameters.inline_time
-        if _is_short(search) and _run_for(search, seconds):
+        turns = TURNS if pool.open_jobs else math.inf
+        if _is_short(search) and _run_for(search, parameters.inline_time, turns):
             return search.solution()
         if pool.open_jobs < parameters.max_pending:
             return await self._continued(search)
@@ -75,14 +76,15 @@ def _is_short(search: Search) -> bool:
     return search.problem.kinds <= {'targets'} and not search.options
 
 
-def _run_for(search: Search, seconds: float) -> bool:
+def _run_for(search: Search, seconds: float, turns: float) -> bool:
     """
-    Run a search for a computing time; gives whether it is finished.
+    Run a search for a computing time, and at most so many turns; gives whether it is finished.
 
     By the clock on the wall a busy machine would leave hardly an attempt to each request.
     """
     end = time.thread_time() + seconds
     while not search.run(seconds=0):
-        if time.thread_time() >= end:
+        turns -= 1
+        if turns <= 0 or time.thread_time() >= end:
             return False
     return True

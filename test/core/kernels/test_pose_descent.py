@@ -156,3 +156,27 @@ def test_cache_of_a_read_only_home(monkeypatch, tmp_path):
     folder = Path(__import__('os').environ['NUMBA_CACHE_DIR'])
     assert folder.is_dir() and tmp_path not in folder.parents
     folder.rmdir()
+
+
+def test_starts_in_turn(load, compiled):
+    """They end as each by itself would, up to the first that arrives, and stay as they were."""
+    robot = load('panda')
+    generator = np.random.default_rng(5)
+    seen = set()
+    for _ in range(60):
+        problem = IKProblem(robot, targets_at(robot, ['panda_hand'], robot.random_q(generator)))
+        solver = LevenbergMarquardt(problem)
+        starts = np.array([robot.random_q(generator) for _ in range(solver.at_once)])
+        given = starts.copy()
+        each = [solver.attempt(start, Budget()) for start in starts]
+        first = next((i for i, one in enumerate(each) if one.reached), len(each) - 1)
+        best = min(each[:first + 1], key=lambda one: (not one.reached, one.error))
+        attempt, used = solver.attempt_in_turn(starts, Budget())
+        assert used == first + 1 and np.array_equal(starts, given)
+        assert np.array_equal(attempt.q, best.q) and attempt.exit_flag is best.exit_flag
+        assert attempt.iterations == sum(one.iterations for one in each[:used])
+        seen.add((used, attempt.reached))
+        bound = each[0].iterations + 2
+        short, used = solver.attempt_in_turn(starts, Budget(iterations=bound))
+        assert short.iterations <= bound and used <= 2
+    assert len(seen) > 3

@@ -174,7 +174,7 @@ def test_joints_at_rest_stay_where_they_are(load):
 
 @pytest.mark.parametrize('name', TIPS)
 def test_a_target_inside_the_table(name, load):
-    """It is known after one look that the hand cannot be there."""
+    """It is known after two answers that the hand cannot be there."""
     robot, tip = load(name), TIPS[name]
     T = pose((0.6, 0.1, 0.1), (np.pi, 0, 0))
     scene = Scene(robot).add(SceneObject('table', [Box([0.6, 0.9, 0.4])], pose((0.7, 0.1, 0.1))))
@@ -185,7 +185,7 @@ def test_a_target_inside_the_table(name, load):
     assert solution.status is Status.GOAL_IN_COLLISION and solution.q is None
     names = {names for contact in solution.contacts for names in (contact.first, contact.second)}
     assert 'table' in names and 'table' in solution.message and 'table' in solution.explain()
-    assert solution.restarts <= 3 and solution.seconds < 1.0
+    assert solution.restarts <= 8 and solution.seconds < 1.0
 
 
 def test_what_blocks_every_answer_is_named():
