@@ -74,7 +74,7 @@ def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     off = (rotation - R).reshape(-1)
     # written so that NaN fails, too
     if not (math.sqrt(off @ off) <= 1e-4 and T[3].tolist() == [0, 0, 0, 1]
-            and np.abs(T[:3, 3]).max() <= FARTHEST):
+            and all(abs(value) <= FARTHEST for value in T[:3, 3].tolist())):
         raise fault(f'{what} is no rigid transformation: {_fault(T)}')
     return pin.SE3(rotation, T[:3, 3])
 

@@ -95,10 +95,10 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
     locked = problem.free.is_locked
-    moved = locked & (q != problem.start)
-    outside = ~locked & ((q < problem.lower) | (q > problem.upper))
-    return [_joint_violation(problem, q, int(i), bool(moved[i]))
-            for i in np.flatnonzero(moved | outside)]
+    wrong = np.where(locked, q != problem.start, (q < problem.lower) | (q > problem.upper))
+    if not wrong.any():
+        return []
+    return [_joint_violation(problem, q, int(i), bool(locked[i])) for i in np.flatnonzero(wrong)]
 
 
 def _joint_violation(problem: IKProblem, q: Array, index: int, moved: bool) -> Violation:

@@ -60,6 +60,7 @@ class Robot:
             elements[base_joint] = JointElement(base_joint, kind, self.root_frame, tree.root)
         self.mimics = find_followers(tree)
         self.joints = read_joints(self.model, elements)
+        self._floating = [joint for joint in self.joints if joint.kind == 'floating']
         self.nq, self.nv = int(self.model.nq), int(self.model.nv)
         self._set_limits()
         self.passive_joints = semantics.passive_joints
@@ -243,9 +244,8 @@ class Robot:
                                                                       f"joint '{name}'")
         else:
             q = _floats(values, self.nq, 'q')
-        for joint in self.joints:
-            if joint.kind == 'floating':
-                _normalise(q[joint.index + 3:joint.index + 7], joint.name)
+        for joint in self._floating:
+            _normalise(q[joint.index + 3:joint.index + 7], joint.name)
         return q
 
     def to_joints(self, q: Array, names: Iterable[str] | None = None) -> dict[str, Any]:

@@ -118,7 +118,8 @@ def _targets(robot: Robot, tip: Any, target: Any, relative_to: Any, weights: Any
         raise InvalidTargetError(f'tip must be a name, or a list of names with a list of targets, '
                                  f'not {tip!r} and a {type(target).__name__}')
     if len(tips) != len(poses):
-        raise InvalidTargetError(f'{len(tips)} tips but {len(poses)} targets')
+        raise InvalidTargetError(f'tips: {len(tips)}, targets: {len(poses)}; valid: as many of '
+                                 'these as of those')
     frames = _each(relative_to, len(tips), 'relative_to', several and _is_list(relative_to))
     if matlab_weights is None:
         rows = _each(weights, len(tips), 'weights', several and _is_nested(weights))

@@ -89,7 +89,8 @@ def _tips(names: Sequence[str], count: int, robot: Robot, group: str,
     if not names and count == 1:
         return (default_tip(robot, group, defaults),)
     if len(names) != count:
-        raise Refusal(Status.INVALID_LINK_NAME, f'{len(names)} tips but {count} targets')
+        raise Refusal(Status.INVALID_LINK_NAME,
+                      f'tips: {len(names)}, targets: {count}; valid: as many of these as of those')
     return tuple(link_name(robot, name, 'tips') for name in names)
 
 
