@@ -5,6 +5,7 @@ from typing import Any
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import ExitFlag, IKProblem, Status, Verdict
+from ros2_ik.core.solvers.reach import out_of_reach
 
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
 
@@ -55,7 +56,8 @@ def message(search: Any, status: Status, verdict: Verdict, seconds: float) -> st
     return {Status.PREEMPTED: f'cancelled {after}: ',
             Status.APPROXIMATE: f'only an approximate solution found {after}: ',
             Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: ',
-            }.get(status, f'no solution found {after}: ') + _off(verdict)
+            }.get(status, f'no solution found {after}: ') + '; '.join(
+                [_off(verdict), *out_of_reach(search.problem)])
 
 
 def _blocked(search: Any) -> str:

@@ -1,0 +1,37 @@
+"""Targets that are further away than a tip can get."""
+
+import numpy as np
+
+from ros2_ik.core.kernels.chains import chain_to
+from ros2_ik.core.problem import IKProblem, PoseTarget
+
+
+def out_of_reach(problem: IKProblem) -> list[str]:
+    """
+    Say which targets no joint values reach, for being too far away.
+
+    That is shown by the length of the stretched chain: of all that lies between the first joint
+    that may move and the tip, taken as one straight line. Nearer targets may be out of reach, too.
+    """
+    found = (_too_far(problem, target) for target in problem.targets)
+    return [text for text in found if text]
+
+
+def _too_far(problem: IKProblem, target: PoseTarget) -> str:
+    if target.relative_to is not None or not target.counted[:3].all():
+        return ''
+    chain = chain_to(problem.robot, target.tip, problem.joint_names, problem.start)
+    if chain is None:       # a base that moves about
+        return ''
+    lower, upper = (chain.multiplier * limit[chain.column] + chain.offset
+                    for limit in (problem.free.lower, problem.free.upper))
+    travel = np.where(chain.rotary > 0, 0.0, np.maximum(np.abs(lower), np.abs(upper)))
+    links = [*chain.before[1:, :3, 3], chain.after[:3, 3]]
+    longest = float(travel.sum() + np.linalg.norm(links, axis=1).sum())
+    away = float(np.linalg.norm(target.function.reference.translation - chain.before[0, :3, 3]))
+    if not away > longest + target.position_tolerance:
+        return ''
+    column = problem.free.columns[chain.column[0]]
+    joint = next(j.name for j in problem.free.joints if j.velocity_index == column)
+    return (f"it is out of reach: {away:.4g} m from '{joint}', from where '{target.tip}' gets no "
+            f'further than {longest:.4g} m')

@@ -1,0 +1,60 @@
+"""What is said to be out of reach is, and what can be reached is never said to be."""
+
+import numpy as np
+import pytest
+
+from ros2_ik.core import Configuration, IKProblem, PoseTarget, solve_pose, Status
+from ros2_ik.core.solvers.reach import out_of_reach
+
+TIPS = {'panda': 'panda_hand_tcp', 'ur5': 'tool0', 'baxter': 'left_gripper',
+        'talos': 'gripper_left_base_link'}
+SMALL = ('gantry', 'scara', 'mimic_chain', 'one_joint', 'no_limits', 'turntable', 'planar_2r')
+
+
+def far(distance):
+    T = np.eye(4)
+    T[:3, 3] = np.array([1, 2, -2]) / 3 * distance
+    return T
+
+
+@pytest.mark.parametrize('name', [*TIPS, *SMALL])
+def test_where_a_tip_has_been_is_within_reach(name, load, small):
+    robot, tip = (load(name), TIPS[name]) if name in TIPS else (small(name), 'tip')
+    generator = np.random.default_rng(1)
+    for _ in range(300):
+        q = robot.random_q(generator)
+        T = Configuration(robot, q).transform(tip)
+        locked = sorted(generator.choice(robot.joint_names, len(robot.joint_names) // 3))
+        if not robot.moving_joints(tip) - robot.passive_joints - set(locked):
+            continue
+        problem = IKProblem(robot, PoseTarget(tip, T, position_tolerance=1e-9), start=q,
+                            locked=locked)
+        assert not out_of_reach(problem)
+
+
+def test_the_stretched_arm(small):
+    """Two links of 1 m and 0.8 m; the bound is met where they are in line."""
+    robot = small('planar_2r')
+    reach = np.linalg.norm(Configuration(robot, [0.3, 0.0]).transform('tip')[:3, 3])
+    assert not out_of_reach(IKProblem(robot, PoseTarget('tip', far(reach))))
+    text, = out_of_reach(IKProblem(robot, PoseTarget('tip', far(reach + 1e-3))))
+    assert f'{reach:.4g} m' in text and "'tip'" in text and f"'{robot.joint_names[0]}'" in text
+
+
+def test_it_is_said(load):
+    robot = load('panda')
+    solution = solve_pose(robot, 'panda_hand_tcp', far(3.0), max_iterations=50)
+    assert solution.status is Status.NO_IK_SOLUTION
+    assert 'out of reach: 3.' in solution.message and "'panda_joint1'" in solution.explain()
+    near = solve_pose(robot, 'panda_hand_tcp', far(0.2), max_iterations=1)
+    assert not near.success and 'out of reach' not in near.message
+
+
+def test_what_is_not_known_is_not_said(load):
+    robot = load('panda')
+    position_free = PoseTarget('panda_hand_tcp', far(9.0), weights=(1, 1, 0, 1, 1, 1))
+    assert not out_of_reach(IKProblem(robot, position_free))
+    beside = PoseTarget('left_gripper', far(9.0), 'right_gripper')
+    assert not out_of_reach(IKProblem(load('baxter'), beside))
+    rolling = load('panda', 'freeflyer')
+    assert not out_of_reach(IKProblem(rolling, PoseTarget('panda_hand_tcp', far(9.0))))
