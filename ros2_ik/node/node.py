@@ -67,7 +67,8 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PATIENCE = 0.5   # time at the end for the answers of open requests [s]
 BRAKING = 2.0    # and for what moves to come to rest [s]
 REMINDER = 5.0   # without a robot for so long, the log says what is waited for [s]
-QUIET = 0.1      # it is the end when so long there has been nothing to answer [s]
+QUIET = 0.1      # it is the end when so long there has been nothing to answer [s],
+LINGER = 0.25    # or so long since the last answer: busy clients take their time to read it [s]
 
 
 class IKNode(Node):
@@ -255,12 +256,13 @@ class IKNode(Node):
         statistics = self._parts.statistics
         total = statistics.requests.total
         begin = last = time.monotonic()
-        while (now := time.monotonic()) < min(last + QUIET, begin + (
+        quiet = QUIET
+        while (now := time.monotonic()) < min(last + quiet, begin + (
                 BRAKING if self._execution.moving else PATIENCE)):
             answered = total()
             executor.spin_once(timeout_sec=0.02)
             if self._waiting or statistics.open_goals or total() > answered:
-                last = now
+                last, quiet = now, LINGER
 
 
 def _texts(values: dict[str, Any]) -> dict[str, str]:
