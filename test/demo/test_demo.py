@@ -50,7 +50,8 @@ def ended(process):
     return process.returncode, errors
 
 
-@pytest.mark.parametrize('robot', ['panda', 'ur5', 'baxter', 'talos'])
+@pytest.mark.parametrize('robot', ['panda', *(pytest.param(name, marks=pytest.mark.slow)
+                                              for name in ('ur5', 'baxter', 'talos'))])
 def test_once(start, robot):
     process = start(*DEMO, '--robot', robot, '--once')
     out, errors = process.communicate(timeout=60)
@@ -138,7 +139,8 @@ def test_an_unknown_robot(start):
     assert "did you mean 'panda'" in errors and 'Traceback' not in errors
 
 
-@pytest.mark.parametrize(('robot', 'scene'), [('panda', 'table'), ('ur5', 'shelf')])
+@pytest.mark.parametrize(('robot', 'scene'), [
+    ('panda', 'table'), pytest.param('ur5', 'shelf', marks=pytest.mark.slow)])
 def test_once_in_a_scene(start, robot, scene):
     process = start(*DEMO, '--robot', robot, '--scene', scene, '--once')
     out, errors = process.communicate(timeout=60)
@@ -168,6 +170,7 @@ def test_a_scene_that_does_not_load(start, scene, words):
     assert code == 1 and words in errors and 'Traceback' not in errors
 
 
+@pytest.mark.slow
 def test_hints_in_a_scene(start):
     process = start(*DEMO, '--scene', 'table')
     line = next(line for line in come_up(process) if 'ros2_ik solve' in line)

@@ -122,6 +122,7 @@ def test_a_controller_that_dies(client, record, start_node, mock):
     assert ended.status in (Status.CONTROL_FAILED, Status.ROBOT_STATE_STALE), ended.message
 
 
+@pytest.mark.slow
 def test_a_clock_that_stands_still(client, record, start_node):
     """With use_sim_time and one tick of the clock, all goes on by the steady clock."""
     start_node(**TRAJECTORIES, **FAST, use_sim_time=True, joint_state_timeout=0.0)
@@ -137,6 +138,7 @@ def test_a_clock_that_stands_still(client, record, start_node):
     assert client.wait(future).status == Status.SUCCESS
 
 
+@pytest.mark.slow
 def test_limits_of_parameters(client, record, start_node):
     node = start_node(**TRAJECTORIES, **FAST, **{
         'joint_limits.panda_joint1.max_velocity': 0.2,

@@ -21,6 +21,7 @@ def test_with_compiled_loops():
     files = [str(CORE / 'solvers' / name) for name in FILES if (CORE / 'solvers' / name).exists()]
     command = [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--timeout', '60',
                '-k', f'not ({IN_ONE_PIECE})', *files]
-    result = subprocess.run(command, env={**os.environ, 'COMPILED': '1'}, cwd=CORE.parents[1],
-                            capture_output=True, text=True)
+    # of the same folders as here: loops of another folder would be compiled once more
+    env = {**os.environ, 'COMPILED': '1', 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
+    result = subprocess.run(command, env=env, cwd=CORE, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout[-4000:]
