@@ -321,6 +321,22 @@ def test_travels_to_another_process(load):
     assert not checker.collides(again.solution().q)
 
 
+def test_a_checker_is_made_once_there(load):
+    """For all searches in one scene; another scene has another checker."""
+    robot, there = load('panda'), Robot.load('panda')
+    T = Configuration(robot, robot.neutral).transform('panda_hand')
+
+    def sent(checker):
+        problem = IKProblem(robot, PoseTarget('panda_hand', T), checker=checker)
+        return Search.resume(there, Search(problem).state()).problem.checker
+    scene = scattered(robot, seed=2)
+    ball = SceneObject('ball', [Sphere(0.06)], pose((0.4, 0.0, 0.4)))
+    one, other = CollisionChecker(robot, scene), CollisionChecker(robot, scene.add(ball))
+    first = sent(one)
+    assert sent(one) is first and first.robot is there and first.scene == scene
+    assert sent(other).scene == other.scene != scene and sent(one) is first
+
+
 def test_in_slices(load):
     robot, scene = load('ur5'), scattered(load('ur5'), seed=2)
     checker, generator = CollisionChecker(robot, scene), np.random.default_rng(1)
