@@ -35,6 +35,7 @@ from ros2_ik.msg import (
 from ros2_ik.node import SIGNALS
 from ros2_ik.node.controllers.controller import Wiring
 from ros2_ik.node.controllers.execution import Execution
+from ros2_ik.node.conversions.frames import wrong_default
 from ros2_ik.node.conversions.markers import scene_markers
 from ros2_ik.node.diagnostics import diagnostics
 from ros2_ik.node.endpoints.check_state import CheckState
@@ -132,7 +133,9 @@ class IKNode(Node):
     def _on_robot(self, robot: Robot) -> None:
         # at once: to load geometry takes seconds
         self._execution.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
+        self._compute_ik.end_all()
         self._tell_workers(robot)
+        self._look_at_defaults(robot)
         self._scene.set_robot(robot)
         self._execution.set_robot(robot)
 
@@ -156,9 +159,9 @@ class IKNode(Node):
         requests = QoSProfile(depth=self._parts.parameters.queue_depth)
         unwatched = PublisherEventCallbacks(use_default_callbacks=False)
         solutions = self.create_publisher(Solution, '~/solution', 10, event_callbacks=unwatched)
-        compute_ik = ComputeIK(self._parts, solutions, self._wait)
+        self._compute_ik = ComputeIK(self._parts, solutions, self._wait)
         # in a reentrant group: else one request that waits for a worker stops all callbacks
-        self.create_service(ComputeIKService, '~/compute_ik', compute_ik.answer,
+        self.create_service(ComputeIKService, '~/compute_ik', self._compute_ik.answer,
                             qos_profile=requests, callback_group=ReentrantCallbackGroup())
         self.create_service(ComputeFKService, '~/compute_fk', ComputeFK(self._parts).answer,
                             qos_profile=requests)
@@ -229,8 +232,16 @@ class IKNode(Node):
         robot = self._parts.description.robot
         if robot is not None and names & {'meshes', 'missing_meshes'}:
             self._scene.make_geometry(robot)
+        if robot is not None and names & {'default_group', 'default_tip'}:
+            self._look_at_defaults(robot)
         if 'scene' in names:
             self._scene.load(self._parts.parameters.scene)
+
+    def _look_at_defaults(self, robot: Robot) -> None:
+        """Say what is wrong with them before a request fails; another robot may come."""
+        parameters = self._parts.parameters
+        if wrong := wrong_default(robot, parameters.default_group, parameters.default_tip):
+            self.get_logger().error(f'{wrong}; requests that leave it to the node will fail')
 
     # -- the end --------------------------------------------------------------------------
 

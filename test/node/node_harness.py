@@ -70,8 +70,8 @@ class NodeProcess:
 
     def workers(self) -> list[int]:
         """Process ids of the workers: children of the fork server, itself a child of the node."""
-        return [worker for server in _children(self.pid) if 'forkserver' in _command(server)
-                for worker in _children(server)]
+        return [worker for server in children(self.pid) if 'forkserver' in _command(server)
+                for worker in children(server)]
 
     def end(self, number: int = signal.SIGTERM, timeout: float = 5.0) -> int:
         """Send a signal and give the exit code."""
@@ -86,7 +86,8 @@ def _yaml(value: Any) -> str:
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
+    """Give the processes that a process has started."""
     try:
         files = Path(f'/proc/{pid}/task').glob('*/children')
         return [int(child) for file in files for child in file.read_text().split()]

@@ -96,6 +96,8 @@ def test_changes_take_effect(client, panda, panda_node):
     assert client.set('default_tip', 'panda_link7').successful
     assert client.ik(targets=[reachable(panda, 'panda_link7')]).status == Status.SUCCESS
     assert client.set('default_tip', 'panda_link77').successful   # the robot may come later
+    eventually(lambda: 'requests that leave it to the node will fail' in panda_node.text,
+               'a complaint')
     response = client.ik(targets=[target])
     assert response.status == Status.INVALID_LINK_NAME
     assert 'parameter default_tip' in response.message and 'did you mean' in response.message

@@ -6,7 +6,7 @@ import signal
 import time
 
 from builtin_interfaces.msg import Duration
-from node_harness import eventually, neutral, unreachable
+from node_harness import children, eventually, neutral, unreachable
 import pytest
 
 from ros2_ik.msg import Status
@@ -55,6 +55,24 @@ def catches(pid, number):
     """Whether a process has a handler for a signal."""
     status = Path(f'/proc/{pid}/status').read_text()
     return int(status.split('SigCgt:')[1].split()[0], 16) >> (number - 1) & 1
+
+
+def imports(pid):
+    """Whether a process has begun to load the library."""
+    try:
+        return 'numpy' in Path(f'/proc/{pid}/maps').read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_while_its_workers_start(start_node, number):
+    """They import and compile for seconds, as deaf to signals as later."""
+    node = start_node()
+    eventually(lambda: any(imports(child) for child in children(node.pid)), 'a fork server')
+    to_group(node, number)
+    assert node.process.wait(5) == 0
+    assert 'Traceback' not in node.text and 'KeyboardInterrupt' not in node.text
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])

@@ -60,6 +60,20 @@ def group_name(robot: Robot, name: str, defaults: Any) -> str:
         raise Refusal(Status.INVALID_GROUP_NAME, f'{what}{error}') from None
 
 
+def wrong_default(robot: Robot, group: str, tip: str) -> str:
+    """Say what is wrong with the parameters default_group and default_tip for a robot, or ''."""
+    try:
+        if group:
+            robot.group(group)
+        if tip:
+            link_name(robot, tip, 'parameter default_tip')
+    except UnknownGroupError as error:
+        return f'parameter default_group: {error}'
+    except Refusal as refusal:
+        return str(refusal)
+    return ''
+
+
 def default_tip(robot: Robot, group: str, defaults: Any) -> str:
     """
     Tip of requests that name none, for a group or ''.

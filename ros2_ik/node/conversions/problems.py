@@ -57,10 +57,11 @@ def free_joints(question: Question, robot: Robot, wanted: Wanted = NOTHING) -> f
     else:
         used = (function.joints(robot) for function in wanted.functions)
         free = frozenset[str]().union(*moving, *used) - robot.passive_joints - {base_joint(robot)}
-    for tip, movers in zip(question.tips, moving, strict=True):
+    for tip, frame, movers in zip(question.tips, question.references, moving, strict=True):
         if not movers & free:
             who = f"group '{question.group}' does" if question.group else 'the joints do'
-            raise Refusal(Status.INVALID_LINK_NAME, f"{who} not move '{tip}'")
+            to = f" relative to '{frame.frame}'" if question.follow_frames and frame.frame else ''
+            raise Refusal(Status.INVALID_LINK_NAME, f"{who} not move '{tip}'{to}")
     return free
 
 

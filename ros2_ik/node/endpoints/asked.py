@@ -29,6 +29,7 @@ from ros2_ik.node.conversions.questions import Question, read_question
 from ros2_ik.node.parts import Parts
 from ros2_ik.node.refusal import Refusal
 
+REPLACED = 'the robot was replaced meanwhile'
 STANDING = 1e-2   # a joint so far from a value is there [rad, m]
 
 

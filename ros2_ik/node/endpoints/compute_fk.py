@@ -6,8 +6,8 @@ from geometry_msgs.msg import PoseStamped
 
 from ros2_ik.core import Configuration, Robot, Status
 from ros2_ik.node.conversions.frames import (
-    default_group,
     default_tip,
+    group_name,
     group_tips,
     link_name,
     reference,
@@ -64,7 +64,7 @@ class ComputeFK:
         try:
             return [default_tip(robot, '', defaults)]
         except Refusal:
-            group = default_group(robot, defaults)
+            group = group_name(robot, '', defaults)
             return list(group_tips(robot, group)) if group else self._all_tips(robot)
 
     def _all_tips(self, robot: Robot) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from rclpy.publisher import Publisher
 
 from ros2_ik.core import IKSolution, Search, Status
-from ros2_ik.node.endpoints.asked import asked
+from ros2_ik.node.endpoints.asked import asked, REPLACED
 from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.parts import Parts
 from ros2_ik.node.workers.member import Done, UnansweredError
@@ -28,6 +28,12 @@ class ComputeIK:
 
     def __init__(self, parts: Parts, publisher: Publisher, wait: Wait) -> None:
         self._parts, self._publisher, self._wait = parts, publisher, wait
+        self._handed_on = set[int]()    # numbers of the searches that workers have
+
+    def end_all(self) -> None:
+        """End the searches that are open: they are about a robot that is gone."""
+        for number in list(self._handed_on):
+            self._parts.pool.cancel(number)
 
     async def answer(self, request: Any, response: Any) -> Any:
         """Answer a request; never raises."""
@@ -42,6 +48,9 @@ class ComputeIK:
         parts = self._parts
         question, stops = asked(parts, request), parts.execution.stops
         solution = await self._run(question.search)
+        if question.robot is not parts.description.robot:
+            solution = replace(solution, status=Status.INVALID_ROBOT_STATE,
+                               message=f'{REPLACED}; {solution.message}')
         header = parts.header(question.robot.root_frame)
         question.fill(response, solution, header)
         question.publish(self._publisher, solution, response, header)
@@ -64,11 +73,18 @@ class ComputeIK:
 
     async def _continued(self, search: Search) -> IKSolution:
         """Let a worker go on with a search."""
+        numbers = list[int]()
+
+        def start(done: Callable[[Done], None]) -> None:
+            numbers.append(self._parts.pool.submit(search, done))
+            self._handed_on.update(numbers)
         try:
-            return await self._wait(lambda done: self._parts.pool.submit(search, done))
-        except UnansweredError:   # the node ends: what was found here has to do
+            return await self._wait(start)
+        except UnansweredError:   # it was cut short: what was found here has to do
             search.budget.cancel = lambda: True
             return search.solution()
+        finally:
+            self._handed_on.difference_update(numbers)
 
 
 def _is_short(search: Search) -> bool:

@@ -14,7 +14,7 @@ from rclpy.qos import QoSProfile
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.node.endpoints.action_clients import ActionClients, Witnesses
-from ros2_ik.node.endpoints.asked import Asked, asked
+from ros2_ik.node.endpoints.asked import Asked, asked, REPLACED
 from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.endpoints.goal_turns import GoalTurns
 from ros2_ik.node.endpoints.open_goal import OpenGoal
@@ -204,7 +204,7 @@ class ConstrainedIK:
     def _end_outdated(self, goal: OpenGoal) -> None:
         robot = self._parts.description.robot   # one that waits will be read again
         if goal.phase == 'searching' and goal.asked and goal.asked.robot is not robot:
-            goal.stop('the robot was replaced meanwhile', Status.INVALID_ROBOT_STATE)
+            goal.stop(REPLACED, Status.INVALID_ROBOT_STATE)
 
     def _end_deserted(self) -> None:
         present = self._clients.present()

@@ -93,7 +93,7 @@ class Description:
         self._log.info(f"robot '{robot.name}': {len(robot.joints)} joints, groups: {groups}")
         if robot.warnings:
             more = f' (and {len(robot.warnings) - 1} more)' if len(robot.warnings) > 1 else ''
-            self._log.warning(f'SRDF: {robot.warnings[0]}{more}')
+            self._log.warning(f'{robot.warnings[0]}{more}')
 
 
 def _trial(texts: dict[str, str], wanted: Texts, log: Any) -> Trial:

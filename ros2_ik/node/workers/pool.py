@@ -38,7 +38,7 @@ class Pool:
     def __init__(self, size: int, log: Any) -> None:
         self.size, self._log = size, log
         self._context: Any = multiprocessing.get_context('forkserver')
-        self._context.set_forkserver_preload(['ros2_ik.node.workers.preload'])
+        self._context.set_forkserver_preload(['ros2_ik.node.preload'])
         self._numbers = count()
         self._robot: TakeRobot | None = None
         self._lock = threading.Lock()
