@@ -86,6 +86,7 @@ def _fault(T: Array) -> str:
         return f'its last row is {T[3].tolist()}, not [0, 0, 0, 1]'
     if np.abs(T[:3, 3]).max() > FARTHEST:
         return f'it is further away than {FARTHEST:g} m'
-    R = T[:3, :3]
+    R, determinant = T[:3, :3], np.linalg.det(T[:3, :3])
+    mirrored = ' (left-handed: a mirror image)' if determinant < 0 else ''
     return (f'its rotation part is off by {np.abs(R @ R.T - np.eye(3)).max():.2g}, '
-            f'its determinant {np.linalg.det(R):.3g}')
+            f'its determinant {determinant:.3g}{mirrored}')

@@ -12,9 +12,8 @@ from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, JointLimi
 from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import MotionLimits
 from ros2_ik.core.motion.timing import check_count, start_of, timed
-from ros2_ik.core.robot import Joint, Robot
+from ros2_ik.core.robot import Joint, NOTICEABLE, Robot
 
-NOTICEABLE = 1e-3   # encoders report a hair outside of the limits [rad, m]
 HAIR = 1e-6         # a goal so far outside is meant to be on the limit [rad, m]
 LOOKS = 250         # positions looked at for an overshoot
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Indices
-from ros2_ik.core.robot import Joint, Robot
+from ros2_ik.core.robot import Joint, NOTICEABLE, Robot
 
 TURN = 2 * np.pi
 
@@ -18,7 +18,8 @@ class FreeJoints:
     `indices` (n,) are their places in q, `columns` (m,) in the tangent space; `place` and
     `column` the same as a slice where they stand in a row, for a view costs nothing. `lower` and
     `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
-    where limits are off; `bounds` the same for all of q, (nq,) each. `drawn` are the places in q
+    where limits are off; `bounds` the same for all of q, (nq,) each, and `held_bounds` those of
+    the other joints, wider by what is noticeable, infinite for these. `drawn` are the places in q
     of all but the floating ones.
     """
 
@@ -38,6 +39,8 @@ class FreeJoints:
         self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)
         self.is_locked = np.ones(robot.nq, dtype=bool)
         self.is_locked[self.indices] = False
+        self.held_bounds = (np.where(self.is_locked, self.bounds[0] - NOTICEABLE, -np.inf),
+                            np.where(self.is_locked, self.bounds[1] + NOTICEABLE, np.inf))
         self.drawn = _flat((j.index, j.size) for j in self.joints if j.kind != 'floating')
         self.turnable = _flat((j.index, 1) for j in self.joints if _turnable(j, robot))
 

@@ -14,7 +14,7 @@ from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.free_joints import free_joints
 from ros2_ik.core.problem.pose_target import PoseTarget
-from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.scene import CollisionChecker
 
 
@@ -25,9 +25,10 @@ class IKProblem:
     `targets` and `constraints` must hold, the sum of `costs` should be small. The joints of
     `group` may move; without a group, all that any of these depends on. Passive joints and those
     named in `locked` never do. Joints that do not move stay at their values in `start` (anything
-    `Robot.to_q` takes), by default `robot.neutral`. Moving joints stay within their limits unless
-    `joint_limits` is False. With a `checker` nothing that it checks may touch. A target in a frame
-    that only joints at rest move is resolved to the root frame here.
+    `Robot.to_q` takes), by default `robot.neutral`, whatever their limits. Moving joints stay
+    within their limits unless `joint_limits` is False. With a `checker` nothing that it checks
+    may touch. A target in a frame that only joints at rest move is resolved to the root frame
+    here.
 
     Raises UnknownFrameError, UnknownGroupError, InvalidTargetError when a tip cannot move, or
     InvalidConstraintError when nothing is asked for.
@@ -38,6 +39,7 @@ class IKProblem:
                  locked: Iterable[str] = (), constraints: Sequence[Constraint] = (),
                  costs: Sequence[Cost] = (), joint_limits: bool = True,
                  checker: CollisionChecker | None = None) -> None:
+        check_robot(robot)
         found = [targets] if isinstance(targets, PoseTarget) else listed(targets)
         names = listed(locked)
         if found is None or not all(isinstance(target, PoseTarget) for target in found):

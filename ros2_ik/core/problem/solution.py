@@ -10,7 +10,7 @@ from ros2_ik.core.problem.acceptance import TargetError, Violation
 from ros2_ik.core.problem.status import ExitFlag, Status
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)    # two are equal if they are one: arrays do not compare
 class IKSolution:
     """
     What came of a question.
@@ -20,7 +20,8 @@ class IKSolution:
     least bad values seen, always. `errors`, `violations` and `costs` are those of best_q, which
     is q in case of success. `pose_error_norm` is the length of all counted error rows together,
     metres and radians mixed as in MATLAB. `alternatives` are other answers when several were
-    asked for, best first.
+    asked for, best first. `impossible` means that there is no answer: that was shown, where other
+    failures have only found none.
     """
 
     status: Status
@@ -39,6 +40,7 @@ class IKSolution:
     exit_flag: ExitFlag = ExitFlag.NOT_RUN
     at_limits: tuple[str, ...] = ()
     alternatives: tuple['IKSolution', ...] = field(default=(), repr=False)
+    impossible: bool = False
 
     @property
     def success(self) -> bool:
@@ -97,19 +99,19 @@ class IKSolution:
         return '\n'.join(lines)
 
     def _advice(self) -> list[str]:
-        if self.exit_flag is ExitFlag.NOT_RUN:
+        if self.exit_flag is ExitFlag.NOT_RUN and not self.impossible:
             return ['letting it run: nothing was tried']
-        if self.status is Status.TIMED_OUT:
-            return ['a longer timeout: the error was still shrinking']
         if self.contacts and not self.violations:
             return ['another target, or moving what is in the way']
+        if self.impossible:
+            return []       # the message says why
+        if self.status is Status.TIMED_OUT:
+            return ['a longer timeout: the error was still shrinking']
         names = [v.name for v in self.violations if v.kind == 'target']
         position = any(name.startswith('position') for name in names)
         orientation = any(name.startswith('orientation') for name in names)
         advice = []
-        if position:
-            advice.append('a target closer to the robot: no configuration found gets there')
-        elif orientation:
+        if orientation and not position:
             advice.append('freeing an axis of rotation by a weight of 0: the position is reached')
         if self.exit_flag in (ExitFlag.TIME_LIMIT, ExitFlag.CANCELLED) or self.restarts == 0:
             advice.append('a longer timeout, or restarts if they were off')

@@ -9,6 +9,7 @@ from ros2_ik.core.robot.urdf import JointElement, RobotTree
 
 Kind = Literal['revolute', 'continuous', 'prismatic', 'floating', 'planar']
 
+NOTICEABLE = 1e-3   # encoders report a hair outside of the limits [rad, m]
 _SIZES = {'floating': (7, 6), 'planar': (3, 3)}   # values in q, columns in the tangent space
 
 

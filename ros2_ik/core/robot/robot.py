@@ -14,6 +14,7 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import (
+    InvalidOptionError,
     InvalidStateError,
     RobotDescriptionError,
     UnknownFrameError,
@@ -51,7 +52,7 @@ class Robot:
         self.package_dirs, self.root_joint = package_dirs, root_joint
         tree = parse_urdf(urdf)
         semantics = parse_srdf(srdf, tree) if srdf else Semantics()
-        self.name, self.warnings = tree.name, semantics.warnings
+        self.name, self.warnings = tree.name, tree.warnings + semantics.warnings
         base_joint, self.root_frame = _base(tree, semantics, root_joint)
         self.model = build_model(tree, root_joint, self.root_frame, base_joint)
         elements = dict(tree.joints)
@@ -214,10 +215,12 @@ class Robot:
 
     @cached_property
     def neutral(self) -> Array:
-        """Zero, or the middle of the limits for a joint that cannot be at zero, (nq,)."""
+        """Zero; the middle of the limits, or the only one, where a joint cannot be there, (nq,)."""
         q = np.zeros(self.nq)
         outside = (self.lower > 0) | (self.upper < 0)
-        q[outside] = (self.lower[outside] + self.upper[outside]) / 2
+        lower, upper = self.lower[outside], self.upper[outside]
+        only = np.where(np.isfinite(lower), lower, upper)
+        q[outside] = np.where(np.isfinite(lower + upper), (lower + upper) / 2, only)
         for joint in self.joints:
             if joint.kind == 'floating':
                 q[joint.index + 6] = 1.0
@@ -312,6 +315,13 @@ class Robot:
     def _state(self, values: dict[str, list[float]]) -> dict[str, float | list[float]]:
         return {name: value[0] if len(value) == 1 else value for name, value in values.items()
                 if name in self._joints_by_name and len(value) == self.joint(name).size}
+
+
+def check_robot(value: Any) -> None:
+    """Raise InvalidOptionError unless the value is a Robot."""
+    if not isinstance(value, Robot):
+        raise InvalidOptionError("robot must be a Robot, such as Robot.load('panda'), not "
+                                 f'{value!r}')
 
 
 def _read(text_or_path: str | Path, what: str) -> str:

@@ -19,6 +19,8 @@ MAX_CHARACTERS = 20_000_000
 MAX_DEPTH = 1000   # urdfdom and Pinocchio recurse, and crash on a few thousand
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 _NO_LIMIT = 1e15
+_LIMITS = {'lower', 'upper'}
+_NAMED = 10       # so many names in one warning
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class RobotTree:
     root: str
     element: 'Element' = field(repr=False, compare=False)
     parent_joint: dict[str, str] = field(repr=False, default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     def chain(self, link: str) -> list[str]:
         """Names of the joints from the root down to `link`, fixed ones too."""
@@ -77,7 +80,8 @@ def parse_urdf(text: str) -> RobotTree:
     _unique('joint', [joint.name for joint in joints])
     by_name = _resolve_mimics({joint.name: joint for joint in joints})
     tree = RobotTree(root.get('name') or 'robot', tuple(links), by_name, _root(links, joints),
-                     root, {joint.child: joint.name for joint in joints})
+                     root, {joint.child: joint.name for joint in joints},
+                     _limit_warnings(root))
     _check_connected(tree)
     return tree
 
@@ -139,7 +143,7 @@ def _limits(element: 'Element', name: str, kind: str) -> tuple[float, float, flo
     velocity = values.get('velocity', math.inf)
     if velocity < 0:
         raise RobotDescriptionError(f"joint '{name}': velocity limit {velocity:g} is negative")
-    if kind not in ('revolute', 'prismatic') or not {'lower', 'upper'} & set(values):
+    if kind not in ('revolute', 'prismatic') or not _LIMITS & set(values):
         return -math.inf, math.inf, velocity
     lower, upper = values.get('lower', 0.0), values.get('upper', 0.0)   # as the URDF page has it
     # exporters write the largest number they know for none
@@ -156,6 +160,21 @@ def _limits(element: 'Element', name: str, kind: str) -> tuple[float, float, flo
         if soft[0] < soft[1] and max(lower, soft[0]) <= min(upper, soft[1]):
             lower, upper = max(lower, soft[0]), min(upper, soft[1])
     return lower, upper, velocity
+
+
+def _limit_warnings(root: 'Element') -> tuple[str, ...]:
+    """Name the joints that move without limits against the specification; robots rely on it."""
+    names = [f"'{element.get('name')}'" for element in root.findall('joint')
+             if element.get('type') in ('revolute', 'prismatic') and element.find('mimic') is None
+             and not _LIMITS & set(getattr(element.find('limit'), 'attrib', ()))]
+    if not names:
+        return ()
+    shown = ', '.join(names[:_NAMED])
+    more = f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''
+    joints = f'joint {shown} has' if len(names) == 1 else f'joints {shown}{more} have'
+    return (f'{joints} no lower and no upper limit: taken as unlimited, though in the URDF '
+            'specification a revolute or prismatic joint must have a <limit>, whose lower and '
+            'upper are 0 by default',)
 
 
 def _mimic(element: 'Element', name: str, kind: str) -> Mimic | None:

@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.errors import InvalidSceneError, UnknownNameError
-from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.robot.carried import columns_carrying, follower_reduction
 from ros2_ik.core.scene.checked_pairs import Item, own_items, pairs_to_check, surroundings
 from ros2_ik.core.scene.contacts import Contact, Distances
@@ -19,7 +19,7 @@ from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.pair_bounds import PairBounds
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 from ros2_ik.core.scene.scaled_links import scaled_items, with_scaled
-from ros2_ik.core.scene.scene import Scene
+from ros2_ik.core.scene.scene import check_scene, Scene
 
 
 class UnknownGeometryError(UnknownNameError):
@@ -290,6 +290,8 @@ class CollisionChecker:
 def collision_checker(robot: Robot, scene: Scene, meshes: str = 'hull', missing: str = 'refuse',
                       pair: tuple[str, str] | None = None) -> CollisionChecker:
     """Give a checker, the one made before for the same robot and version of the scene."""
+    check_robot(robot)
+    check_scene(scene)
     key = (robot.key, scene.version, meshes, missing, pair)
     if key not in _known:
         _known[key] = CollisionChecker(robot, scene, meshes, missing, pair)

@@ -32,8 +32,9 @@ def as_placement(pose: Pose, what: str) -> Any:
     rotation = pin.Quaternion(T[:3, :3]).normalized().toRotationMatrix()
     off = np.abs(rotation - T[:3, :3]).max()
     if not off <= SLACK or T[3].tolist() != [0, 0, 0, 1]:
+        mirrored = ' (left-handed: a mirror image)' if np.linalg.det(T[:3, :3]) < 0 else ''
         raise InvalidSceneError(f'{what} is no rigid transformation: its rotation is off by '
-                                f'{off:.2g}, its last row is {T[3].tolist()}')
+                                f'{off:.2g}{mirrored}, its last row is {T[3].tolist()}')
     if off < 1e-14:    # a pose read twice stays the same to the last bit
         rotation = T[:3, :3]
     return _near(pin.SE3(rotation, T[:3, 3]), what)

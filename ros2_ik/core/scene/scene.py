@@ -9,6 +9,7 @@ from uuid import uuid4
 from ros2_ik.core.arrays import Pose
 from ros2_ik.core.checks import listed
 from ros2_ik.core.errors import (
+    InvalidOptionError,
     InvalidSceneError,
     UnknownLinkError,
     UnknownNameError,
@@ -29,6 +30,13 @@ from ros2_ik.core.scene.scene_object import (
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 STATE = ('objects', 'attached', 'allowed', 'padding', 'scale', 'named')
+
+
+def check_scene(value: Any) -> None:
+    """Raise InvalidOptionError unless the value is a Scene."""
+    if not isinstance(value, Scene):
+        raise InvalidOptionError("scene must be a Scene, such as load_scene('table', robot), not "
+                                 f'{value!r}')
 
 
 @dataclass(frozen=True, init=False, eq=False)

@@ -8,6 +8,7 @@ from ros2_ik.core.problem import ExitFlag, IKProblem, Status, Verdict
 from ros2_ik.core.solvers.reach import out_of_reach
 
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
+_NAMED = 3      # so many joints in one message
 
 
 def failure_status(search: Any) -> Status:
@@ -36,8 +37,31 @@ def _is_near_enough(search: Any) -> bool:
                for violation in search.best.verdict.violations)
 
 
+def is_impossible(search: Any) -> bool:
+    """Whether it was shown that there is no answer."""
+    return bool(search.hopeless or out_of_reach(search.problem))
+
+
 def message(search: Any, status: Status, verdict: Verdict, seconds: float) -> str:
     """Write one sentence for a person."""
+    return _what_came(search, status, verdict, seconds) + _held_outside(search.problem)
+
+
+def _held_outside(problem: IKProblem) -> str:
+    """Name the joints that do not move and stand outside their limits: a robot may stand there."""
+    q, (lower, upper) = problem.start, problem.free.held_bounds
+    outside = (q < lower) | (q > upper)
+    if not outside.any():
+        return ''
+    joints = [joint for joint in problem.robot.joints if outside[joint.index]]
+    texts = [f"'{joint.name}' at {q[joint.index]:.6g} (limits {joint.lower:.6g} .. "
+             f'{joint.upper:.6g})' for joint in joints[:_NAMED]]
+    more = f' and {len(joints) - _NAMED} more' if len(joints) > _NAMED else ''
+    whose = 'its' if len(joints) == 1 else 'their'
+    return f'; held outside {whose} limits: {", ".join(texts)}{more}'
+
+
+def _what_came(search: Any, status: Status, verdict: Verdict, seconds: float) -> str:
     tried = f'{search.attempts} attempt{"s" * (search.attempts != 1)}'
     if status is Status.SUCCESS:
         if search.select != 'first' or search.solutions > 1:

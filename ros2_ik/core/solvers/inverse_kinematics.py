@@ -36,8 +36,8 @@ from ros2_ik.core.problem import (
     PoseTarget,
     ScalarCost,
 )
-from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.scene import collision_checker, CollisionChecker, Scene
+from ros2_ik.core.robot import check_robot, Configuration, Robot
+from ros2_ik.core.scene import check_scene, collision_checker, CollisionChecker, Scene
 from ros2_ik.core.solvers.solve import solve
 
 AHEAD = 0.1      # pairs are seen from this distance on [m]
@@ -70,8 +70,9 @@ class InverseKinematics:
 
     def __init__(self, robot: Robot, with_joint_limits: bool = True, scene: Scene | None = None,
                  locked: Mapping[str, Any] | None = None) -> None:
-        if not isinstance(scene, (Scene, type(None))):
-            raise InvalidOptionError(f'scene must be a Scene, not {scene!r}')
+        check_robot(robot)
+        if scene is not None:
+            check_scene(scene)
         if not isinstance(locked, (Mapping, type(None))):
             raise InvalidOptionError(f'locked is a mapping {{joint: value}}, not {locked!r}')
         if not isinstance(with_joint_limits, (bool, np.bool_)):
@@ -242,7 +243,7 @@ class InverseKinematics:
         middles, shift, row = {}, np.zeros(len(constraint.lower)), 0
         for name in names:
             joint = self.robot.joint(name) if name in self.robot.joint_names else None
-            middle = float(constraint.lower[row] + constraint.upper[row]) / 2
+            middle = (float(constraint.lower[row]) + float(constraint.upper[row])) / 2
             if joint is not None and joint.kind == 'continuous' and math.isfinite(middle):
                 middles[name] = shift[row] = middle
             row += joint.velocity_size if joint is not None else 1

@@ -18,6 +18,7 @@ from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import Contact
 from ros2_ik.core.solvers.answer import (
     failure_status,
+    is_impossible,
     joints_at_limits,
     message,
     named_costs,
@@ -71,6 +72,8 @@ class Search:
                  random_state: int | np.random.Generator | None = None,
                  budget: Budget | None = None,
                  options: Mapping[str, Any] | None = None) -> None:
+        if not isinstance(problem, IKProblem):
+            raise InvalidOptionError(f'problem must be an IKProblem, not {problem!r}')
         _check_choice('select', select, SELECTIONS)
         _check_choice('turns', turns, TURNS)
         if select == 'manipulability' and not problem.targets:
@@ -145,10 +148,14 @@ class Search:
             return True
         if self.attempts == 0 and not self.budget.cancelled():
             return False                     # best_q needs one look, however late it is
-        hopeless = self.conflict or self.tip_contacts or not self.problem.joint_names
-        if self.attempts >= len(self._seeds) and (hopeless or not self.allow_restarts):
+        if self.attempts >= len(self._seeds) and (self.hopeless or not self.allow_restarts):
             return True
         return self.budget.over()
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether what was found shows that further attempts find nothing."""
+        return bool(self.conflict or self.tip_contacts) or not self.problem.joint_names
 
     def run(self, seconds: float | None = None) -> bool:
         """
@@ -290,7 +297,8 @@ class Search:
             solver=self.solver, solver_reason=self.reason,
             exit_flag=candidate.attempt.exit_flag if candidate else self.last_flag,
             at_limits=() if status is Status.SUCCESS else joints_at_limits(self.problem, q),
-            alternatives=alternatives)
+            alternatives=alternatives,
+            impossible=status is not Status.SUCCESS and is_impossible(self))
 
 
 def _check_choice(name: str, value: Any, valid: tuple[str, ...]) -> None:

@@ -9,7 +9,7 @@ from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.checks import listed
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem import ALL_AXES, IKProblem, IKSolution, PoseTarget
-from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot import check_robot, Robot
 from ros2_ik.core.scene import collision_checker, Scene
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.matlab_names import one_error_each, targets_along_base, with_names
@@ -75,8 +75,9 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     `seed` is where the search starts and where joints that may not move stay: joint values by
     name (missing ones are at `robot.neutral`) or an array in the order of `robot.joint_names`.
     `group` names the joints that may move; by default all that move the tips. Those named in
-    `locked` stay where the seed has them. `joint_limits` False lets moving joints leave theirs.
-    With a `scene` (an empty one: `Scene(robot)`) the robot touches neither it nor itself.
+    `locked` stay where the seed has them, outside their limits, too: the message then names those
+    that are by more than 1e-3. `joint_limits` False lets moving joints leave theirs. With a
+    `scene` (an empty one: `Scene(robot)`) the robot touches neither it nor itself.
 
     `weights` x y z rx ry rz along the target's axes steer the search; 0 frees an axis, which
     then is not counted. In their place, `matlab_weights` are MATLAB's: rx ry rz x y z along the
@@ -95,6 +96,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     """
     for name in {'problem', 'seeds'} & options.keys():
         raise InvalidOptionError(f"solve_pose has no option '{name}'; solve has")
+    check_robot(robot)
     tolerances = (position_tolerance, orientation_tolerance)
     wanted, owners = _targets(robot, tip, target, relative_to, weights, matlab_weights, tolerances)
     checker = None if scene is None else collision_checker(robot, scene)

@@ -80,3 +80,8 @@ def test_weights_are_copied_and_fixed():
 def test_no_rigid_transformation():
     with pytest.raises(InvalidTargetError, match="target of 'tip'.*determinant -1"):
         PoseTarget('tip', np.diag([1.0, 1, -1, 1]))
+    with pytest.raises(InvalidTargetError, match=r'left-handed: a mirror image'):
+        PoseTarget('tip', np.diag([1.0, 1, -1, 1]))
+    with pytest.raises(InvalidTargetError) as caught:
+        PoseTarget('tip', np.diag([2.0, 1, 1, 1]))
+    assert 'left-handed' not in str(caught.value)

@@ -7,7 +7,16 @@ from judge import pose
 import numpy as np
 import pytest
 
-from ros2_ik.core import Configuration, IKSolution, solve_pose, Status
+from ros2_ik.core import (
+    Configuration,
+    Constraint,
+    FramePosition,
+    IKProblem,
+    IKSolution,
+    solve,
+    solve_pose,
+    Status,
+)
 
 MOVEIT = {'SUCCESS': 1, 'NO_IK_SOLUTION': -31, 'TIMED_OUT': -6, 'GOAL_IN_COLLISION': -12,
           'GOAL_CONSTRAINTS_VIOLATED': -14, 'PREEMPTED': -7, 'INVALID_ROBOT_STATE': -17,
@@ -41,7 +50,7 @@ def test_with_success(small, solved):
     assert list(solved.joints) == list(robot.joint_names)
     assert list(solved.joints.values()) == list(solved.q) == list(solved.best_q)
     assert solved.best_joints == solved.joints
-    assert solved.violations == () and solved.contacts == ()
+    assert solved.impossible is False and solved.violations == () and solved.contacts == ()
     assert [error.tip for error in solved.errors] == ['tip']
     assert solved.pose_error_norm == pytest.approx(
         np.hypot(solved.errors[0].position, solved.errors[0].orientation))
@@ -96,7 +105,7 @@ def test_explain_what_is_violated_and_by_how_much(failed):
     text = failed.explain()
     assert text.startswith('NO_IK_SOLUTION: ')
     assert "position error of 'tip': 2.3 m" in text
-    assert 'try: a target closer' in text
+    assert 'out of reach' in text and 'try:' not in text
 
 
 def test_explain_joints_at_a_limit(small):
@@ -126,8 +135,30 @@ def test_explain_cancelled_and_timed_out(small):
 
 
 def test_explain_advises_restarts_where_there_were_none(small):
-    solution = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), allow_restarts=False)
+    T = Configuration(small('scara'), [0.3, -0.5, -0.1, 0.7]).transform('tip')
+    solution = solve_pose(small('scara'), 'tip', T @ pose(rotvec=(0.5, 0, 0)),
+                          allow_restarts=False, timeout=30.0)
+    assert not solution.success and not solution.impossible
     assert 'restarts' in solution.explain().split('try:')[-1]
+    assert 'closer' not in solution.explain()      # the place is within reach
+
+
+def test_explain_advises_no_more_time_where_there_is_no_solution(small, failed):
+    """Neither for a target out of reach nor for wishes that exclude each other."""
+    once = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), allow_restarts=False)
+    late = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), timeout=1e-9)
+    cancelled = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), cancel=lambda: True)
+    boxes = [Constraint(FramePosition('tip'), low, low + 0.1) for low in (0.0, 0.5)]
+    excluded = solve(IKProblem(small('scara'), constraints=boxes), timeout=30.0)
+    assert excluded.status is Status.GOAL_CONSTRAINTS_VIOLATED
+    for solution in (failed, once, late, cancelled, excluded):
+        assert solution.impossible and 'try:' not in solution.explain()
+
+
+def test_one_equals_itself_only(solved):
+    """Comparing values would compare arrays, which gives no truth."""
+    same, other = solved, pickle.loads(pickle.dumps(solved))
+    assert solved == same and solved != other and len({solved, other, same}) == 2
 
 
 def test_pickle(solved, failed):

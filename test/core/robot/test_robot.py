@@ -159,6 +159,14 @@ def test_joint_by_name(small):
     assert (j.name, j.kind, j.index, j.lower, j.upper) == ('lift', 'prismatic', 2, -0.2, 0.05)
 
 
+def test_neutral_at_the_only_limit():
+    text = ('<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="prismatic">'
+            '<parent link="a"/><child link="b"/><axis xyz="1 0 0"/>'
+            '<limit lower="{}" upper="{}" effort="1" velocity="1"/></joint></robot>')
+    assert list(Robot.from_urdf(text.format('0.5', '1e16')).neutral) == [0.5]
+    assert list(Robot.from_urdf(text.format('-1e16', '-2.0')).neutral) == [-2.0]
+
+
 def test_neutral_is_zero_or_the_middle(small):
     assert list(small('gantry').neutral) == [0.0, 1.0, 0.0]
     assert list(small('nested', 'freeflyer').neutral[:7]) == [0, 0, 0, 0, 0, 0, 1]

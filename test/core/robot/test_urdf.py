@@ -216,6 +216,32 @@ def test_limits_present_and_absent(kind, given, lower, upper):
     assert (robot.lower[0], robot.upper[0]) == (lower, upper)
 
 
+@pytest.mark.parametrize('kind', ['revolute', 'prismatic'])
+@pytest.mark.parametrize('given', ['', '<limit effort="1" velocity="2"/>'])
+def test_absent_limits_are_told(kind, given):
+    text = urdf(joint('j', kind, 'a', 'b', axis=X), joint('k', 'revolute', 'b', 'c', axis=X,
+                                                          limits=(-1.0, 1.0)))
+    warning, = Robot.from_urdf(text.replace('<axis', given + '<axis', 1)).warnings
+    for word in ("joint 'j' has", 'unlimited', 'specification', '0 by default'):
+        assert word in warning
+    assert "'k'" not in warning
+
+
+def test_many_absent_limits_are_told_in_one_line():
+    text = urdf(*(joint(f'j{i}', 'revolute', f'l{i}', f'l{i + 1}', axis=X) for i in range(13)))
+    warning, = Robot.from_urdf(text).warnings
+    assert warning.startswith("joints 'j0', 'j1',") and "'j9' and 3 more have" in warning
+
+
+def test_no_limits_are_no_news_where_none_are_asked_for():
+    """Continuous joints have none, followers their leader's, and some are written very large."""
+    text = urdf(joint('j', 'continuous', 'a', 'b', axis=X), joint('k', 'fixed', 'b', 'c'),
+                joint('l', 'revolute', 'c', 'd', axis=X, limits=(-1e308, 1e308)),
+                joint('m', 'revolute', 'd', 'e', axis=X, mimic=('l', 1.0, 0.0)),
+                joint('n', 'floating', 'e', 'f'))
+    assert Robot.from_urdf(text).warnings == ()
+
+
 def test_largest_double_as_limit_is_no_limit():
     """Exporters write it for none; sums and differences with it overflow."""
     most = 1.7976931348623157e308

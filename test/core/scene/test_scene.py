@@ -109,6 +109,7 @@ BROKEN = np.full((4, 4), nan)
     (lambda: SceneObject('a', [BOX], np.eye(3)), r"pose of object 'a' .*\(3, 3\)"),
     (lambda: SceneObject('a', [BOX], SKEWED), 'no rigid transformation'),
     (lambda: SceneObject('a', [BOX], np.zeros((4, 4))), 'rigid|finite'),
+    (lambda: SceneObject('a', [BOX], np.diag([1.0, 1, -1, 1])), 'left-handed: a mirror image'),
     (lambda: SceneObject('a', [BOX], 'here'), "'here'"),
     (lambda: SceneObject('a', [BOX], pose(1e9)), 'further away'),
     (lambda: SceneObject('a', [BOX], P, [('s', P), ('s', Q)]), "object 'a' has the subframe 's'"),

@@ -158,6 +158,18 @@ def test_continuous_joints_count_by_their_angle(small, lower, upper, seed):
     assert abs(off) <= (upper - lower) / 2 + 2e-6
 
 
+@pytest.mark.filterwarnings('error')
+@pytest.mark.parametrize('lower, upper', [(-np.inf, np.inf), (-np.inf, 0.2), (1e308, 1e308)])
+@pytest.mark.parametrize('all_of_them', [True, False])
+def test_infinite_bounds_of_continuous_joints(small, lower, upper, all_of_them):
+    robot = small('turntable')
+    ik = InverseKinematics(robot)
+    name = next(joint.name for joint in robot.joints if joint.kind == 'continuous')
+    constraint = ik.add_joint_constraint(None if all_of_them else name, lower, upper)
+    assert upper > 1e307 or (ik.solve(timeout=2.0).joints[name] <= upper + 1e-6)
+    assert len(constraint.lower) == (robot.nq if all_of_them else 1)
+
+
 def test_continuous_joints_beside_a_free_base(small):
     robot = small('turntable', 'freeflyer')
     names = [joint.name for joint in robot.joints]

@@ -4,11 +4,17 @@ from judge import check, pose, pose_error, random_pose, TreeJudge
 import numpy as np
 import pinocchio as pin
 import pytest
-from small_robots import SMALL
+from small_robots import joint, SMALL, urdf
 
 from ros2_ik.core import (
     IKError,
+    IKProblem,
+    InvalidOptionError,
     InvalidTargetError,
+    InverseKinematics,
+    PoseTarget,
+    Robot,
+    solve,
     solve_pose,
     Status,
     UnknownFrameError,
@@ -112,6 +118,69 @@ def test_malformed_questions(small, arguments, error, word):
         solve_pose(small('scara'), **arguments)
     assert word in str(caught.value)
     assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize('scene', ['table', {}, 5])
+def test_scenes_that_are_none(small, scene):
+    with pytest.raises(InvalidOptionError, match=r"scene must be a Scene.*load_scene\('table'"):
+        solve_pose(small('scara'), 'tip', np.eye(4), scene=scene)
+
+
+@pytest.mark.parametrize('ask', [
+    lambda robot: solve_pose(robot, 'tip', np.eye(4)), InverseKinematics,
+    lambda robot: solve_pose(robot, 'tip', np.eye(4), matlab_weights=FULL),
+    lambda robot: solve_pose(robot, 'tip', np.eye(4), scene=5),
+    lambda robot: IKProblem(robot, [PoseTarget('tip', np.eye(4))])])
+@pytest.mark.parametrize('robot', ['panda', None, Robot])
+def test_robots_that_are_none(ask, robot):
+    with pytest.raises(InvalidOptionError, match=r"robot must be a Robot.*Robot.load\('panda'"):
+        ask(robot)
+
+
+@pytest.mark.parametrize('problem', ['panda', None, np.eye(4)])
+def test_problems_that_are_none(problem):
+    with pytest.raises(InvalidOptionError, match='problem must be an IKProblem'):
+        solve(problem)
+
+
+GRIP = urdf(joint('turn', 'revolute', 'base', 'arm', axis=(0, 0, 1), limits=(-1.5, 2.5)),
+            joint('end', 'fixed', 'arm', 'tip', xyz=(0.7, 0, 0.1)),
+            *(joint(f'grip{i}', 'prismatic', 'tip', f'finger{i}', axis=(0, 1, 0),
+                    limits=(0.0, 0.03)) for i in range(5)))
+
+
+@pytest.mark.parametrize('there', [True, False], ids=['success', 'failure'])
+@pytest.mark.parametrize('seed, words', [
+    ({'grip1': 0.5}, "; held outside its limits: 'grip1' at 0.5 (limits 0 .. 0.03)"),
+    ({'grip1': 0.5, 'grip3': -0.002}, "; held outside their limits: 'grip1' at 0.5 (limits 0 .. "
+     "0.03), 'grip3' at -0.002 (limits 0 .. 0.03)"),
+    ({f'grip{i}': 0.04 for i in range(5)}, "'grip2' at 0.04 (limits 0 .. 0.03) and 2 more"),
+    ({'grip1': 0.0309, 'turn': 7.0}, None)])     # a hair, and one that moves
+def test_joints_held_outside_their_limits_are_told(seed, words, there):
+    """They stay: a robot may stand there."""
+    robot = Robot.from_urdf(GRIP)
+    T = TreeJudge(GRIP).transform({'turn': 0.3, **{f'grip{i}': 0 for i in range(5)}}, 'tip')
+    solution = solve_pose(robot, 'tip', T if there else pose((0, 0, 5)), seed, timeout=30.0,
+                          max_iterations=100, random_state=0)
+    assert solution.success is there
+    assert all(solution.best_joints[name] == value for name, value in seed.items()
+               if name != 'turn')
+    if words is None:
+        assert 'held outside' not in solution.message
+    else:
+        assert solution.message.endswith(words) and 'held outside' in solution.message
+
+
+def test_locked_joints_outside_their_limits_are_told_unless_there_are_none(small):
+    robot, judge = small('scara'), TreeJudge(SMALL['scara'])
+    seed = {'shoulder': 0.3, 'elbow': -5.0, 'lift': -0.1, 'wrist': 0.7}
+    T = judge.transform({**seed, 'shoulder': 0.5}, 'tip')
+    solution = solve_pose(robot, 'tip', T, seed, locked=['elbow'], random_state=0, timeout=30.0)
+    assert solution.success and solution.joints['elbow'] == -5.0
+    assert "held outside its limits: 'elbow' at -5 (limits -2.4 .. 2.4)" in solution.message
+    solution = solve_pose(robot, 'tip', T, seed, locked=['elbow'], random_state=0, timeout=30.0,
+                          joint_limits=False)
+    assert solution.success and 'limits' not in solution.message
 
 
 def test_arguments_are_left_as_they_are(small):
