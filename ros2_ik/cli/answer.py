@@ -1,5 +1,6 @@
 """An answer, from the library or from a node, as text or JSON."""
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from ros2_ik.core import Joint, Robot
 
 NEAR = 0.02   # of a joint's range
+WRONG = 'WRONG_ANSWER'   # beside the names of Status
 QUATERNION = (('qx', ''), ('qy', ''), ('qz', ''), ('qw', ''))
 PARTS = {3: (('x', 'm'), ('y', 'm'), ('theta', 'rad')),   # a planar joint, a floating one
          7: (('x', 'm'), ('y', 'm'), ('z', 'm'), *QUATERNION)}
@@ -27,9 +29,9 @@ class Answer:
 
     `values` are the joints by name: the solution, or without success the best attempt. `claimed`
     are the errors that came with the answer, `checked` those found by forward kinematics (empty
-    when it could not run), which may differ by `noise`. `constraints` are ConstraintReports, or
-    messages with the same fields. `not_reached`: `values` are a solution, but the motion to it
-    failed.
+    when it could not run), which may differ by `noise`; `suspicion` says what a larger difference
+    would likely come from. `constraints` are ConstraintReports, or messages with the same fields.
+    `not_reached`: `values` are a solution, but the motion to it failed.
     """
 
     status: str
@@ -45,6 +47,8 @@ class Answer:
     constraints: Sequence[Any] = ()
     explanation: str = ''
     not_reached: bool = False
+    interrupted: bool = False
+    suspicion: str = ''
 
     @property
     def doubtful(self) -> bool:
@@ -54,28 +58,60 @@ class Answer:
                    for ours, theirs in zip(check[1:], claim[1:], strict=True))
 
     @property
+    def wrong(self) -> bool:
+        """Whether it is called a success and forward kinematics says that it is none."""
+        return self.success and self.doubtful
+
+    @property
     def exit(self) -> Exit:
         """The exit code it deserves."""
-        return Exit.ANSWERED if self.success and not self.doubtful else Exit.NO_SOLUTION
+        if self.interrupted:
+            return Exit.INTERRUPTED
+        return Exit.ANSWERED if self.success and not self.wrong else Exit.NO_SOLUTION
+
+    @property
+    def headline(self) -> tuple[str, str]:
+        """Status and message, as far as they can be believed."""
+        if self.wrong:
+            return WRONG, f'{self.status} was answered, but forward kinematics does not confirm it'
+        return self.status, self.message
+
+    @property
+    def all_notes(self) -> list[str]:
+        """The notes, and what of the claims forward kinematics does not confirm."""
+        return [*self.notes, self._doubt()] if self.doubtful else self.notes
+
+    def _doubt(self) -> str:
+        pairs = '; '.join(f'{claim.tip}: {_errors(claim)} claimed, {_errors(check)} found'
+                          for claim, check in zip(self.claimed, self.checked, strict=False))
+        return f'the errors are not what the answer claims: {pairs}' + (
+            f'. {self.suspicion}' if self.suspicion else '')
 
 
 def print_answer(answer: Answer, robot: 'Robot | None') -> None:
     """Print it as tables; limits only where the robot is known."""
-    print(f'{answer.status}: {answer.message}' if answer.message else answer.status)
-    for note in answer.notes:
+    print(': '.join(filter(None, answer.headline)))
+    for note in answer.all_notes:
         print(note)
     if answer.values:
-        print('' if answer.success else
-              '\nsolution, not reached:' if answer.not_reached else '\nbest attempt:')
+        print(f'\n{title}:' if (title := _title(answer)) else '')
         print(joint_table(answer.values, robot))
     _print_errors(answer)
     if answer.constraints:
         print('\n' + constraint_table(answer.constraints))
     for i, values in enumerate(answer.alternatives, 2):
-        print(f'\nsolution {i}:\n{joint_table(values, robot)}')
+        what = f'answer {i}, not re-checked' if answer.wrong else f'solution {i}'
+        print(f'\n{what}:\n{joint_table(values, robot)}')
     if answer.explanation and not answer.success:
         print('\n' + '\n'.join(answer.explanation.splitlines()[1:-1]))
     print('\n' + _figures(answer.figures))
+
+
+def _title(answer: Answer) -> str:
+    if answer.wrong:
+        return 'answer, not confirmed'
+    return '' if answer.success else (
+        'solution, not reached' if answer.not_reached else 'best attempt')
 
 
 def _print_errors(answer: Answer) -> None:
@@ -86,10 +122,10 @@ def _print_errors(answer: Answer) -> None:
                        [(c.tip, small(c.position), small(c.orientation)) for c in checks]))
     print('as forward kinematics of these joints has it' if answer.checked else
           'as the answer claims, not re-checked')
-    if answer.doubtful:
-        claims = ', '.join(f'{small(c.position)} m {small(c.orientation)} rad'
-                           for c in answer.claimed)
-        print(f'WRONG: the answer claims {claims}')
+
+
+def _errors(check: Check) -> str:
+    return f'{small(check.position)} m {small(check.orientation)} rad'
 
 
 def joint_table(values: dict[str, Any], robot: 'Robot | None') -> str:
@@ -154,11 +190,13 @@ def answer_json(answer: Answer) -> str:
                 'position_error': check.position if check else None,
                 'orientation_error': check.orientation if check else None}
                for claim, check in zip_longest(answer.claimed, answer.checked)]
+    status, message = answer.headline
+    success = answer.success and not answer.wrong
     return to_json({
-        'success': answer.success, 'status': answer.status, 'message': answer.message,
-        'joints': answer.values if answer.success else None, 'best_joints': answer.values,
+        'success': success, 'status': status, 'message': message,
+        'joints': answer.values if success else None, 'best_joints': answer.values,
         'targets': targets, **answer.figures, 'alternatives': list(answer.alternatives),
-        'notes': answer.notes, **_constraints_json(answer)})
+        'notes': answer.all_notes, **_constraints_json(answer)})
 
 
 def _constraints_json(answer: Answer) -> dict[str, Any]:
@@ -170,6 +208,13 @@ def _constraints_json(answer: Answer) -> dict[str, Any]:
                             for item in answer.constraints],
             'cost': sum(item.cost for item in answer.constraints),
             'explanation': answer.explanation}
+
+
+def add_json_argument(parser: argparse.ArgumentParser, also: str = '') -> None:
+    """Add --json; `also` says more about what is printed."""
+    parser.add_argument('--json', action='store_true',
+                        help=f'print JSON{also and ": " + also}; of a bad question (exit code 2) '
+                             'nothing is printed but the reason, on stderr')
 
 
 def to_json(content: Any) -> str:

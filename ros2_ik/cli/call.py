@@ -9,7 +9,6 @@ from ros2_ik.cli.fk import pose_table
 from ros2_ik.cli.joint_values import HELP, read_joint_values, shipped_home
 from ros2_ik.cli.numbers import positive
 from ros2_ik.cli.question import BadQuestion, Exit
-from ros2_ik.cli.recheck import Wanted
 from ros2_ik.cli.solve import add_search_arguments
 
 if TYPE_CHECKING:
@@ -67,8 +66,7 @@ def run(args: argparse.Namespace) -> Exit:
 def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
     from ros2_ik.cli.node_answer import ask_ik, ik_request
     from ros2_ik.srv import ComputeIK
-    wanted = [Wanted(t.tip or '', poses.matrix(t, args.deg), t.frame, poses.weights(t))
-              for t in args.targets or [poses.TargetOptions()]]
+    wanted = poses.wanted(args.targets or [poses.TargetOptions()], args.deg)
     service = client.connect(ComputeIK, 'compute_ik', args.wait)
     seed = _seed(args, client)
     request = ik_request(

@@ -18,8 +18,9 @@ def make_parser() -> argparse.ArgumentParser:
     """Give the parser; `run` of its result is the function of the subcommand."""
     parser = argparse.ArgumentParser(
         prog='ros2_ik', description='Inverse kinematics for any URDF robot.',
-        epilog='exit codes: 0 answered, 1 no solution, not reached, or not stopped, '
-               '2 bad question or nobody to ask, 130 interrupted\n'
+        epilog='exit codes: 0 answered, 1 no solution, a wrong one, not reached, or not stopped,\n'
+               '  2 bad question or nobody to ask (the reason is on stderr; stdout is empty,\n'
+               '  with --json too), 130 interrupted\n'
                'more: ros2_ik solve --help',
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return int(code)
     except KeyboardInterrupt:
-        return 130
+        return Exit.INTERRUPTED
     except BrokenPipeError:   # `ros2_ik robots | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141

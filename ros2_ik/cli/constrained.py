@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.answer import Answer, answer_json, print_answer
+from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, print_answer
 from ros2_ik.cli.numbers import positive
 from ros2_ik.cli.question import BadQuestion, Exit
 from ros2_ik.cli.recheck import Check, recheck, Wanted
@@ -32,7 +32,8 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         'constrained', help='joint values under constraints and costs', epilog=EXAMPLE,
         description='Solve a problem whose fields are those of a goal of the action '
-                    'solve_constrained_ik: with the library for --robot, else by a running node.',
+                    'solve_constrained_ik: with the library for --robot, else by a running node; '
+                    'then Ctrl-C ends the search, and the best so far is printed.',
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('file', metavar='FILE', help='the goal as YAML')
     parser.add_argument('--node', help='full name of the node (default: /ros2_ik)')
@@ -41,7 +42,7 @@ def add_parser(commands: Any) -> None:
     add_robot_arguments(parser, '--robot', help='solve here for a shipped robot or URDF file')
     add_scene_argument(parser, 'with --robot: scene that distances and collisions are about (a '
                                'shipped one, or a YAML file; default: an empty one)')
-    parser.add_argument('--json', action='store_true', help='print JSON')
+    add_json_argument(parser)
     parser.set_defaults(run=run)
 
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.answer import joint_table, to_json
+from ros2_ik.cli.answer import add_json_argument, joint_table, to_json
 from ros2_ik.cli.joint_values import HELP, read_joint_values
 from ros2_ik.cli.poses import components
 from ros2_ik.cli.question import Exit
@@ -33,7 +33,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--relative-to', metavar='F',
                         help='frame the poses are given in (default: the root)')
     parser.add_argument('--deg', action='store_true', help='angles are degrees, in and out')
-    parser.add_argument('--json', action='store_true', help='print JSON: angles in rad')
+    add_json_argument(parser, 'angles in rad')
     parser.set_defaults(run=run)
 
 

@@ -29,7 +29,8 @@ def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
     """
     Send a goal (of `read_goal`), show its feedback, and re-check the result.
 
-    Ctrl-C cancels it: then the answer is the best so far. Raises BadQuestion.
+    Ctrl-C cancels it: then the answer is the best so far, marked as interrupted. Raises
+    BadQuestion.
     """
     action = ActionClient(client.node, SolveConstrainedIK, f'{client.name}/{ACTION}')
     client.await_server(action.server_is_ready, f'{ACTION}/_action/send_goal', wait,
@@ -47,6 +48,7 @@ def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
     recheck_reply(answer, robot, wanted, joints, state_values(goal.seed, robot),
                   goal.follow_frames)
     answer.constraints, answer.explanation = result.constraints, result.explanation
+    answer.interrupted = running.interrupted
     return answer
 
 
@@ -55,6 +57,7 @@ class _Running:
 
     def __init__(self, client: 'NodeClient', patience: float) -> None:
         self._client, self._patience, self._heard = client, patience, time.monotonic()
+        self.interrupted = False
 
     def show(self, message: Any) -> None:
         """Print feedback on stderr, in one line."""
@@ -76,6 +79,7 @@ class _Running:
         try:
             self.await_future(future, 'send the result')
         except KeyboardInterrupt:
+            self.interrupted = True
             handle.cancel_goal_async()
             self.await_future(future, 'end a cancelled goal')
         wrapped = future.result()

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 PATIENCE = 20.0   # seconds for a reply, besides the time for the search
 MOTION = 600.0    # seconds for a motion
 MEASURED = 1e-3   # joint_states of a real robot tremble, and the node read them at another moment
+SUSPICION = ('Likely the node has another robot description than this command, or the robot was '
+             'replaced meanwhile')
 # without a solution, all other statuses refuse the question
 SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
             Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED)
@@ -79,7 +81,7 @@ def read_reply(client: 'NodeClient', reply: Any, wanted: Sequence[Wanted],
         state_values(state if found else reply.best_attempt, robot),
         [Check(target.tip or 'target', *errors) for target, *errors in zip(
             wanted, reply.position_errors, reply.orientation_errors, strict=False)],
-        not_reached=found and status is not Status.SUCCESS,
+        not_reached=found and status is not Status.SUCCESS, suspicion=SUSPICION,
         figures={'iterations': reply.iterations, 'restarts': reply.restarts,
                  'seconds': reply.seconds, 'solver': reply.solver, 'round_trip': round_trip,
                  'motion_seconds': reply.motion_seconds},
@@ -106,7 +108,7 @@ def recheck_reply(answer: Answer, robot: Robot | None, wanted: Sequence[Wanted],
     """
     if not (wanted and answer.values):
         return
-    reason = _obstacle(robot, wanted)
+    reason = _obstacle(robot, wanted, answer.values)
     if robot is not None and reason is None:
         measured = {name: value for name, value in joints.items()
                     if name in robot.joint_names and name not in seed}
@@ -125,13 +127,18 @@ def recheck_reply(answer: Answer, robot: Robot | None, wanted: Sequence[Wanted],
         answer.notes.append(f'not re-checked: {reason}')
 
 
-def _obstacle(robot: Robot | None, wanted: Sequence[Wanted]) -> str | None:
+def _obstacle(robot: Robot | None, wanted: Sequence[Wanted],
+              values: Iterable[str]) -> str | None:
     """Say why forward kinematics cannot judge, if it cannot."""
     if robot is None:
         return 'no robot_description was received'
     if not all(target.tip for target in wanted):
         return 'the tip was left to the node'
-    unknown = [t.frame for t in wanted if t.frame and t.frame not in robot.frame_names]
+    if strange := set(values).difference(robot.joint_names, robot.mimics):
+        return (f"joint '{min(strange)}' of the answer is not in the robot_description that was "
+                'received')
+    unknown = [name for target in wanted for name in (target.tip, target.frame)
+               if name and name not in robot.frame_names]
     return f"frame '{unknown[0]}' is not the robot's" if unknown else None
 
 

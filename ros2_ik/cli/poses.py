@@ -8,10 +8,10 @@ from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.numbers import FULL_TURN
 from ros2_ik.cli.question import BadQuestion
+from ros2_ik.cli.recheck import Wanted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
 
 
 @dataclass
@@ -64,6 +64,19 @@ def add_target_arguments(parser: argparse.ArgumentParser, frame_option: str,
                            **options)
 
 
+def wanted(targets: Sequence[TargetOptions], degrees: bool) -> list[Wanted]:
+    """Read the targets; raises BadQuestion, which says which of several is meant."""
+    read = []
+    for i, target in enumerate(targets, 1):
+        try:
+            T, rows = matrix(target, degrees), weights(target)
+        except BadQuestion as error:
+            place = f"target {i} of {len(targets)}, '{target.tip}': " if len(targets) > 1 else ''
+            raise BadQuestion(f'{place}{error}') from None
+        read.append(Wanted(target.tip or '', T, target.frame, rows))
+    return read
+
+
 def matrix(target: TargetOptions, degrees: bool) -> 'NDArray[Any]':
     """Give the pose, (4, 4), with zero for what was not given."""
     import numpy as np
@@ -101,11 +114,17 @@ def _unit(quaternion: Sequence[float]) -> list[float]:
 
 
 def weights(target: TargetOptions) -> tuple[float, ...]:
-    """Give the six weights, zero for what was not given."""
+    """Give the six weights, zero for what was not given; raises BadQuestion for any others."""
     turned = target.rpy is not None or target.quat is not None
-    given = [target.xyz is not None] * 3 + [turned] * 3
-    return tuple(weight * is_given for weight, is_given
-                 in zip(target.weights or (1.0,) * 6, given, strict=True))
+    parts = []
+    for given, rows, kind, options in ((target.xyz is not None, slice(3), 'positions', '--xyz'),
+                                       (turned, slice(3, 6), 'rotations', '--rpy or --quat')):
+        asked = (target.weights or [float(given)] * 6)[rows]
+        if any(asked) and not given:
+            raise BadQuestion(f'--weights: those of {kind}, {" ".join(f"{w:g}" for w in asked)}, '
+                              f'need {options}; without it they must be 0')
+        parts += asked
+    return tuple(parts)
 
 
 def notes(targets: Sequence[TargetOptions]) -> list[str]:

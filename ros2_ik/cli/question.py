@@ -9,6 +9,7 @@ class Exit(IntEnum):
     ANSWERED = 0
     NO_SOLUTION = 1
     BAD_QUESTION = 2
+    INTERRUPTED = 130
 
 
 class BadQuestion(Exception):

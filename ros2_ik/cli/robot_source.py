@@ -38,5 +38,5 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
     robot = Robot.from_urdf(Path(args.robot), args.package_dir, args.srdf and Path(args.srdf),
                             args.root_joint or 'fixed')
     for warning in robot.warnings:
-        print(f'ros2_ik: {args.srdf}: {warning}', file=sys.stderr)
+        print(f'ros2_ik: {args.robot}: {warning}', file=sys.stderr)
     return robot, None

@@ -5,7 +5,7 @@ import math
 import textwrap
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.answer import to_json
+from ros2_ik.cli.answer import add_json_argument, to_json
 from ros2_ik.cli.question import Exit
 from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
 from ros2_ik.cli.tables import number, table
@@ -26,7 +26,7 @@ def add_parser(commands: Any) -> None:
         description='List the shipped robots, or the joints, groups and frames of one robot.',
         formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser, nargs='?')
-    parser.add_argument('--json', action='store_true', help='print JSON')
+    add_json_argument(parser)
     parser.set_defaults(run=run)
 
 

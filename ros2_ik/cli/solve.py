@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli import poses
-from ros2_ik.cli.answer import Answer, answer_json, print_answer
+from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, print_answer
 from ros2_ik.cli.joint_values import HELP, read_joint_values
 from ros2_ik.cli.numbers import count, positive
 from ros2_ik.cli.question import BadQuestion, Exit
@@ -55,11 +55,12 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
                         help='default: 1e-4')
     parser.add_argument('--no-restarts', action='store_true', help='one descent from the seed')
     parser.add_argument('--solver', help='default: chosen by the question')
-    parser.add_argument('--select', choices=('first', 'nearest'),
-                        help='first found (default), or nearest to the seed')
+    parser.add_argument('--select', choices=('first', 'nearest', 'manipulability'),
+                        help='first found (default); or of those found in the time the nearest '
+                             'to the seed, or the one farthest from singular')
     parser.add_argument('--solutions', type=count, default=1, metavar='N',
                         help='how many different ones to look for')
-    parser.add_argument('--json', action='store_true', help='print JSON')
+    add_json_argument(parser)
 
 
 def run(args: argparse.Namespace) -> Exit:
@@ -69,8 +70,7 @@ def run(args: argparse.Namespace) -> Exit:
     targets = args.targets or [poses.TargetOptions()]
     for target in targets:
         target.tip = target.tip or default_tip(robot, shipped, args.group)
-    wanted = [Wanted(t.tip, poses.matrix(t, args.deg), t.frame, poses.weights(t))
-              for t in targets]
+    wanted = poses.wanted(targets, args.deg)
     words = args.seed or (['home'] if home is not None else [])
     seed = read_joint_values(words, robot, home, args.deg)
     answer = _solve(args, robot, wanted, seed)

@@ -71,6 +71,13 @@ def test_follow_frames(call, judge):
     assert run.json['targets'][0]['position_error'] < 2e-5
 
 
+def test_manipulability_selects(call):
+    run = call('--tip', TCP, '--xyz', 0.4, 0.1, 0.5, '--select', 'manipulability', '--timeout', 1,
+               '--json')
+    assert run.code == 0, run.err
+    assert 'most manipulable' in run.json['message']
+
+
 def test_out_of_reach(call):
     run = call('--tip', TCP, '--xyz', 3, 0, 0, '--json')
     assert run.code == 1
@@ -96,6 +103,9 @@ def test_forward_kinematics(call, judge):
     (['--tip', TCP, '--xyz', 1, 2, 3, '--group', 'arms'], 'arms'),
     (['--tip', TCP, '--xyz', 1, 2, 3, '--seed', 'joint=1'], "unknown joint 'joint'"),
     (['--tip', TCP], 'needs --xyz'),
+    (['--tip', 'panda_link7', '--xyz', 1, 2, 3, '--tip', TCP], f"target 2 of 2, '{TCP}': a "),
+    (['--xyz', 1, 2, 3, '--weights', 1, 1, 1, 0, 0, 1], 'those of rotations, 0 0 1, need --rpy'),
+    (['--xyz', 1, 2, 3, '--select', 'cost'], "invalid choice: 'cost'"),
     (['--xyz', 1, 2, 3, '--rpy', 180, 0, 0], 'for degrees add --deg'),
     (['--xyz', 1, 2, 3, '--quat', 1, 1, 0, 0], 'norm 1.41421'),
     (['--xyz', 1, 2, 3, '--seed', 'resting'], 'known states: default, home'),

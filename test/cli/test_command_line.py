@@ -1,11 +1,14 @@
 """What all subcommands share: help, speed, exit codes, and the small parts in-process."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 
 from ros2_ik.cli import main
+from ros2_ik.cli.answer import Answer, answer_json, print_answer
+from ros2_ik.cli.recheck import Check
 from ros2_ik.cli.tables import number, table
 
 HEAVY = {'numpy', 'scipy', 'pinocchio', 'rclpy', 'ros2_ik.core', 'yaml', 'xml.etree.ElementTree'}
@@ -22,6 +25,15 @@ def test_help_has_an_example_and_imports_nothing_heavy(words):
     assert f'ros2_ik {" ".join(words)}' in out
     assert 'ros2_ik solve' in out or 'example' in out
     assert out.splitlines()[-1] == 'END 0 set()'
+
+
+@pytest.mark.parametrize('name', ['solve', 'constrained', 'fk', 'robots', 'call'])
+def test_help_says_that_json_is_for_answers_alone(command, name):
+    text = ' '.join(command(name, '--help').out.split())
+    assert 'of a bad question (exit code 2) nothing is printed but the reason, on stderr' in text
+    refused = command(name, '--json', *{'robots': ['pand'], 'fk': ['pand']}.get(name, []))
+    if name in ('robots', 'fk'):
+        assert "did you mean 'panda'" in refused.refused()
 
 
 def test_refusals_of_a_real_process(process):
@@ -60,6 +72,24 @@ def test_defects_are_not_called_bad_questions(monkeypatch):
     monkeypatch.setattr(robots, '_list', lambda as_json: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(['robots'])
+
+
+@pytest.mark.parametrize(('found', 'code'), [(2e-6, 0), (0.2, 1)])
+def test_an_answer_is_what_forward_kinematics_says(capsys, found, code):
+    answer = Answer('SUCCESS', 'found', True, {'lift': 0.1}, [Check('tip', 1.5e-6, 0.0)],
+                    [Check('tip', found, 0.0)], alternatives=[{'lift': 0.2}])
+    content = json.loads(answer_json(answer))
+    print_answer(answer, None)
+    lines = capsys.readouterr().out.splitlines()
+    assert answer.exit == code and content['success'] == (not code)
+    assert (content['joints'] is None) == bool(code)
+    if code:
+        assert lines[0].startswith('WRONG_ANSWER: SUCCESS was answered, but')
+        assert lines[1].endswith('tip: 1.5e-06 m 0.0e+00 rad claimed, 2.0e-01 m 0.0e+00 rad found')
+        assert content['notes'] == [lines[1]] and 'answer 2, not re-checked:' in lines
+    else:
+        assert lines[0] == 'SUCCESS: found' and content['notes'] == []
+        assert 'solution 2:' in lines
 
 
 def test_tables():

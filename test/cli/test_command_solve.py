@@ -104,6 +104,46 @@ def test_a_freed_axis_may_be_any_way_off(command, judge):
     assert run.json['targets'][0]['position_error'] < 2e-5
 
 
+def test_weights_for_what_is_not_given_may_be_zero(command):
+    run = command('solve', 'panda', '--xyz', 0.4, 0.1, 9, '--weights', 1, 1, 0, 0, 0, 0, '--json')
+    assert run.code == 0, run.err
+    assert run.json['notes'] == ['panda_hand_tcp: position only (no --rpy or --quat given)']
+    run = command('solve', 'panda', '--rpy', 3, 0, 0, '--weights', 0, 0, 0, 1, 1, 0, '--json')
+    assert run.code == 0, run.err
+
+
+def manipulability(pose, joints, step=1e-5):
+    """sqrt(det(J J^T)), with J by differences of pose(joints)."""
+    columns = []
+    for name, value in joints.items():
+        before, after = (pose({**joints, name: value + sign * step}) for sign in (-1, 1))
+        turn = after[:3, :3] @ before[:3, :3].T
+        columns.append(np.array([*(after - before)[:3, 3], turn[2, 1] - turn[1, 2],
+                                 turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]))
+    J = np.array(columns).T / (2 * step)
+    J[3:] /= 2   # the differences have twice the sine of the angle
+    return math.sqrt(np.linalg.det(J @ J.T))
+
+
+def test_manipulability_selects_what_is_farther_from_singular(command, judge):
+    found = {}
+    for select in ('nearest', 'manipulability'):
+        run = command('solve', 'panda', '--xyz', 0.3, 0.1, 0.4, '--select', select, '--timeout',
+                      1, '--random-state', 1, '--seed', 'panda_joint4=-0.1', '--json')
+        assert run.code == 0, run.err
+        found[select] = manipulability(
+            lambda joints: judge('panda', joints, 'panda_hand_tcp', 'panda_link0'),
+            run.json['joints'])
+    assert found['manipulability'] > found['nearest'] + 0.01, found
+
+
+def test_select_takes_what_makes_sense_without_costs(command):
+    from ros2_ik.core.solvers.search import SELECTIONS
+    refused = command('solve', 'panda', '--xyz', 1, 2, 3, '--select', 'cost').refused()
+    for name in SELECTIONS:
+        assert (name in refused.partition('choose from')[2]) == (name != 'cost')
+
+
 def test_several_solutions_differ_and_hold(command, judge):
     run = command('solve', 'ur5', '--xyz', 0.4, 0.2, 0.3, '--rpy', 0, 0, 0, '--solutions', 3,
                   '--random-state', 1, '--json')
@@ -173,6 +213,14 @@ def test_out_of_reach_is_no_solution(command, planar_arm):
     (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint1=-90'], "'panda_joint1=-90': -90 rad is"),
     (['panda', '--quat', 0, 0, 0, 1, '--rpy', 0, 0, 0], 'both'),
     (['panda', '--xyz', 1, 2, 3, '--xyz', 1, 2, 3], '--tip each'),
+    (['baxter', '--tip', 'left_gripper', '--xyz', 0.7, 0.3, 0.2, '--tip', 'right_gripper'],
+     "target 2 of 2, 'right_gripper': a target needs --xyz, --rpy or --quat"),
+    (['baxter', '--tip', 'left_gripper', '--quat', 0, 0, 0, 2, '--tip', 'right_gripper', '--xyz',
+      0.7, 0.3, 0.2], "target 1 of 2, 'left_gripper': the quaternion of --quat has norm 2"),
+    (['panda', '--xyz', 1, 2, 3, '--weights', 1, 1, 1, 0, 0, 1],
+     '--weights: those of rotations, 0 0 1, need --rpy or --quat; without it they must be 0'),
+    (['panda', '--rpy', 1, 2, 3, '--weights', 1, 1, 1, 0, 0, 1],
+     '--weights: those of positions, 1 1 1, need --xyz; without it they must be 0'),
     (['panda', '--xyz', 1, 2, 3, '--rpy', 0, 0, 0, '--weights', 1, 1, 1, 1, 1, -1], 'negative'),
     (['panda', '--xyz', 1, 2, 3, '--group', 'arms'], "did you mean 'arm'"),
     (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint9=1'], 'unknown joint'),

@@ -215,7 +215,7 @@ class Robot:
 
     @cached_property
     def neutral(self) -> Array:
-        """Zero; the middle of the limits, or the only one, where a joint cannot be there, (nq,)."""
+        """Zero; else, if that is not allowed, the middle of the limits or the only one, (nq,)."""
         q = np.zeros(self.nq)
         outside = (self.lower > 0) | (self.upper < 0)
         lower, upper = self.lower[outside], self.upper[outside]
