@@ -7,6 +7,8 @@ import sys
 # A second thread for matrices of ten rows only waits for its turn on a busy machine. Workers,
 # which are forked from what is started here, inherit it.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+# The fork server is a `python -c`: it would take a ros2_ik in the working folder for this one.
+os.environ.setdefault('PYTHONSAFEPATH', '1')
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 USAGE = """\
 usage: ik_node [--ros-args [-p NAME:=VALUE] [--params-file FILE] [-r FROM:=TO] ...]
