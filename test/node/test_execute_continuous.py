@@ -3,12 +3,14 @@
 from arm_harness import execute, mock_robot, Recorder
 from node_harness import eventually
 import numpy as np
+import pytest
 
 from ros2_ik.msg import Status
 
 JOINT = 'j2s6s200_joint_1'
 
 
+@pytest.mark.slow
 def test_the_short_way_over_pi(client, tmp_path, start_node):
     """From 3 to -3 it is .28 rad over pi, not 6 rad back."""
     with mock_robot(client, tmp_path, 'kinova'):

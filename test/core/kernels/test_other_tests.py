@@ -16,6 +16,7 @@ IN_ONE_PIECE = ('cancelled_within_an_iteration or flag_is_looked_at_in_every_ite
                 ' or the_deadline_is_kept or test_cancelling')
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_with_compiled_loops():
     files = [str(CORE / 'solvers' / name) for name in FILES if (CORE / 'solvers' / name).exists()]
