@@ -239,8 +239,7 @@ class IKNode(Node):
 
     def _look_at_defaults(self, robot: Robot) -> None:
         """Say what is wrong with them before a request fails; another robot may come."""
-        parameters = self._parts.parameters
-        if wrong := wrong_default(robot, parameters.default_group, parameters.default_tip):
+        if wrong := wrong_default(robot, self._parts.parameters):
             self.get_logger().error(f'{wrong}; requests that leave it to the node will fail')
 
     # -- the end --------------------------------------------------------------------------

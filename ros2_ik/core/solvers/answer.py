@@ -5,7 +5,6 @@ from typing import Any
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import ExitFlag, IKProblem, Status, Verdict
-from ros2_ik.core.solvers.reach import out_of_reach
 
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
 _NAMED = 3      # so many joints in one message
@@ -39,7 +38,7 @@ def _is_near_enough(search: Any) -> bool:
 
 def is_impossible(search: Any) -> bool:
     """Whether it was shown that there is no answer."""
-    return bool(search.hopeless or out_of_reach(search.problem))
+    return bool(search.hopeless or search.out_of_reach)
 
 
 def message(search: Any, status: Status, verdict: Verdict, seconds: float) -> str:
@@ -81,7 +80,7 @@ def _what_came(search: Any, status: Status, verdict: Verdict, seconds: float) ->
             Status.APPROXIMATE: f'only an approximate solution found {after}: ',
             Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: ',
             }.get(status, f'no solution found {after}: ') + '; '.join(
-                [_off(verdict), *out_of_reach(search.problem)])
+                [_off(verdict), *search.out_of_reach])
 
 
 def _blocked(search: Any) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 import math
 import time
 from typing import Any
@@ -25,6 +26,7 @@ from ros2_ik.core.solvers.answer import (
 )
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance, tip_contacts
+from ros2_ik.core.solvers.reach import out_of_reach
 from ros2_ik.core.solvers.restarts import chosen_turns, Starts, within_limits
 from ros2_ik.core.solvers.solver import Attempt, make_solver
 from ros2_ik.core.solvers.travel import pack, unpack
@@ -151,6 +153,11 @@ class Search:
         if self.attempts >= len(self._seeds) and (self.hopeless or not self.allow_restarts):
             return True
         return self.budget.over()
+
+    @cached_property
+    def out_of_reach(self) -> list[str]:
+        """What shows that targets are too far away: said in each answer, worked out once."""
+        return out_of_reach(self.problem)
 
     @property
     def hopeless(self) -> bool:

@@ -54,6 +54,8 @@ def pack(value: Any, robot: Robot) -> bytes:
         return (_the_robot, ()) if item.key == robot.key else item.__reduce__()
 
     def checker_of(item: CollisionChecker) -> tuple[Any, ...]:
+        if item.robot.key != robot.key:
+            return item.__reduce__()
         if item not in _packed:    # it does not change, and its scene takes longer than all else
             _packed[item] = pack(item.__reduce__(), robot)
         return _the_checker, (_packed[item],)

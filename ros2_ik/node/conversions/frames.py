@@ -60,15 +60,12 @@ def group_name(robot: Robot, name: str, defaults: Any) -> str:
         raise Refusal(Status.INVALID_GROUP_NAME, f'{what}{error}') from None
 
 
-def wrong_default(robot: Robot, group: str, tip: str) -> str:
+def wrong_default(robot: Robot, defaults: Any) -> str:
     """Say what is wrong with the parameters default_group and default_tip for a robot, or ''."""
     try:
-        if group:
-            robot.group(group)
-        if tip:
-            link_name(robot, tip, 'parameter default_tip')
-    except UnknownGroupError as error:
-        return f'parameter default_group: {error}'
+        group_name(robot, '', defaults)
+        if defaults.default_tip:
+            link_name(robot, defaults.default_tip, 'parameter default_tip')
     except Refusal as refusal:
         return str(refusal)
     return ''
