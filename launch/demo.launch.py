@@ -11,11 +11,14 @@ Starts a robot without hardware and the node that answers for it.
                   controller_manager, robot_state_publisher, ros2_controllers must be installed
     none          nobody: the mock robot stands, and the node knows of no controllers
 
-The node is that of ik.launch.py, with the same `scene`, `config` and `namespace`.
+The node is that of ik.launch.py, with the same `scene`, `config`, `namespace` and
+`use_sim_time`.
 """
 
+import os
 from pathlib import Path
 
+from ament_index_python.packages import get_package_prefix, PackageNotFoundError
 from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import (
@@ -30,6 +33,9 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 import yaml
 
+# of ros2_controllers, those that config/controllers asks for
+NEEDED = ('controller_manager', 'robot_state_publisher', 'joint_state_broadcaster',
+          'joint_trajectory_controller', 'position_controllers')
 CONTROLS = ('mock', 'ros2_control', 'none')
 LAUNCH = Path(__file__).parent
 CONTROLLERS = LAUNCH.parent / 'config' / 'controllers'
@@ -46,6 +52,8 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument('config', default_value='',
                               description='YAML file with parameters of the node.'),
         DeclareLaunchArgument('namespace', default_value='', description='Of all nodes.'),
+        DeclareLaunchArgument('use_sim_time', default_value='false', choices=['true', 'false'],
+                              description='Whether all nodes take their time from /clock.'),
         OpaqueFunction(function=make_all),
     ])
 
@@ -62,19 +70,21 @@ def make_all(context: LaunchContext) -> list[Action]:
     arguments = {'robot': robot if real else '',
                  'controllers': '' if control == 'none' else robot,
                  'scene': LaunchConfiguration('scene'),
-                 'config': LaunchConfiguration('config'), 'namespace': namespace}
+                 'config': LaunchConfiguration('config'), 'namespace': namespace,
+                 'use_sim_time': LaunchConfiguration('use_sim_time')}
     source = PythonLaunchDescriptionSource(str(LAUNCH / 'ik.launch.py'))
     node = GroupAction([IncludeLaunchDescription(source, launch_arguments=arguments.items())])
-    return [*(ros2_control(robot, namespace) if real else [mock(robot, namespace)]), node]
+    sim = {'use_sim_time': LaunchConfiguration('use_sim_time').perform(context) == 'true'}
+    return [*(ros2_control if real else mock)(robot, namespace, sim), node]
 
 
-def mock(robot: str, namespace: str) -> Node:
+def mock(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
     """Make the mock robot."""
-    return Node(package='ros2_ik', executable='mock_robot', name='mock_robot', output='screen',
-                namespace=namespace, arguments=['--robot', robot])
+    return [Node(package='ros2_ik', executable='mock_robot', name='mock_robot', output='screen',
+                 namespace=namespace, arguments=['--robot', robot], parameters=[sim])]
 
 
-def ros2_control(robot: str, namespace: str) -> list[Node]:
+def ros2_control(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
     """Make a controller_manager on mock hardware, and those who start its controllers."""
     from ros2_ik.core import shipped_robots
     from ros2_ik.demo.ros2_control import mock_hardware
@@ -85,16 +95,36 @@ def ros2_control(robot: str, namespace: str) -> list[Node]:
     if namespace.strip('/'):
         raise ValueError(f"control:=ros2_control: namespace '{namespace}' is not possible, "
                          f'{path.name} is for /controller_manager')
+    check_installed()
     shipped = shipped_robots()[robot]
     urdf = ParameterValue(mock_hardware(shipped, shipped.load()), value_type=str)
     return [
         Node(package='robot_state_publisher', executable='robot_state_publisher',
-             output='screen', parameters=[{'robot_description': urdf}]),
+             output='screen', parameters=[{'robot_description': urdf}, sim]),
         Node(package='controller_manager', executable='ros2_control_node', output='screen',
-             parameters=[str(path)],
+             parameters=[str(path), sim],
              remappings=[('~/robot_description', '/robot_description')]),
         *spawners(path),
     ]
+
+
+def check_installed() -> None:
+    """Raise ValueError that says what to install, unless ros2_control is there."""
+    absent = [name for name in NEEDED if not is_installed(name)]
+    if absent:
+        distribution = os.environ.get('ROS_DISTRO', '$ROS_DISTRO')
+        names = ' '.join(f'ros-{distribution}-{name.replace("_", "-")}' for name in absent)
+        raise ValueError(f"control:=ros2_control needs {', '.join(absent)}, which cannot be "
+                         f'found; sudo apt install {names}')
+
+
+def is_installed(package: str) -> bool:
+    """Whether ROS knows a package here."""
+    try:
+        get_package_prefix(package)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def spawners(path: Path) -> list[Node]:

@@ -6,6 +6,7 @@ Starts the node ros2_ik.
     ros2 launch ros2_ik ik.launch.py robot:=panda scene:=table        a shipped scene, or a file
     ros2 launch ros2_ik ik.launch.py config:=my_cell.yaml namespace:=left
     ros2 launch ros2_ik ik.launch.py controllers:=panda               those of a shipped robot
+    ros2 launch ros2_ik ik.launch.py use_sim_time:=true               time from /clock
 
 Without `robot` the node takes what robot_state_publisher publishes on robot_description, and the
 SRDF from robot_description_semantic. joint_states come from the robot in either case.
@@ -45,21 +46,26 @@ def generate_launch_description() -> LaunchDescription:
                               description='YAML file with parameters of the node.'),
         DeclareLaunchArgument('namespace', default_value='', description='Of the node and of '
                               'the topics it listens to.'),
+        DeclareLaunchArgument('use_sim_time', default_value='false', choices=['true', 'false'],
+                              description='Whether time comes from the topic /clock, as a '
+                              'simulator gives it.'),
         OpaqueFunction(function=make_node),
     ])
 
 
 def make_node(context: LaunchContext) -> list[Node]:
     """Make the node; raises when the robot is unknown or the file is not there."""
-    robot, controllers, scene, config = (
+    robot, controllers, scene, config, sim = (
         LaunchConfiguration(name).perform(context)
-        for name in ('robot', 'controllers', 'scene', 'config'))
+        for name in ('robot', 'controllers', 'scene', 'config', 'use_sim_time'))
     parameters = []
     if config:
         path = Path(config).expanduser()
         if not path.is_file():   # launch itself would only warn
             raise FileNotFoundError(f'config: there is no file {path.absolute()}')
         parameters.append(str(path))
+    if sim == 'true':   # otherwise what config says counts
+        parameters.append({'use_sim_time': True})
     if robot:
         parameters.append(description(robot))
     if controllers:

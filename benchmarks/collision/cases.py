@@ -33,7 +33,7 @@ class Case:
 
     def problem(self, checker: CollisionChecker | None) -> IKProblem:
         return IKProblem(self.robot, [PoseTarget(tip, T) for tip, T in self.targets.items()],
-                         start=self.start, checker=checker)
+                         start=self.start, checker=checker, collisions=checker is not None)
 
 
 def cases(kind: str, robot: Robot, count: int) -> list[Case]:
@@ -63,7 +63,7 @@ def free_answer(case: Case, generator: np.random.Generator) -> np.ndarray | None
     for _ in range(TRIES):
         start = robot.random_q(generator)
         problem = IKProblem(robot, [PoseTarget(tip, T) for tip, T in case.targets.items()],
-                            start=start)
+                            start=start, collisions=False)
         answer = solve(problem, [start], timeout=0.05, allow_restarts=False).q
         if answer is not None and not case.checker.collides(answer):
             return answer

@@ -26,7 +26,8 @@ class Case:
         self.problem = IKProblem(
             robot, [part for part in parts if isinstance(part, PoseTarget)], group, start,
             constraints=[part for part in parts if isinstance(part, Constraint)],
-            costs=[part for part, term in zip(parts, terms, strict=True) if term.is_cost])
+            costs=[part for part, term in zip(parts, terms, strict=True) if term.is_cost],
+            collisions=False)
 
     def look(self) -> None:
         """Evaluate what must hold once."""

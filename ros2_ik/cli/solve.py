@@ -11,7 +11,12 @@ from ros2_ik.cli.numbers import count, positive
 from ros2_ik.cli.question import BadQuestion, Exit
 from ros2_ik.cli.recheck import Check, recheck, Wanted
 from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
-from ros2_ik.cli.scene_source import add_scene_argument, load_scene_of, make_checker
+from ros2_ik.cli.scene_source import (
+    add_meshes_argument,
+    add_scene_argument,
+    load_scene_of,
+    make_checker,
+)
 
 if TYPE_CHECKING:
     from ros2_ik.core import Robot, ShippedRobot
@@ -38,7 +43,10 @@ def add_parser(commands: Any) -> None:
                         help=f'where the search starts: {HELP} (default: home, or zero)')
     add_search_arguments(parser)
     add_scene_argument(parser, 'touch neither this scene (a shipped one, or a YAML file) nor the '
-                               'robot itself (default: collisions are not looked at)')
+                               'robot itself (default: the robot alone)')
+    add_meshes_argument(parser)
+    parser.add_argument('--allow-collisions', action='store_true',
+                        help='do not check for collisions, not even of the robot with itself')
     parser.add_argument('--timeout', type=positive, default=1.0, metavar='S',
                         help='seconds until it gives up (default: %(default)s)')
     parser.add_argument('--random-state', type=int, metavar='N',
@@ -60,6 +68,9 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
                              'to the seed, or the one farthest from singular')
     parser.add_argument('--solutions', type=count, default=1, metavar='N',
                         help='how many different ones to look for')
+    parser.add_argument('--max-joint-change', type=positive, metavar='M',
+                        help='no joint may be farther from the seed in the answer [rad, m] '
+                             '(default: not bounded; with --execute parameter max_jump)')
     add_json_argument(parser)
 
 
@@ -95,13 +106,26 @@ def default_tip(robot: 'Robot', shipped: 'ShippedRobot | None', group: str | Non
 
 def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
            seed: dict[str, Any]) -> Answer:
-    from ros2_ik.core import IKProblem, PoseTarget, solve
+    from ros2_ik.core import collision_checker, IKProblem, PoseTarget, Scene, solve
     tolerances = _given(args, 'position_tolerance', 'orientation_tolerance')
+    if args.allow_collisions and args.scene:
+        raise BadQuestion('--scene and --allow-collisions are both given: the one is what must '
+                          'not be touched, the other allows all contacts')
+    if args.allow_collisions and args.meshes:
+        raise BadQuestion('--meshes and --allow-collisions are both given: nothing is checked '
+                          'with the latter')
     scene = load_scene_of(args, robot, seed)
+    if scene is not None:
+        checker = make_checker(robot, scene, args.meshes)
+    else:
+        checker = collision_checker(robot, Scene(robot), args.meshes, 'leave out') \
+            if args.meshes else None
     problem = IKProblem(robot, [PoseTarget(*target, **tolerances) for target in wanted],
-                        args.group, seed, checker=scene and make_checker(robot, scene))
+                        args.group, seed, checker=checker,
+                        collisions=not args.allow_collisions)
     solution = solve(problem, timeout=args.timeout, allow_restarts=not args.no_restarts,
-                     solutions=args.solutions, **_given(args, 'solver', 'select', 'random_state'))
+                     solutions=args.solutions, **_given(
+                         args, 'solver', 'select', 'random_state', 'max_joint_change'))
     figures = {key: getattr(solution, key) for key in ('iterations', 'restarts', 'seconds',
                                                        'solver', 'solver_reason')}
     names = problem.joint_names
@@ -110,7 +134,8 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
         robot.to_joints(solution.best_q, names),
         [Check(e.tip, e.position, e.orientation) for e in solution.errors],
         recheck(robot, solution.best_q, wanted), figures=figures,
-        alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives])
+        alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives],
+        not_checked=solution.not_checked)
 
 
 def _given(args: argparse.Namespace, *names: str) -> dict[str, Any]:

@@ -8,6 +8,9 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import IKError
 
+FINEST = 1e-12    # tolerances: rounding keeps every answer from meeting smaller ones,
+COARSEST = 1e9    # and squares of much larger ones overflow
+
 
 def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
     """Copy the value into an array of floats, or raise `error`: no text, no complex numbers."""
@@ -67,6 +70,14 @@ def positive(value: Any, name: str, error: type[IKError]) -> float:
     number = _number(value)
     if number is None or not (math.isfinite(number) and number > 0):
         raise error(f'{name} must be a positive finite number, not {value!r}')
+    return number
+
+
+def tolerance_of(value: Any, name: str, error: type[IKError]) -> float:
+    """Return the value as a float if a tolerance can be so small or large, or raise `error`."""
+    number = _number(value)
+    if number is None or not FINEST <= number <= COARSEST:
+        raise error(f'{name} must be a number from {FINEST:g} to {COARSEST:g}, not {value!r}')
     return number
 
 

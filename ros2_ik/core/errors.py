@@ -7,6 +7,7 @@ sense. All derive from `IKError`, a ValueError.
 
 from collections.abc import Collection
 import difflib
+from typing import Any
 
 
 class IKError(ValueError):
@@ -35,6 +36,20 @@ class InvalidOptionError(IKError):
 
 class InvalidSceneError(IKError):
     """A shape, object or scene change that makes no sense."""
+
+
+class UnknownOptionError(InvalidOptionError):
+    """An option that the solver does not have; `names` are all that would be possible."""
+
+    def __init__(self, option: str, solver: str, valid: Collection[str],
+                 names: Collection[str] = ()) -> None:
+        self.option, self.solver, self.valid = option, solver, tuple(valid)
+        hint = (nearest(option, [*valid, *names])
+                or f'valid: {", ".join(valid) or "none"}')
+        super().__init__(f"solver '{solver}' has no option '{option}'; {hint}")
+
+    def __reduce__(self) -> Any:
+        return UnknownOptionError, (self.option, self.solver, self.valid)
 
 
 class JointLimitError(IKError):
@@ -82,6 +97,12 @@ class UnknownSolverError(UnknownNameError):
 
 class UnknownRobotError(UnknownNameError):
     kind = 'robot'
+
+
+def nearest(name: object, valid: Collection[str]) -> str:
+    """Write which valid names are spelled like a name, '' if none is."""
+    near = difflib.get_close_matches(str(name), valid, n=3, cutoff=0.6)
+    return 'did you mean ' + ' or '.join(f"'{n}'" for n in near) + '?' if near else ''
 
 
 def _unknown(kind: str, name: str, valid: Collection[str]) -> str:

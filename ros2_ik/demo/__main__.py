@@ -33,8 +33,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument('--robot', default='panda', metavar='NAME',
                         help='shipped robot (default: %(default)s)')
     parser.add_argument('--scene', default='', metavar='NAME|PATH',
-                        help='what stands round the robot: a shipped scene (table, shelf, bin) or '
-                             'a YAML file (default: nothing)')
+                        help='what stands round the robot: a shipped scene (table, shelf, bin, '
+                             'floor) or a YAML file (default: nothing)')
     parser.add_argument('--once', action='store_true',
                         help='ask a question (with a scene a second one, inside an object), print '
                              'the answer, exit 0 if it holds')

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from ros2_ik.core import ShippedRobot
 
 
+# The node's own defaults are for arms that can hurt somebody.
+SCALING = {'velocity_scaling': 0.5, 'acceleration_scaling': 0.5}
+
+
 class Failed(Exception):
     """The demo cannot go on; the text says why."""
 
@@ -120,13 +124,15 @@ class Demo:
         from ros2_ik.demo.controlled_groups import node_parameters
         self._check()
         among = f' and the node, scene {scene}' if scene else ' and the node'
-        print(f'ros2_ik: starting {robot.name}{among}', file=sys.stderr)
+        print(f'ros2_ik: starting {robot.name}{among}; the demo moves at half of the velocity and '
+              'acceleration limits, the node by itself at a tenth', file=sys.stderr)
         try:
             folder = os.path.join(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik')
         except PackageNotFoundError:
             raise Failed('the package is not built: run tools/demo, or colcon build and source '
                          'install/setup.bash') from None
-        parameters = node_parameters(robot, robot.load()) | ({'scene': scene} if scene else {})
+        parameters = (node_parameters(robot, robot.load()) | SCALING
+                      | ({'scene': scene} if scene else {}))
         given = [word for name, value in parameters.items()
                  for word in ('-p', f'{name}:={json.dumps(value)}')]
         for name, arguments in (('mock_robot', ['--robot', robot.name]),

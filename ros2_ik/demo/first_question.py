@@ -1,5 +1,6 @@
 """The questions to the node: a pose that is reachable for sure, and one that is not."""
 
+import sys
 import time
 from typing import NamedTuple
 
@@ -63,18 +64,24 @@ def ask(client: NodeClient, shipped: ShippedRobot, scene: str = '') -> Asked:
     wanted = [reachable(robot, shipped, checker)]
     request = ik_request(wanted, {}, TIMEOUT, position_tolerance=POSITION_TOLERANCE,
                          orientation_tolerance=ORIENTATION_TOLERANCE)
+    told = False
     while True:
         try:
             return Asked(wanted[0], ask_ik(client, service, request, wanted, {}), robot, checker)
         except BadQuestion as refusal:
-            if time.monotonic() > deadline or not _comes_up(str(refusal)):
+            if 'still being made' in str(refusal):    # which takes as long as it takes
+                deadline = time.monotonic() + START
+                if not told:
+                    print(f'ros2_ik: waiting: {refusal}', file=sys.stderr)
+                told = True
+            elif time.monotonic() > deadline or not _comes_up(str(refusal)):
                 raise
             client.spin_until(lambda: False, 0.1)
 
 
 def _comes_up(refusal: str) -> bool:
-    """Whether the node has not read its robot yet, or has not made its collision geometry."""
-    return refusal.startswith('INVALID_ROBOT_STATE') or 'still being made' in refusal
+    """Whether the node has not read its robot yet."""
+    return refusal.startswith('INVALID_ROBOT_STATE')
 
 
 def ask_inside(client: NodeClient, shipped: ShippedRobot,

@@ -9,6 +9,7 @@ from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 import rclpy
+from rclpy.duration import Duration
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -35,7 +36,10 @@ SWITCHES = {   # parameters that can be set at any time: default and text
     'follow': (True, 'false: the joints stay where they are, whatever they are commanded'),
     'nan_joint': ('', 'a joint whose position and velocity are published as NaN'),
     'joint_noise': (0.0, 'standard deviation of the published positions [rad] or [m]'),
+    'stamp': (True, 'false: joint_states come without header.stamp'),
+    'clock_offset': (0.0, 'the clock of the header.stamp is ahead by so much [s]'),
 }
+MOST_OFFSET = 1e8
 
 
 class BadParameter(IKError):
@@ -118,6 +122,8 @@ class MockRobot(Node):
             return f"nan_joint: no joint '{value}'; there are {', '.join(self._body.states())}"
         if name == 'joint_noise' and not 0 <= value < float('inf'):
             return f'joint_noise is {value}, it must not be negative'
+        if name == 'clock_offset' and not abs(value) <= MOST_OFFSET:
+            return f'clock_offset is {value}, it must be within {MOST_OFFSET:g} s'
         return self._claimed_twice(value) if name == 'active' else ''
 
     def _claimed_twice(self, active: Iterable[str]) -> str:
@@ -182,15 +188,17 @@ class MockRobot(Node):
 
     def _publish_joint_states(self, now: Any) -> None:
         states = self._body.states()
-        noise, nan_joint = (self.get_parameter(name).value
-                            for name in ('joint_noise', 'nan_joint'))
+        noise, nan_joint, stamped, offset = (
+            self.get_parameter(name).value
+            for name in ('joint_noise', 'nan_joint', 'stamp', 'clock_offset'))
         if nan_joint:
             states[nan_joint] = (float('nan'), float('nan'))
         message = JointState(
             name=list(states), velocity=[velocity for _, velocity in states.values()],
             position=[random.gauss(position, noise) if noise else position
                       for position, _ in states.values()])
-        message.header.stamp = now.to_msg()
+        if stamped:
+            message.header.stamp = (now + Duration(seconds=offset)).to_msg()
         self._joint_states.publish(message)
 
 

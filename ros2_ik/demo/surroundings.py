@@ -36,7 +36,8 @@ def inside_an_object(robot: Robot, shipped: ShippedRobot, tip: str,
             for turn in TURNS:
                 T = np.eye(4)
                 T[:3, :3], T[:3, 3] = turn, (item.pose * part.pose).translation
-                problem = IKProblem(robot, PoseTarget(tip, T), shipped.group, shipped.home)
+                problem = IKProblem(robot, PoseTarget(tip, T), shipped.group, shipped.home,
+                                    collisions=False)
                 if solve(problem, timeout=SECONDS, random_state=0).success:
                     return item.id, Wanted(tip, T, None, (1.0,) * 6)
     return None

@@ -1,15 +1,21 @@
 """The ROS node: messages in, core objects, messages out."""
 
+import logging
 import os
 import signal
 import sys
+from typing import Any
+
+from ros2_ik.node.fork_server import ensure_fork_server
+from ros2_ik.node.watchdog import children, end_descendants, SIGNALS, Watchdog
 
 # A second thread for matrices of ten rows only waits for its turn on a busy machine. Workers,
 # which are forked from what is started here, inherit it.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 # The fork server is a `python -c`: it would take a ros2_ik in the working folder for this one.
 os.environ.setdefault('PYTHONSAFEPATH', '1')
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# The node says in ROS's log what the library says in Python's; workers would say it again.
+logging.getLogger('ros2_ik').addHandler(logging.NullHandler())
 USAGE = """\
 usage: ik_node [--ros-args [-p NAME:=VALUE] [--params-file FILE] [-r FROM:=TO] ...]
 
@@ -24,10 +30,19 @@ from the parameter of that name.
 
 def main() -> int:
     """Run the node until SIGINT or SIGTERM; gives the exit code."""
+    spared = children(os.getpid())   # of whoever became this process
+
+    def leave(*_: Any) -> None:
+        end_descendants(os.getpid(), spared)
+        os._exit(0)
     for number in SIGNALS:   # first of all: to start takes two seconds, to end at most one
-        signal.signal(number, lambda *_: os._exit(0))
+        signal.signal(number, leave)
     if not {'-h', '--help'}.isdisjoint(sys.argv[1:]):
         print(USAGE, end='')
         return 0
+    watchdog = Watchdog(spared)
+    ensure_fork_server()   # it imports while this process does
     from ros2_ik.node.node import run  # late: worker processes come by here without ROS
-    return run()
+    code = run(watchdog, leave)
+    end_descendants(os.getpid(), spared)
+    return code

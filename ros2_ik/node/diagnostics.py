@@ -16,7 +16,8 @@ def diagnostics(parts: Parts, name: str) -> DiagnosticArray:
     message.header.stamp = parts.clock.now().to_msg()
     for topic, (level, text, values) in {
             'robot': _robot(parts), 'joint_states': _joint_states(parts),
-            'requests': _requests(parts), 'workers': _workers(parts)}.items():
+            'requests': _requests(parts), 'workers': _workers(parts),
+            'motions': _motions(parts)}.items():
         message.status.append(DiagnosticStatus(
             level=level, name=f'{name}: {topic}', message=text, hardware_id=name,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()]))
@@ -40,7 +41,11 @@ def _joint_states(parts: Parts) -> tuple[bytes, str, Values]:
     if newest is None:
         return DiagnosticStatus.WARN, 'none received', {}
     age = newest.age(parts.clock.now().nanoseconds)
-    values = {'age [s]': f'{age:.3f}'}
+    values = {'age [s]': f'{age:.3f}',
+              'age counted from': 'header.stamp' if newest.stamp else 'receipt'}
+    if wrong := parts.joint_states.contradictions():
+        values |= {'contradictory joints': ', '.join(wrong)}
+        return DiagnosticStatus.ERROR, parts.joint_states.contradiction(wrong[0]), values
     if age > (parts.parameters.joint_state_timeout or float('inf')):
         return DiagnosticStatus.STALE, f'the newest is {age:.3g} s old', values
     return DiagnosticStatus.OK, 'fresh', values
@@ -55,6 +60,16 @@ def _requests(parts: Parts) -> tuple[bytes, str, Values]:
     defects = statistics.failures['FAILURE']
     text = f'{statistics.requests.total()} requests, {statistics.failures.total()} failures'
     return (DiagnosticStatus.WARN if defects else DiagnosticStatus.OK), text, values
+
+
+def _motions(parts: Parts) -> tuple[bytes, str, Values]:
+    motions = parts.execution.motions()
+    values: Values = {}
+    for number, motion in enumerate(motions, 1):
+        suffix = f' of motion {number}' if len(motions) > 1 else ''
+        values |= {f'{key}{suffix}': value for key, value in motion.items()}
+    text = f'{len(motions)} under way' if motions else 'nothing is moved'
+    return DiagnosticStatus.OK, text, values
 
 
 def _times(percentiles: list[float]) -> Iterator[tuple[str, str]]:

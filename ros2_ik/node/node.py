@@ -1,10 +1,9 @@
 """The node: makes the parts, spins, stops."""
 
+from collections.abc import Callable
 import gc
-import os
 import signal
 import sys
-import threading
 import time
 import traceback
 from typing import Any
@@ -25,18 +24,18 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
-from ros2_ik.core import IKSolution, load_kernels, Robot, Scene, Status
+from ros2_ik.core import Robot, Scene, Status
 from ros2_ik.msg import (
     AttachedCollisionObject,
     CollisionObject,
     PlanningScene as PlanningSceneMessage,
     Solution,
 )
-from ros2_ik.node import SIGNALS
+from ros2_ik.node.compiled_loops import CompiledLoops
 from ros2_ik.node.controllers.controller import Wiring
 from ros2_ik.node.controllers.execution import Execution
 from ros2_ik.node.conversions.frames import wrong_default
-from ros2_ik.node.conversions.markers import scene_markers
+from ros2_ik.node.conversions.markers import Made, scene_markers
 from ros2_ik.node.diagnostics import diagnostics
 from ros2_ik.node.endpoints.check_state import CheckState
 from ros2_ik.node.endpoints.compute_fk import ComputeFK
@@ -46,6 +45,7 @@ from ros2_ik.node.endpoints.execute import Execute
 from ros2_ik.node.endpoints.planning_scene import PlanningSceneEndpoints
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.parts import Parts
+from ros2_ik.node.start_notes import scene_fault, start_notes
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
@@ -54,6 +54,7 @@ from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.statistics import Statistics
+from ros2_ik.node.watchdog import BRAKING, LIMIT, SIGNALS, Watchdog
 from ros2_ik.node.workers import Pool
 from ros2_ik.srv import (
     ApplyPlanningScene,
@@ -66,10 +67,17 @@ from ros2_ik.srv import (
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PATIENCE = 0.5   # time at the end for the answers of open requests [s]
-BRAKING = 2.0    # and for what moves to come to rest [s]
 REMINDER = 5.0   # without a robot for so long, the log says what is waited for [s]
 QUIET = 0.1      # it is the end when so long there has been nothing to answer [s],
+# When a signal has come, what still goes on in a callback is interrupted after FIRST [s], and once
+# more each AGAIN [s], should that get lost; after LAST [s] the node ends as it is.
+FIRST, AGAIN = 0.2, 0.1
+LAST = LIMIT - 0.08
 LINGER = 0.25    # or so long since the last answer: busy clients take their time to read it [s]
+
+
+# Nobody waits for an answer to these, and to take them may take long.
+UNANSWERED = (AttachedCollisionObject, CollisionObject, PlanningSceneMessage, String)
 
 
 class IKNode(Node):
@@ -84,20 +92,25 @@ class IKNode(Node):
         self._pool, self._goal_pool = (Pool(size, log) for size in (parameters.workers,
                                                                     parameters.goal_workers))
         transforms = Transforms(self, parameters.use_tf)
-        joint_states = JointStates(lambda text: log.warning(text, throttle_duration_sec=5.0))
+        joint_states = JointStates(
+            lambda text: log.warning(text, throttle_duration_sec=5.0), self._now,
+            self._joint_state_publishers, lambda: parameters.joint_state_speed, log.info)
         base = FreeBase(parameters, transforms,
                         lambda text: log.warning(text, throttle_duration_sec=5.0))
         state = CurrentState(parameters, joint_states, base, self._now)
         self._markers = self.create_publisher(MarkerArray, '~/scene_markers', LATCHED)
+        self._made_markers: Made = {}
         self._scene = PlanningScene(parameters, state, transforms.lookup,
                                     CollisionGeometry(log, self._tell_workers), log,
-                                    self._show)
+                                    self._show, lambda: scene_made.trigger())
+        scene_made = self.create_guard_condition(self._scene.take_made,
+                                                 ReentrantCallbackGroup())
         self._execution = Execution(
             Wiring(self, ReentrantCallbackGroup(), parameters, self._wait), joint_states, state,
             self._scene, log)
         self._parts = Parts(
             log, self.get_clock(), parameters,
-            Description(lambda: parameters.max_description_length, log, self._on_robot),
+            Description(parameters, log, self._on_robot),
             joint_states, state, self._scene, transforms, self._pool, self._goal_pool,
             self._execution, Statistics())
         parameters.check, parameters.changed = self._check, self._changed
@@ -106,20 +119,43 @@ class IKNode(Node):
         self._changed({'root_joint', 'robot_description_semantic', 'robot_description'})
         no_scene = '' if self._scene.waiting else self._scene.fault
         wrong = (self._parts.description.refused or no_scene
+                 or scene_fault(parameters.scene)
                  or self._check({'base_source': parameters.base_source}))
         if wrong:
             raise ParameterError(wrong)
+        for note in start_notes(parameters):
+            log.info(note)
         self._pool.start()
         self._goal_pool.start()
+        self._loops = CompiledLoops(log, self._load_kernels)
+        self._loops.start()
+        self._reminded = False
         self._reminder = self.create_timer(REMINDER, self._remind,
                                            clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _now(self) -> int:
         return self.get_clock().now().nanoseconds
 
+    def _joint_state_publishers(self) -> list[str]:
+        """Return the nodes that publish joint_states, one name for each publisher."""
+        topic = self.resolve_topic_name('joint_states')
+        return sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+                      for info in self.get_publishers_info_by_topic(topic))
+
     def _remind(self) -> None:
-        """Say once what is waited for."""
-        self._reminder.cancel()
+        """Say once what is waited for, and as long as it is so what cannot go well."""
+        log = self.get_logger()
+        if self.get_parameter('use_sim_time').value and not self._now():
+            log.warning('use_sim_time is true, but nothing has come on /clock: stamps cannot be '
+                        'compared, and nothing is moved', throttle_duration_sec=60.0)
+        name = self.get_name(), self.get_namespace()
+        if self.get_node_names_and_namespaces().count(name) > 1:
+            log.error(f'another node is called {self.get_fully_qualified_name()}: both answer '
+                      'each request and move the robot (one that was killed is seen for up to '
+                      '20 s)', throttle_duration_sec=60.0)
+        if self._reminded:
+            return
+        self._reminded = True
         if self._parts.description.robot is None:
             self.get_logger().warning(
                 'waiting for robot_description: nothing to use has come so far on topic '
@@ -130,17 +166,22 @@ class IKNode(Node):
         for pool in (self._pool, self._goal_pool):
             pool.set_robot(robot, geometry)
 
+    def _load_kernels(self) -> None:
+        for pool in (self._pool, self._goal_pool):
+            pool.load_kernels()
+
     def _on_robot(self, robot: Robot) -> None:
         # at once: to load geometry takes seconds
         self._execution.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
         self._compute_ik.end_all()
         self._tell_workers(robot)
         self._look_at_defaults(robot)
+        self._parts.joint_states.set_robot(robot)
         self._scene.set_robot(robot)
         self._execution.set_robot(robot)
 
     def _show(self, scene: Scene) -> None:
-        self._markers.publish(scene_markers(scene))
+        self._markers.publish(scene_markers(scene, self._made_markers))
 
     def _subscribe(self, joint_states: JointStates, base: FreeBase) -> None:
         offer = self._parts.description.offer
@@ -150,7 +191,8 @@ class IKNode(Node):
                                  lambda message: offer(srdf=message.data), LATCHED)
         # best effort, volatile: no publisher is incompatible, and to watch for that slows services
         unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
-        self.create_subscription(JointState, 'joint_states', joint_states.take,
+        self.create_subscription(JointState, 'joint_states',
+                                 lambda message, info: joint_states.take(message, info),
                                  qos_profile_sensor_data, event_callbacks=unwatched)
         self.create_subscription(PoseStamped, 'base_pose', base.take, qos_profile_sensor_data,
                                  event_callbacks=unwatched)
@@ -183,9 +225,9 @@ class IKNode(Node):
         self.create_service(Trigger, '~/stop', execute.stop, qos_profile=requests)
 
     def _serve_scene(self, requests: QoSProfile) -> None:
-        scene = PlanningSceneEndpoints(self._parts)
+        scene = PlanningSceneEndpoints(self._parts, self._wait)
         self.create_service(ApplyPlanningScene, '~/apply_planning_scene', scene.apply,
-                            qos_profile=requests)
+                            qos_profile=requests, callback_group=ReentrantCallbackGroup())
         self.create_service(GetPlanningScene, '~/get_planning_scene', scene.get,
                             qos_profile=requests)
         # as deep: a publisher may tell of many objects at once, and none may be lost
@@ -196,12 +238,12 @@ class IKNode(Node):
         self.create_subscription(AttachedCollisionObject, '~/attached_collision_object',
                                  scene.take_attached, requests)
 
-    async def _wait(self, start: Any) -> IKSolution:
+    async def _wait(self, start: Any) -> Any:
         """Call start(done) and wait for what done is given, in whatever thread."""
         executor = self.executor
         future = Future(executor=executor)
 
-        def done(result: IKSolution | Exception) -> None:
+        def done(result: Any) -> None:
             if isinstance(result, Exception):
                 future.set_exception(result)
             else:
@@ -223,7 +265,8 @@ class IKNode(Node):
         texts = _texts(values)
         if texts and (reason := self._parts.description.why_not(**texts)):
             return reason
-        return self._scene.why_not(values.get('scene', '')) or None
+        scene = values.get('scene', '')
+        return scene_fault(scene) or self._scene.why_not(scene) or None
 
     def _changed(self, names: set[str]) -> None:
         texts = _texts({name: getattr(self._parts.parameters, name) for name in names})
@@ -244,15 +287,25 @@ class IKNode(Node):
 
     # -- the end --------------------------------------------------------------------------
 
+    @property
+    def moving(self) -> bool:
+        """Whether an arm moves by this node."""
+        return self._execution.moving
+
     def close(self, executor: SingleThreadedExecutor) -> None:
         """Stop what moves, answer what is open with what there is, then end the workers."""
-        self._execution.close()
+        self._execution.close()   # before all else: what moves is braked
+        self._loops.close()
+        for subscription in list(self.subscriptions):
+            if subscription.msg_type in UNANSWERED:
+                self.destroy_subscription(subscription)
         self._constrained_ik.close()
         for pool in (self._pool, self._goal_pool):
             pool.cancel_all()
         self._spin_until_quiet(executor)
         for pool in (self._pool, self._goal_pool):
             pool.close()
+        self._scene.close()
         executor.shutdown()
         self.destroy_node()
 
@@ -282,8 +335,16 @@ def _texts(values: dict[str, Any]) -> dict[str, str]:
     return {names[name]: value for name, value in values.items() if value and name in names}
 
 
-def run() -> int:
-    """Run the node until a signal ends the process; gives an exit code if it cannot start."""
+class _TimeOver(BaseException):
+    """Leaves a callback that goes on and on when the node must end."""
+
+
+def run(watchdog: Watchdog, leave: Callable[..., None]) -> int:
+    """
+    Run the node until a signal ends the process; gives an exit code if it cannot start.
+
+    `leave` ends the process at once, and all that it has started.
+    """
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:   # only wrong arguments, such as a parameter file that is not there
@@ -293,30 +354,59 @@ def run() -> int:
     except ParameterError as error:
         rclpy.shutdown()
         return _refuse(str(error))
-    # compiling takes seconds the first time; until then plain Python answers
-    threading.Thread(target=load_kernels, name='kernels', daemon=True).start()
     executor = SingleThreadedExecutor()
     executor.add_node(node)
+    watchdog.on_signal(executor.wake)
+    told = time.monotonic()
     try:
-        _spin(executor, node)
+        told = _spin(executor, node, watchdog)
     finally:
+        # what then still goes on is left as it is
+        signal.signal(signal.SIGALRM, leave)
+        most = LAST + (BRAKING if node.moving else 0.0)
+        signal.setitimer(signal.ITIMER_REAL, max(AGAIN, told + most - time.monotonic()))
         node.close(executor)
         rclpy.try_shutdown()
     sys.stderr.flush()
-    os._exit(0)   # the interpreter's own end takes up to a second on a busy machine
+    leave()   # the interpreter's own end takes up to a second on a busy machine
+    return 0
 
 
-def _spin(executor: SingleThreadedExecutor, node: Node) -> None:
-    stopping: list[int] = []
+def _spin(executor: SingleThreadedExecutor, node: IKNode, watchdog: Watchdog) -> float:
+    """
+    Spin until a signal comes, and give the time when it came.
+
+    A callback that then does not end soon is interrupted.
+    """
+    told: list[float] = []
+
+    def stop(*_: Any) -> None:
+        if not told:
+            signal.setitimer(signal.ITIMER_REAL, FIRST, AGAIN)
+            told.append(time.monotonic())
+
+    def interrupt(*_: Any) -> None:
+        raise _TimeOver
+    signal.signal(signal.SIGALRM, interrupt)
     for number in SIGNALS:
-        signal.signal(number, lambda number, _: stopping.append(number))
+        signal.signal(number, stop)
     sys.setswitchinterval(2e-4)   # the pool's thread must not wait 5 ms to pass an answer on
     gc.freeze()   # what is loaded by now stays: looking through it would take 50 ms each time
-    while not stopping and rclpy.ok():
-        try:
-            executor.spin_once(timeout_sec=0.1)   # a signal's handler runs when this returns
-        except Exception:
-            node.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
+    moving = False
+    try:
+        while not told and rclpy.ok():
+            try:
+                executor.spin_once(timeout_sec=0.1)   # a signal's handler runs when this returns
+            except Exception:
+                node.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
+            if node.moving != moving:
+                moving = node.moving
+                watchdog.tell(moving)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except _TimeOver:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        node.get_logger().warning('told to end: what was being worked on is given up')
+    return told[0] if told else time.monotonic()
 
 
 def _refuse(reason: str) -> int:

@@ -9,6 +9,7 @@ from std_msgs.msg import Header
 
 from ros2_ik.core import Robot, Scene, Status
 from ros2_ik.node.controllers.execution import Execution
+from ros2_ik.node.conversions.blame import blamed
 from ros2_ik.node.conversions.planning_scenes import with_attached
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.refusal import Refusal
@@ -56,7 +57,10 @@ class Parts:
         """
         scene, notes = self.scene.known.scene, list[str]()
         if len(state.attached_collision_objects):
-            scene = with_attached(scene, state, self.scene.now(scene.robot, given, notes), place)
+            now = self.scene.now(scene.robot, given, notes)
+            with blamed(f'{place}attached_collision_objects'):
+                now.limits.check_held(state.attached_collision_objects)
+            scene = with_attached(scene, state, now, place)
         return scene, notes
 
     def header(self, frame_id: str) -> Header:

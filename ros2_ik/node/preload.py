@@ -3,8 +3,9 @@ What the fork server of the workers imports before its first fork, so that they 
 
 It ignores SIGINT and SIGTERM before all else, for that takes seconds (so this is not in the room
 of the workers, whose import loads the library): terminals, systemd and others send them to every
-process of the node at once, and the node takes a worker whose fork server has died for a dead
-one. It ends when the node does.
+process of the node at once, and no worker starts without a fork server. It ends when the node
+does. It never compiles, for until its first fork there are no workers: what is not in the cache
+they load later.
 """
 
 import gc
@@ -13,8 +14,9 @@ import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
-from ros2_ik.core import load_kernels  # noqa: E402
+from ros2_ik.core import kernels_cached, load_kernels  # noqa: E402
 import ros2_ik.node.workers.serve  # noqa: E402, F401
 
-load_kernels()
+if kernels_cached():
+    load_kernels()
 gc.freeze()   # so that the workers go on sharing this memory

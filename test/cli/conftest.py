@@ -127,7 +127,7 @@ def planar_arm(tmp_path: Path) -> Path:
 @pytest.fixture(scope='session')
 def judge() -> Callable[..., np.ndarray]:
     """Give forward kinematics of shipped robots by yourdfpy: T_frame_link, (4, 4)."""
-    yourdfpy = pytest.importorskip('yourdfpy')
+    import yourdfpy
     loaded = {}
 
     def pose(robot: str, joints: dict[str, float], link: str, frame: str) -> np.ndarray:

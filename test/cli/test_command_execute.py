@@ -12,25 +12,30 @@ pytestmark = pytest.mark.usefixtures('in_domain')
 
 LINK0, TCP = 'panda_link0', 'panda_hand_tcp'
 BACK = [0, 0, -0.04]   # in the frame of the tool: it moves away from where it stood
-REFUSED = 'INVALID_GOAL_CONSTRAINTS'   # by max_jump
+REFUSED = 'INVALID_GOAL_CONSTRAINTS'   # for the seed is near the goal, but not the robot
+ELSEWHERE = {'panda_joint1': 0.5}
 
 
 @pytest.fixture
-def no_jump(set_parameter):
-    """Let the node refuse every motion, for the time of a test."""
+def max_jump(set_parameter):
+    """Let the node refuse every solution that would move the robot, for the time of a test."""
     with NodeClient('/ros2_ik') as client:
         set_parameter(client, 'max_jump', 1e-3)
     yield
     with NodeClient('/ros2_ik') as client:
-        set_parameter(client, 'max_jump', 0.0)
+        set_parameter(client, 'max_jump', 1.0)
 
 
 @pytest.fixture
 def back(tmp_path):
     """Give a problem file: the tool goes back, relative to where it stands."""
-    path = tmp_path / 'back.yaml'
+    return problem_file(tmp_path / 'back.yaml')
+
+
+def problem_file(path, **fields):
     x, y, z = BACK
     path.write_text(yaml.safe_dump({
+        **fields,
         'tips': [TCP], 'execute': True, 'timeout': {'sec': 2}, 'targets': [{
             'header': {'frame_id': TCP}, 'pose': {'position': {'x': x, 'y': y, 'z': z}}}]}))
     return path
@@ -63,11 +68,33 @@ def test_the_table_has_the_time_of_the_motion(command):
     assert ' s of motion' in run.out and 'WRONG' not in run.out
 
 
-def test_a_solution_stays_where_only_the_motion_failed(command, no_jump, back):
+def test_a_solution_that_is_far_is_refused(command, max_jump, back):
     for ask in (call, lambda command, *words: command('constrained', back, *words)):
         run = ask(command)
+        assert run.code == 1 and run.out.startswith('NO_IK_SOLUTION: '), run.out + run.err
+        assert 'max_joint_change allows 0.001 rad' in run.out and 'parameter max_jump' in run.out
+        assert "joint 'panda_joint" in run.out and 'best attempt' in run.out
+
+
+def test_a_request_has_a_bound_of_its_own(command, max_jump):
+    assert call(command, '--max-joint-change', 0.001).code == 1
+    run = call(command, '--max-joint-change', 1.5)
+    assert run.code == 0, run.out + run.err
+    assert 'largest joint change' in run.out
+
+
+def test_a_solution_stays_where_only_the_motion_failed(command, tmp_path):
+    """The bound is about the way from where the robot stands as well."""
+    file = problem_file(tmp_path / 'elsewhere.yaml', max_joint_change=0.3, seed={'joint_state': {
+        'name': list(ELSEWHERE), 'position': list(ELSEWHERE.values())}})
+    seed = [f'{name}={value}' for name, value in ELSEWHERE.items()]
+    for ask in (lambda command, *words: call(command, '--max-joint-change', 0.3, '--seed', *seed,
+                                             *words),
+                lambda command, *words: command('constrained', file, *words)):
+        run = ask(command)
         assert run.code == 1, run.out + run.err
-        assert run.out.startswith(f'{REFUSED}: ') and 'max_jump' in run.out
+        assert run.out.startswith(f'{REFUSED}: ') and 'would move by 0.' in run.out
+        assert 'max_joint_change allows 0.3' in run.out
         assert 'solution, not reached:' in run.out and 'panda_joint7' in run.out
         assert 'best attempt' not in run.out and ' claimed, ' not in run.out
         answer = ask(command, '--json').json

@@ -254,6 +254,6 @@ def test_scene(command):
 def test_scene_that_does_not_load(command, tmp_path):
     path = tmp_path / 'cell.yaml'
     path.write_text('objects: [{id: a, shapes: [{box: {size: [1, 1]}}]}]')
-    for scene, words in (('tabel', 'shipped: bin, shelf, table'), (path, 'objects[0]')):
+    for scene, words in (('tabel', 'shipped: bin, floor, shelf, table'), (path, 'objects[0]')):
         run = command('solve', 'panda', '--scene', scene, '--xyz', 0.5, 0.1, 0.4)
         assert run.code == 2 and words in run.err, run.err

@@ -72,7 +72,8 @@ def moving(client, start):
     assert client.spin_until(lambda: JOINT in joints, TIMEOUT)
     before = dict(joints)
     process = start(COMMAND, 'call', '--tip', 'panda_hand_tcp', '--xyz', 0.1, 0.45, 0.4,
-                    '--execute', '--timeout', 1, '--seed', f'{JOINT}={AIM}', '--select', 'nearest')
+                    '--execute', '--timeout', 1, '--seed', f'{JOINT}={AIM}', '--select', 'nearest',
+                    '--max-joint-change', 6)
     assert client.spin_until(lambda: abs(joints[JOINT] - before[JOINT]) > 0.02, TIMEOUT), \
         process.poll()
     return process, joints, before
@@ -94,14 +95,15 @@ def test_an_interrupt_stops_the_robot(client, moving, number):
     process.send_signal(number)
     out, err = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 130 and out == '', out + err
-    assert err == 'ros2_ik: interrupted: /ros2_ik was told to stop the robot: 1 motion stopped\n'
+    assert err == ('ros2_ik: interrupted: /ros2_ik was told to stop the robot: '
+                   '1 motion is being stopped\n')
     stands(client, joints, before)
 
 
 def test_stop(client, moving, process):
     call, joints, before = moving
     run = process('stop')
-    assert (run.code, run.out, run.err) == (0, '1 motion stopped\n', '')
+    assert (run.code, run.out, run.err) == (0, '1 motion is being stopped\n', '')
     out, err = call.communicate(timeout=TIMEOUT)
     assert call.returncode == 1 and out.startswith('PREEMPTED'), out + err
     stands(client, joints, before)

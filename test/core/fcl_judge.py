@@ -8,6 +8,7 @@ each other is read from the texts of URDF and SRDF.
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 from example_data import data_folder
@@ -56,25 +57,77 @@ def fcl_shape(shape):
     if kind in ('cylinder', 'cone', 'capsule'):
         made = {'cylinder': fcl.Cylinder, 'cone': fcl.Cone, 'capsule': fcl.Capsule}[kind]
         return made(shape.radius, shape.length), shape.radius + shape.length / 2
-    if kind in ('half_space', 'plane'):
-        made = fcl.Halfspace if kind == 'half_space' else fcl.Plane
-        return made(np.array(shape.normal), shape.offset), np.inf
     points = shape.points if kind == 'convex_hull' else shape.vertices
     return hull(points), np.linalg.norm(points, axis=1).max()
 
 
-class Solid:
-    """A piece of a link or an object; `place` is its pose in that."""
+def height(shape, n):
+    """Give how far one of our bounded shapes reaches along a unit vector of its own frame."""
+    kind, across = shape.kind, np.hypot(n[0], n[1])
+    if kind == 'box':
+        return np.abs(n) @ shape.size / 2
+    if kind == 'sphere':
+        return shape.radius
+    if kind == 'ellipsoid':
+        return np.linalg.norm(shape.radii * n)
+    if kind == 'capsule':
+        return shape.radius + abs(n[2]) * shape.length / 2
+    if kind == 'cylinder':
+        return shape.radius * across + abs(n[2]) * shape.length / 2
+    if kind == 'cone':
+        half = n[2] * shape.length / 2
+        return max(half, shape.radius * across - half)
+    points = shape.points if kind == 'convex_hull' else shape.vertices
+    return (points @ n).max()
 
-    def __init__(self, geometry, radius, place):
-        self.geometry, self.radius, self.place = geometry, radius, place
-        self.body = fcl.CollisionObject(geometry, fcl.Transform())
+
+class Flat:
+    """A half-space or a plane, in closed form: python-fcl's own kills the process."""
+
+    radius = np.inf
+
+    def __init__(self, shape, place):
+        self.shape, self.place, self.T = shape, place, place
         self.centre = np.zeros(3)
 
     def put(self, T):
         """Move it with what it is part of."""
+        self.T = T @ self.place
+
+    def touches(self, solid):
+        """Whether it touches a bounded solid."""
+        n = self.T[:3, :3] @ self.shape.normal
+        offset = self.shape.offset + n @ self.T[:3, 3]
+        lowest, highest = solid.reach(n)
+        return lowest <= offset and (self.shape.kind == 'half_space' or highest >= offset)
+
+
+class Solid:
+    """A piece of a link or an object; `place` is its pose in that, `height` its support."""
+
+    def __init__(self, geometry, radius, place, height=None):
+        self.geometry, self.radius, self.place, self.height = geometry, radius, place, height
+        self.body = fcl.CollisionObject(geometry, fcl.Transform())
+        self.centre, self.T, self.mesh = np.zeros(3), place, None
+        self.samples = np.zeros((1, 3))    # a point of each connected part
+
+    def take(self, vertices, faces):
+        """Become the triangles of a mesh."""
+        self.geometry = triangles(vertices, faces)
+        self.body = fcl.CollisionObject(self.geometry, fcl.Transform())
+        self.mesh = trimesh.Trimesh(vertices, faces)
+        self.samples = np.array([part.vertices[0] for part in
+                                 self.mesh.split(only_watertight=False)])
+
+    def reach(self, n):
+        """From where to where it is along a unit vector of the root frame."""
+        local, middle = self.T[:3, :3].T @ n, self.centre @ n
+        return middle - self.height(-local), middle + self.height(local)
+
+    def put(self, T):
+        """Move it with what it is part of."""
         T = T @ self.place
-        self.centre = T[:3, 3]
+        self.centre, self.T = T[:3, 3], T
         self.body.setTransform(fcl.Transform(T[:3, :3], T[:3, 3]))
 
 
@@ -148,8 +201,7 @@ class FclJudge:
         self.held = {item.id: item for item in scene.attached.values()}
         things = [*scene.objects.values(), *(item.object for item in self.held.values())]
         for item in things:
-            self.solids[item.id] = [Solid(*fcl_shape(part.shape), part.pose.homogeneous)
-                                    for part in item.parts]
+            self.solids[item.id] = [solid for part in item.parts for solid in _part(part)]
         self.pairs = [pair for pair in combinations(self.solids, 2) if self._counts(*pair)]
         return self
 
@@ -205,9 +257,29 @@ def touch(one, other):
     return bool(fcl.collide(one, other, fcl.CollisionRequest(), fcl.CollisionResult()))
 
 
+def _part(part):
+    shape, place = part.shape, part.pose.homogeneous
+    if shape.kind in ('half_space', 'plane'):
+        return [Flat(shape, place)]
+    if shape.kind == 'octree':
+        return [_cell(place, centre, shape.resolution) for centre in np.unique(
+            np.floor(shape.points / shape.resolution) + 0.5, axis=0) * shape.resolution]
+    return [Solid(*fcl_shape(shape), place, lambda n: height(shape, n))]
+
+
+def _cell(place, centre, size):
+    """Make a cube of an octree."""
+    at, box = np.eye(4), SimpleNamespace(kind='box', size=np.full(3, size))
+    at[:3, 3] = centre
+    return Solid(*fcl_shape(box), place @ at, lambda n: height(box, n))
+
+
 def _touch(a, b):
+    for flat, other in ((a, b), (b, a)):
+        if isinstance(flat, Flat):
+            return flat.touches(other)
     far = a.radius + b.radius
-    return (np.isinf(far) or np.linalg.norm(a.centre - b.centre) <= far) and touch(a.body, b.body)
+    return np.linalg.norm(a.centre - b.centre) <= far and touch(a.body, b.body)
 
 
 def _solid(element, raw):
@@ -222,15 +294,15 @@ def _solid(element, raw):
     if shape.tag == 'mesh':
         vertices, faces = _mesh(shape.get('filename'), numbers.get('scale', [1, 1, 1]))
         made = triangles(vertices, faces) if raw else hull(vertices)
-        return Solid(made, np.linalg.norm(vertices, axis=1).max(), T)
-    if shape.tag == 'box':
-        return Solid(fcl.Box(*numbers['size']), np.linalg.norm(numbers['size']) / 2, T)
-    radius = numbers['radius'][0]
-    if shape.tag == 'sphere':
-        return Solid(fcl.Sphere(radius), radius, T)
-    length = numbers['length'][0]
-    made = fcl.Cylinder if shape.tag == 'cylinder' else fcl.Capsule
-    return Solid(made(radius, length), radius + length / 2, T)
+        solid = Solid(made, np.linalg.norm(vertices, axis=1).max(), T,
+                      lambda n: (vertices @ n).max())
+        if raw:
+            solid.take(vertices, faces)
+        return solid
+    known = SimpleNamespace(kind=shape.tag, size=np.array(numbers.get('size', ())),
+                            radius=numbers.get('radius', [0])[0],
+                            length=numbers.get('length', [0])[0])
+    return Solid(*fcl_shape(known), T, lambda n: height(known, n))
 
 
 def _mesh(address, scale):

@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
-import yourdfpy
 
 
 def pose_error(T, T_target, weights=(1,) * 6):
@@ -82,6 +81,7 @@ class FileJudge(Limits):
 
     def __init__(self, text):
         super().__init__(text)
+        import yourdfpy  # here, as conftest.py imports this file whether it is installed or not
         # yourdfpy wants a limit where the URDF gives none; FK does not look at it
         self._urdf = yourdfpy.URDF.load(io.BytesIO(text.encode()), load_meshes=False,
                                         build_scene_graph=True)

@@ -164,7 +164,7 @@ def test_once_in_a_scene_file_out_of_reach(start, tmp_path):
 
 
 @pytest.mark.parametrize(('scene', 'words'), [
-    ('tabel', 'shipped: bin, shelf, table'), ('/tmp', 'cannot be read')])
+    ('tabel', 'shipped: bin, floor, shelf, table'), ('/tmp', 'cannot be read')])
 def test_a_scene_that_does_not_load(start, scene, words):
     code, errors = ended(start(*DEMO, '--scene', scene, '--once'))
     assert code == 1 and words in errors and 'Traceback' not in errors

@@ -7,8 +7,10 @@ import py_compile
 import pytest
 
 LAUNCH = Path(__file__).parents[2] / 'launch'
-ARGUMENTS = {'ik.launch.py': {'robot', 'controllers', 'scene', 'config', 'namespace'},
-             'demo.launch.py': {'robot', 'control', 'scene', 'config', 'namespace'}}
+ARGUMENTS = {'ik.launch.py': {'robot', 'controllers', 'scene', 'config', 'namespace',
+                              'use_sim_time'},
+             'demo.launch.py': {'robot', 'control', 'scene', 'config', 'namespace',
+                                'use_sim_time'}}
 
 
 @pytest.mark.parametrize('name', sorted(ARGUMENTS))
@@ -121,7 +123,27 @@ def test_the_mock_robot_is_started(control):
     assert arguments['controllers'] == ('' if control == 'none' else 'ur5')
 
 
-def test_ros2_control_is_started():
+def test_use_sim_time_reaches_the_node():
+    context, (node,) = make('ik.launch.py', 'make_node', use_sim_time='true')
+    assert parameters(context, node) == {'use_sim_time': True}
+    context, actions = make('demo.launch.py', 'make_all', robot='ur5', control='mock',
+                            use_sim_time='true')
+    assert parameters(context, actions[0]) == {'use_sim_time': True}
+    assert actions[-1].__class__.__name__ == 'GroupAction'
+    sim = included(actions[-1])['use_sim_time']
+    assert sim.perform(context) == 'true'
+
+
+def test_ros2_control_says_what_to_install(monkeypatch):
+    monkeypatch.setenv('ROS_DISTRO', 'jazzy')
+    monkeypatch.setenv('AMENT_PREFIX_PATH', '/nowhere')
+    with pytest.raises(ValueError, match='needs controller_manager, .*sudo apt install '
+                                         'ros-jazzy-controller-manager ros-jazzy-robot-state-p'):
+        make('demo.launch.py', 'make_all', robot='panda', control='ros2_control')
+
+
+def test_ros2_control_is_started(monkeypatch):
+    monkeypatch.setattr('ament_index_python.packages.get_package_prefix', lambda name: '/')
     context, actions = make('demo.launch.py', 'make_all', robot='panda', control='ros2_control')
     nodes = {program: words for _, program, words in started(context, actions[:2])}
     assert set(nodes) == {'robot_state_publisher', 'ros2_control_node'}

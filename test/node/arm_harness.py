@@ -158,14 +158,15 @@ def execute(client: Client, joints: dict[str, float], timeout: float = 60.0,
     return client.call(Execute, 'ros2_ik/execute', goal_request(joints, **fields), timeout)
 
 
-def execute_later(client: Client, joints: dict[str, float], **fields: Any) -> Any:
+def execute_later(client: Client, joints: dict[str, float], node: str = 'ros2_ik',
+                  **fields: Any) -> Any:
     """Go to joint values; gives the future."""
-    return client.service(Execute, 'ros2_ik/execute').call_async(goal_request(joints, **fields))
+    return client.service(Execute, f'{node}/execute').call_async(goal_request(joints, **fields))
 
 
-def stop(client: Client) -> Trigger.Response:
+def stop(client: Client, node: str = 'ros2_ik') -> Trigger.Response:
     """Stop everything."""
-    return client.call(Trigger, 'ros2_ik/stop', Trigger.Request())
+    return client.call(Trigger, f'{node}/stop', Trigger.Request())
 
 
 def near(positions: np.ndarray, joints: dict[str, float]) -> float:

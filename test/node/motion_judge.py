@@ -2,7 +2,7 @@
 Judges of motions that share nothing with what moves the arm.
 
 Limits are read from the URDF's text, forward kinematics is yourdfpy's, collisions are judged by
-python-fcl, on the hulls that the node goes by and on the raw triangles.
+python-fcl, on the solids that meshes enclose and on the raw triangles.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from sensor_msgs.msg import JointState
 sys.path.insert(0, str(Path(__file__).parents[1] / 'core'))   # judges shared with the tests
 
 from fcl_judge import FclJudge  # noqa: E402
+from solid_judge import SolidJudge  # noqa: E402
 
 STEP = 0.002       # of the fastest joint between two looks on a straight way [rad, m]
 NEXT = 0.01        # of the fastest joint between two recorded configurations looked at [rad, m]
@@ -104,8 +105,8 @@ class MotionJudge:
 
     def __init__(self, robot: Any, joints: Sequence[str], acceleration: float) -> None:
         self.joints, self._acceleration = tuple(joints), acceleration
-        self._hulls, self._raw = FclJudge(robot), FclJudge(robot, raw=True)
-        self.frames = self._hulls.frames
+        self._solids, self._raw = SolidJudge(robot), FclJudge(robot, raw=True)
+        self.frames = self._solids.frames
         limits = {joint.get('name'): joint.find('limit') for joint in
                   ElementTree.fromstring(robot.urdf).findall('joint')}
         self._fastest = np.array([float(limits[name].get('velocity')) for name in joints])
@@ -115,7 +116,7 @@ class MotionJudge:
 
     def surround(self, scene: Any, others: dict[str, float]) -> None:
         """Take the objects of a scene, and where the joints stand that do not move."""
-        self._hulls.surround(scene)
+        self._solids.surround(scene)
         self._raw.surround(scene)
         self.others = dict(others)
 
@@ -132,7 +133,7 @@ class MotionJudge:
 
     def touching(self, position: np.ndarray, raw: bool = False) -> set[frozenset[str]]:
         """Give the pairs of names that touch at positions (n,)."""
-        return (self._raw if raw else self._hulls).touching(self._named(position))
+        return (self._raw if raw else self._solids).touching(self._named(position))
 
     def _named(self, position: np.ndarray) -> dict[str, float]:
         return {**self.others, **dict(zip(self.joints, position.tolist(), strict=True))}
@@ -161,8 +162,8 @@ class MotionJudge:
 
     def depth(self, touch: Touch) -> float:
         """Say how deep hulls are in each other [m]."""
-        self._hulls.place(self._named(touch.position))
-        return max(-self._hulls.distance(*pair) for pair in touch.pairs)
+        self._solids.place(self._named(touch.position))
+        return max(-self._solids.distance(*pair) for pair in touch.pairs)
 
 
 def longest(touches: Sequence[Touch]) -> float:

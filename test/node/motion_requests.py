@@ -22,7 +22,7 @@ def at_joints(joints: dict[str, float]) -> dict[str, Any]:
     exactly = JointPositions(names=list(ARM), reference=[reference[name] for name in ARM],
                              bounds=Bounds(target=[0.0]))
     return {'constraints': IKConstraints(joint_positions=[exactly]), 'group': 'arm',
-            'timeout': Duration(sec=9), 'execute': True}
+            'timeout': Duration(sec=9), 'execute': True, 'max_joint_change': 10.0}
 
 
 class Requested:

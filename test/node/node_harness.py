@@ -25,7 +25,6 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-import yourdfpy
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import collision_checker, Configuration, Robot, Scene
@@ -351,6 +350,7 @@ class Judge:
     """Forward kinematics by yourdfpy, which shares no code with the node."""
 
     def __init__(self, robot: Robot) -> None:
+        import yourdfpy  # here, as conftest.py imports this file whether it is installed or not
         self._urdf = yourdfpy.URDF.load(io.StringIO(robot.urdf), load_meshes=False,
                                         build_collision_scene_graph=False)
 

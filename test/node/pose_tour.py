@@ -109,7 +109,7 @@ class PoseTour:
         begin = time.monotonic()
         answer = self._client.call(ComputeIK, 'ros2_ik/compute_ik', ComputeIK.Request(
             targets=[stamped(T, self._robot.root_frame)], tips=[self._shipped.tip],
-            timeout=Duration(sec=5), execute=True), PATIENCE)
+            timeout=Duration(sec=5), execute=True, max_joint_change=10.0), PATIENCE)
         seconds = time.monotonic() - begin
         solution = dict(zip(answer.solution.joint_state.name,
                             answer.solution.joint_state.position, strict=True))
@@ -169,7 +169,7 @@ class PoseTour:
             complaints.append(f'{worst.beyond:.2g} beyond a limit of position')
         for touch in self._judge.touched(way.positions):
             raw = self._judge.touching(touch.position, raw=True)
-            complaints.append(f'{self._text(touch)}{"" if raw else ", by hulls only"}')
+            complaints.append(f'{self._text(touch)}{"" if raw else ", not by surfaces"}')
         return complaints
 
     def _block_complaints(self, answer: Any, start: np.ndarray, goal: np.ndarray) -> list[str]:

@@ -147,6 +147,7 @@ def test_paused_clock(start_node, client, panda):
     """Time for searches, feedback and cancelling does not come from a clock that stands still."""
     node = start_node(use_sim_time=True)
     client.describe(panda)
+    eventually(node.workers, 'a worker')   # the first goal has but a second
     goal = client.goal(targets=[unreachable()], timeout=Duration(sec=1))
     assert 0.9 < goal.result()[1].seconds < 4 and goal.feedback
     goal = client.goal(targets=[unreachable()], timeout=LONG).searching()

@@ -21,6 +21,12 @@ def test_free(client):
     assert not response.contacts and not response.distances and not response.outside_limits
 
 
+def test_what_is_not_checked_is_said(client):
+    """Links without geometry, by name; the Panda's SRDF leaves nothing to guess."""
+    text, = check(client).not_checked
+    assert text.startswith('collisions: ') and 'panda_link8' in text and 'panda_hand_tcp' in text
+
+
 def test_touching_an_object(client):
     applied(client, diff(WALL))
     response = check(client)

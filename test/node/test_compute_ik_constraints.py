@@ -280,7 +280,7 @@ UPRIGHT = {'constraints': wanted(point_to_plane=high(0.3)), 'seed': seed(HOME)}
     ({'random_state': -2}, -16, 'random_state is -2'),
     ({'weights': [1.0] * 6}, -16, '6 weights, which are about targets'),
     ({'solver': 'lm', 'solver_options': [KeyValue(key='damp', value='1')]}, -16,
-     "solver 'lm' has no option 'damp'; valid: damping"),
+     "solver 'lm' has no option 'damp'; did you mean 'damping'"),
     ({'solver_options': [KeyValue(key='damping', value='much')]}, -16,
      "damping must be a positive finite number, not 'much'"),
     ({'solver_options': [KeyValue(key='problem', value='1')]}, -16, "no option 'problem'"),

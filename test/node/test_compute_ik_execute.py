@@ -3,7 +3,7 @@
 from arm_harness import ARM, execute, FAST, HOME, Recorder, TRAJECTORIES
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Vector3
-from node_harness import eventually, seed, values
+from node_harness import eventually, seed, stamped, values
 import numpy as np
 import pytest
 from scene_harness import applied, box, change, diff, pose
@@ -13,6 +13,7 @@ from ros2_ik.msg import (
     CollisionObject,
     IKConstraints,
     IKCosts,
+    JointChange,
     JointPositions,
     PointToPlane,
     Status,
@@ -29,6 +30,7 @@ def height(lower, upper):
 NEAR = {'costs': IKCosts(joint_positions=[JointPositions(
     names=list(ARM), reference=[HOME[name] for name in ARM], bounds=Bounds(weight=[0.1]))]),
     'timeout': Duration(sec=10)}
+BIG = {'max_joint_change': 9.0}
 
 
 @pytest.fixture(scope='module')
@@ -69,23 +71,75 @@ def test_no_solution_no_motion(client, record):
     assert response.motion_seconds == 0 and np.abs(record.still() - before).max() < 1e-6
 
 
+def turned(to):
+    """Ask for the arm at HOME but for its first joint."""
+    reference = [to, *(HOME[name] for name in ARM[1:])]
+    return IKConstraints(joint_positions=[JointPositions(
+        names=list(ARM), reference=reference, bounds=Bounds(target=[0.0]))])
+
+
+def test_a_big_move_must_be_asked_for(client, record, panda_judge):
+    """By default a solution with execute moves no joint by more than 1 rad: parameter max_jump."""
+    assert execute(client, HOME).status == Status.SUCCESS
+    before = record.still()
+    target = stamped(panda_judge.transform({**HOME, 'panda_joint1': 2.4}, HAND, ROOT), ROOT)
+    arm = {'targets': [target], 'tips': [HAND], 'group': 'arm', 'timeout': Duration(sec=1)}
+    less = {'joint_changes': [JointChange(joint_name='panda_joint1', max_change=0.1)],
+            'max_joint_change': 0.9}
+    for fields, most in (({'max_joint_change': 0.7}, 0.7), (less, 0.1)):
+        response = client.ik(execute=True, **arm, **fields)
+        assert response.status == Status.NO_IK_SOLUTION, response.message
+        assert "joint 'panda_joint1' would change by " in response.message
+        assert f'max_joint_change allows {most} rad' in response.message
+        assert 'parameter max_jump' not in response.message
+        there = values(response.best_attempt)
+        assert abs(there['panda_joint1'] - before[0]) <= most + 1e-6
+    response = client.ik(constraints=turned(1.2), execute=True)
+    assert response.status == Status.GOAL_CONSTRAINTS_VIOLATED
+    assert "'panda_joint1'" in response.message and 'parameter max_jump' in response.message
+    assert response.motion_seconds == 0 and np.abs(record.still() - before).max() < 1e-6
+    response = client.ik(**arm)     # without a motion nothing is bounded
+    assert response.status == Status.SUCCESS
+    assert 'largest joint change ' in response.message
+    response = client.ik(execute=True, **arm, **BIG)
+    assert response.status == Status.SUCCESS and 'arrived' in response.message, response.message
+
+
+def test_the_bound_counts_from_where_the_robot_stands_too(client, record):
+    assert execute(client, HOME).status == Status.SUCCESS
+    before = record.still()
+    response = client.ik(constraints=turned(0.9), execute=True, max_joint_change=0.5,
+                         seed=seed({'panda_joint1': 0.8}))
+    assert response.status == Status.INVALID_GOAL_CONSTRAINTS, response.message
+    assert "joint 'panda_joint1' would move by 0.9; max_joint_change allows 0.5" \
+        in response.message
+    assert np.abs(record.still() - before).max() < 1e-6
+
+
+@pytest.mark.parametrize('fields, word', [
+    ({'max_joint_change': -1.0}, 'max_joint_change is -1'),
+    ({'max_joint_change': float('nan')}, 'max_joint_change is nan'),
+    ({'joint_changes': [JointChange(joint_name='panda_joint1')]}, "of 'panda_joint1' is 0"),
+    ({'joint_changes': [JointChange(joint_name='panda_joint9', max_change=1.0)]},
+     "joint_changes[0]: unknown joint 'panda_joint9'")])
+def test_bounds_that_make_no_sense(client, record, fields, word):
+    response = client.ik(constraints=turned(0.1), **fields)
+    assert response.status < 0 and word in response.message
+
+
 def test_what_is_in_the_way_is_named(client, record):
     """The solution is free, the straight way to it leads through a pillar."""
-    def turned(to):
-        reference = [to, *(HOME[name] for name in ARM[1:])]
-        return IKConstraints(joint_positions=[JointPositions(
-            names=list(ARM), reference=reference, bounds=Bounds(target=[0.0]))])
-    assert client.ik(constraints=turned(1.2), execute=True).status == Status.SUCCESS
+    assert client.ik(constraints=turned(1.2), execute=True, **BIG).status == Status.SUCCESS
     before = record.still()
     applied(client, diff(box('pillar', 0.2, at=pose(0.38, 0.0, 0.5))))
-    response = client.ik(constraints=turned(-1.2), execute=True)
+    response = client.ik(constraints=turned(-1.2), execute=True, **BIG)
     assert response.status not in (Status.SUCCESS, Status.FAILURE), response.message
     names = {name for c in response.contacts for name in (c.contact_body_1, c.contact_body_2)}
     assert 'pillar' in names and "'pillar'" in response.message
     assert values(response.solution)['panda_joint1'] == pytest.approx(-1.2, abs=1e-5)
     assert response.motion_seconds == 0 and np.abs(record.still() - before).max() < 1e-6
     applied(client, diff(change('pillar', CollisionObject.REMOVE)))
-    assert client.ik(constraints=turned(-1.2), execute=True).status == Status.SUCCESS
+    assert client.ik(constraints=turned(-1.2), execute=True, **BIG).status == Status.SUCCESS
 
 
 def test_a_seed_that_is_not_true_is_refused(client, record):

@@ -4,7 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rclpy.serialization import deserialize_message
 from scipy.interpolate import CubicHermiteSpline
+from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import Robot, Status, straight_motion
 from ros2_ik.node.controllers.controller import Wiring
@@ -30,7 +32,7 @@ class Values(dict):
             command_period=PERIOD, execute_state_timeout=0.5, default_max_velocity=1.0,
             default_max_acceleration=3.0, default_max_jerk=60.0, start_tolerance=0.01,
             goal_tolerance=1e-3, arrival_timeout=2.0, max_jump=0.0, acceleration_scaling=1.0,
-            limits={}, **values)
+            max_tracking_error=0.2, limits={}, **values)
 
     __getattr__ = dict.__getitem__
 
@@ -41,10 +43,10 @@ class Values(dict):
 class Positions(Stream):
     """A stream that keeps what it sends."""
 
-    kind, usual_topic, message_type = 'positions', '{}', None
+    kind, usual_topic, message_type = 'positions', '{}', Float64MultiArray
 
     def message(self, state):
-        return state.position[0]
+        return Float64MultiArray(data=[float(state.position[0])])
 
 
 class Trajectories(TrajectoryController):
@@ -69,16 +71,21 @@ class Arm:
         self.now = 100.0
         monkeypatch.setattr('time.monotonic', lambda: self.now)
         self.robot, self.parameters = Robot.load('panda'), Values()
-        self.sent, self._states = [], JointStates(pytest.fail)
+        self.sent, self._states = [], JointStates(pytest.fail, lambda: round(self.now * 1e9))
         self.measured = Measured(self._states, self.parameters)
         node = SimpleNamespace(
-            create_publisher=lambda *_: SimpleNamespace(publish=self.sent.append),
+            create_publisher=lambda *_: SimpleNamespace(
+                publish=self._take, topic_name='c', get_subscription_count=lambda: 2),
+            create_subscription=lambda *_, **__: None,
             create_timer=lambda *_, **__: object(), destroy_timer=lambda _: None)
         self.controller = kind('c', (JOINT,), '', Wiring(node, None, self.parameters, None))
         self.hear(0.0, 0.0)
 
+    def _take(self, data):
+        self.sent.append(deserialize_message(data, Float64MultiArray).data[0])
+
     def hear(self, position, velocity, stamp=0):
-        stamp = SimpleNamespace(sec=stamp, nanosec=0)
+        stamp = SimpleNamespace(sec=int(stamp), nanosec=round(stamp % 1 * 1e9))
         self._states.take(SimpleNamespace(name=[JOINT], position=[position], velocity=[velocity],
                                           header=SimpleNamespace(stamp=stamp)))
 
@@ -121,10 +128,10 @@ def replacing(arm, before, goal, lead):
     return handover, start, planned_motion(trip, start, 1.0, arm.parameters), arm.now
 
 
-@pytest.mark.parametrize('stamps, stale', [((5, 5, 5), True), ((5, 6, 7), False),
-                                           ((0, 0, 0), False)])
+@pytest.mark.parametrize('stamps, stale', [((100.3,) * 3, True), ((100.3, 100.6, 100.9), False),
+                                           ((99.0, 99.3, 99.6), True), ((0, 0, 0), False)])
 def test_a_stamp_that_is_repeated_is_no_news(streamed, stamps, stale):
-    """As of a publisher whose robot has gone; without stamps it cannot be told."""
+    """As of a publisher whose robot has gone; without stamps it cannot be told. Late is old."""
     for stamp in stamps:
         streamed.now += 0.3
         streamed.hear(0.0, 0.0, stamp)
@@ -196,17 +203,18 @@ def test_a_stop_does_not_pass_the_goal(arm, ago):
 def test_a_lost_stop_is_told_again(monkeypatch):
     """Subscriptions of controllers may be best effort: the arm goes on, and is told again."""
     arm = Arm(monkeypatch, Trajectories)
-    trip = arm.go(2.0)
+    trip = arm.go(2.7)
     way = trip.motion
-    arm.run(0.5)
+    arm.run(0.3)
     trip.stop(Status.PREEMPTED, 'stopped')
-    lost, begin = arm.controller.told, arm.now - 0.5
+    lost, begin = arm.controller.told, arm.now - 0.3
     while arm.controller.told is lost:
         arm.now += 0.02
         state = way.at(arm.now - begin)
         arm.hear(state.position[0], state.velocity[0])
         assert trip.look() is None
         assert arm.now < begin + way.duration, 'said nothing while the arm moved on'
+    assert arm.now < begin + 0.6 and arm.controller.told.points[-1].positions[0] < 1.5
     end = arm.controller.told.points[-1].time_from_start
     arm.run(end.sec + end.nanosec * 1e-9 + 0.3)
     assert trip.look().status == Status.PREEMPTED
@@ -217,11 +225,14 @@ def test_an_arm_that_cannot_be_stopped_is_told_of(monkeypatch):
     trip = arm.go(2.0)
     arm.run(0.5)
     trip.stop(Status.PREEMPTED, 'stopped')
+    end, ends = arm.controller.told.points[-1].positions[0], set()
     for _ in range(1000):
         arm.now += 0.02
         arm.hear(0.5, 1.0)
         if outcome := trip.look():
             break
+        ends.add(arm.controller.told.points[-1].positions[0])
+    assert ends == {end}
     assert outcome.status == Status.PREEMPTED and 'but the arm still moves' in outcome.message
 
 
@@ -270,3 +281,81 @@ def test_who_joins_a_motion_late_hardly_exceeds_the_acceleration(monkeypatch, fa
     trip.send(motion, motion.duration, join)
     first = arm.controller.told.points[0].time_from_start
     assert join <= first.sec + first.nanosec * 1e-9 < join + 0.031
+
+
+@pytest.mark.parametrize('late', [0.0, 0.1, 0.2, 0.3])
+def test_an_arm_that_is_merely_late_goes_on(arm, late):
+    """At full speed, with the delays of ordinary motors and networks."""
+    trip = arm.go(2.5)
+    for _ in range(20):
+        arm.run(0.1, late)
+        outcome = trip.look()
+        assert outcome is None or outcome.status == Status.SUCCESS, outcome
+        assert not trip.stopping
+
+
+@pytest.mark.parametrize('held', [0.2, 0.6])
+def test_a_joint_that_is_held_is_noticed(arm, held):
+    """After 0.2 rad and 0.3 s."""
+    trip = arm.go(2.5)
+    arm.run(held)
+    at, begin = arm.controller.commanded(arm.now).position[0], arm.now
+    while not trip.stopping:
+        arm.now += 0.01
+        if isinstance(arm.controller, Stream):
+            arm.controller._tick()
+        arm.hear(at, 0.0)
+        far = arm.controller.commanded(arm.now - 0.3).position[0] - at
+        assert trip.look() is None and arm.now < begin + 1.0
+    assert 0.2 < far < 0.23
+
+
+@pytest.mark.parametrize('late', [0.0, 0.1, 0.3, 0.6, 1.0])
+@pytest.mark.parametrize('stop', np.linspace(0.03, 1.4, 10).tolist())
+def test_a_stop_while_readings_are_late(arm, stop, late):
+    """
+    Braking begins where the joint is commanded to be; nothing that was heard counts.
+
+    A trajectory's braking is begun by the controller from its own state, up to a cycle late.
+    """
+    arm.parameters.update(max_tracking_error=0.0)
+    trip = arm.go(2.6)
+    arm.run(stop, late)
+    way, told = trip.motion, arm.controller.commanded(arm.now)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    limit = trip.limits.acceleration[0]
+    if isinstance(arm.controller, Stream):
+        braking = arm.controller._motion
+        assert abs(braking.at(0.0).position[0] - told.position[0]) < 1e-9
+        states = [braking.at(t) for t in np.linspace(0, braking.duration, 200)]
+        assert max(abs(one.acceleration[0]) for one in states) < 1.001 * limit
+        assert min(one.velocity[0] for one in states) > -1e-9
+        return
+    end = arm.controller.told.points[-1]
+    seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
+    if len(arm.controller.told.points) > 1:   # it ends as soon by itself
+        assert way.duration - stop < 2.0
+        return
+    for begun in np.linspace(stop - 0.015, stop + 0.015, 5):
+        state = way.at(begun)
+        braking = CubicHermiteSpline([0.0, seconds], [state.position[0], end.positions[0]],
+                                     [state.velocity[0], 0.0])
+        assert np.abs(braking([0.0, seconds], 2)).max() < 1.001 * limit
+        assert braking(np.linspace(0, seconds, 100), 1).min() > -1e-6
+        assert end.positions[0] < 2.6 + 1e-3
+
+
+def test_a_stop_that_is_repeated_goes_nowhere_else(monkeypatch):
+    """Whatever is heard meanwhile, and however often it is repeated."""
+    arm = Arm(monkeypatch, Trajectories)
+    trip = arm.go(2.0)
+    arm.run(0.4)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    end = arm.controller.told.points[-1].positions[0]
+    random = np.random.default_rng(1)
+    for _ in range(300):
+        arm.now += 0.02
+        arm.hear(random.uniform(-2.8, end), random.uniform(-2, 2))
+        if trip.look():
+            break
+        assert arm.controller.told.points[-1].positions[0] == end

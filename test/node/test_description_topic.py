@@ -1,5 +1,6 @@
 """How the node comes to its robot: descriptions that come, change, or are wrong."""
 
+from pathlib import Path
 import threading
 
 from builtin_interfaces.msg import Duration
@@ -123,10 +124,37 @@ def test_description_of_100_megabytes(client, node, panda):
         answers.append(client.fk(state=neutral(panda)).status)
     asking = threading.Thread(target=ask)
     line = refused(client, node, '<robot>' + ' ' * 100_000_000)
-    assert '100000007 characters' in line and 'max_description_length allows 20000000' in line
+    assert '100000007 characters' in line and 'max_description_length allows 2000000' in line
     asking.start()
     asking.join(10)
     assert answers == [Status.SUCCESS]
+
+
+def chain(joints):
+    """Give a robot of so many joints."""
+    links = ''.join(f'<link name="l{i}"/>' for i in range(joints + 1))
+    return f'<robot name="chain">{links}' + ''.join(
+        f'<joint name="j{i}" type="revolute"><parent link="l{i}"/><child link="l{i + 1}"/>'
+        '<axis xyz="0 1 0"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint>'
+        for i in range(joints)) + '</robot>'
+
+
+def peak_memory(pid):
+    """Give the most memory that a process has had [MB]."""
+    status = Path(f'/proc/{pid}/status').read_text()
+    return int(status.partition('VmHWM:')[2].split()[0]) / 1e3
+
+
+def test_joints_are_bounded_before_they_take_memory(client, node, panda):
+    """Pinocchio's data of 400 joints take 4 GB in each process."""
+    client.describe(panda)
+    before = peak_memory(node.pid)
+    line = refused(client, node, chain(400))
+    assert '400 degrees of freedom' in line and 'max_joints allows at most 200' in line
+    assert client.ik(targets=[reachable(panda, 'panda_hand_tcp')]).status == Status.SUCCESS
+    assert peak_memory(node.pid) - before < 500
+    result = client.set('robot_description', chain(201))
+    assert not result.successful and 'max_joints' in result.reason
 
 
 def test_srdf_that_comes_later(client, node):

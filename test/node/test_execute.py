@@ -7,6 +7,7 @@ from arm_harness import (
     FAST,
     goal_request,
     HOME,
+    knows_the_robot,
     near,
     Recorder,
     stop,
@@ -36,6 +37,7 @@ def node(mock, start_shared_node):
 def record(client, node, mock):
     """Give a record, with the arm at home in an empty scene and everything at work."""
     record = Recorder(client)
+    knows_the_robot(client)
     applied(client, diff(change('', CollisionObject.REMOVE)))
     for name, value in (('publish_joint_states', True), ('follow', True), ('nan_joint', '')):
         mock.set(name, value)
@@ -121,14 +123,19 @@ def test_questions_that_make_no_sense(client, record, joints, fields, status, te
     assert not record.trajectories
 
 
-def test_max_jump(client, record):
-    assert client.set('max_jump', 0.5).successful
-    try:
-        answer = execute(client, ASIDE)
-    finally:
-        client.set('max_jump', 0.0)
-    assert answer.status == Status.INVALID_GOAL_CONSTRAINTS
-    assert "'panda_joint1' would move by 0.6" in answer.message and 'max_jump' in answer.message
+def test_a_bound_on_the_changes_of_joints(client, record):
+    """Of the request; the parameter max_jump is about solutions that the node has found."""
+    record.trajectories.clear()
+    answer = execute(client, ASIDE, max_joint_change=0.5)
+    assert answer.status == Status.INVALID_GOAL_CONSTRAINTS and answer.motion_seconds == 0
+    assert ("joint 'panda_joint1' would move by 0.6; max_joint_change allows 0.5"
+            in answer.message)
+    for wrong in (-1.0, float('nan')):
+        answer = execute(client, ASIDE, max_joint_change=wrong)
+        assert answer.status == Status.INVALID_GOAL_CONSTRAINTS
+        assert 'max_joint_change is' in answer.message
+    assert not record.trajectories
+    assert execute(client, HOME, max_joint_change=0.5).status == Status.SUCCESS
 
 
 # -- what is in the way ----------------------------------------------------------------------
@@ -199,7 +206,7 @@ def test_stop(client, record):
     under_way(record)
     since = len(record.states)
     answer = stop(client)
-    assert answer.success and answer.message == '1 motion stopped'
+    assert answer.success and answer.message == '1 motion is being stopped'
     ended = client.wait(future)
     assert ended.status == Status.PREEMPTED and 'stopped' in ended.message
     assert record.still()[0] < 1.8
@@ -278,11 +285,13 @@ def test_nan_in_joint_states_is_no_news(client, record, mock):
 
 def test_an_arm_that_does_not_follow(client, record, mock):
     assert client.set('arrival_timeout', 0.3).successful
+    assert client.set('max_tracking_error', 0.0).successful
     mock.set('follow', False)
     try:
         answer = execute(client, ASIDE)
     finally:
         client.set('arrival_timeout', 2.0)
+        client.set('max_tracking_error', 0.2)
         mock.set('follow', True)
     assert answer.status == Status.CONTROL_FAILED, answer.message
     assert "'panda_joint1' (and 1 more) is at" in answer.message

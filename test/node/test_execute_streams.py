@@ -109,6 +109,7 @@ def own_controller(client, domain, mock, tmp_path):
         return told
     with nodes(domain, tmp_path) as start:
         start(('__node:=other_ik',), controllers=['own_controller'], arrival_timeout=0.1,
+              max_tracking_error=0.0,
               **{'own_controller.kind': 'position', 'own_controller.group': 'arm'}, **FAST)
         yield begin
     for node in made:

@@ -96,7 +96,8 @@ def test_parts_of_several_publishers_are_merged(arm):
         arm.tell({'turn': 0.5})
         arm.tell({**ARM, 'a joint of another robot': 1.0})
         response = arm.ik(avoid_collisions=False)   # there is no geometry, which is said
-        return response.status == Status.SUCCESS and ';' not in response.message and response
+        return response.status == Status.SUCCESS and 'joint_states' not in response.message \
+            and response
     reached = values(eventually(both, 'an answer that knows all joints').solution)
     for name, value in arm.named(ARM).items():   # the search started there, so there it ends
         assert abs(reached[name] - value) < 1e-3
@@ -141,7 +142,7 @@ def test_not_a_number_is_no_position(arm):
 
     def came():
         arm.tell({'turn': float('nan'), 'elbow': 1.2})
-        pose = arm.client.fk(links=['hand']).poses[0].pose
+        pose = arm.client.fk(links=['hand']).poses[0].pose   # one jump is believed
         return abs(pose.position.z - height) < 1e-9
     eventually(came, 'the message with NaN')
     assert arm.ik().status == Status.SUCCESS

@@ -1,6 +1,7 @@
 """Parts of the node's knowledge, without a node."""
 
 import sys
+import threading
 import time
 from types import ModuleType, SimpleNamespace
 
@@ -12,6 +13,8 @@ from sensor_msgs.msg import JointState
 from small_arm import small_arm, SRDF, URDF
 
 from ros2_ik.core import Robot
+from ros2_ik.core.scene.cache import forget
+from ros2_ik.node.state import collision_geometry
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.free_base import FreeBase
@@ -36,10 +39,12 @@ class Log:
 
 def test_age():
     now = 5_000_000_000
-    assert Reading(0, 3_000_000_000, 0).age(now) == 2
-    received = time.monotonic() - 7
+    just = time.monotonic()
+    assert Reading(0, 3_000_000_000, just).age(now) == 2
+    assert Reading(0, now + 3_000_000_000, just).age(now) == 3                  # in the future
+    received = just - 7
     assert Reading(0, 0, received).age(now) == pytest.approx(7, abs=0.5)        # no stamp
-    assert Reading(0, now + 1, received).age(now) == pytest.approx(7, abs=0.5)  # in the future
+    assert Reading(0, now, received).age(now) == pytest.approx(7, abs=0.5)      # a clock stands
 
 
 def test_joint_states_have_a_bound():
@@ -104,6 +109,44 @@ def test_larger_than_the_meshes_is_said_once_if_it_matters():
     assert made('xarm7')
 
 
+def test_replaced_descriptions_do_not_pile_up(monkeypatch):
+    """Whatever their geometry takes, two threads make it, and the newest robot's comes at once."""
+    going, ready = threading.Event(), []
+    make = collision_geometry.collision_checker
+
+    def slow(robot, *options):
+        assert going.wait(20)
+        return make(robot, *options)
+    monkeypatch.setattr(collision_geometry, 'collision_checker', slow)
+    monkeypatch.setattr(collision_geometry, 'PATIENCE', 0.01)
+    geometry = CollisionGeometry(Log(), lambda robot, _: ready.append(robot))
+    robots = [Robot.load(name) for name in ('panda', 'xarm7', 'panda', 'xarm7', 'panda')]
+    for robot in robots:
+        geometry.make(robot, 'hull', 'refuse')
+        assert not geometry.usable
+    assert sum(t.name == 'collision geometry' for t in threading.enumerate()) == 2
+    going.set()
+    eventually(lambda: geometry.usable, 'the geometry')
+    assert ready[-1] is robots[-1]
+    eventually(lambda: not [t for t in threading.enumerate() if t.name == 'collision geometry'],
+               'the end of the threads')
+
+
+def test_convex_parts_are_made_beside(tmp_path, monkeypatch):
+    """The geometry is usable meanwhile; what was made is on disk for all processes."""
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    forget()
+    log = Log()
+    geometry = CollisionGeometry(log, lambda *_: None)
+    geometry.make(Robot.load('ur5'), 'exact', 'refuse')
+    eventually(lambda: geometry.usable, 'the geometry')
+    eventually(lambda: any('are made in the background' in text for text in log.lines), 'a word')
+    eventually(lambda: any('made in' in text and ' s' in text[-2:] for text in log.lines),
+               'the parts', 120)
+    assert len(list(tmp_path.glob('ros2_ik/pieces-*/*.npz'))) >= 6
+    assert not any('were not made' in text for text in log.lines)
+
+
 # -- description ----------------------------------------------------------------------------
 
 @pytest.fixture
@@ -116,9 +159,13 @@ def swaps():
     return []
 
 
+def limits(length):
+    return SimpleNamespace(max_description_length=length, max_joints=200)
+
+
 @pytest.fixture
 def description(log, swaps):
-    return Description(lambda: 10_000, log, swaps.append)
+    return Description(limits(10_000), log, swaps.append)
 
 
 def test_srdf_before_urdf(description, swaps):
@@ -145,10 +192,10 @@ def test_refused_text_is_not_read_again(description, log, swaps):
 
 
 def test_longer_than_allowed(log, swaps):
-    limit = [10]
-    description = Description(lambda: limit[0], log, swaps.append)
+    parameters = limits(10)
+    description = Description(parameters, log, swaps.append)
     assert 'allows 10' in description.offer(urdf=URDF)
-    limit[0] = 10_000
+    parameters.max_description_length = 10_000
     assert description.offer(urdf=URDF) == '' and len(swaps) == 1
 
 
@@ -175,20 +222,19 @@ def tf(monkeypatch):
             if (target, source) not in (('world', 'base'), ('world', 'map')):
                 raise RuntimeError(f'"{source}" does not exist')
             return message
-    module = ModuleType('tf2_ros')
-    module.Buffer, module.TransformListener = Buffer, lambda buffer, node: None
-    monkeypatch.setitem(sys.modules, 'tf2_ros', module)
-    return message
+    monkeypatch.setitem(sys.modules, 'tf2_ros', ModuleType('tf2_ros'))
+    monkeypatch.setattr('ros2_ik.node.state.transforms.PATIENCE', 0.05)
+    return SimpleNamespace(message=message, listen=lambda node: Buffer(node))
 
 
 def test_transforms(tf):
-    transforms = Transforms(None, True)
+    transforms = Transforms(None, True, tf.listen)
     assert transforms.absent == ''
     assert transforms.lookup('world', 'base').translation.tolist() == [2, 0, 0]
     assert transforms.find('world', 'base').stamp == 3_000_000_000
     with pytest.raises(LookupError, match='TF: "camera" does not exist'):
         transforms.lookup('world', 'camera')
-    tf.transform.rotation.w = 0.0
+    tf.message.transform.rotation.w = 0.0
     with pytest.raises(LookupError, match='quaternion'):
         transforms.lookup('world', 'base')
     with pytest.raises(LookupError, match='use_tf'):
@@ -203,14 +249,14 @@ def test_tf_that_is_not_installed(monkeypatch):
 
 def test_base_from_tf(tf):
     robot = small_arm(root_joint='planar')
-    base = FreeBase(SimpleNamespace(base_source='tf'), Transforms(None, True), Log())
+    base = FreeBase(SimpleNamespace(base_source='tf'), Transforms(None, True, tf.listen), Log())
     reading = base.read(robot)
     assert reading.value == [2, 0, 0] and reading.stamp == 3_000_000_000
 
 
 def test_base_pose_in_a_frame_of_tf(tf):
     robot, log = small_arm(root_joint='planar'), Log()
-    base = FreeBase(SimpleNamespace(base_source='topic'), Transforms(None, True), log)
+    base = FreeBase(SimpleNamespace(base_source='topic'), Transforms(None, True, tf.listen), log)
     assert base.read(robot) is None
     message = PoseStamped()
     message.header.frame_id, message.pose.position.x = 'map', 1.0

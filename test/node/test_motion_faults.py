@@ -34,7 +34,8 @@ def record(client, node, mock):
     eventually(lambda: execute(client, HOME, avoid_collisions=False).status == Status.SUCCESS,
                'the arm at home', 90.0)
     empty(client)
-    for name, value in (*SLOW.items(), ('while_executing', 'refuse'), ('arrival_timeout', 2.0)):
+    for name, value in (*SLOW.items(), ('while_executing', 'refuse'), ('arrival_timeout', 2.0),
+                        ('max_tracking_error', 0.2)):
         assert client.set(name, value).successful
     record.still()
     record.trajectories.clear()
@@ -93,6 +94,7 @@ def test_an_arm_that_does_not_follow(client, record, mock, way):
     """The answer says which joint is how far from its goal."""
     assert client.set('velocity_scaling', 1.0).successful
     assert client.set('arrival_timeout', 0.3).successful
+    assert client.set('max_tracking_error', 0.0).successful
     mock.set('follow', False)
     ended = Requested(client, way, ASIDE).answer()
     mock.set('follow', True)
@@ -107,7 +109,7 @@ def test_an_arm_that_does_not_follow(client, record, mock, way):
 @pytest.mark.parametrize('way', ['compute_ik'])
 def test_the_service_stop(client, record, way):
     asked = moving(client, record, way)
-    assert stop(client).message == '1 motion stopped'
+    assert stop(client).message == '1 motion is being stopped'
     ended = asked.answer()
     assert ended.status == Status.PREEMPTED and 'by service stop' in ended.message
     stopped_short(record)

@@ -1,6 +1,14 @@
 """What becomes of a motion when the node is killed."""
 
-from arm_harness import at_home, FAST, knows_the_robot, mock_robot, near, TRAJECTORIES
+from arm_harness import (
+    at_home,
+    FAST,
+    knows_the_robot,
+    mock_robot,
+    near,
+    POSITIONS,
+    TRAJECTORIES,
+)
 from builtin_interfaces.msg import Duration
 from motion_requests import FAR, moving, NEAR, Requested, SLOW
 from node_harness import Client, unreachable
@@ -63,3 +71,15 @@ def test_the_node_is_killed_on_the_way(newcomer, record, start_node):
     assert not lost.done()
     assert Requested(other, 'execute', {}).answer().status == Status.SUCCESS
     assert near(record.still(), {}) < 1e-3
+
+
+def test_the_node_is_killed_while_it_streams_positions(newcomer, mock, record, start_node):
+    """The arm stays where it was sent last, at once: nobody slows it down."""
+    mock.set('active', ['arm_position_controller', 'hand_controller'])
+    node = start_node(**POSITIONS, **SLOW)
+    moving(at_home(newcomer()), record, 'compute_ik')
+    node.process.kill()
+    node.process.wait(20)
+    stopped = record.still()
+    assert 0.03 < stopped[0] < FAR['panda_joint1'] - 0.5
+    assert np.abs(stopped - record.commands[-1][1]).max() < 1e-3

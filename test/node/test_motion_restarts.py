@@ -103,8 +103,9 @@ def test_a_controller_that_never_listens(client, record, start_node, way):
 # -- the clock -------------------------------------------------------------------------------
 
 @pytest.fixture
-def jumpy(client, record, start_node):
+def jumpy(client, record, mock, start_node):
     """Give a node whose clock stands still but for jumps; gives a function that makes one."""
+    mock.set('stamp', False)   # its clock is another one
     start_node(**TRAJECTORIES, **FAST, use_sim_time=True)
 
     def jump(second):

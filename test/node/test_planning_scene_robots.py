@@ -97,6 +97,46 @@ def test_missing_mesh_refused(start_node, client):
     assert 'not checked for collisions' in response.message and MISSING in response.message
 
 
+def unusable(folder):
+    """Give meshes that are no meshes, for whatever reason, by name."""
+    text, secret, empty = folder / 'text.stl', folder / 'secret.stl', folder / 'empty.dae'
+    text.write_text('no mesh')
+    empty.touch()
+    secret.write_text('solid x')
+    secret.chmod(0)
+    (folder / 'folder.stl').mkdir()
+    return [text, secret, empty, folder / 'folder.stl', folder / 'absent.stl', folder / 'kind.txt',
+            '/etc/passwd', '/root/absent']
+
+
+@pytest.mark.parametrize('missing', ['refuse', 'leave out'])
+def test_answers_do_not_tell_which_files_exist(start_node, client, tmp_path, missing):
+    """A description may come from anybody, and name any file."""
+    node = start_node(missing_meshes=missing)
+    arm, said = meshed(box_too=True), set()
+    for file in unusable(tmp_path):
+        robot = Robot.from_urdf(arm.urdf.replace(MISSING, f'file://{file}'), srdf=arm.srdf)
+        client.describe(robot)
+        messages = ask(client, robot).message, check(client, state=neutral(robot)).message
+        assert str(file) in messages[0] and "the node's log says why" in messages[0]
+        said.update(text.partition(';')[0] if missing == 'refuse' else text[text.index("link '"):]
+                    for text in (each.replace(str(file), 'FILE') for each in messages))
+    assert len(said) == 1, said
+    assert 'No such file' in node.text or 'cannot be found' in node.text
+
+
+def test_zero_scale_does_not_tell_either(start_node, client, tmp_path):
+    start_node()
+    arm, said = meshed(), set()
+    (tmp_path / 'there.stl').touch()
+    for name in ('there.stl', 'absent.stl'):
+        urdf = arm.urdf.replace(f'{MISSING}"', f'{tmp_path}/{name}" scale="1 0 1"')
+        robot = Robot.from_urdf(urdf, srdf=arm.srdf)
+        client.describe(robot)
+        said.add(ask(client, robot).message.replace(name, 'FILE'))
+    assert len(said) == 1 and 'scale' in said.pop()
+
+
 def test_missing_mesh_left_out(start_node, client):
     node = start_node(missing_meshes='leave out')
     arm = meshed(box_too=True)
@@ -181,17 +221,15 @@ def test_meshes_as_hulls_or_exact(start_node, client, panda, meshes):
     assert response.status == Status.SUCCESS, response.message
 
 
-def test_exact_meshes_of_messages_are_hollow(start_node, client, panda):
-    """A small thing inside a closed mesh touches its hull only: a finger inside a large box."""
-    start_node(meshes='exact')
+@pytest.mark.parametrize('meshes', ['exact', 'hull'])
+def test_meshes_of_messages_are_solid(start_node, client, panda, meshes):
+    """What is wholly inside a closed mesh is in contact: an arm inside a large box."""
+    start_node(meshes=meshes)
     client.describe(panda)
     corners = np.array([[x, y, z] for x in (-2, 2) for y in (-2, 2) for z in (-2, 2)], float)
     faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7),
              (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
     room = change('room', CollisionObject.ADD, meshes=[mesh(corners, faces)])
-    applied(client, diff(room))
-    assert check(client).valid
-    assert client.set('meshes', 'hull').successful
     applied(client, diff(room))
     assert not check(client).valid
 
@@ -239,3 +277,32 @@ def test_a_refused_scene_changes_nothing(start_node, client, panda, tmp_path):
     client.joint_states({'panda_joint1': 0.0})
     time.sleep(1.1)
     assert set(objects(client)) == {'table', 'a'}
+
+
+PALM = ('<link name="{0}"><collision><geometry><sphere radius="0.05"/></geometry>'
+        '</collision></link>'
+        '<joint name="to_{0}" type="prismatic"><parent link="hand"/><child link="{0}"/>'
+        '<origin xyz="{1} 0 0"/><axis xyz="{2} 0 0"/>'
+        '<limit lower="0" upper="0.04" effort="1" velocity="1"/></joint>')
+
+
+def gripping():
+    """Give the small arm with fingers that overlap by 0.04 mm; its SRDF disables nothing."""
+    fingers = PALM.format('left', 0.04998, 1) + PALM.format('right', -0.04998, -1)
+    arm = small_arm()
+    return Robot.from_urdf(arm.urdf.replace('</robot>', fingers + '</robot>'), srdf=arm.srdf)
+
+
+@pytest.mark.parametrize('guess', [True, False])
+def test_closed_fingers_without_an_srdf(start_node, client, guess):
+    """They are left out and that is said, in the log and by check_state, unless switched off."""
+    robot = gripping()
+    node = start_node(guess_pairs=guess)
+    client.describe(robot)
+    closed = dict.fromkeys(robot.joint_names, 0.0)
+    response = check(client, closed)
+    assert response.status == Status.SUCCESS
+    assert (frozenset(('left', 'right')) in pairs(response)) is not guess
+    assert any('left - right' in text for text in response.not_checked) is guess
+    lines = [line for line in node.text.splitlines() if 'left - right' in line]
+    assert len(lines) == guess and all('no SRDF' in line for line in lines)

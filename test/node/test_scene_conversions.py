@@ -93,7 +93,7 @@ def test_every_shape_is_written_and_shown(panda, now, shape):
     """What has no message of its own comes as triangles; what comes back is as large."""
     scene = Scene(panda).add(SceneObject('a', [(shape, np.eye(4))], np.eye(4)))
     header = Header(frame_id=panda.root_frame)
-    assert len(scene_markers(scene).markers) == 2
+    assert len(scene_markers(scene, {}).markers) == 2
     message = scene_message(Known(scene), {}, 0, header)
     back = changed_scene(Known(Scene(panda)), message, now).scene.objects['a']
     parts = back.parts

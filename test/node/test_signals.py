@@ -21,6 +21,18 @@ def to_group(node, number):
     os.killpg(node.pid, number)
 
 
+def family(pid):
+    """Give all processes that a process has started, and theirs."""
+    return [each for child in children(pid) for each in (child, *family(child))]
+
+
+def gone(pid):
+    try:
+        return ') Z ' in Path(f'/proc/{pid}/stat').read_text()
+    except OSError:
+        return True
+
+
 @pytest.mark.parametrize('send', [to_node, to_group])
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_during_a_search(start_node, client, panda, number, send):
@@ -40,7 +52,7 @@ def test_during_a_search(start_node, client, panda, number, send):
     for response in [search.result() for search in searches if search.done()]:
         assert response.status == Status.PREEMPTED and 'cancelled' in response.message
         assert response.best_attempt.joint_state.name
-    assert not any(os.path.exists(f'/proc/{worker}') for worker in workers)
+    assert all(map(gone, workers))
 
 
 def test_twice_while_idle(start_node):
@@ -83,3 +95,70 @@ def test_while_it_starts(start_node, number):
     node.process.send_signal(number)
     assert node.process.wait(5) == 0 and time.monotonic() - start < 1.0
     assert 'Traceback' not in node.text
+
+
+ENDLESS = """
+import signal
+
+def in_c(*_):
+    from collections import deque
+    from itertools import repeat
+    deque(repeat(0), maxlen=0)   # holds the interpreter's lock, and looks at no signal
+
+def in_python(*_):
+    while True:
+        pass
+
+signal.signal(signal.SIGUSR1, in_c)
+signal.signal(signal.SIGUSR2, in_python)
+"""
+
+
+@pytest.fixture
+def endless(monkeypatch, tmp_path):
+    """Have processes that go on for ever with something when told by SIGUSR1 or SIGUSR2."""
+    (tmp_path / 'sitecustomize.py').write_text(ENDLESS)
+    monkeypatch.setenv('PYTHONPATH', f'{tmp_path}{os.pathsep}{os.environ["PYTHONPATH"]}')
+
+
+def end_busy(node, client, panda, number):
+    """End a node that is busy with what never ends; gives exit code, and its processes."""
+    client.describe(panda)
+    eventually(node.workers, 'a worker')
+    processes = family(node.pid)
+    node.process.send_signal(number)
+    time.sleep(0.3)
+    start = time.monotonic()
+    node.process.send_signal(signal.SIGTERM)
+    code = node.process.wait(5)
+    assert time.monotonic() - start < 1.0
+    eventually(lambda: all(map(gone, processes)), 'the end of all processes', 1.0)
+    return code
+
+
+def test_during_a_long_callback(start_node, client, panda, endless):
+    """It is given up, and the end is as any other."""
+    node = start_node()
+    assert end_busy(node, client, panda, signal.SIGUSR2) == 0
+    assert 'given up' in node.text and 'Traceback' not in node.text
+
+
+def test_during_what_cannot_be_interrupted(start_node, client, panda, endless):
+    """A library may hold the interpreter's lock for minutes."""
+    node = start_node()
+    assert end_busy(node, client, panda, signal.SIGUSR1) == -signal.SIGKILL
+    assert 'cannot be interrupted' in node.text
+
+
+@pytest.mark.parametrize('delay', [0.0, 0.2, 0.5, 0.9, 1.4, 2.0])
+def test_in_every_phase_of_the_start(start_node, delay):
+    """Nothing is left, and no word is lost about it."""
+    node = start_node()
+    eventually(lambda: catches(node.pid, signal.SIGTERM), 'a handler')
+    time.sleep(delay)
+    processes = family(node.pid)
+    start = time.monotonic()
+    to_group(node, signal.SIGINT)
+    assert node.process.wait(5) == 0 and time.monotonic() - start < 1.0
+    eventually(lambda: all(map(gone, processes)), 'the end of all processes', 1.0)
+    assert 'Traceback' not in node.text and 'KeyboardInterrupt' not in node.text

@@ -6,7 +6,7 @@ from node_harness import matrix, reachable, unreachable
 import pytest
 
 from ros2_ik.core import Budget, IKProblem, PoseTarget, Search, Status
-from ros2_ik.node.workers.jobs import Cancel, Job, TakeRobot
+from ros2_ik.node.workers.jobs import Begun, Cancel, Job, TakeRobot
 
 TIP = 'panda_hand_tcp'
 
@@ -17,6 +17,15 @@ def job(number, robot, target, timeout=60.0, **options):
     return Job(number, robot.key, search.state())
 
 
+def results(here):
+    """Return what has come, but for the words that jobs have begun."""
+    found = []
+    while here.poll():
+        if not isinstance(message := here.recv(), Begun):
+            found.append(message)
+    return found
+
+
 def test_new_search_does_not_wait_for_long_ones(pipe, worker, panda):
     here, _ = pipe
     for number in range(3):
@@ -25,10 +34,10 @@ def test_new_search_does_not_wait_for_long_ones(pipe, worker, panda):
         worker.turn()
     here.send(job(9, panda, reachable(panda, TIP, 1), solutions=3))
     turns = 0
-    while not here.poll():
+    while not (found := results(here)):
         worker.turn()
         turns += 1
-    result = here.recv()
+    result = found[0]
     assert result.number == 9 and result.solution.status is Status.SUCCESS
     assert turns <= result.solution.restarts + 3   # hardly any turn went to the others
 
@@ -37,12 +46,11 @@ def test_deadlines_hold_for_all(pipe, worker, panda):
     here, _ = pipe
     for number in range(8):
         here.send(job(number, panda, unreachable(), timeout=0.2))
-    results = []
-    while len(results) < 8:
+    found = []
+    while len(found) < 8:
         worker.turn()
-        while here.poll():
-            results.append(here.recv())
-    for result in results:
+        found += results(here)
+    for result in found:
         assert result.solution.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
         assert 0.2 <= result.solution.seconds < 2.0
 
@@ -55,7 +63,7 @@ def test_cancel(pipe, worker, panda):
     here.send(Cancel(7))   # long since answered: nothing happens
     here.send(job(2, panda, reachable(panda, TIP)))
     worker.turn()
-    result = here.recv()
+    result = results(here)[0]
     assert result.number == 1 and result.solution.status is Status.PREEMPTED
 
 
@@ -67,9 +75,9 @@ def test_same_answer_as_without_worker(pipe, worker, panda):
     begun = Search(problem, solutions=3, random_state=5)
     begun.run(seconds=0)
     pipe[0].send(Job(0, panda.key, begun.state()))
-    while not pipe[0].poll():
+    while not (found := results(pipe[0])):
         worker.turn()
-    assert pipe[0].recv().solution.q.tolist() == alone.solution().q.tolist()
+    assert found[0].solution.q.tolist() == alone.solution().q.tolist()
 
 
 def test_robot_that_it_does_not_know(pipe, worker, panda):
@@ -77,7 +85,7 @@ def test_robot_that_it_does_not_know(pipe, worker, panda):
     here.send(job(0, panda, unreachable())._replace(robot_key='another'))
     here.send(job(1, panda, reachable(panda, TIP)))
     worker.turn()
-    result = here.recv()
+    result = results(here)[0]
     assert result.number == 0 and result.solution is None and 'KeyError' in result.failure
 
 
@@ -87,13 +95,11 @@ def test_keeps_two_robots(pipe, worker, panda):
         here.send(TakeRobot(key, pickle.dumps(panda)))
     for number, key in enumerate('abc'):
         here.send(job(number, panda, reachable(panda, TIP))._replace(robot_key=key))
-    results = {}
-    while len(results) < 3:
+    found = {}
+    while len(found) < 3:
         worker.turn()
-        while here.poll():
-            result = here.recv()
-            results[result.number] = result.solution
-    assert results[0] is None and results[1].success and results[2].success
+        found |= {result.number: result.solution for result in results(here)}
+    assert found[0] is None and found[1].success and found[2].success
 
 
 def test_node_that_is_gone(pipe, worker, panda):

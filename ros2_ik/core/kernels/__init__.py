@@ -1,54 +1,69 @@
 """
 Compiled inner loops: optional, for speed alone, never needed for a right answer.
 
-Nothing here is compiled until `load_kernels()` is called: the first time takes seconds, from
-numba's cache on disk half a second. Until then, and without numba, plain Python does the same.
+Nothing here is compiled until `load_kernels()` is called: the first time takes up to a minute,
+from numba's cache on disk half a second. Until then, and without numba, plain Python does the
+same.
 """
 
-import hashlib
-import os
-from pathlib import Path
-import tempfile
+from contextlib import suppress
+import threading
 from typing import Any
+import warnings
+
+from ros2_ik.core.kernels.cache import alone, choose_folder, is_complete, set_complete
 
 _loaded: dict[str, Any] = {}
+_loading = threading.Lock()
 
 
 def load_kernels() -> bool:
-    """Compile the inner loops, or load them from the cache; False where numba is missing."""
-    if not _loaded:
-        _choose_cache()
+    """
+    Compile the inner loops, or load them from the cache.
+
+    False where numba is missing, and, with a RuntimeWarning, where it fails for whatever reason:
+    a full disk, too little memory, a broken installation. To try again later does no harm.
+    """
+    with _loading:
         try:
-            import numba  # noqa: F401
-        except ImportError:
+            return bool(_loaded) or _load()
+        except Exception as error:
+            warnings.warn('the inner loops are not compiled; plain Python does the same, slower: '
+                          f'{type(error).__name__}: {error}', RuntimeWarning, stacklevel=2)
             return False
-        from ros2_ik.core.kernels import cost_descent, pose_descent, row_descent, rows
-        _loaded.update(pose_descent=pose_descent.descend, row_descent=row_descent.descend,
-                       cost_descent=cost_descent.descend, rows=rows.evaluate)
-    return True
+
+
+def kernels_cached() -> bool:
+    """Whether `load_kernels()` would find all compiled: a matter of half a second."""
+    return is_complete()
 
 
 def kernel(name: str) -> Any:
-    """Give a compiled function, or None before `load_kernels()`."""
+    """Return a compiled function, or None before `load_kernels()`."""
     return _loaded.get(name)
 
 
-def _choose_cache() -> None:
-    """
-    Name a folder of this version of the sources that can be written to.
-
-    numba keeps its cache beside the source by default, raises where that is read-only, and does
-    not see that a function changed which another file's calls.
-    """
-    if 'NUMBA_CACHE_DIR' in os.environ:
-        return
-    sources = sorted(Path(__file__).parent.glob('*.py'))
-    version = hashlib.sha256(b''.join(path.read_bytes() for path in sources)).hexdigest()[:12]
+def _load() -> bool:
+    choose_folder()
     try:
-        home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
-        folder = Path(home) / 'ros2_ik' / f'numba-{version}'
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            os.environ['NUMBA_CACHE_DIR'] = str(folder)
-    except (OSError, RuntimeError):   # a read-only home, or none
-        os.environ['NUMBA_CACHE_DIR'] = tempfile.mkdtemp(prefix='ros2_ik_numba_')
+        import numba  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name == 'numba':
+            return False
+        raise
+    if is_complete():
+        _import()
+        return True
+    with alone():
+        _import()
+        with suppress(OSError):   # then the next start looks again
+            set_complete()
+    return True
+
+
+def _import() -> None:
+    """Import the modules whose functions are compiled by that."""
+    from ros2_ik.core.kernels import cost_descent, pose_descent, row_descent, rows, winding
+    _loaded.update(pose_descent=pose_descent.descend, row_descent=row_descent.descend,
+                   cost_descent=cost_descent.descend, rows=rows.evaluate,
+                   winding=winding.winding_number)

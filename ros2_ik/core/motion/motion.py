@@ -1,6 +1,6 @@
 """Joint values over time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import math
 from typing import NamedTuple
@@ -26,12 +26,14 @@ class Motion:
     """
     How the joints called `joints` (n names) move; at rest after `duration` [s].
 
-    `state` gives where they are at a time from 0 to `duration`.
+    `state` gives where they are at a time from 0 to `duration`. `rests` are earlier times, in
+    order, at which one of them comes to rest.
     """
 
     joints: tuple[str, ...]
     duration: float
     state: Callable[[float], MotionState]
+    rests: tuple[float, ...] = ()
 
     def at(self, time: float) -> MotionState:
         """Give the state at a time [s] after the start; from the end on it stands still."""
@@ -90,3 +92,12 @@ class Motion:
         chosen = [self.joints.index(joint) for joint in joints]
         return Motion(joints, self.duration, lambda time: MotionState(
             *(values[chosen] for values in self.at(time))))
+
+
+def together(motions: Sequence[Motion]) -> Motion:
+    """Return the motion in which several begin at once, each with joints of its own."""
+    ends = sorted({motion.duration for motion in motions})
+    return Motion(
+        tuple(name for motion in motions for name in motion.joints), ends[-1],
+        lambda time: MotionState(*(np.concatenate(values) for values in zip(
+            *(motion.at(time) for motion in motions), strict=True))), tuple(ends[:-1]))

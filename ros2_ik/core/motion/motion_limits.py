@@ -1,5 +1,6 @@
 """How fast joints may move."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,3 +38,8 @@ class MotionLimits:
         """Give parts of these limits; the jerk's is that of the acceleration."""
         return MotionLimits(self.velocity * velocity, self.acceleration * acceleration,
                             self.jerk * acceleration)
+
+    def part(self, columns: Sequence[int]) -> 'MotionLimits':
+        """Return the limits of some of the joints, by their places."""
+        chosen = list(columns)
+        return MotionLimits(self.velocity[chosen], self.acceleration[chosen], self.jerk[chosen])

@@ -11,7 +11,7 @@ from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, JointLimitError
 from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import MotionLimits
-from ros2_ik.core.motion.timing import check_count, start_of, timed
+from ros2_ik.core.motion.timing import check_count, start_of, timed_to_goal
 from ros2_ik.core.robot import Joint, NOTICEABLE, Robot
 
 HAIR = 1e-6         # a goal so far outside is meant to be on the limit [rad, m]
@@ -30,7 +30,7 @@ def straight_motion(robot: Robot, joints: Sequence[str], start: Any, goal: Any,
 
     Raises JointLimitError for a goal, or a start, outside the limits; InvalidStateError for NaN,
     and for a velocity that carries a joint beyond its limits; UnknownJointError;
-    InvalidOptionError for a joint that has not one value, or without ruckig.
+    InvalidOptionError for a joint that has not one value.
     """
     chosen = tuple(_single(robot, name) for name in joints)
     names = tuple(joint.name for joint in chosen)
@@ -40,7 +40,7 @@ def straight_motion(robot: Robot, joints: Sequence[str], start: Any, goal: Any,
         chosen, position.tolist(), wanted.tolist(), strict=True)])
     if not speed.any():
         return _from_rest(names, position, end, limits)
-    motion = timed(names, position, speed, limits, target_position=end.tolist())
+    motion = timed_to_goal(names, position, speed, end, limits)
     _check_overshoot(chosen, motion)
     return motion
 
@@ -57,7 +57,7 @@ def _from_rest(names: tuple[str, ...], start: Array, end: Array, limits: MotionL
     share = np.abs(part) if far else np.ones(len(names))
     least = MotionLimits(*(np.array([(values[share > 0] / share[share > 0]).min()])
                            for values in (limits.velocity, limits.acceleration, limits.jerk)))
-    way = timed(('way',), np.zeros(1), np.zeros(1), least, target_position=[far])
+    way = timed_to_goal(('way',), np.zeros(1), np.zeros(1), np.array([far]), least)
 
     def state(time: float) -> MotionState:
         position, velocity, acceleration = way.state(time)

@@ -12,7 +12,9 @@ from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.motion.motion import Motion
 from ros2_ik.core.scene import CollisionChecker, Contact
 
-LONGEST = 0.05   # time between two checks, in which a joint might go and come back [s]
+LONGEST = 0.05     # time between two checks, in which a joint might go and come back [s]
+SHORTEST = 1e-9    # what goes farther than the resolution in this part of the duration jumps
+MOST = 1_000_000   # checks of one motion
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,9 @@ class WayCheck:
     goes between two checks is not seen.
 
     The end is looked at right after the start: what is in the way there is always told.
+
+    `run` raises InvalidOptionError for a motion that jumps, has positions or a duration that are
+    no numbers, or would need more than a million checks.
     """
 
     def __init__(self, checker: CollisionChecker, motion: Motion, q: Array,
@@ -46,6 +51,9 @@ class WayCheck:
         self._columns = [checker.robot.joint(name).index for name in motion.joints]
         self._q = np.array(q, dtype=np.float64)
         self._resolution = positive(resolution, 'resolution', InvalidOptionError)
+        if not np.isfinite(motion.duration):
+            raise InvalidOptionError(f'the motion has a duration of {motion.duration} s; valid: '
+                                     'a finite number')
         self._places = self._walk()
         self.checks = 0
         self.blockage: Blockage | None = None
@@ -63,6 +71,10 @@ class WayCheck:
 
     def _look(self, moment: float, position: Array) -> None:
         self.checks += 1
+        if self.checks > MOST:
+            raise InvalidOptionError(f'the motion of {self._motion.duration:g} s needs more than '
+                                     f'{MOST} checks at resolution {self._resolution:g}; give a '
+                                     'coarser resolution or a shorter motion')
         self._q[self._columns] = position
         if self._checker.collides(self._q):
             self.blockage = Blockage(moment, moment / self._motion.duration if moment else 0.0,
@@ -71,18 +83,36 @@ class WayCheck:
     def _walk(self) -> Iterator[tuple[float, Array]]:
         """Give the start, the end, and times and positions that are near each other between."""
         end = self._motion.duration
-        before = self._motion.at(0.0).position
+        before = self._at(0.0)
         yield 0.0, before
-        yield end, self._motion.goal
+        goal = self._at(end)
+        yield end, goal
         now, step = 0.0, LONGEST
-        while now + step < end or self._far(before, self._motion.goal) > self._resolution:
+        while now + step < end or self._far(before, goal) > self._resolution:
             step = min(step, end - now)
-            position = self._motion.at(now + step).position
+            position = self._at(now + step)
             far = self._far(before, position)
             if far <= self._resolution:
                 now, before = now + step, position
                 yield now, position
+            elif step <= SHORTEST * max(end, 1.0):
+                raise self._jump(now, before, position)
             step = min(step * min(0.95 * self._resolution / max(far, 1e-12), 2.0), LONGEST)
+
+    def _at(self, moment: float) -> Array:
+        """Return the positions at a time; raises InvalidOptionError for NaN and infinities."""
+        position = self._motion.at(moment).position
+        if not np.isfinite(position).all():
+            joint = self._motion.joints[int(np.argmin(np.isfinite(position)))]
+            raise InvalidOptionError(f"the motion has no finite position of joint '{joint}' at "
+                                     f'{moment:.6g} s')
+        return position
+
+    def _jump(self, moment: float, before: Array, after: Array) -> InvalidOptionError:
+        k = int(np.argmax(np.abs(after - before)))
+        return InvalidOptionError(
+            f"the motion jumps at {moment:.6g} s: joint '{self._motion.joints[k]}' from "
+            f'{before[k]:.6g} to {after[k]:.6g}; only a continuous motion can be checked')
 
     def _far(self, one: Array, other: Array) -> float:
         return float(np.abs(one - other).max(initial=0.0))

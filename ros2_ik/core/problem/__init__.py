@@ -5,10 +5,11 @@ from ros2_ik.core.problem.conflicts import conflict
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.ik_problem import IKProblem
+from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound, largest_change
 from ros2_ik.core.problem.pose_target import ALL_AXES, PoseTarget
 from ros2_ik.core.problem.solution import IKSolution
 from ros2_ik.core.problem.status import ExitFlag, Status
 
 __all__ = ['ALL_AXES', 'Constraint', 'Cost', 'ExitFlag', 'IKProblem', 'IKSolution',
-           'LeastSquares', 'PoseTarget', 'ScalarCost', 'Status', 'TargetError', 'Verdict',
-           'Violation', 'accept', 'conflict']
+           'JointChange', 'JointChangeBound', 'LeastSquares', 'PoseTarget', 'ScalarCost', 'Status',
+           'TargetError', 'Verdict', 'Violation', 'accept', 'conflict', 'largest_change']

@@ -15,6 +15,7 @@ from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidStateError
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
+from ros2_ik.core.problem.joint_change import JointChange
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Configuration
 
@@ -69,8 +70,8 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
     Judge joint values (nq,) as an answer to a problem.
 
     Checked: numbers finite, every target within its tolerances, every constraint within its
-    bounds, every joint that may move within its limits, every other joint exactly where it was,
-    and, where the problem has a checker, that nothing touches.
+    bounds, every joint that may move within its limits and the bound on its change, every other
+    joint exactly where it was, and, where the problem has a checker, that nothing touches.
     """
     q = floats(q, 'q', f'{problem.robot.nq} numbers', InvalidStateError)
     if q.shape != (problem.robot.nq,):
@@ -81,7 +82,7 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
     # a user's function may use what the robot's functions share
     at = Configuration(problem.robot, q,
                        None if problem.runs_user_code else problem.robot.scratch_data())
-    errors, violations = [], _joint_violations(problem, q)
+    errors, violations = [], _joint_violations(problem, q) + _turned_too_far(problem, q)
     for target in problem.targets:
         position, orientation = target.errors(at)
         errors.append(TargetError(target.tip, position, orientation))
@@ -101,12 +102,28 @@ def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
     return [_joint_violation(problem, q, int(i), bool(locked[i])) for i in np.flatnonzero(wrong)]
 
 
+def _turned_too_far(problem: IKProblem, q: Array) -> list[Violation]:
+    """Floating joints that moved or turned by more than allowed: their bound is no range of q."""
+    bound = problem.change_bound
+    if bound is None or problem.free.vector_space:
+        return []
+    found = (bound.exceeded(joint, q) for joint in problem.free.joints if joint.kind == 'floating')
+    return [_change_violation(change, bound.most[change.joint]) for change in found if change]
+
+
+def _change_violation(change: JointChange, most: float) -> Violation:
+    return Violation(f"change of joint '{change.joint}'", change.change, 0.0, most, change.unit)
+
+
 def _joint_violation(problem: IKProblem, q: Array, index: int, moved: bool) -> Violation:
     joint = next(j for j in problem.robot.joints if j.index <= index < j.index + j.size)
     unit, value = 'rad' if joint.rotary else 'm', float(q[index])
     if moved:
         was = float(problem.start[index])
         return Violation(f"locked joint '{joint.name}'", value, was, was, unit)
+    bound = problem.change_bound
+    if bound is not None and (change := bound.exceeded(joint, q)):
+        return _change_violation(change, bound.most[joint.name])
     return Violation(f"joint '{joint.name}'", value, joint.lower, joint.upper, unit)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import floats, positive
+from ros2_ik.core.checks import floats, tolerance_of
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.robot import Configuration, Robot
@@ -34,7 +34,7 @@ class Constraint:
         self.function, self.name = function, str(function) if name is None else name
         self.lower = given(lower, f'lower bound of {self.name}')
         self.upper = given(upper, f'upper bound of {self.name}')
-        self.tolerance = positive(tolerance, 'tolerance', InvalidConstraintError)
+        self.tolerance = tolerance_of(tolerance, 'tolerance', InvalidConstraintError)
         if function.sized:
             self._fit()
 

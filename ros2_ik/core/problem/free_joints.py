@@ -1,11 +1,12 @@
 """The joints a problem may move, as arrays."""
 
+import copy
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Indices
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.robot import Joint, NOTICEABLE, Robot
 
 TURN = 2 * np.pi
@@ -20,7 +21,8 @@ class FreeJoints:
     `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
     where limits are off; `bounds` the same for all of q, (nq,) each, and `held_bounds` those of
     the other joints, wider by what is noticeable, infinite for these. `drawn` are the places in q
-    of all but the floating ones.
+    of all but the floating ones, `turnable` those that a full turn within the limits may bring
+    to the same place, `angles` those that it would if it were within them.
     """
 
     def __init__(self, robot: Robot, names: tuple[str, ...], limited: bool = True) -> None:
@@ -43,6 +45,26 @@ class FreeJoints:
                             np.where(self.is_locked, self.bounds[1] + NOTICEABLE, np.inf))
         self.drawn = _flat((j.index, j.size) for j in self.joints if j.kind != 'floating')
         self.turnable = _flat((j.index, 1) for j in self.joints if _turnable(j, robot))
+        self.angles = _flat((j.index, 1) for j in self.joints if _is_angle(j, robot))
+
+    def within(self, lower: Array, upper: Array) -> 'FreeJoints':
+        """Return the same joints with limits narrowed to `lower` and `upper`, (nq,) each."""
+        result = copy.copy(self)
+        low, high = (limit.copy() for limit in self.bounds)
+        place = self.place
+        low[place] = np.maximum(low[place], lower[place])
+        high[place] = np.minimum(high[place], upper[place])
+        result.bounds = low, high
+        nv = sum(joint.velocity_size for joint in self.joints)
+        first, last = np.full(nv, -np.inf), np.full(nv, np.inf)
+        at = 0
+        for joint in self.joints:
+            if joint.size == joint.velocity_size:
+                part = slice(joint.index, joint.index + joint.size)
+                first[at:at + joint.size], last[at:at + joint.size] = low[part], high[part]
+            at += joint.velocity_size
+        result.lower, result.upper = first, last
+        return result
 
 
 @lru_cache(maxsize=32)
@@ -53,10 +75,15 @@ def free_joints(robot: Robot, names: tuple[str, ...], limited: bool = True) -> F
 
 def _turnable(joint: Joint, robot: Robot) -> bool:
     """Whether a full turn of a joint can lead to the same place within the limits."""
+    return joint.upper - joint.lower >= TURN and _is_angle(joint, robot)
+
+
+def _is_angle(joint: Joint, robot: Robot) -> bool:
+    """Whether a full turn of a joint leads to the same place."""
     # a turn of the leader must be a turn of its followers
     whole = all(follower.rotary and follower.multiplier == round(follower.multiplier)
                 for follower in robot.mimics.values() if follower.leader == joint.name)
-    return joint.single and joint.rotary and joint.upper - joint.lower >= TURN and whole
+    return joint.single and joint.rotary and whole
 
 
 def _flat(ranges: Any) -> Indices:

@@ -1,6 +1,7 @@
 """A question: what is wanted, and which joints may move for it."""
 
 from collections.abc import Iterable, Sequence
+import copy
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -13,9 +14,15 @@ from ros2_ik.core.functions import UserFunction
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.free_joints import free_joints
+from ros2_ik.core.problem.joint_change import JointChangeBound
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import check_robot, Configuration, Robot
-from ros2_ik.core.scene import CollisionChecker
+from ros2_ik.core.scene import (
+    CollisionChecker,
+    COLLISIONS_OFF,
+    not_checked,
+    own_collisions,
+)
 
 
 class IKProblem:
@@ -26,8 +33,10 @@ class IKProblem:
     `group` may move; without a group, all that any of these depends on. Passive joints and those
     named in `locked` never do. Joints that do not move stay at their values in `start` (anything
     `Robot.to_q` takes), by default `robot.neutral`, whatever their limits. Moving joints stay
-    within their limits unless `joint_limits` is False. With a `checker` nothing that it checks
-    may touch. A target in a frame that only joints at rest move is resolved to the root frame
+    within their limits unless `joint_limits` is False. With a `change_bound` they stay near its
+    origin, too. Nothing that the `checker` checks may touch; by default that is the robot alone,
+    as far as it has geometry. `collisions` False allows all contacts. `not_checked` says what is
+    not looked at. A target in a frame that only joints at rest move is resolved to the root frame
     here.
 
     Raises UnknownFrameError, UnknownGroupError, InvalidTargetError when a tip cannot move, or
@@ -38,7 +47,8 @@ class IKProblem:
                  group: str | None = None, start: JointValues | None = None,
                  locked: Iterable[str] = (), constraints: Sequence[Constraint] = (),
                  costs: Sequence[Cost] = (), joint_limits: bool = True,
-                 checker: CollisionChecker | None = None) -> None:
+                 checker: CollisionChecker | None = None, collisions: bool = True,
+                 change_bound: JointChangeBound | None = None) -> None:
         check_robot(robot)
         found = [targets] if isinstance(targets, PoseTarget) else listed(targets)
         names = listed(locked)
@@ -53,7 +63,8 @@ class IKProblem:
             raise InvalidOptionError('checker must be a CollisionChecker of the same robot, not '
                                      f'{checker!r}')
         self.robot, self.group, self.joint_limits = robot, group, bool(joint_limits)
-        self.checker = checker
+        self.collisions = _collisions(collisions, checker)
+        self.checker, self.not_checked = self._check_of(checker)
         self.constraints = tuple(constraint.fitted(robot) for constraint in
                                  _all(constraints, Constraint, 'constraints'))
         self.costs = tuple(cost.fitted(robot) for cost in _all(costs, Cost, 'costs'))
@@ -64,8 +75,31 @@ class IKProblem:
         self.start.setflags(write=False)
         self.locked_joints = frozenset(robot.joint(name).name for name in names)
         self.free = free_joints(robot, self._free_names(found), self.joint_limits)
-        self.lower, self.upper = self.free.bounds
+        self._set_bound(change_bound)
         self.targets = tuple(self._resolved(target) for target in found)
+
+    def _set_bound(self, bound: JointChangeBound | None) -> None:
+        self.change_bound = bound
+        if bound is not None:
+            self.free = self.free.within(*bound.limits(self.robot))
+        self.lower, self.upper = self.free.bounds
+
+    def bounded(self, bound: JointChangeBound | None) -> 'IKProblem':
+        """Return the same problem with another bound on the changes of joints, or none."""
+        problem = copy.copy(self)
+        problem.free = free_joints(self.robot, self.free.names, self.joint_limits)
+        problem._set_bound(bound)
+        return problem
+
+    def _check_of(self, checker: CollisionChecker | None
+                  ) -> tuple[CollisionChecker | None, tuple[str, ...]]:
+        """Return the checker in use, and what is not checked."""
+        if not self.collisions:
+            return None, (COLLISIONS_OFF,)
+        if checker is not None:
+            return checker, not_checked(checker)
+        own = own_collisions(self.robot)    # loads meshes the first time
+        return own.checker, own.not_checked
 
     def _free_names(self, targets: Sequence[PoseTarget]) -> tuple[str, ...]:
         names = (set(self.robot.group(self.group).joint_names) - self.locked_joints
@@ -103,6 +137,15 @@ class IKProblem:
     @cached_property
     def turnable(self) -> Indices:
         """Places in q of the joints that a full turn within the limits brings to the same."""
+        return self._uncounted(self.free.turnable)
+
+    @cached_property
+    def angles(self) -> Indices:
+        """Places in q of the joints that a full turn brings to the same, limits apart."""
+        return self._uncounted(self.free.angles)
+
+    def _uncounted(self, places: Indices) -> Indices:
+        """Return the places in q of joints whose turns count for no constraint and no cost."""
         counted: set[str] = set()
         for constraint in self.constraints:
             if not constraint.function.periodic:
@@ -110,10 +153,9 @@ class IKProblem:
         for cost in self.costs:
             if not (isinstance(cost, LeastSquares) and cost.function.periodic):
                 counted |= cost.joints(self.robot)
-        if not counted or not self.free.turnable.size:
-            return self.free.turnable
-        places = [self.robot.joint(name).index for name in counted]
-        return self.free.turnable[~np.isin(self.free.turnable, places)]
+        if not counted:
+            return places
+        return places[~np.isin(places, [self.robot.joint(name).index for name in counted])]
 
     @cached_property
     def runs_user_code(self) -> bool:
@@ -136,7 +178,8 @@ class IKProblem:
         return {'targets': self.targets, 'group': self.group, 'start': self.start,
                 'locked': self.locked_joints, 'constraints': self.constraints,
                 'costs': self.costs, 'joint_limits': self.joint_limits,
-                'checker': self.checker}
+                'checker': self.checker, 'collisions': self.collisions,
+                'change_bound': self.change_bound}
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -149,6 +192,15 @@ class IKProblem:
         place = self.free.place
         result[place] = q[place]
         return result
+
+
+def _collisions(value: bool, checker: CollisionChecker | None) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidOptionError(f'collisions is True or False, not {value!r}')
+    if not value and checker is not None:
+        raise InvalidOptionError('collisions is False, but there is a checker; valid: one of the '
+                                 'two')
+    return bool(value)
 
 
 T = TypeVar('T')

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 import math
+from typing import Any
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Pose
-from ros2_ik.core.checks import floats, positive
+from ros2_ik.core.checks import floats, tolerance_of
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import FramePose
 from ros2_ik.core.robot import Configuration
@@ -23,7 +24,7 @@ class PoseTarget:
     the search (above 1e4 it gets slow); 0 frees an axis, which then is not counted in the errors
     either.
     `position_tolerance` [m] and `orientation_tolerance` [rad] bound the length of the counted
-    rows.
+    rows; both are from 1e-12 to 1e9.
 
     Raises InvalidTargetError.
     """
@@ -36,11 +37,9 @@ class PoseTarget:
         self.weights = _weights(weights, tip)
         self.whole = self.weights is _ALL
         self.counted = self.weights > 0    # (6,), which of the rows x y z rx ry rz count
-        self.position_tolerance = positive(position_tolerance, 'position_tolerance',
-                                           InvalidTargetError)
-        self.orientation_tolerance = positive(orientation_tolerance, 'orientation_tolerance',
-                                              InvalidTargetError)
-
+        self.position_tolerance = _tolerance(position_tolerance, 'position_tolerance', tip)
+        self.orientation_tolerance = _tolerance(orientation_tolerance, 'orientation_tolerance',
+                                                tip)
 
     def errors(self, at: Configuration) -> tuple[float, float]:
         """Position [m] and orientation [rad] error at a configuration, freed axes left out."""
@@ -50,6 +49,10 @@ class PoseTarget:
 
 _ALL = np.ones(6)
 _ALL.setflags(write=False)
+
+
+def _tolerance(value: Any, name: str, tip: str) -> float:
+    return tolerance_of(value, f"{name} of '{tip}'", InvalidTargetError)
 
 
 def _weights(weights: Sequence[float] | Array, tip: str) -> Array:

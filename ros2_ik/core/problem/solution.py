@@ -7,6 +7,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem.acceptance import TargetError, Violation
+from ros2_ik.core.problem.joint_change import JointChange
 from ros2_ik.core.problem.status import ExitFlag, Status
 
 
@@ -21,7 +22,10 @@ class IKSolution:
     is q in case of success. `pose_error_norm` is the length of all counted error rows together,
     metres and radians mixed as in MATLAB. `alternatives` are other answers when several were
     asked for, best first. `impossible` means that there is no answer: that was shown, where other
-    failures have only found none.
+    failures have only found none. `not_checked` says what acceptance could not look at: links
+    without geometry, pairs of links left out without an SRDF, collisions switched off. `travel` is
+    the largest change of a joint from the first seed to best_q. A solution is true if it is a
+    success.
     """
 
     status: Status
@@ -41,6 +45,11 @@ class IKSolution:
     at_limits: tuple[str, ...] = ()
     alternatives: tuple['IKSolution', ...] = field(default=(), repr=False)
     impossible: bool = False
+    travel: JointChange | None = None    # the largest, of the joints that may move
+    not_checked: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.success
 
     @property
     def success(self) -> bool:
@@ -89,7 +98,10 @@ class IKSolution:
                          f'{error.orientation:.3g} rad from its target')
         lines += [f'  violated: {violation}' for violation in self.violations]
         lines += [f'  touching: {contact}' for contact in self.contacts[:5]]
+        if self.travel is not None:
+            lines.append(f'  largest joint change from the seed: {self.travel}')
         lines += [f'  cost {name}: {value:.4g}' for name, value in self.costs]
+        lines += [f'  {text}' for text in self.not_checked]
         if self.violations and self.at_limits:
             lines.append(f'  joints at a limit: {", ".join(self.at_limits)}')
         if not self.success:
@@ -105,7 +117,7 @@ class IKSolution:
             return ['another target, or moving what is in the way']
         if self.impossible:
             return []       # the message says why
-        if self.status is Status.TIMED_OUT:
+        if self.status is Status.TIMED_OUT and self.exit_flag is ExitFlag.TIME_LIMIT:
             return ['a longer timeout: the error was still shrinking']
         names = [v.name for v in self.violations if v.kind == 'target']
         position = any(name.startswith('position') for name in names)

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pinocchio as pin
 
 from ros2_ik.core.errors import RobotDescriptionError
-from ros2_ik.core.robot.urdf import JointElement, numbers, RobotTree
+from ros2_ik.core.robot.urdf import DEFAULT_AXIS, JointElement, numbers, RobotTree
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -134,7 +134,9 @@ def _append(root: 'Element', element: 'Element', joint: JointElement) -> None:
         return
     kind = 'revolute' if joint.kind == 'continuous' else joint.kind
     copy = _element(joint.name, kind, joint.parent, joint.child)
-    copy.extend(element.findall('origin') + element.findall('axis'))
+    copy.extend(element.findall('origin'))
+    if (axis := element.find('axis')) is not None:     # without xyz Pinocchio reads 0 0 0
+        ElementTree.SubElement(copy, 'axis', xyz=axis.get('xyz', DEFAULT_AXIS))
     if kind in ('revolute', 'prismatic'):
         _set_limit(copy, joint.velocity)
     if joint.mimic:

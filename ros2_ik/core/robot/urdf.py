@@ -8,7 +8,8 @@ refuses it in words. Reference: http://wiki.ros.org/urdf/XML
 from dataclasses import dataclass, field, replace
 import math
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree
+from xml.etree.ElementTree import TreeBuilder
+from xml.parsers import expat
 
 from ros2_ik.core.errors import RobotDescriptionError
 
@@ -19,6 +20,7 @@ MAX_CHARACTERS = 20_000_000
 MAX_DEPTH = 1000   # urdfdom and Pinocchio recurse, and crash on a few thousand
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 _NO_LIMIT = 1e15
+DEFAULT_AXIS = '1 0 0'
 _LIMITS = {'lower', 'upper'}
 _NAMED = 10       # so many names in one warning
 
@@ -87,7 +89,12 @@ def parse_urdf(text: str) -> RobotTree:
 
 
 def parse_xml(text: str, what: str) -> 'Element':
-    """Parse XML whose root is <robot>; no entities (they can blow up), no giant texts."""
+    """
+    Parse XML whose root is <robot>; no entities (they can blow up), no giant texts.
+
+    Names are kept as they are written, prefix and all: urdfdom knows no namespaces either, and
+    real files have prefixes that nothing declares.
+    """
     if len(text) > MAX_CHARACTERS:
         raise RobotDescriptionError(f'the {what} has {len(text)} characters; '
                                     f'at most {MAX_CHARACTERS} are read')
@@ -95,15 +102,34 @@ def parse_xml(text: str, what: str) -> 'Element':
         raise RobotDescriptionError(f'the {what} declares a DOCTYPE or entities; '
                                     'they are refused because they can expand without bound')
     try:
-        root = ElementTree.fromstring(text)
-    except (ElementTree.ParseError, ValueError) as error:
+        root = _tree(text)
+    except (expat.ExpatError, ValueError) as error:
         raise RobotDescriptionError(f'the {what} is not well-formed XML: {error}') from None
     if root.tag != 'robot':
         raise RobotDescriptionError(f'the root element of the {what} is <{root.tag}>, '
                                     'not <robot>')
-    if any('xacro}' in str(element.tag) for element in root.iter()):
+    if _holds_xacro(root):
         raise RobotDescriptionError(f'the {what} still holds xacro macros; run xacro on it first')
     return root
+
+
+def _tree(text: str) -> 'Element':
+    """Return the root element; without a namespace separator expat resolves no prefixes."""
+    builder, parser = TreeBuilder(), expat.ParserCreate('utf-8')
+    parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
+    parser.CharacterDataHandler, parser.buffer_text = builder.data, True
+    parser.Parse(text.encode(), True)
+    return builder.close()
+
+
+def _holds_xacro(root: 'Element') -> bool:
+    prefixes = {'xacro'}
+    for element in root.iter():
+        prefixes |= {name.removeprefix('xmlns:') for name, value in element.items()
+                     if name.startswith('xmlns:') and value.endswith('xacro')}
+        if element.tag.partition(':')[0] in prefixes and ':' in element.tag:
+            return True
+    return False
 
 
 def _joint(element: 'Element') -> JointElement:
@@ -129,7 +155,7 @@ def _check_geometry(element: 'Element', name: str, *, moves: bool) -> None:
             numbers(origin.get(attribute, ''), 3, f"joint '{name}', origin {attribute}")
     axis = element.find('axis')
     if moves and axis is not None:
-        values = numbers(axis.get('xyz', '1 0 0'), 3, f"joint '{name}', axis")
+        values = numbers(axis.get('xyz', DEFAULT_AXIS), 3, f"joint '{name}', axis")
         if math.hypot(*values) < 1e-9:
             raise RobotDescriptionError(f"joint '{name}' has an axis of length zero")
 

@@ -11,6 +11,7 @@ import hashlib
 import os
 from pathlib import Path
 import tempfile
+import threading
 from typing import Any
 import zipfile
 
@@ -20,6 +21,7 @@ import numpy.typing as npt
 Arrays = dict[str, npt.NDArray[Any]]
 _KEPT_BYTES = 200_000_000
 _memory: OrderedDict[str, Arrays] = OrderedDict()
+_keeping = threading.Lock()
 
 
 def digest(*parts: bytes | str) -> str:
@@ -40,9 +42,16 @@ def remembered(room: str, key: str, make: Callable[[], Arrays], disk: bool = Tru
     made faster than it is read is not worth the `disk`. The arrays are read-only.
     """
     name = f'{room}/{key}'
-    if name not in _memory:
-        _keep(name, _from_disk(_folder() / room / f'{key}.npz', make) if disk else make())
-    return _memory[name]
+    found = _memory.get(name)
+    if found is None:
+        found = _from_disk(_folder() / room / f'{key}.npz', make) if disk else make()
+        _keep(name, found)
+    return found
+
+
+def is_remembered(room: str, key: str) -> bool:
+    """Whether `remembered` would find it in memory or on disk."""
+    return f'{room}/{key}' in _memory or (_folder() / room / f'{key}.npz').exists()
 
 
 def _from_disk(path: Path, make: Callable[[], Arrays]) -> Arrays:
@@ -57,16 +66,18 @@ def _keep(name: str, arrays: Arrays) -> None:
     """Keep arrays in memory, and drop the oldest others while there are too many bytes."""
     for array in arrays.values():
         array.setflags(write=False)
-    _memory[name] = arrays
-    size = sum(array.nbytes for kept in _memory.values() for array in kept.values())
-    while size > _KEPT_BYTES and len(_memory) > 1:
-        _, dropped = _memory.popitem(last=False)
-        size -= sum(array.nbytes for array in dropped.values())
+    with _keeping:
+        _memory[name] = arrays
+        size = sum(array.nbytes for kept in _memory.values() for array in kept.values())
+        while size > _KEPT_BYTES and len(_memory) > 1:
+            _, dropped = _memory.popitem(last=False)
+            size -= sum(array.nbytes for array in dropped.values())
 
 
 def forget() -> None:
     """Drop what is in memory, not what is on disk."""
-    _memory.clear()
+    with _keeping:
+        _memory.clear()
 
 
 def _folder() -> Path:

@@ -1,33 +1,18 @@
 """The pieces that a collision checker looks at, and which of them against which."""
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from ros2_ik.core.arrays import Mask
 from ros2_ik.core.robot import Robot
+from ros2_ik.core.scene.items import Item, own_items
+from ros2_ik.core.scene.kept import Kept
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_object import Part
 from ros2_ik.core.scene.self_pairs import DISABLED, self_pairs
-
-
-class Item(NamedTuple):
-    """A convex piece of a link or an object, on one of Pinocchio's joints (0: the root)."""
-
-    name: str
-    joint: int
-    placement: Any
-    geometry: Any
-
-
-@lru_cache(maxsize=8)
-def own_items(robot: Robot, geometry: RobotGeometry) -> tuple[Item, ...]:
-    """Give the pieces of the robot's links."""
-    return tuple(Item(body.link, body.joint, body.placement, part)
-                 for body in geometry.bodies for part in body.shape.parts())
 
 
 def surroundings(robot: Robot, scene: Scene) -> Iterator[Item]:
@@ -43,8 +28,8 @@ def surroundings(robot: Robot, scene: Scene) -> Iterator[Item]:
 
 def _pieces(name: str, joint: int, placement: Any, parts: tuple[Part, ...]) -> Iterator[Item]:
     for part in parts:
-        for geometry in part.shape.parts():
-            yield Item(name, joint, placement * part.pose, geometry)
+        for geometry, solid in part.shape.checked_parts():
+            yield Item(name, joint, placement * part.pose, geometry, solid)
 
 
 def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
@@ -59,40 +44,49 @@ def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
     chosen[:own, :own] = _own_pairs(robot, scene, geometry)
     joints = np.array([item.joint for item in items])
     link_of = np.array([links.index(item.name) for item in items[:own]], dtype=np.intp)
-    checked: dict[str, Mask] = {}
+    number_of = {name: number for number, name in enumerate(
+        dict.fromkeys(item.name for item in items[own:]))}
+    numbers = np.array([number_of[item.name] for item in items[own:]], dtype=np.intp)
+    checked: dict[str, tuple[Mask, Mask]] = {}
     for second in range(own, len(items)):
         item = items[second]
         if item.name not in checked:
-            checked[item.name] = np.array([not _may_touch(scene, link, item.name)
-                                           for link in links], dtype=bool)
-        chosen[:own, second] = checked[item.name][link_of] & (joints[:own] != item.joint)
-        for first in range(own, second) if scene.attached else ():
-            chosen[first, second] = (joints[first] != item.joint
-                                     and not _may_touch(scene, items[first].name, item.name))
+            checked[item.name] = (_not_allowed(scene, links, item.name), _not_allowed(
+                scene, number_of if item.name in scene.attached else (), item.name))
+        with_links, with_objects = checked[item.name]
+        chosen[:own, second] = with_links[link_of] & (joints[:own] != item.joint)
+        if len(with_objects):   # attached: the objects before it are in the world, or attached
+            chosen[own:second, second] = with_objects[numbers[:second - own]] \
+                & (joints[own:second] != item.joint)
     return chosen
+
+
+def _not_allowed(scene: Scene, names: Iterable[str], other: str) -> Mask:
+    """Say of each name whether it is checked against another one, as far as names go."""
+    return np.array([not _may_touch(scene, name, other) for name in names], dtype=bool)
 
 
 def _own_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> Mask:
     """Do that for the robot's own items; kept while the scene's matrix stays the same."""
-    key = (robot.key, geometry.key)
-    known = _own_chosen.get(key)
-    if known is None or known[0] is not scene.allowed:
-        allowed, items = _allowed_links(robot, scene, geometry), own_items(robot, geometry)
-        chosen = np.zeros((len(items), len(items)), dtype=bool)
-        for second, item in enumerate(items):
-            for first, other in enumerate(items[:second]):
-                names = (min(other.name, item.name), max(other.name, item.name))
-                chosen[first, second] = other.joint != item.joint and names not in allowed
-        known = _own_chosen[key] = scene.allowed, chosen
-        while len(_own_chosen) > _KEPT:
-            del _own_chosen[next(iter(_own_chosen))]
-    return known[1]
+    key = (robot.key, geometry.key, scene.guess_pairs)
+    return _own_chosen.get(key, lambda: (scene.allowed, _own_mask(robot, scene, geometry)),
+                           lambda known: known[0] is scene.allowed)[1]
+
+
+def _own_mask(robot: Robot, scene: Scene, geometry: RobotGeometry) -> Mask:
+    allowed, items = _allowed_links(robot, scene, geometry), own_items(robot, geometry)
+    chosen = np.zeros((len(items), len(items)), dtype=bool)
+    for second, item in enumerate(items):
+        for first, other in enumerate(items[:second]):
+            names = (min(other.name, item.name), max(other.name, item.name))
+            chosen[first, second] = other.joint != item.joint and names not in allowed
+    return chosen
 
 
 def _allowed_links(robot: Robot, scene: Scene,
                    geometry: RobotGeometry) -> set[tuple[str, str]]:
     """Pairs of links that may touch; a matrix of the scene's stands above the SRDF."""
-    found = self_pairs(robot, geometry)
+    found = self_pairs(robot, geometry, scene.guess_pairs)
     disabled = {pair for pair, reason in found.allowed.items() if reason == DISABLED}
     return (found.allowed.keys() - disabled) | {
         pair for pair in found.checked | disabled if scene.allowed.allowed(*pair)}
@@ -108,5 +102,4 @@ def _may_touch(scene: Scene, one: str, other: str) -> bool:
     return False
 
 
-_KEPT = 8
-_own_chosen: dict[tuple[str, str], tuple[Any, Mask]] = {}
+_own_chosen: Kept[tuple[str, str, bool], tuple[Any, Mask]] = Kept()

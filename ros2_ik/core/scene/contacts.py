@@ -1,5 +1,6 @@
 """What a collision check finds."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +23,14 @@ class Contact:
 
     def __str__(self) -> str:
         return f"'{self.first}' is {self.depth:.3g} m inside '{self.second}'"
+
+
+def deepest(contacts: Iterable[Contact]) -> tuple[Contact, ...]:
+    """Keep the deepest contact of each two names, deepest first."""
+    kept: dict[tuple[str, str], Contact] = {}
+    for contact in sorted(contacts, key=lambda contact: -contact.depth):
+        kept.setdefault((contact.first, contact.second), contact)
+    return tuple(kept.values())
 
 
 class Distances(NamedTuple):

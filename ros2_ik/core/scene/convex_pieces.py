@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.scene.cache import digest, remembered
+from ros2_ik.core.scene.cache import digest, is_remembered, remembered
 from ros2_ik.core.scene.mesh_solids import solids_of
 from ros2_ik.core.scene.meshes import (
     Hull,
@@ -26,10 +26,12 @@ from ros2_ik.core.scene.meshes import (
     hulls_from_arrays,
     mesh_volume,
 )
+from ros2_ik.core.scene.triangle_solid import winding_number
 
 MOST_PIECES = 24
 GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's
 PART = 0.05             # of the volume, that a cut should take off
+ROOM = 'pieces-3'       # of the cache
 _EFFORT = 10_000_000    # triangles cut, in all trials
 _SAME = 1e-6            # m, within which faces are in one plane
 
@@ -71,10 +73,19 @@ def convex_pieces(vertices: Array, triangles: Indices, padding: float = 0.0) -> 
     `padding` [m] makes each larger. An open mesh has no volume to aim at: it is cut into as many
     as there may be.
     """
-    key = digest(np.ascontiguousarray(vertices).tobytes(),
-                 np.ascontiguousarray(triangles).tobytes(), repr(padding))
     return hulls_from_arrays(remembered(
-        'pieces-3', key, lambda: hulls_as_arrays(_cut(vertices, triangles, padding))))
+        ROOM, _key(vertices, triangles, padding),
+        lambda: hulls_as_arrays(_cut(vertices, triangles, padding))))
+
+
+def pieces_are_known(vertices: Array, triangles: Indices, padding: float = 0.0) -> bool:
+    """Whether `convex_pieces` were made before, and are read rather than cut."""
+    return is_remembered(ROOM, _key(vertices, triangles, padding))
+
+
+def _key(vertices: Array, triangles: Indices, padding: float) -> str:
+    return digest(np.ascontiguousarray(vertices).tobytes(),
+                  np.ascontiguousarray(triangles).tobytes(), repr(padding))
 
 
 def _cut(vertices: Array, triangles: Indices, padding: float) -> list[Hull]:
@@ -163,12 +174,7 @@ class _Solid:
         if self.volume is None or not np.isfinite(point).all():
             return False
         if point not in self._known:
-            a, b, c = np.moveaxis(self.corners - np.array(point), 1, 0)
-            la, lb, lc = (np.sqrt(np.einsum('ij,ij->i', x, x)) for x in (a, b, c))
-            dots = [np.einsum('ij,ij->i', x, y) for x, y in ((a, b), (b, c), (c, a))]
-            angle = np.arctan2(np.einsum('ij,ij->i', a, np.cross(b, c)),
-                               la * lb * lc + dots[0] * lc + dots[1] * la + dots[2] * lb)
-            self._known[point] = bool(angle.sum() / (2 * np.pi) > 0.25)
+            self._known[point] = winding_number(self.corners, *point) > 0.25
         return self._known[point]
 
 

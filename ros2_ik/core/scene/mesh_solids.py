@@ -23,7 +23,7 @@ def solids_of(vertices: Array, triangles: Indices, most: int) -> list[Indices]:
     to the solid it hollows out. Small solids near each other are taken together where there are
     more than `most`.
     """
-    labels, closed = _surfaces(vertices, triangles)
+    labels, closed = surfaces(vertices, triangles)
     groups = [triangles[labels == label] for label in np.flatnonzero(closed)] \
         if closed.sum() <= MOST_SOLIDS else []
     rest = triangles[~closed[labels]] if groups else triangles
@@ -36,9 +36,9 @@ def solids_of(vertices: Array, triangles: Indices, most: int) -> list[Indices]:
     return [*_near_together(vertices, outward, room), *([rest] if len(rest) else [])]
 
 
-def _surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Mask]:
+def surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Mask]:
     """
-    Say which surface each triangle is of, (m,), and which surfaces are closed.
+    Return which surface each triangle is of, (m,), and which surfaces are closed.
 
     Where more than two triangles meet at an edge, those of one surface belong together.
     """

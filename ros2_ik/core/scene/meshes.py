@@ -13,10 +13,11 @@ from scipy.spatial import ConvexHull as Qhull, QhullError
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.regular_file import read_file
 from ros2_ik.core.scene.cache import digest, remembered
 from ros2_ik.core.scene.geometry_library import coal, PointList
+from ros2_ik.core.scene.mesh_files import FILE_KINDS, parse_mesh
 
-FILE_KINDS = ('.stl', '.obj', '.dae')
 MAX_FILE_SIZE = 500_000_000
 MANY_POINTS = 10_000    # qhull takes a tenth of a second from here on if all are on the hull
 SLOW_POINTS = 1000      # more take longer than to read a file
@@ -115,32 +116,23 @@ def read_triangles(path: str | Path) -> tuple[Array, Indices]:
     Raises InvalidSceneError for a file that is missing, too large or no such mesh.
     """
     path = Path(path)
-    if path.suffix.lower() not in FILE_KINDS:
+    kind = path.suffix.lower()
+    if kind not in FILE_KINDS:
         raise InvalidSceneError(f"the mesh '{path}' is of no known kind; "
                                 f'valid: {", ".join(FILE_KINDS)}')
     try:
-        if path.stat().st_size > MAX_FILE_SIZE:
-            raise InvalidSceneError(f"the mesh '{path}' has {path.stat().st_size} bytes; at most "
-                                    f'{MAX_FILE_SIZE} are read')
-        key = digest(path.suffix.lower(), path.read_bytes())
-    except OSError as error:
-        raise InvalidSceneError(f"the mesh '{path}' cannot be read: "
-                                f'{error.strerror or error}') from None
-    found = remembered('triangles-1', key, lambda: _load(path))
+        content = read_file(path, MAX_FILE_SIZE)
+        found = remembered('triangles-2', digest(kind, content),
+                           lambda: _triangles(kind, content))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, 'strerror', None) or error
+        raise InvalidSceneError(f"the mesh '{path}' cannot be read: {reason}") from None
     return found['vertices'], found['triangles']
 
 
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        model = coal.MeshLoader().load(str(path), np.ones(3))
-    except Exception as error:   # of several kinds, as assimp likes
-        reason = str(error).split('message: ')[-1].strip().splitlines()
-        raise InvalidSceneError(f"the mesh '{path}' cannot be read: "
-                                f'{reason[-1] if reason else type(error).__name__}') from None
-    triangles = [model.tri_indices(index) for index in range(model.num_tris)]
-    return {'vertices': np.array(model.vertices(), dtype=float).reshape(-1, 3),
-            'triangles': np.array([(t[0], t[1], t[2]) for t in triangles],
-                                  dtype=np.intp).reshape(-1, 3)}
+def _triangles(kind: str, content: bytes) -> dict[str, Any]:
+    vertices, triangles = parse_mesh(kind, content)
+    return {'vertices': vertices, 'triangles': triangles}
 
 
 def _qhull(points: Array) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.scene.checked_pairs import Item
+from ros2_ik.core.scene.items import Item
 
 LARGEST = 1e6      # [m]; what is larger bounds nothing
 

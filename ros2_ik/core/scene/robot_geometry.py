@@ -1,10 +1,9 @@
 """The robot's own geometry: the <collision> elements of its URDF."""
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TYPE_CHECKING
+from typing import Any, ClassVar, TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
@@ -13,6 +12,7 @@ from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.urdf import numbers, parse_xml
 from ros2_ik.core.scene.cache import digest
+from ros2_ik.core.scene.kept import Kept
 from ros2_ik.core.scene.mesh_paths import find_mesh
 from ros2_ik.core.scene.overestimate import Overestimate
 from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, DETAILS, Mesh, Shape, Sphere
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 MISSING = ('refuse', 'leave out')
 _KINDS = ('box', 'capsule', 'cylinder', 'mesh', 'sphere')
-_KEPT = 8
-_known: OrderedDict[tuple[Any, ...], 'RobotGeometry'] = OrderedDict()
+_known: Kept[tuple[Any, ...], 'RobotGeometry'] = Kept()
 
 
 class MissingMeshError(InvalidSceneError):
@@ -50,10 +49,18 @@ class Body:
 
 @dataclass(frozen=True)
 class RobotGeometry:
-    """All bodies of a robot. `warnings` say what was left out or replaced."""
+    """
+    All bodies of a robot. `warnings` say what was left out or replaced.
+
+    `left_out` are the links of which a mesh was not found.
+    """
+
+    # in errors and warnings what follows this tells of files, which not everybody is to know
+    UNUSABLE: ClassVar[str] = ' cannot be used: '
 
     bodies: tuple[Body, ...]
     warnings: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @cached_property
     def links(self) -> tuple[str, ...]:
@@ -62,9 +69,14 @@ class RobotGeometry:
 
     def overestimates(self) -> dict[str, Overestimate]:
         """By name of the body: how much larger than its mesh is what stands for it."""
-        found = {body.name: body.shape.overestimate for body in self.bodies
-                 if isinstance(body.shape, Mesh)}
-        return {name: more for name, more in found.items() if more is not None}
+        return {body.name: body.shape.overestimate for body in self.bodies
+                if isinstance(body.shape, Mesh)}
+
+    @property
+    def without_parts(self) -> tuple[Mesh, ...]:
+        """Exact meshes whose distances are their hulls', until `Mesh.make_parts` was called."""
+        return tuple(body.shape for body in self.bodies if isinstance(body.shape, Mesh)
+                     and body.shape.represented_by == 'exact' and not body.shape.has_parts)
 
     @cached_property
     def key(self) -> str:
@@ -73,11 +85,11 @@ class RobotGeometry:
                               body.placement.homogeneous.tolist())) for body in self.bodies))
 
 
-def robot_geometry(robot: Robot, meshes: str = 'hull', missing: str = 'refuse') -> RobotGeometry:
+def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse') -> RobotGeometry:
     """
     Give the robot's geometry, made once for each robot.
 
-    `meshes` says what stands for a mesh: 'hull', 'pieces' or 'exact', see `Mesh`. With `missing`
+    `meshes` says what stands for a mesh: 'exact', 'hull' or 'pieces', see `Mesh`. With `missing`
     'refuse' a mesh that cannot be found or read raises InvalidSceneError (with link, path and
     where it was looked for), with 'leave out' it becomes a warning. So do malformed elements,
     which are always refused. A robot without collision elements has no bodies and a warning.
@@ -86,18 +98,14 @@ def robot_geometry(robot: Robot, meshes: str = 'hull', missing: str = 'refuse') 
         if value not in valid:
             raise InvalidOptionError(f'{name} is {value!r}; valid: {", ".join(valid)}')
     key = (robot.key, robot.package_dirs, meshes, missing)
-    if key not in _known:
-        _known[key] = _Reader(robot, meshes, missing).read()
-        while len(_known) > _KEPT:
-            _known.popitem(last=False)
-    _known.move_to_end(key)
-    return _known[key]
+    return _known.get(key, _Reader(robot, meshes, missing).read)
 
 
 class _Reader:
     def __init__(self, robot: Robot, meshes: str, missing: str) -> None:
         self.robot, self.meshes, self.missing = robot, meshes, missing
         self.warnings: list[str] = []
+        self.left_out: list[str] = []
         self.names: set[str] = set()
 
     def read(self) -> RobotGeometry:
@@ -106,7 +114,7 @@ class _Reader:
         if not any(link.find('collision') is not None for link in root.findall('link')):
             self.warnings.append(f"robot '{self.robot.name}' has no collision elements: nothing "
                                  'of it can be seen to collide')
-        return RobotGeometry(bodies, tuple(self.warnings))
+        return RobotGeometry(bodies, tuple(self.warnings), tuple(dict.fromkeys(self.left_out)))
 
     def _bodies(self, element: 'Element') -> Iterator[Body]:
         link = element.get('name', '')
@@ -120,6 +128,7 @@ class _Reader:
                 if self.missing == 'refuse':
                     raise InvalidSceneError(f"link '{link}': {error}") from None
                 self.warnings.append(f"link '{link}': {error}; it is left out")
+                self.left_out.append(link)
                 continue
             except IKError as error:
                 raise InvalidSceneError(f"link '{link}', collision '{name}': {error}") from None
@@ -155,11 +164,14 @@ class _Reader:
         name = element.get('filename', '')
         if not name:
             raise InvalidSceneError('a <mesh> has no filename')
+        if not all(scale):
+            raise InvalidSceneError(f"the scale of the mesh '{name}' is {scale}; none of them may "
+                                    'be zero')
         try:
             path = find_mesh(name, self.robot.package_dirs)
             return Mesh.from_file(path, scale, self.meshes)
         except InvalidSceneError as error:
-            raise (MissingMeshError if all(scale) else InvalidSceneError)(str(error)) from None
+            raise MissingMeshError(f"its mesh '{name}'{RobotGeometry.UNUSABLE}{error}") from None
 
 
 def _numbers(element: 'Element', attribute: str, count: int) -> list[float]:

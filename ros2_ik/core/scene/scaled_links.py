@@ -10,11 +10,12 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene.checked_pairs import Item, own_items
-from ros2_ik.core.scene.meshes import convex_geometry, triangle_tree
+from ros2_ik.core.scene.items import Item, own_items
+from ros2_ik.core.scene.meshes import Hull
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.shapes import Mesh, Shape
 from ros2_ik.core.scene.shapes.shape import bounded, within
+from ros2_ik.core.scene.triangle_solid import TriangleSolid
 
 
 @lru_cache(maxsize=8)
@@ -34,26 +35,30 @@ def scaled_items(robot: Robot, geometry: RobotGeometry,
             except InvalidSceneError as error:
                 raise InvalidSceneError(f"the scale of '{body.link}', {factors[body.link]:g}: "
                                         f'{error}') from None
-            found += [(place + index, Item(body.link, body.joint, body.placement, part))
+            found += [(place + index, Item(body.link, body.joint, body.placement, *part))
                       for index, part in enumerate(parts)]
-        place += len(body.shape.parts())
+        place += len(body.shape.checked_parts())
     return tuple(found)
 
 
-def _parts(shape: Shape, factor: float) -> tuple[Any, ...]:
+def _parts(shape: Shape, factor: float) -> tuple[tuple[Any, TriangleSolid | None], ...]:
     """Scale a primitive about its origin, a mesh about the mean of its vertices."""
     if not isinstance(shape, Mesh):     # all of whose dimensions are lengths
         lengths = [getattr(shape, field.name) for field in fields(shape)]  # type: ignore[arg-type]
-        return type(shape)(*(length * factor for length in lengths)).parts()
+        return type(shape)(*(length * factor for length in lengths)).checked_parts()
     centre = np.unique(shape.vertices[np.unique(shape.triangles)], axis=0).mean(axis=0)
 
     def moved(points: Array) -> Array:
         return within(centre + factor * (points - centre), 'a vertex of a mesh')
 
-    if shape.represented_by == 'exact':
-        return (bounded(triangle_tree(moved(shape.vertices), shape.triangles)),)
-    return tuple(bounded(convex_geometry(moved(hull.vertices), hull.faces))
-                 for hull in shape.hulls)
+    def larger(hulls: tuple[Hull, ...]) -> tuple[Hull, ...]:
+        return tuple(Hull(moved(hull.vertices), hull.faces, hull.volume * factor ** 3)
+                     for hull in hulls)
+
+    solid = None if shape.represented_by != 'exact' else TriangleSolid(
+        moved(shape.vertices), shape.triangles, lambda: larger(shape.distance_hulls()),
+        lambda: shape.has_parts)
+    return tuple((bounded(hull.geometry()), solid) for hull in larger(shape.hulls))
 
 
 def with_scaled(robot: Robot, geometry: RobotGeometry, chosen: Mask,

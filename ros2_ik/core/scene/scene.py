@@ -6,6 +6,8 @@ from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
+
 from ros2_ik.core.arrays import Pose
 from ros2_ik.core.checks import listed
 from ros2_ik.core.errors import (
@@ -29,7 +31,7 @@ from ros2_ik.core.scene.scene_object import (
 )
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-STATE = ('objects', 'attached', 'allowed', 'padding', 'scale', 'named')
+STATE = ('objects', 'attached', 'allowed', 'padding', 'scale', 'named', 'guess_pairs')
 
 
 def check_scene(value: Any) -> None:
@@ -50,7 +52,9 @@ class Scene:
     `objects` have their poses in the root frame, `attached` ones in the frame of their link;
     `allowed` starts as the SRDF's disabled pairs; `padding` [m] and `scale` [] are of links, by
     name, those that differ from 0 and 1; `frames` are named poses in the root frame. `version`
-    is another text after each change, and the same text in a copy that was pickled.
+    is another text after each change, and the same text in a copy that was pickled. Without an
+    SRDF that disables pairs, `guess_pairs` leaves out links that nearly always touch, see
+    `self_pairs`; False checks them.
 
     Where a frame is asked for, None is the root frame, and valid are the robot's frames, ids,
     'id/subframe' and `frames`. One that moves with the robot needs `at`, a configuration.
@@ -65,14 +69,15 @@ class Scene:
     padding: Mapping[str, float]
     scale: Mapping[str, float]
     named: Mapping[str, Any]    # see `frames`, which gives copies
+    guess_pairs: bool
     version: str
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: Robot, guess_pairs: bool = True) -> None:
         if not isinstance(robot, Robot):
             raise InvalidSceneError(f'a scene needs a Robot, not {robot!r}')
         self._fill(robot=robot, objects=NOTHING, attached=NOTHING, padding=NOTHING,
                    scale=NOTHING, named=NOTHING, allowed=AllowedCollisions.of_robot(robot),
-                   version=uuid4().hex)
+                   guess_pairs=_flag(guess_pairs), version=uuid4().hex)
 
     def _fill(self, **values: Any) -> None:
         for name, value in values.items():
@@ -201,7 +206,7 @@ class Scene:
 
     def clear(self) -> 'Scene':
         """Start anew: no objects, nothing attached, no padding, `allowed` the SRDF's again."""
-        return Scene(self.robot)._with(named=self.named)
+        return Scene(self.robot, self.guess_pairs)._with(named=self.named)
 
     def with_allowed(self, allowed: AllowedCollisions) -> 'Scene':
         """Give the scene with this whole matrix in place of its own."""
@@ -216,6 +221,10 @@ class Scene:
             if not isinstance(name, str) or name not in valid:
                 raise UnknownNameError(name, valid)
         return self._with(allowed=self.allowed.with_pair(first, second, allowed))
+
+    def with_guess_pairs(self, guess_pairs: bool) -> 'Scene':
+        """Return the scene with or without leaving out links that nearly always touch."""
+        return self._with(guess_pairs=_flag(guess_pairs))
 
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
         """Give the scene with these links thicker by so much all round, [m], from 0."""
@@ -304,8 +313,12 @@ class Scene:
         if item.id in self.robot.frame_names:
             raise InvalidSceneError(f"the id '{item.id}' is a frame of the robot: names must "
                                     'tell links and objects apart')
-        color = self.colors.get(item.id)
-        return item if item.color or not color else replace(item, color=color)
+        if item.color:
+            return item
+        # the attached one's colour counts before that of one in the world
+        held, old = self.attached.get(item.id), self.objects.get(item.id)
+        color = (held and held.object.color) or (old and old.color)
+        return replace(item, color=color) if color else item
 
     def _placed(self, item: SceneObject, frame: str | None,
                 at: Configuration | None) -> SceneObject:
@@ -348,6 +361,12 @@ def _without(items: Mapping[str, Any], gone: Iterable[str]) -> Mapping[str, Any]
     """Leave some out; the same mapping if that changes nothing."""
     gone = set(gone).intersection(items)
     return {id: item for id, item in items.items() if id not in gone} if gone else items
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidSceneError(f'guess_pairs is True or False, not {value!r}')
+    return bool(value)
 
 
 def _text(name: Any) -> str:

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from ros2_ik.core.errors import InvalidSceneError, UnknownNameError
+from ros2_ik.core.regular_file import read_text_file
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.shipped import config_folder
 from ros2_ik.core.scene.poses import placement
@@ -60,6 +61,16 @@ def load_scene(path_or_text: str | Path, robot: Robot,
     return scene
 
 
+def check_scene_file(path_or_text: str | Path) -> None:
+    """
+    Look at what `load_scene` would read, before there is a robot.
+
+    Raises InvalidSceneError where there is no such file or shipped scene, or where it is not a
+    mapping of sections.
+    """
+    Entry.read(_read(path_or_text)[0]).keys(SECTIONS)
+
+
 def shipped_scenes() -> dict[str, Path]:
     """Files of the scenes that come with the package, by name."""
     return {path.stem: path for path in sorted((config_folder() / 'scenes').glob('*.yaml'))}
@@ -75,7 +86,7 @@ def _read(path_or_text: str | Path) -> tuple[str, Path]:
     if not path.exists() and isinstance(path_or_text, str):
         path = shipped_scenes().get(path_or_text, path)
     try:
-        return path.read_text(encoding='utf-8'), path.parent
+        return read_text_file(path), path.parent
     except (OSError, ValueError) as error:
         raise InvalidSceneError(f'the scene cannot be read: {error}; '
                                 f'shipped: {", ".join(shipped_scenes())}') from None

@@ -1,30 +1,29 @@
 """Which links of a robot are checked against each other."""
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from itertools import combinations
 import logging
-from typing import Any, TYPE_CHECKING
-from xml.etree import ElementTree
+from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot.urdf import parse_xml
 from ros2_ik.core.scene.cache import digest, remembered
-from ros2_ik.core.scene.geometry_library import coal, Placement
+from ros2_ik.core.scene.kept import Kept
+from ros2_ik.core.scene.link_contacts import LinkContacts
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
-
-if TYPE_CHECKING:
-    from ros2_ik.core.arrays import Mask
 
 SAMPLES = 200
 ALWAYS = 0.95        # share of the samples, as MoveIt's setup assistant has it
+SHALLOW = 1e-3       # m; deeper contacts are more than how a closed gripper is modelled
 RIGID, ADJACENT = 'rigidly joined', 'adjacent'
 DISABLED, TOUCHING = 'disabled by the SRDF', 'in contact in nearly all sampled configurations'
+NEUTRAL = 'in contact in the neutral state, nowhere deeper than 1 mm'
+GUESSED = (TOUCHING, NEUTRAL)
 Pair = tuple[str, str]
-_KEPT = 8
-_known: OrderedDict[tuple[str, str], 'SelfPairs'] = OrderedDict()
+_known: Kept[tuple[str, str, bool], 'SelfPairs'] = Kept()
 _log = logging.getLogger('ros2_ik')
 
 
@@ -34,110 +33,149 @@ class SelfPairs:
     Pairs of links with geometry, each in alphabetical order.
 
     `checked` are those to be checked; `allowed` those that are not, each with the reason.
+    `doubtful` are checked though they are in contact in the neutral state, with the depth [m]:
+    whether that is the posture or how they are modelled, only an SRDF can tell.
     """
 
     checked: frozenset[Pair]
     allowed: dict[Pair, str] = field(hash=False)
+    doubtful: dict[Pair, float] = field(hash=False, default_factory=dict)
+
+    @property
+    def guessed(self) -> dict[Pair, str]:
+        """Pairs that are left out because of what was sampled, with the reason."""
+        return {pair: reason for pair, reason in self.allowed.items() if reason in GUESSED}
+
+    def report(self) -> str:
+        """Return one line about what was left out without an SRDF that says so, or ''."""
+        parts = [f'{len(some)} pair{"s" * (len(some) != 1)} {reason}: {_names(some)}'
+                 for reason in GUESSED
+                 if (some := [pair for pair, why in self.allowed.items() if why == reason])]
+        text = 'no SRDF disables pairs; not checked for self collision: ' + '; '.join(parts)
+        found = [text] if parts else []
+        if self.doubtful:
+            found.append('checked, though in contact in the neutral state: '
+                         + _names([f'{a} - {b} ({1e3 * depth:.1f} mm)'
+                                   for (a, b), depth in self.doubtful.items()])
+                         + ' (an SRDF can disable them)')
+        return '; '.join(found)
 
 
-def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs:
+def self_pairs(robot: Robot, geometry: RobotGeometry | None = None,
+               guess: bool = True) -> SelfPairs:
     """
     Decide which pairs of links to check; kept for each robot and geometry.
 
     Never checked: links that do not move relative to each other, and what the SRDF disables. An
-    SRDF that disables nothing says nothing: then also links next to each other (links without
-    geometry do not count), and pairs in contact in 95 % of 200 configurations, drawn the same
-    each time, are left out. `geometry` defaults to the robot's with hulls.
+    SRDF that disables nothing says nothing. Then links with at most one moving joint, and no
+    other link with geometry, between them are not checked either; nor, with `guess`, pairs in
+    contact in 95 % of 200 configurations, drawn the same each time, and pairs in contact in the
+    neutral state that are nowhere deeper than 1 mm in each other. MoveIt's setup assistant
+    leaves out all that touch in the neutral state; here what is deeper stays checked, as it may
+    well be the posture. Pairs that were never seen in contact are checked.
+
+    `geometry` defaults to the robot's with hulls.
     """
     geometry = robot_geometry(robot) if geometry is None else geometry
-    key = (robot.key, geometry.key)
-    if key not in _known:
-        _known[key] = _decide(robot, geometry)
-        while len(_known) > _KEPT:
-            _known.popitem(last=False)
-    _known.move_to_end(key)
-    return _known[key]
+    key = (robot.key, geometry.key, guess)
+    return _known.get(key, lambda: _decide(robot, geometry, guess))
 
 
-def _decide(robot: Robot, geometry: RobotGeometry) -> SelfPairs:
+def _decide(robot: Robot, geometry: RobotGeometry, guess: bool) -> SelfPairs:
     pairs = {(min(pair), max(pair)) for pair in combinations(geometry.links, 2)}
     allowed = dict.fromkeys((pair for pair in sorted(pairs)
                              if not robot.moving_joints(*pair)), RIGID)
-    if robot.disabled_pairs:
-        found = {DISABLED: set(robot.disabled_pairs)}
-    else:
+    found, doubtful = {DISABLED: set(robot.disabled_pairs)}, dict[Pair, float]()
+    if not robot.disabled_pairs:
         found = {ADJACENT: _adjacent(robot, geometry)}
-        rest = sorted(pairs - found[ADJACENT] - allowed.keys())
-        found[TOUCHING] = _touching(robot, geometry, rest)
+        if guess:
+            rest = sorted(pairs - found[ADJACENT] - allowed.keys())
+            found[TOUCHING], found[NEUTRAL], doubtful = _sampled(robot, geometry, rest)
     for reason, some in found.items():
         allowed.update((pair, reason) for pair in sorted(some & pairs - allowed.keys()))
-    checked = frozenset(pairs - allowed.keys())
-    _report(robot, len(checked), allowed)
-    return SelfPairs(checked, allowed)
+    result = SelfPairs(frozenset(pairs - allowed.keys()), allowed, doubtful)
+    _report(robot, result)
+    return result
 
 
-def _report(robot: Robot, checked: int, allowed: dict[Pair, str]) -> None:
-    counts = {reason: list(allowed.values()).count(reason) for reason in allowed.values()}
+def _report(robot: Robot, pairs: SelfPairs) -> None:
+    reasons = list(pairs.allowed.values())
     _log.info("robot '%s': %d pairs of links are checked for self collision, %d are not (%s)",
-              robot.name, checked, len(allowed),
-              ', '.join(f'{count} {reason}' for reason, count in counts.items()) or 'none')
-    guessed = [f'{a} - {b}' for (a, b), reason in allowed.items() if reason == TOUCHING]
-    if guessed:
-        _log.warning("robot '%s': no SRDF says so, but these touch nearly always and are not "
-                     'checked: %s', robot.name, ', '.join(guessed))
+              robot.name, len(pairs.checked), len(reasons),
+              ', '.join(f'{reasons.count(reason)} {reason}' for reason in dict.fromkeys(reasons))
+              or 'none')
+    if text := pairs.report():
+        _log.warning("robot '%s': %s", robot.name, text)
+
+
+def _names(pairs: list[Any], most: int = 20) -> str:
+    names = [pair if isinstance(pair, str) else ' - '.join(pair) for pair in pairs[:most]]
+    more = f' and {len(pairs) - most} more' if len(pairs) > most else ''
+    return ', '.join(names) + more
 
 
 def _adjacent(robot: Robot, geometry: RobotGeometry) -> set[Pair]:
-    """Pairs in which one is the nearest with geometry above the other."""
-    parents: dict[str, str] = {}
-    for joint in ElementTree.fromstring(robot.urdf).findall('joint'):
-        ends = [joint.find(tag) for tag in ('parent', 'child')]
-        above, below = (end.get('link', '') if end is not None else '' for end in ends)
-        parents[below] = above
-    pairs = set()
-    for link in geometry.links:
-        above = parents.get(link, '')
-        while above and above not in geometry.links:
-            above = parents.get(above, '')
-        if above:
-            pairs.add((min(link, above), max(link, above)))
-    return pairs
+    """Pairs with at most one moving joint, and no other link with geometry, between them."""
+    ways: dict[str, list[tuple[str, int]]] = {}
+    for joint in parse_xml(robot.urdf, 'URDF').findall('joint'):
+        ends = [end.get('link', '') if (end := joint.find(tag)) is not None else ''
+                for tag in ('parent', 'child')]
+        # what floats or slides in a plane can be anywhere: that is not being next to each other
+        cost = {'fixed': 0, 'floating': 2, 'planar': 2}.get(joint.get('type', ''), 1)
+        for one, other in (ends, ends[::-1]):
+            ways.setdefault(one, []).append((other, cost))
+    return {(min(link, other), max(link, other)) for link in geometry.links
+            for other in _next_to(link, ways, set(geometry.links))}
 
 
-def _touching(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> set[Pair]:
-    """Pairs in contact in nearly all sampled configurations."""
+def _next_to(link: str, ways: dict[str, list[tuple[str, int]]], solid: set[str]) -> set[str]:
+    """Solid links that are reached over at most one moving joint and links without geometry."""
+    found, waiting = set(), [(link, '', 0)]
+    while waiting:
+        here, before, moved = waiting.pop()
+        for there, cost in ways.get(here, ()):
+            if there == before or moved + cost > 1:
+                continue
+            if there in solid:
+                found.add(there)
+            else:
+                waiting.append((there, here, moved + cost))
+    return found
+
+
+def _sampled(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]
+             ) -> tuple[set[Pair], set[Pair], dict[Pair, float]]:
+    """Return pairs that nearly always touch, that do in neutral only just, and deeply."""
     key = digest(robot.key, geometry.key, repr((SAMPLES, pairs)))
-    shares = remembered('self-pairs-1', key,
-                        lambda: {'shares': _contact_shares(robot, geometry, pairs)})['shares']
-    return {pair for pair, share in zip(pairs, shares, strict=True) if share >= ALWAYS}
+    found = remembered('self-pairs-3', key, lambda: _measure(robot, geometry, pairs))
+    always, neutral, doubtful = set(), set(), {}
+    for pair, share, depth, deepest in zip(pairs, found['shares'], found['depths'],
+                                           found['deepest'], strict=True):
+        if share >= ALWAYS:
+            always.add(pair)
+        elif depth >= 0 and deepest <= SHALLOW:
+            neutral.add(pair)
+        elif depth >= 0:
+            doubtful[pair] = float(depth)
+    return always, neutral, doubtful
 
 
-def _contact_shares(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> Any:
-    """Share of the sampled configurations in which each pair is in contact."""
-    generator, data = np.random.default_rng(0), robot.model.createData()
-    counts = np.zeros(len(pairs))
+def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[str, Array]:
+    """
+    Return of each pair in which share of the samples it touches, and its depths [m].
+
+    `depths` are those in the neutral state, negative without contact; for pairs in contact there
+    `deepest` are the largest in it and all samples.
+    """
+    generator, contacts = np.random.default_rng(0), LinkContacts(robot, geometry, pairs)
+    touching = contacts.touching(robot.neutral)
+    depths = np.where(touching, 0.0, -1.0)
+    depths[touching] = np.maximum(contacts.depths(robot.neutral, touching), 0.0)
+    deepest, counts = depths.copy(), np.zeros(len(pairs))
     for _ in range(SAMPLES):
-        pin.forwardKinematics(robot.model, data, robot.random_q(generator))
-        counts += links_in_contact(geometry, data, pairs)
-    return counts / SAMPLES
-
-
-def links_in_contact(geometry: RobotGeometry, data: Any, pairs: list[Pair]) -> 'Mask':
-    """
-    Say which pairs of links touch where `data`, Pinocchio's, has the joints.
-
-    Looks at one pair after another: for once in a while, not for a search.
-    """
-    parts: dict[str, list[Any]] = {}
-    for body in geometry.bodies:
-        pose = data.oMi[body.joint] * body.placement
-        place = Placement(pose.rotation, pose.translation)
-        parts.setdefault(body.link, []).extend(
-            coal.CollisionObject(part, place) for part in body.shape.parts())
-    return np.array([any(_touch(a, b) for a in parts[first] for b in parts[second])
-                     for first, second in pairs], dtype=bool)
-
-
-def _touch(one: Any, other: Any) -> bool:
-    return bool(one.getAABB().overlap(other.getAABB())
-                and coal.collide(one, other, coal.CollisionRequest(), coal.CollisionResult()))
+        q = robot.random_q(generator)
+        now = contacts.touching(q)
+        counts += now
+        some = now & touching
+        deepest[some] = np.maximum(deepest[some], contacts.depths(q, some))
+    return {'shares': counts / SAMPLES, 'depths': depths, 'deepest': deepest}

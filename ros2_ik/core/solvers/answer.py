@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.problem import ExitFlag, IKProblem, Status, Verdict
+from ros2_ik.core.problem import IKProblem, JointChange, Status, Verdict
 
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
 _NAMED = 3      # so many joints in one message
@@ -13,7 +13,7 @@ _NAMED = 3      # so many joints in one message
 def failure_status(search: Any) -> Status:
     """Say why there is no accepted answer."""
     best = search.best
-    if _is_near_enough(search):
+    if search.near_enough is not None:
         return Status.APPROXIMATE
     if search.budget.cancelled():
         return Status.PREEMPTED
@@ -21,19 +21,24 @@ def failure_status(search: Any) -> Status:
         return Status.GOAL_CONSTRAINTS_VIOLATED
     if best is not None and best.verdict.touches and not best.verdict.violations:
         return Status.GOAL_IN_COLLISION
-    if not search.finished or (best is not None and
-                               search.last_flag is best.attempt.exit_flag is ExitFlag.TIME_LIMIT):
+    if not search.finished or (search.still_shrank and not search.out_of_reach):
         return Status.TIMED_OUT    # the clock cut off the best attempt of all
     return Status.NO_IK_SOLUTION
 
 
-def _is_near_enough(search: Any) -> bool:
-    """Whether the best candidate will do as the approximate answer that was asked for."""
-    if search.approximate is None or search.best is None or search.best.verdict.touches:
-        return False
+def is_near_enough(search: Any, candidate: Any) -> bool:
+    """
+    Whether a candidate will do as the approximate answer that was asked for.
+
+    The errors of each target are compared with what was asked, not what exceeds the tolerances.
+    """
     most = dict(zip(('m', 'rad'), search.approximate.tolist(), strict=True))
-    return all(violation.kind != 'joint' and violation.amount <= most.get(violation.unit, 0.0)
-               for violation in search.best.verdict.violations)
+    for violation in candidate.verdict.violations:
+        off = violation.value if violation.kind == 'target' else violation.amount
+        if violation.kind == 'joint' or not off <= most.get(violation.unit, 0.0):
+            return False
+    checker = search.problem.checker
+    return checker is None or not checker.collides(candidate.attempt.q)
 
 
 def is_impossible(search: Any) -> bool:
@@ -41,9 +46,13 @@ def is_impossible(search: Any) -> bool:
     return bool(search.hopeless or search.out_of_reach)
 
 
-def message(search: Any, status: Status, verdict: Verdict, seconds: float) -> str:
+def message(search: Any, status: Status, verdict: Verdict, seconds: float,
+            travel: JointChange | None) -> str:
     """Write one sentence for a person."""
-    return _what_came(search, status, verdict, seconds) + _held_outside(search.problem)
+    text = _what_came(search, status, verdict, seconds)
+    if status in (Status.SUCCESS, Status.APPROXIMATE) and travel is not None:
+        text += f'; largest joint change {travel}'
+    return text + _held_outside(search.problem)
 
 
 def _held_outside(problem: IKProblem) -> str:
@@ -76,11 +85,24 @@ def _what_came(search: Any, status: Status, verdict: Verdict, seconds: float) ->
     after = f'in {seconds:.3g} s and {tried}'
     if status is Status.GOAL_IN_COLLISION:
         return f'no solution without contact found {after}; {_blocked(search)}'
-    return {Status.PREEMPTED: f'cancelled {after}: ',
-            Status.APPROXIMATE: f'only an approximate solution found {after}: ',
-            Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: ',
-            }.get(status, f'no solution found {after}: ') + '; '.join(
-                [_off(verdict), *search.out_of_reach])
+    within = ('' if search.problem.change_bound is None
+              else f' within max_joint_change {search.problem.change_bound}')
+    began = {Status.PREEMPTED: f'cancelled {after}: ',
+             Status.APPROXIMATE: f'only an approximate solution found {after}: ',
+             Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: '
+             if search.still_shrank and search.finished else f'not finished {after}: ',
+             }.get(status, f'no solution{within} found {after}: ')
+    return began + '; '.join([*_beyond(search), _off(search.problem, verdict),
+                              *search.out_of_reach])
+
+
+def _beyond(search: Any) -> list[str]:
+    """Say which joint would have to move by more than allowed."""
+    change, bound = search.beyond, search.problem.change_bound
+    if change is None:
+        return []
+    return [f"joint '{change.joint}' would change by {change.change:.4g} {change.unit}, "
+            f'max_joint_change allows {bound.most[change.joint]:.4g} {change.unit}']
 
 
 def _blocked(search: Any) -> str:
@@ -91,10 +113,12 @@ def _blocked(search: Any) -> str:
     return f'in what was found these touch: {", ".join(names)}'
 
 
-def _off(verdict: Verdict) -> str:
+def _off(problem: IKProblem, verdict: Verdict) -> str:
     """Say what does not hold, targets first."""
     parts = [f"'{error.tip}' stays {error.position:.3g} m and {error.orientation:.3g} rad from "
-             'its target' for error in verdict.errors]
+             f'its target (allowed {target.position_tolerance:.3g} m and '
+             f'{target.orientation_tolerance:.3g} rad)'
+             for error, target in zip(verdict.errors, problem.targets, strict=False)]
     if not any(violation.kind == 'target' for violation in verdict.violations):
         parts = [f'violated: {violation}' for violation in verdict.violations]
     return '; '.join(parts)

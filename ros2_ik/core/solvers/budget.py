@@ -1,7 +1,7 @@
 """How long a search may go on."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import math
 import time
 from typing import Any
@@ -9,6 +9,8 @@ from typing import Any
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import ExitFlag
+
+PATIENCE = 0.1    # so long the first descent may take whatever the timeout [s]
 
 
 @dataclass
@@ -26,6 +28,7 @@ class Budget:
     cancel: Any = None
     progress: Callable[[float, int], None] | None = None
     started: float = field(default_factory=time.monotonic)
+    seconds: float = math.inf    # from the start to the deadline, where it is counted from there
 
     @classmethod
     def of(cls, timeout: float, max_iterations: int | None = None, cancel: Any = None,
@@ -40,7 +43,22 @@ class Budget:
         if not (progress is None or callable(progress)):
             raise InvalidOptionError(f'progress must be a callable, not {progress!r}')
         started = time.monotonic()
-        return cls(started + seconds, iterations, cancel, progress, started)
+        return cls(started + seconds, iterations, cancel, progress, started, seconds)
+
+    def begin(self) -> None:
+        """Start the clock anew, when all is set up; a deadline given as such stays."""
+        if self.seconds < math.inf:
+            self.started = time.monotonic()
+            self.deadline = self.started + self.seconds
+
+    def used(self) -> float:
+        """Return the part of the time that is used up, 0 where there is no bound."""
+        return (time.monotonic() - self.started) / max(self.deadline - self.started, 1e-12)
+
+    def for_whole_descent(self) -> 'Budget':
+        """Return a budget for a descent that is made however short the time is."""
+        latest = time.monotonic() + PATIENCE
+        return self if self.deadline > latest else replace(self, deadline=latest)
 
     def cancelled(self) -> bool:
         """Whether somebody asked to stop."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions import MinimumDistance
-from ros2_ik.core.problem import Constraint, IKProblem
+from ros2_ik.core.problem import accept, Constraint, IKProblem
 from ros2_ik.core.scene import CollisionChecker, Contact
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.problem_rows import ProblemRows
@@ -18,7 +18,7 @@ STEPS = 10          # each way
 RETURN = 4          # iterations back onto the targets after a step
 GAP = 2e-3          # how far apart touching pairs are pushed [m]
 SIGHT = 0.15        # up to what distance pairs are looked at meanwhile [m]
-LEVER = 1.0         # what is rigid with a tip reaches no further from it [m]
+DOUBT = 1e-4        # so much deeper than tolerances allow for are contacts that must be [m]
 ONE_IN = 8          # answers that touch, where there are restarts, which cost less
 
 
@@ -87,13 +87,21 @@ class Clearance:
             question = self._problem.question()
             question['constraints'] = (*question['constraints'], Constraint(
                 MinimumDistance(self._checker, SIGHT), lower=GAP))
-            problem = IKProblem(self._problem.robot, **{**question, 'costs': ()})
+            # distances depend on every joint: only those that the question is about may move
+            robot = self._problem.robot
+            still = set(robot.joint_names) - set(self._problem.joint_names)
+            problem = IKProblem(robot, **{**question, 'costs': (), 'locked': still})
             self._pusher = SequentialQuadratic(problem, attempt_iterations=15)
         attempt = self._pusher.attempt(q, budget)
         budget.iterations -= attempt.iterations
-        if attempt.reached and not self._checker.collides(attempt.q):
+        # parts stand off from triangles: what is free need not have reached the gap
+        if (attempt.reached or self._holds(attempt.q)) and not self._checker.collides(attempt.q):
             return Attempt(attempt.q, attempt.error, attempt.iterations, attempt.exit_flag)
         return None
+
+    def _holds(self, q: Array) -> bool:
+        """Whether all but the gap holds."""
+        return not accept(self._problem, q).violations
 
 
 def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact, ...]:
@@ -106,8 +114,7 @@ def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact
     found: list[Contact] = []
     for target in problem.targets:
         if target.whole and target.relative_to is None:
-            # how far a point a metre from the tip may be from where the exact target has it
-            room = target.position_tolerance + target.orientation_tolerance * LEVER
-            found += checker.rigid_contacts(target.tip, target.function.reference, problem.start,
-                                            problem.joint_names, max(room, 1e-4))
+            found += checker.rigid_contacts(
+                target.tip, target.function.reference, problem.start, problem.joint_names,
+                target.position_tolerance + DOUBT, target.orientation_tolerance)
     return tuple(found)

@@ -56,7 +56,9 @@ class InverseKinematics:
 
     `locked` {joint: value} are joints that stay exactly at that value, whatever the limits and
     the seed; `with_joint_limits` False frees the others of their limits. Joints that nothing
-    depends on stay at the seed. Distances are those of the robot in `scene`, by default alone.
+    depends on stay at the seed. Distances are those of the robot in `scene`, by default alone;
+    it touches neither that nor itself, unless `collisions` is False. `meshes` says what stands
+    for its meshes, see `robot_geometry`.
 
         ik = InverseKinematics(Robot.load('panda'), locked={'panda_joint1': 0.3})
         ik.add_gaze_target_constraint('panda_hand', [0, 0, 0], [0, 0, 1], None, [0.6, 0.2, 0], 0.1)
@@ -69,7 +71,8 @@ class InverseKinematics:
     """
 
     def __init__(self, robot: Robot, with_joint_limits: bool = True, scene: Scene | None = None,
-                 locked: Mapping[str, Any] | None = None) -> None:
+                 locked: Mapping[str, Any] | None = None, meshes: str = 'exact',
+                 collisions: bool = True) -> None:
         check_robot(robot)
         if scene is not None:
             check_scene(scene)
@@ -78,8 +81,11 @@ class InverseKinematics:
         if not isinstance(with_joint_limits, (bool, np.bool_)):
             raise InvalidOptionError('with_joint_limits is True or False, not '
                                      f'{with_joint_limits!r}')
+        if not isinstance(collisions, (bool, np.bool_)):
+            raise InvalidOptionError(f'collisions is True or False, not {collisions!r}')
         self.robot, self.with_joint_limits = robot, bool(with_joint_limits)
-        self.scene = Scene(robot) if scene is None else scene
+        self.scene, self.meshes = Scene(robot) if scene is None else scene, meshes
+        self.collisions, self._alone = bool(collisions), scene is None
         self.locked = {robot.joint(name).name: value for name, value in (locked or {}).items()}
         self._parts: list[Constraint | Cost | PoseTarget] = []
         self.configuration = Configuration(robot, self._start(None))
@@ -168,12 +174,15 @@ class InverseKinematics:
 
     @cached_property
     def _checker(self) -> CollisionChecker:
-        return collision_checker(self.robot, self.scene)    # loads meshes: not unless needed
+        # loads meshes: not unless needed
+        return collision_checker(self.robot, self.scene, self.meshes)
 
     def add_minimum_distance_lower_bound_constraint(
             self, bound: float, influence_distance_offset: float = 0.01) -> Constraint:
         """
-        Keep all that is checked at least `bound` [m] apart, negative to let it touch.
+        Keep all that is checked at least `bound` [m] apart.
+
+        A negative one lets it touch, where `collisions` is False.
 
         Pairs further apart than `influence_distance_offset` beyond that have no part in it, but
         for steps to see them coming at 0.1 m.
@@ -358,7 +367,8 @@ class InverseKinematics:
             start=self._start(seed), locked=self.locked,
             constraints=[part for part in parts if isinstance(part, Constraint)],
             costs=[part for part in parts if isinstance(part, Cost)],
-            joint_limits=self.with_joint_limits)
+            joint_limits=self.with_joint_limits, collisions=self.collisions,
+            checker=None if self._alone or not self.collisions else self._checker)
 
     def _start(self, seed: JointValues | None) -> Array:
         return self.robot.to_q(self.locked, self.robot.to_q(seed))

@@ -234,8 +234,9 @@ class LevenbergMarquardt(Solver):
             return values
         position = np.zeros(self.problem.robot.nv)
         for joint in self.problem.free.joints:
-            if joint.single:
-                position[joint.velocity_index] = q[joint.index]
+            if joint.size == joint.velocity_size:
+                first = joint.velocity_index
+                position[first:first + joint.size] = q[joint.index:joint.index + joint.size]
         found: Array = position[self.problem.free.column]
         return found
 

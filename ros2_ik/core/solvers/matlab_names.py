@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 import functools
+import inspect
 from itertools import groupby
 from typing import Any, cast, ParamSpec, TypeVar
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Pose
 from ros2_ik.core.checks import vector
-from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
+from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError, UnknownOptionError
 from ros2_ik.core.functions import as_placement
 from ros2_ik.core.problem import IKSolution, PoseTarget, TargetError
 
@@ -22,9 +23,12 @@ def with_names(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
     Make a door take options under other names as well, theirs='ours'.
 
-    Both names of one option in one call: InvalidOptionError.
+    Both names of one option in one call: InvalidOptionError. An option that nobody has:
+    UnknownOptionError, which names what is spelled like it.
     """
     def dress(door: Callable[P, R]) -> Callable[P, R]:
+        own = [name for name in inspect.signature(door).parameters if name != 'options']
+
         @functools.wraps(door)
         def dressed(*args: P.args, **options: P.kwargs) -> R:
             given = cast(dict[str, Any], options)
@@ -34,7 +38,11 @@ def with_names(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                     raise InvalidOptionError(f'{theirs} is another name of {ours}; valid: one '
                                              'of the two')
                 given[ours] = given.pop(theirs)
-            return door(*args, **options)
+            try:
+                return door(*args, **options)
+            except UnknownOptionError as error:
+                raise UnknownOptionError(error.option, error.solver, error.valid,
+                                         [*own, *names]) from None
         return dressed
     return dress
 

@@ -1,4 +1,4 @@
-"""The dense quadratic program of one step, solved by daqp."""
+"""The dense quadratic program of one step, solved by daqp where that is installed."""
 
 import math
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.solvers.active_set import dual_active_set
 
 try:
     import daqp
-except ImportError:      # the other solvers work without
+except ImportError:      # our own method is slower, and finds the same
     daqp = None
 
 _TIGHT = {'primal_tol': 1e-10}   # by default a row that is 1e-6 off counts as met
@@ -31,9 +31,6 @@ class QuadraticProgram:
     """
 
     def __init__(self, n: int, m: int, softness: float) -> None:
-        if daqp is None:
-            raise InvalidOptionError("solver 'sqp' needs daqp, which is not installed; "
-                                     'pip install daqp, or take another solver')
         self._n, self._m = n, m
         self._softness = np.full(n + m, softness)
         self._sense = np.zeros(n + m, dtype=np.int32)
@@ -43,13 +40,15 @@ class QuadraticProgram:
     def solve(self, H: Array, g: Array, A: Array, lower: Array,
               upper: Array) -> tuple[Array, Array] | None:
         """
-        Give x (n,) and the multipliers (n + m,), or None where daqp finds none.
+        Give x (n,) and the multipliers (n + m,), or None where none is found.
 
         `lower` and `upper` are those of the box (n,), followed by those of the rows (m,).
         """
         # daqp answers NaN for NaN with success, and takes a row that is NaN for none
         if not math.isfinite(g @ g + np.add.reduce(A, None)):
             return None
+        if daqp is None:
+            return self._by_active_set(H, g, A, lower, upper)
         if self._m == 0:
             x, _, flag, info = daqp.solve(H, g, A, upper, lower, self._sense, **_TIGHT)
         else:
@@ -62,3 +61,16 @@ class QuadraticProgram:
                 self._model.update(H=H, f=g, A=A, bupper=upper, blower=lower, sense=self._sense)
             x, _, flag, info = self._model.solve()
         return (x, info['lam']) if flag > 0 and math.isfinite(x @ x) else None
+
+    def _by_active_set(self, H: Array, g: Array, A: Array, lower: Array,
+                       upper: Array) -> tuple[Array, Array] | None:
+        if not math.isfinite(np.add.reduce(H, None)):
+            return None
+        softness = self._softness.copy()
+        softness[:self._n] = 0.0
+        rows = np.concatenate([np.eye(self._n), A.reshape(-1, self._n)])
+        found = dual_active_set(H, g, rows, lower, upper, softness)
+        if found is None or not math.isfinite(found[0] @ found[0]):
+            return None
+        # the box is kept to the last bit
+        return np.clip(found[0], lower[:self._n], upper[:self._n]), found[1]

@@ -5,6 +5,8 @@ import numpy as np
 from ros2_ik.core.kernels.chains import chain_to
 from ros2_ik.core.problem import IKProblem, PoseTarget
 
+HAIR = 1e-9     # part of the lengths that rounding may come to
+
 
 def out_of_reach(problem: IKProblem) -> list[str]:
     """
@@ -29,7 +31,7 @@ def _too_far(problem: IKProblem, target: PoseTarget) -> str:
     links = [*chain.before[1:, :3, 3], chain.after[:3, 3]]
     longest = float(travel.sum() + np.linalg.norm(links, axis=1).sum())
     away = float(np.linalg.norm(target.function.reference.translation - chain.before[0, :3, 3]))
-    if not away > longest + target.position_tolerance:
+    if not away > (longest + target.position_tolerance) * (1 + HAIR):
         return ''
     column = problem.free.columns[chain.column[0]]
     joint = next(j.name for j in problem.free.joints if j.velocity_index == column)

@@ -1,5 +1,6 @@
 """Where descents start: the seeds, then at random; and which turn of a joint is kept."""
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -15,6 +16,7 @@ class Starts:
     def __init__(self, problem: IKProblem, seed: Array) -> None:
         self._problem, self._seed = problem, seed
         low, high = problem.robot.sampling_limits(seed)
+        low, high = np.maximum(low, problem.lower), np.minimum(high, problem.upper)
         self._drawn = problem.free.drawn
         self._low, self._span = low[self._drawn], (high - low)[self._drawn]
         self._floating = [j for j in problem.free.joints if j.kind == 'floating']
@@ -34,6 +36,19 @@ class Starts:
             quaternion = generator.normal(size=(count, 4))
             q[:, joint.index + 3:joint.index + 7] = quaternion / np.linalg.norm(
                 quaternion, axis=1, keepdims=True)
+        return q
+
+
+    def near(self, generator: np.random.Generator, sizes: Sequence[float]) -> Array:
+        """
+        Change the seed by up to each of `sizes` [rad, m], within the limits, (len(sizes), nq).
+
+        Floating joints stay where the seed has them.
+        """
+        q = np.tile(within_limits(self._problem, self._seed), (len(sizes), 1))
+        change = generator.uniform(-1, 1, (len(sizes), len(self._drawn)))
+        q[:, self._drawn] = np.clip(q[:, self._drawn] + np.array(sizes)[:, None] * change,
+                                    self._low, self._low + self._span)
         return q
 
 
@@ -61,6 +76,8 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array, turns: str = 'seed')
         wanted = np.where(np.isfinite(least), least, wanted)
     if not wanted.any():
         return q
-    result = q.copy()
-    result[indices] += TURN * np.clip(wanted, least, most)
+    change, result = TURN * np.clip(wanted, least, most), q.copy()
+    # the rounding of a turn must not carry it beyond a limit
+    turned = np.clip(angle + change, problem.lower[indices], problem.upper[indices])
+    result[indices] = np.where(change == 0, angle, turned)
     return result

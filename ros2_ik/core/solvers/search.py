@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 import math
+from numbers import Real
 import time
 from typing import Any
 
@@ -12,28 +13,45 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.checks import listed, vector, whole
-from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
+from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, nearest
 from ros2_ik.core.functions import Manipulability
-from ros2_ik.core.problem import accept, conflict, ExitFlag, IKProblem, IKSolution, Status, Verdict
+from ros2_ik.core.problem import (
+    accept,
+    conflict,
+    ExitFlag,
+    IKProblem,
+    IKSolution,
+    JointChange,
+    JointChangeBound,
+    largest_change,
+    Status,
+    Verdict,
+)
+from ros2_ik.core.problem.free_joints import TURN
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.scene import Contact
+from ros2_ik.core.scene import CollisionChecker, Contact
 from ros2_ik.core.solvers.answer import (
     failure_status,
     is_impossible,
+    is_near_enough,
     joints_at_limits,
     message,
     named_costs,
 )
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance, tip_contacts
+from ros2_ik.core.solvers.nearby import is_close, NEAR, Nearby
 from ros2_ik.core.solvers.reach import out_of_reach
 from ros2_ik.core.solvers.restarts import chosen_turns, Starts, within_limits
-from ros2_ik.core.solvers.solver import Attempt, make_solver
+from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver
 from ros2_ik.core.solvers.travel import pack, unpack
 
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
 TURNS = ('seed', 'lower')
 DOUBT = 2      # so many answers that touch make one ask whether all must, which takes longer
+CHANGES = (0.1, 0.3, 0.6)    # of the seed [rad, m], tried before random starts
+EXTRA, SHARE = 48, 0.2       # attempts and part of the time for a nearer answer than a far one
+BEYOND = 4     # attempts that leave the bound on changes, to tell what lies there
 SAME = 1e-2    # answers closer than this in every joint [rad, m] are one
 
 
@@ -44,6 +62,7 @@ class Candidate:
     attempt: Attempt
     verdict: Verdict
     distance: float     # to the seed, in the tangent space of the moving joints
+    change: float       # the largest part of that
     manipulability: float = 0.0
 
     @property
@@ -56,12 +75,16 @@ class Search:
     """
     A search for answers to a problem, that can be run in slices.
 
-    The seeds come first, then uniform random starts. `select`: 'first' stops at the first
-    `solutions` different accepted answers, 'nearest' goes on until the budget is over and keeps
-    those nearest the first seed, 'cost' those of the lowest cost, 'manipulability' those whose
-    tips are farthest from singular (Yoshikawa; the product over the tips). `turns`: of all turns
-    of a joint the one nearest the 'seed' or the 'lower' limit. `approximate` (position [m],
-    orientation [rad]) asks for the best answer within these when none holds: status APPROXIMATE.
+    The seeds come first, then starts close to the first one, then uniform random ones. `select`:
+    'first' stops at the first `solutions` different accepted answers and gives the nearest of
+    them; where that is far from the seed though the target is close, it goes on for a part of the
+    time. 'nearest' goes on until the budget is over and keeps those nearest the first seed,
+    'cost' those of the lowest cost, 'manipulability' those whose tips are farthest from singular
+    (Yoshikawa; the product over the tips). `turns`: of all turns of a joint the one nearest the
+    'seed' or the 'lower' limit. `approximate` (position [m], orientation [rad]) asks for the best
+    answer within these when none holds: status APPROXIMATE. `max_joint_change` [rad, m] bounds
+    the change of each joint from the first seed, turns counted: one number, numbers by joint
+    name, or one for each joint of the robot.
     The same `random_state` gives the same starts. `options` are the solver's.
 
     Raises UnknownSolverError or InvalidOptionError.
@@ -71,6 +94,7 @@ class Search:
                  solver: str = 'auto', select: str = 'first', solutions: int = 1,
                  allow_restarts: bool = True, turns: str = 'seed',
                  approximate: Sequence[float] | None = None,
+                 max_joint_change: Any = None,
                  random_state: int | np.random.Generator | None = None,
                  budget: Budget | None = None,
                  options: Mapping[str, Any] | None = None) -> None:
@@ -90,7 +114,7 @@ class Search:
             random_state = whole(random_state, 'random_state', InvalidOptionError, least=0)
         if select == 'cost' and not problem.costs:
             raise InvalidOptionError("select is 'cost', but the problem has no costs")
-        self.problem, self.budget = problem, budget or Budget()
+        self.budget = budget or Budget()
         self.select, self.solutions, self.allow_restarts = select, solutions, allow_restarts
         self.turns, self.approximate = turns, None
         if approximate is not None:
@@ -103,19 +127,32 @@ class Search:
         self.solver, self.reason = _choice(solver, problem)
         self.options = dict(options or {})
         self._seeds = _seeds(problem, seeds)
+        if max_joint_change is not None:
+            problem = problem.bounded(JointChangeBound.of(problem.robot, self._seeds[0],
+                                                          max_joint_change))
+        self.problem = problem
         self._random: Any = random_state
-        self._drawn: Array = np.empty((0, problem.robot.nq))   # random starts not used so far
+        self._drawn: Array = np.empty((0, problem.robot.nq))   # starts not used so far
+        self._near: Array | None = None     # starts close to the first seed not used so far
+        self._draws = 0
+        self.beyond: JointChange | None = None    # what an answer needs that the bound forbids
+        self._looked_beyond = problem.change_bound is None
+        self._found_at = 0                  # attempts until an answer was found
         self.attempts = self.iterations = 0
         self.accepted: list[Candidate] = []
         self.best: Candidate | None = None
+        self.near_enough: Candidate | None = None    # for an approximate answer
+        self.still_shrank = False    # the best attempt was cut off by the clock on its way
         self.last_flag = ExitFlag.NOT_RUN
         self._ended: float | None = None
         self._prepare()
+        self.budget.begin()
 
     def _prepare(self) -> None:
         self._solver = make_solver(self.solver, self.problem, self.options)
         self._starts: Starts | None = None
         self._clearance: Clearance | None = None
+        self._nearby: Nearby | None = None
 
     def state(self) -> bytes:
         """
@@ -123,7 +160,7 @@ class Search:
 
         Pickled, so that two searches of one state stay apart. User functions must be picklable.
         """
-        left_out = ('problem', '_solver', '_starts', '_clearance')
+        left_out = ('problem', '_solver', '_starts', '_clearance', '_nearby')
         fields = {key: value for key, value in self.__dict__.items() if key not in left_out}
         fields['budget'] = replace(self.budget, cancel=None, progress=None)
         return pack((self.problem.question(), fields), self.problem.robot)
@@ -146,13 +183,28 @@ class Search:
         return self._ended is not None
 
     def _is_over(self) -> bool:
-        if self.select == 'first' and len(self.accepted) >= self.solutions:
+        if (self.select == 'first' and len(self.accepted) >= self.solutions
+                and not self._looks_nearer()):
             return True
         if self.attempts == 0 and not self.budget.cancelled():
             return False                     # best_q needs one look, however late it is
         if self.attempts >= len(self._seeds) and (self.hopeless or not self.allow_restarts):
             return True
         return self.budget.over()
+
+    def _looks_nearer(self) -> bool:
+        """Whether to go on for a nearer answer than those that were found."""
+        if min(candidate.change for candidate in self.accepted) <= NEAR:
+            return False
+        if self.turns != 'seed' or not (self.allow_restarts and self.close):
+            return False
+        return self._near is None or len(self._near) > 0 or (
+            self.attempts < self._found_at + EXTRA and self.budget.used() < SHARE)
+
+    @cached_property
+    def close(self) -> bool:
+        """Whether an answer near the first seed is expected."""
+        return is_close(self.problem, within_limits(self.problem, self._seeds[0]))
 
     @cached_property
     def out_of_reach(self) -> list[str]:
@@ -162,7 +214,8 @@ class Search:
     @property
     def hopeless(self) -> bool:
         """Whether what was found shows that further attempts find nothing."""
-        return bool(self.conflict or self.tip_contacts) or not self.problem.joint_names
+        return (bool(self.conflict or self.tip_contacts)
+                or (not self.problem.joint_names and self.attempts > 0))
 
     def run(self, seconds: float | None = None) -> bool:
         """
@@ -178,39 +231,103 @@ class Search:
         return self.finished
 
     def _attempt(self) -> None:
-        starts = self._next_starts()
-        attempt, used = self._solver.attempt_in_turn(starts, self.budget)
-        self._drawn = starts[used:]
+        solver, starts = self._next_starts()
+        first = self.attempts == 0
+        attempt, used = solver.attempt_in_turn(
+            starts, self.budget.for_whole_descent() if first else self.budget)
         self.attempts += used
-        self.iterations += attempt.iterations
-        # one that cannot begin counts, too: else a bound on iterations would bound nothing
-        self.budget.iterations -= attempt.iterations or (not attempt.reached)
+        self._count(attempt)
+        self._forget(used)
         self.last_flag = attempt.exit_flag
-        if self.attempts == 1 and not attempt.reached:
-            self.conflict = conflict(self.problem)
         better = self.best is None or _order(attempt) < _order(self.best.attempt)
-        if better or attempt.reached:
+        if better:
+            self.still_shrank = _was_cut_off(attempt, solver, starts[used - 1])
+        if better or attempt.reached or self.approximate is not None:
             self._judge(attempt, better)
+        if first and not self.accepted:
+            self.conflict = conflict(self.problem)
         if self.budget.progress and self.best:
             self.budget.progress(math.sqrt(self.best.attempt.error), self.attempts)
 
-    def _next_starts(self) -> Array:
-        """Give the next seed, or some random starts (k, nq)."""
+    def _count(self, attempt: Attempt) -> None:
+        self.iterations += attempt.iterations
+        # one that cannot begin counts, too: else a bound on iterations would bound nothing
+        self.budget.iterations -= attempt.iterations or (not attempt.reached)
+
+    def _next_starts(self) -> tuple[Solver, Array]:
+        """Return the next seed, or some starts (k, nq), and who descends from there."""
         if self.attempts < len(self._seeds):
-            return within_limits(self.problem, self._seeds[self.attempts])[None]
-        if len(self._drawn):
-            return self._drawn
+            return self._solver, within_limits(self.problem, self._seeds[self.attempts])[None]
         if self._starts is None:
             self._starts = Starts(self.problem, self._seeds[0])
             self._random = np.random.default_rng(self._random)
-        count = 1 if self.budget.progress else self._solver.at_once    # it hears of each
-        return self._starts.random(self._random, count)
+        if self._near is None:
+            self._near = (self._near_problem().starts(self._random) if self.close
+                          else self._drawn)
+        if not self._looked_beyond and not len(self._near):
+            self._looked_beyond = True
+            self._look_beyond()
+        one_by_one = self.budget.progress or self.approximate is not None   # each is looked at
+        if len(self._near):
+            solver = self._near_problem().solver
+            return solver, self._near[:1 if one_by_one else solver.at_once]
+        count = 1 if one_by_one else self._solver.at_once
+        if not len(self._drawn):
+            self._drawn = (self._starts.near(self._random, CHANGES) if self._stays_near()
+                           else self._starts.random(self._random, count))
+        return self._solver, self._drawn[:count]
+
+    def _stays_near(self) -> bool:
+        """
+        Whether the next starts are close to the seed.
+
+        Every other time where the nearest answer counts; first of all where no target tells how
+        near the seed is. A tip that is far from its target gets there sooner from random ones.
+        """
+        self._draws += 1
+        if self.select == 'nearest' or self.accepted:
+            return self._draws % 2 == 1
+        return self._draws == 1 and not self.problem.targets
+
+    def _forget(self, used: int) -> None:
+        """Drop the starts that were used."""
+        if self._near is not None and len(self._near):
+            self._near = self._near[used:]
+        else:
+            self._drawn = self._drawn[used:]
+
+    def _near_problem(self) -> Nearby:
+        if self._nearby is None:
+            self._nearby = Nearby(self.problem, self._seeds[0], self.solver, self.options)
+        return self._nearby
+
+    def _look_beyond(self) -> None:
+        """Find out what an answer would need that the bound on the changes of joints forbids."""
+        bound, problem = self.problem.change_bound, self.problem.bounded(None)
+        assert bound is not None
+        solver, seed = make_solver(self.solver, problem, self.options), self._seeds[0]
+        starts = np.vstack([within_limits(problem, seed),
+                            Starts(problem, seed).random(self._random, BEYOND - 1)])
+        while len(starts) and not self.budget.over():
+            attempt, used = solver.attempt_in_turn(starts, self.budget)
+            self._count(attempt)
+            starts = starts[used:]
+            if not attempt.reached:
+                continue
+            q = chosen_turns(problem, attempt.q, seed, self.turns)
+            if not accept(problem, q).accepted:
+                continue
+            found = [change for joint in problem.free.joints
+                     if (change := bound.exceeded(joint, q))]
+            self.beyond = max(found, key=lambda change: change.change, default=None)
+            return
 
     def _judge(self, attempt: Attempt, better: bool) -> None:
         q = chosen_turns(self.problem, attempt.q, self._seeds[0], self.turns)
         if q is not attempt.q:
             attempt = replace(attempt, q=q)
-        candidate = Candidate(attempt, accept(self.problem, q), self._distance(q),
+        distance, change = self._distance(q)
+        candidate = Candidate(attempt, accept(self.problem, q), distance, change,
                               self._manipulability(q))
         if better:
             self.best = candidate
@@ -218,6 +335,10 @@ class Search:
             self._look_for_clearance(attempt)
         if candidate.verdict.accepted:
             self._enter(candidate)
+        elif self.approximate is not None and is_near_enough(self, candidate):
+            found = self.near_enough
+            if found is None or _order(attempt) < _order(found.attempt):
+                self.near_enough = candidate
 
     def _look_for_clearance(self, touching: Attempt) -> None:
         """Find an answer near one that touches; or that none can be free."""
@@ -227,19 +348,25 @@ class Search:
             self.touching.append(touching.q)
         if len(self.touching) == (DOUBT if self.allow_restarts else 1):
             self.tip_contacts = tip_contacts(self.problem, checker)
+        if self.tip_contacts or (self.select == 'first' and self.budget.over()):
+            return
+        if (freed := self._freed(touching, checker)) is not None:
+            self.iterations += freed.iterations
+            self._judge(freed, self.best is None or self.best.verdict.touches)
+
+    def _freed(self, touching: Attempt, checker: CollisionChecker) -> Attempt | None:
+        if self._near is not None and len(self._near):
+            return self._near_problem().freed(touching, self.budget)
         if self._clearance is None:
             self._clearance = Clearance(self.problem, checker, self._solver,
                                         self.allow_restarts)
-        if self.tip_contacts or (self.select == 'first' and self.budget.over()):
-            return
-        if (freed := self._clearance.freed(touching, self.budget)) is not None:
-            self.iterations += freed.iterations
-            self._judge(freed, self.best is None or self.best.verdict.touches)
+        return self._clearance.freed(touching, self.budget)
 
     def _enter(self, candidate: Candidate) -> None:
         q = candidate.attempt.q
         twin = next((i for i, other in enumerate(self.accepted)
                      if self._same(other.attempt.q, q)), None)
+        self._found_at = self._found_at or self.attempts
         if twin is None:
             self.accepted.append(candidate)
         elif self._rank(candidate) < self._rank(self.accepted[twin]):
@@ -249,9 +376,10 @@ class Search:
         v: Array = pin.difference(self.problem.robot.model, a, b)[self.problem.free.column]
         return v
 
-    def _distance(self, q: Array) -> float:
+    def _distance(self, q: Array) -> tuple[float, float]:
+        """Return the length of the way from the seed, and the largest change of a joint."""
         v = self._difference(self._seeds[0], q)
-        return math.sqrt(v @ v)
+        return math.sqrt(v @ v), float(np.abs(v).max(initial=0.0))
 
     def _manipulability(self, q: Array) -> float:
         if self.select != 'manipulability':
@@ -261,6 +389,11 @@ class Search:
                          for t in self.problem.targets)
 
     def _same(self, a: Array, b: Array) -> bool:
+        """Whether two answers are one posture: also where a joint is a turn apart in them."""
+        angles = self.problem.angles
+        if angles.size:
+            a = a.copy()
+            a[angles] += TURN * np.round((b[angles] - a[angles]) / TURN)
         return float(np.abs(self._difference(a, b)).max(initial=0.0)) < SAME
 
     # -- the answer -----------------------------------------------------------------------
@@ -269,7 +402,7 @@ class Search:
         """Give the answer as it stands; before the end that is the best so far."""
         found = self._ranked()
         if not found:
-            return self._solution(failure_status(self), self.best, ())
+            return self._solution(failure_status(self), self.near_enough or self.best, ())
         alternatives = tuple(self._solution(Status.SUCCESS, c, ()) for c in found[1:])
         return self._solution(Status.SUCCESS, found[0], alternatives)
 
@@ -278,8 +411,6 @@ class Search:
         return self.tip_contacts or (() if checker is None else checker.in_collision(q))
 
     def _ranked(self) -> list[Candidate]:
-        if self.select == 'first':
-            return self.accepted[:1] + sorted(self.accepted[1:], key=self._rank)
         return sorted(self.accepted, key=self._rank)[:self.solutions]
 
     def _rank(self, candidate: Candidate) -> float:
@@ -295,8 +426,9 @@ class Search:
              else candidate.attempt.q)
         verdict = accept(self.problem, q) if candidate is None else candidate.verdict
         seconds = (self._ended or time.monotonic()) - self.budget.started
+        travel = largest_change(self.problem.free.joints, self._seeds[0], q)
         return IKSolution(
-            status, message(self, status, verdict, seconds), q, robot.to_joints(q),
+            status, message(self, status, verdict, seconds, travel), q, robot.to_joints(q),
             verdict.errors, verdict.violations, named_costs(self.problem, verdict),
             contacts=() if status is Status.SUCCESS else self._contacts(q),
             iterations=self.iterations,
@@ -305,12 +437,14 @@ class Search:
             exit_flag=candidate.attempt.exit_flag if candidate else self.last_flag,
             at_limits=() if status is Status.SUCCESS else joints_at_limits(self.problem, q),
             alternatives=alternatives,
-            impossible=status is not Status.SUCCESS and is_impossible(self))
+            impossible=status is not Status.SUCCESS and is_impossible(self), travel=travel,
+            not_checked=self.problem.not_checked)
 
 
 def _check_choice(name: str, value: Any, valid: tuple[str, ...]) -> None:
     if not (isinstance(value, str) and value in valid):
-        raise InvalidOptionError(f"{name} is '{value}'; valid: {', '.join(valid)}")
+        raise InvalidOptionError(f"{name} is '{value}'; {nearest(value, valid)} valid: "
+                                 f"{', '.join(valid)}".replace('  ', ' '))
 
 
 def _choice(solver: Any, problem: IKProblem) -> tuple[Any, str]:
@@ -327,12 +461,19 @@ def _order(attempt: Attempt) -> tuple[bool, float]:
     return not attempt.reached, attempt.cost if attempt.reached else attempt.error
 
 
+def _was_cut_off(attempt: Attempt, solver: Solver, start: Array) -> bool:
+    """Whether the clock ended a descent whose error had become smaller."""
+    if attempt.exit_flag is not ExitFlag.TIME_LIMIT or not attempt.iterations:
+        return False
+    return attempt.error < solver.attempt(start, Budget(iterations=0)).error
+
+
 def _seeds(problem: IKProblem, seeds: Any) -> list[Array]:
     if seeds is None:
         return [problem.start]
     found = listed(seeds)
     if not found:
         raise InvalidStateError(f'seeds must be a list of joint values, not {seeds!r}')
-    if isinstance(seeds, Mapping) or isinstance(found[0], (int, float)):
+    if isinstance(seeds, Mapping) or isinstance(found[0], Real):
         found = [seeds]         # one seed, not in a list
     return [problem.robot.to_q(seed, problem.start) for seed in found]

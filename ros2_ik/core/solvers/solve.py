@@ -10,7 +10,7 @@ from ros2_ik.core.checks import listed
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem import ALL_AXES, IKProblem, IKSolution, PoseTarget
 from ros2_ik.core.robot import check_robot, Robot
-from ros2_ik.core.scene import collision_checker, Scene
+from ros2_ik.core.scene import collision_checker, own_collisions, Scene
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.matlab_names import one_error_each, targets_along_base, with_names
 from ros2_ik.core.solvers.search import Search
@@ -23,9 +23,10 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *, tim
           approximate: Sequence[float] | None = None,
           random_state: int | np.random.Generator | None = None,
           max_iterations: int | None = None, cancel: Any = None,
-          progress: Callable[[float, int], None] | None = None, **options: Any) -> IKSolution:
+          progress: Callable[[float, int], None] | None = None, max_joint_change: Any = None,
+          **options: Any) -> IKSolution:
     """
-    Solve a problem within `timeout` seconds.
+    Solve a problem within `timeout` seconds; one descent is made however few they are.
 
     `seeds` are tried first, in order; by default the problem's start. `solver` is a name of
     `solver_names()`, or 'auto', which chooses by the problem's shape and says why in the
@@ -34,7 +35,9 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *, tim
     `solutions` is how many different answers are wanted. Of all turns of a joint that mean the
     same, `turns` keeps the one nearest the 'seed' or the 'lower' limit. `approximate` (position
     [m], orientation [rad]) asks for the best answer within these when there is no other; its
-    status is then APPROXIMATE. `max_iterations` bounds all attempts together. `cancel` is an
+    status is then APPROXIMATE. `max_joint_change` [rad, m] bounds how far joints move from the
+    first seed, turns counted: one number, numbers by joint name, or one for each joint of the
+    robot. `max_iterations` bounds all attempts together. `cancel` is an
     event or callable, `progress(error, attempts)` is called after each attempt. Further options
     go to the solver. `max_time` and `allow_random_restart` are MATLAB's names of timeout and
     allow_restarts.
@@ -44,7 +47,8 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *, tim
     budget = Budget.of(timeout, max_iterations, cancel, progress)
     search = Search(problem, seeds, solver=solver, select=select, solutions=solutions,
                     allow_restarts=allow_restarts, turns=turns, approximate=approximate,
-                    random_state=random_state, budget=budget, options=options)
+                    max_joint_change=max_joint_change, random_state=random_state, budget=budget,
+                    options=options)
     search.run()
     return search.solution()
 
@@ -58,13 +62,14 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                weights: Sequence[Any] | Array = ALL_AXES,
                matlab_weights: Sequence[Any] | Array | None = None,
                position_tolerance: float = 1e-5, orientation_tolerance: float = 1e-4,
-               joint_limits: bool = True, scene: Scene | None = None,
+               joint_limits: bool = True, scene: Scene | None = None, meshes: str = 'exact',
+               collisions: bool = True,
                allow_restarts: bool = True, solver: str = 'auto', select: str = 'first',
                solutions: int = 1, turns: str = 'seed', approximate: Sequence[float] | None = None,
                random_state: int | np.random.Generator | None = None,
                max_iterations: int | None = None, cancel: Any = None,
                progress: Callable[[float, int], None] | None = None,
-               **options: Any) -> IKSolution:
+               max_joint_change: Any = None, **options: Any) -> IKSolution:
     """
     Find joint values that bring `tip` to `target`.
 
@@ -76,8 +81,10 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     name (missing ones are at `robot.neutral`) or an array in the order of `robot.joint_names`.
     `group` names the joints that may move; by default all that move the tips. Those named in
     `locked` stay where the seed has them, outside their limits, too: the message then names those
-    that are by more than 1e-3. `joint_limits` False lets moving joints leave theirs. With a
-    `scene` (an empty one: `Scene(robot)`) the robot touches neither it nor itself.
+    that are by more than 1e-3. `joint_limits` False lets moving joints leave theirs. The robot
+    touches neither itself nor the `scene`, as far as it has geometry: the first call loads it;
+    `meshes` says what stands for the robot's meshes, see `robot_geometry`. `collisions` False
+    allows all contacts; `not_checked` of the solution says what was not looked at.
 
     `weights` x y z rx ry rz along the target's axes steer the search; 0 frees an axis, which
     then is not counted. In their place, `matlab_weights` are MATLAB's: rx ry rz x y z along the
@@ -99,13 +106,16 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     check_robot(robot)
     tolerances = (position_tolerance, orientation_tolerance)
     wanted, owners = _targets(robot, tip, target, relative_to, weights, matlab_weights, tolerances)
-    checker = None if scene is None else collision_checker(robot, scene)
+    checker = None
+    if collisions:
+        checker = (own_collisions(robot, meshes).checker if scene is None
+                   else collision_checker(robot, scene, meshes))
     problem = IKProblem(robot, wanted, group, seed, locked, joint_limits=joint_limits,
-                        checker=checker)
+                        checker=checker, collisions=collisions)
     solution = solve(problem, timeout=timeout, solver=solver, select=select, solutions=solutions,
                      allow_restarts=allow_restarts, turns=turns, approximate=approximate,
                      random_state=random_state, max_iterations=max_iterations, cancel=cancel,
-                     progress=progress, **options)
+                     progress=progress, max_joint_change=max_joint_change, **options)
     return solution if matlab_weights is None else one_error_each(solution, owners)
 
 

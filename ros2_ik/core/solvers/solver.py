@@ -8,7 +8,7 @@ import inspect
 from typing import Any, ClassVar, TypeVar
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.errors import InvalidOptionError, UnknownSolverError
+from ros2_ik.core.errors import InvalidOptionError, UnknownOptionError, UnknownSolverError
 from ros2_ik.core.problem import ExitFlag, IKProblem
 from ros2_ik.core.solvers.budget import Budget
 
@@ -99,8 +99,7 @@ def make_solver(name: str, problem: IKProblem, options: dict[str, Any]) -> Solve
     valid = [p for p in inspect.signature(solver).parameters if p != 'problem']
     for option in options:
         if option not in valid:
-            raise InvalidOptionError(f"solver '{name}' has no option '{option}'; "
-                                     f'valid: {", ".join(valid) or "none"}')
+            raise UnknownOptionError(option, name, valid)
     return solver(problem, **options)
 
 

@@ -170,8 +170,9 @@ class SequentialQuadratic(Solver):
         else:
             position = np.zeros(self.problem.robot.nv)
             for joint in free.joints:
-                if joint.single:
-                    position[joint.velocity_index] = q[joint.index]
+                if joint.size == joint.velocity_size:
+                    first = joint.velocity_index
+                    position[first:first + joint.size] = q[joint.index:joint.index + joint.size]
             position = position[free.column]
         return (np.minimum(np.maximum(free.lower - position, -self._reach), 0.0),
                 np.maximum(np.minimum(free.upper - position, self._reach), 0.0))

@@ -8,6 +8,7 @@ from ros2_ik.core import Robot
 SLACK = 1e-6       # rad or m beyond a limit that rounding may cause
 HASTE = 1.02       # of the velocity limit that sampling may cause,
 LUMP = 2.2         # and, of a stream of positions, two that come within one cycle
+JOLT = 1e-3        # a step that is smaller is none, however short the cycle [rad, m]
 
 
 class MockJoints:
@@ -28,6 +29,8 @@ class MockJoints:
         self.commanded = dict(self.position)
         self.following = True
         self._speeds: dict[str, float] = {}   # of joints whose command says how fast they go
+        self._steps: dict[str, float] = {}    # how far each joint got in the last cycle
+        self._seconds = 0.0                   # of that cycle
         self._wrong: dict[str, str] = {}
 
     @property
@@ -51,6 +54,18 @@ class MockJoints:
             if velocities is not None:
                 self._speeds[name] = float(velocities[i])
 
+    def impossible(self, joints: Sequence[str], apart: Sequence[float], seconds: float,
+                   slack: float = HASTE) -> list[str]:
+        """
+        Say which joints cannot go so far (n,) in so many seconds.
+
+        `slack`: of the velocity limit.
+        """
+        return [f'{name} is to go {far:.4g} in {seconds:.3g} s, beyond its limit '
+                f'{self._joints[name].velocity_limit:.4g}/s'
+                for name, far in zip(joints, map(float, apart), strict=True)
+                if abs(far) > max(self._joints[name].velocity_limit * slack * seconds, JOLT)]
+
     def hold(self) -> None:
         """Forget the commands: stay where measured."""
         self.commanded = dict(self.position)
@@ -64,9 +79,10 @@ class MockJoints:
         before = self.position
         self.position = dict(self.commanded if self.following else before)
         for name, position in self.position.items():
-            moved = position - before[name]
+            moved = self._steps[name] = position - before[name]
             speed = moved / seconds if seconds > 0 else 0.0
             self.velocity[name] = self._speeds.get(name, speed) if self.following else 0.0
+        self._seconds = seconds
         known, self._wrong = self._wrong, dict(self._defects())
         self._speeds = {}
         return [text for name, text in self._wrong.items() if name not in known]
@@ -82,6 +98,9 @@ class MockJoints:
             elif abs(velocity) > joint.velocity_limit * (HASTE if name in self._speeds else LUMP):
                 yield name, (f'{name} moves at {velocity:.4g}/s, beyond its limit '
                              f'{joint.velocity_limit:.4g}/s')
+            else:   # whatever velocity the command tells
+                for text in self.impossible([name], [self._steps[name]], self._seconds, LUMP):
+                    yield name, f'a step: {text}'
 
     def states(self) -> dict[str, tuple[float, float]]:
         """Give position and velocity of all joints, mimic joints too, in alphabetical order."""

@@ -11,8 +11,8 @@ from ros2_ik.demo.mock_controllers.follow_joint_trajectory import (
     follow_joint_trajectory,
     GoalWatch,
 )
-from ros2_ik.demo.mock_controllers.joints import MockJoints
-from ros2_ik.demo.mock_controllers.trajectory import Trajectory
+from ros2_ik.demo.mock_controllers.joints import HASTE, LUMP, MockJoints
+from ros2_ik.demo.mock_controllers.trajectory import SECOND, Trajectory
 from ros2_ik.demo.mock_controllers.trajectory_rules import nanoseconds, read_knots, refusal
 
 PARAMETERS = {
@@ -98,6 +98,18 @@ class TrajectoryController(MockController):
             trajectory.begin(self._last_update, *self._desired, turning)
         else:
             trajectory.begin(now, *self._measured(), turning)
+        for defect in self._jumps(trajectory, now):
+            self.get_logger().error(f'defect: a trajectory with a step: {defect}')
+
+    def _jumps(self, trajectory: Trajectory, now: int) -> list[str]:
+        """Say where a trajectory that begins now asks for more than the joints can do."""
+        jumps, cycle = list[str](), now - self._last_update
+        for begin, end in trajectory.segments:
+            first = begin.time == now   # from where the joints are, which may lag
+            seconds = max(end.time - begin.time, cycle if first else 0) * SECOND
+            jumps += self.body.impossible(self.joints, end.position - begin.position, seconds,
+                                          LUMP if first else HASTE)
+        return jumps
 
     def _measured(self) -> tuple[np.ndarray, np.ndarray]:
         position, velocity = self.body.position, self.body.velocity

@@ -2,13 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import time
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from ros2_ik.core import Motion, MotionLimits, MotionState
+from ros2_ik.node.controllers.command_topic import SentMessages
+
+Bounds = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -23,13 +26,16 @@ class Wiring:
     callback_group: Any
     parameters: Any
     wait: Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
+    sent: SentMessages = field(default_factory=SentMessages)
 
 
 class Controller(ABC):
     """
     Something that moves joints: `joints` in the order that commands have.
 
-    `failure` says what it had against the present motion, or is ''.
+    `failure` says what it had against the present motion, or is ''. `released` says that it does
+    something else now, for another client or by itself: then nothing more is sent to it.
+    `refused` says that it did not take the present motion and does nothing else of ours.
     """
 
     kind: ClassVar[str]
@@ -40,9 +46,11 @@ class Controller(ABC):
     def __init__(self, name: str, joints: tuple[str, ...], topic: str, wiring: Wiring) -> None:
         self.name, self.joints, self.wiring = name, joints, wiring
         self.topic = topic or self.usual_topic.format(name)
-        self.failure, self.made = '', time.monotonic()
+        self.failure, self.released, self.made = '', False, time.monotonic()
+        self.refused = False
+        self._braking = False
         self._motion: Motion | None = None
-        self._began = 0.0
+        self._began = self.rest_at = 0.0
 
     @classmethod
     def unavailable(cls) -> str:
@@ -56,11 +64,12 @@ class Controller(ABC):
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
         """Find out what is needed before a motion; raises Refusal."""
 
-    def joining(self, velocity: np.ndarray, limits: MotionLimits) -> float:
+    def joining(self, velocity: np.ndarray, limits: MotionLimits, lag: float) -> float:
         """
         Give the time that joints take from their present motion onto another one [s].
 
-        They move with a velocity (n,); what is at once where it is told needs none.
+        They move with a velocity (n,), up to `lag` [s] later than they should; what is at once
+        where it is told needs none.
         """
         return 0.0
 
@@ -71,22 +80,58 @@ class Controller(ABC):
 
     def begin(self, motion: Motion) -> None:
         """Take down that a motion begins now."""
-        self.failure, self._motion, self._began = '', motion, time.monotonic()
+        self.failure, self.released, self._braking = '', False, False
+        self.refused = False
+        self._motion, self._began = motion, time.monotonic()
 
     @abstractmethod
     def send(self, motion: Motion, join: float) -> None:
         """Send a motion."""
 
-    @abstractmethod
-    def stop(self, state: MotionState, limits: MotionLimits, late: float | None) -> float:
+    def stop(self, limits: MotionLimits, bounds: Bounds, lag: float) -> float:
         """
-        Brake as hard as limits allow from a state; gives how long that takes [s].
+        Brake as hard as limits allow from where the joints are commanded to be.
 
-        `late` says by how much the joints are behind their motion [s], None if they are not on it.
+        They stay inside `bounds`, lower and upper (n,). What was measured says nothing here, but
+        for `lag`: the joints may be up to so late [s]. Returns how long it takes [s]. What is
+        braking already goes on as it was told, and what is released is told nothing.
+        """
+        if self.released:
+            return 0.0
+        if not self._braking:
+            self._brake(limits, bounds, lag)
+            self._braking = True
+        return max(self.rest_at - time.monotonic(), 0.0)
+
+    @abstractmethod
+    def _brake(self, limits: MotionLimits, bounds: Bounds, lag: float) -> None:
+        """Send what brakes, and set `rest_at`, when the joints will stand on the steady clock."""
+
+    def goes_on(self, position: np.ndarray) -> bool:
+        """Whether joints at positions (n,) cannot have heard that they shall brake."""
+        return False
+
+    def unbraked(self, moment: float) -> MotionState:
+        """Where the joints would be at a moment of the steady clock if they had not to brake."""
+        return self.commanded(moment)
+
+    @abstractmethod
+    def stop_again(self, limits: MotionLimits, bounds: Bounds, lag: float, anew: bool) -> float:
+        """
+        Say once more what was said to brake, since it may be lost; returns how long it takes [s].
+
+        With `anew`, joints that have gone on are braked from where they would be unbraked.
         """
 
     def hush(self) -> None:   # noqa: B027  (most say nothing more once a motion is sent)
         """Say no more of the present motion."""
+
+    def unanswered(self) -> str:
+        """Say that it has yet to say whether it takes what was sent, and so may still move."""
+        return ''
+
+    def disown(self) -> None:   # noqa: B027  (most answer nothing)
+        """Cancel what it may yet take: nobody watches it any more."""
 
     def shares(self, joints: Iterable[str]) -> bool:
         """Whether it moves some of these joints."""
@@ -96,6 +141,28 @@ class Controller(ABC):
         """Where the joints shall be at a moment of the steady clock; after a first motion."""
         assert self._motion is not None
         return self._motion.at(moment - self._began)
+
+    def give_way(self, message: Any) -> None:
+        """Give way to another client's command."""
+        if not self.concerns(message):
+            return
+        self.hush()
+        self.released = True
+        self.failure = (f"another client sends commands to controller '{self.name}', on "
+                        f'{self.topic}; nothing more is sent to it')
+
+    def concerns(self, message: Any) -> bool:
+        """Whether a command of another client is one for these joints."""
+        return True
+
+    def resting(self) -> dict[str, float]:
+        """Return where the joints were told to rest, {} while they move or nobody knows."""
+        if self._motion is None or self.released:
+            return {}
+        state = self.commanded(time.monotonic())
+        if state.velocity.any():
+            return {}
+        return dict(zip(self.joints, state.position.tolist(), strict=True))
 
     @abstractmethod
     def close(self) -> None:
@@ -125,10 +192,3 @@ def controller_kind(kind: str) -> type[Controller]:
     """Give the class of a kind."""
     controller_kinds()
     return _KINDS[kind]
-
-
-def unheard(publisher: Any) -> str:
-    """Say that a publisher has no subscribers, or ''."""
-    if publisher.get_subscription_count():
-        return ''
-    return f'nobody listens on {publisher.topic_name}'

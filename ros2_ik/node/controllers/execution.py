@@ -12,6 +12,7 @@ from ros2_ik.node.controllers.controller import Wiring
 from ros2_ik.node.controllers.handover import Handover
 from ros2_ik.node.controllers.measured import Measured
 from ros2_ik.node.controllers.motion_goal import read_goal
+from ros2_ik.node.controllers.motion_report import log_line, progress
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
 from ros2_ik.node.controllers.planning import checked_scaling, planned_motion
 from ros2_ik.node.controllers.robot_controllers import check_controllers, RobotControllers
@@ -55,11 +56,12 @@ class Execution:
         self.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
         self._retired.append(self._controllers)
         self._controllers = RobotControllers(robot, self._wiring)
-        for fault in self._controllers.faults:
+        if self._controllers.faults:
+            text = '; '.join(self._controllers.faults)
             if robot.srdf:
-                self._log.error(fault)
+                self._log.error(text)
             else:
-                self._log.info(f'{fault}; unless the SRDF has it, which has not come yet')
+                self._log.info(f'{text} (no SRDF has come yet; it may define the groups)')
         strange = self._parameters.limited_joints() - set(robot.joint_names)
         if strange:
             self._log.warning(f"joint_limits of '{sorted(strange)[0]}' are ignored: robot "
@@ -84,6 +86,10 @@ class Execution:
         """Whether anything moves, or is about to."""
         return bool(self._trips)
 
+    def motions(self) -> list[dict[str, str]]:
+        """Return what there is to say of each motion under way."""
+        return [progress(trip) for trip in self._trips if trip.sent is not None]
+
     def close(self) -> None:
         """Stop all motions, and begin no more."""
         self._closing = True
@@ -92,14 +98,16 @@ class Execution:
     async def run(self, robot: Robot, joints: Mapping[str, Any], group: str = '', *,
                   avoid_collisions: bool = True, scene: Scene | None = None,
                   velocity_scaling: float = 0.0, cancelled: Cancelled | None = None,
-                  stops: int | None = None) -> Outcome:
+                  stops: int | None = None, who: str = 'the node',
+                  max_joint_change: Mapping[str, float] | None = None) -> Outcome:
         """
         Move joints of a robot to values by name, and wait until it has arrived.
 
         `group` is who may move ('': all), `scene` what must not be touched on the way (None: the
         present one), `velocity_scaling` 0 means the parameter's. `cancelled` is asked all the
         time. `stops` is what it was here when the motion was asked for: what was stopped since
-        does not begin. Never raises for what is wrong with the question: the outcome says it.
+        does not begin. `who` asks is told in the log. No joint moves farther than
+        `max_joint_change`. Never raises for what is wrong with the question: the outcome says it.
         """
         trip = None
         try:
@@ -111,6 +119,7 @@ class Execution:
             trip = self._claim(robot, joints, group, cancelled)
             if trip is None:
                 return Outcome(Status.SUCCESS, 'all joints of the goal are where it wants them')
+            trip.who, trip.group, trip.max_change = who, group, max_joint_change or {}
             for lead in LEADS:
                 if await self._set_out(trip, scaling, lead, avoid_collisions, scene):
                     return await self._wiring.wait(lambda done: self._watch(trip, done))
@@ -197,7 +206,7 @@ class Execution:
         self._measured.require(trip.joints)
         begin = time.monotonic()
         handover = Handover(trip, self._under_way(trip), self._measured, self._parameters)
-        join = trip.joining(handover.at(begin).velocity)
+        join = trip.joining(handover.at(begin).velocity, handover.lag())
         wait = lead + join if self._under_way(trip) else 0.0
         start = handover.at(begin + wait)
         motion = planned_motion(trip, start, scaling, self._parameters)
@@ -269,6 +278,7 @@ class Execution:
 
     def _end(self, trip: Trip, outcome: Outcome) -> None:
         self._trips.remove(trip)
+        self._log.info(log_line(trip, outcome))
         trip.done(outcome)
         self._tidy()
 

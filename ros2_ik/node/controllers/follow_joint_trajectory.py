@@ -1,16 +1,28 @@
 """Action of a joint_trajectory_controller (ros2_controllers)."""
 
+import math
+import time
 from typing import Any
 
+from action_msgs.msg import GoalStatus
 from trajectory_msgs.msg import JointTrajectory
 
+from ros2_ik.node.controllers.command_topic import ANY
 from ros2_ik.node.controllers.controller import register_controller
 from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
+
+PATIENCE = 0.2   # for the answer to a goal, before the next one is sent [s]
 
 
 @register_controller('follow_joint_trajectory')
 class FollowJointTrajectoryController(TrajectoryController):
-    """Sends each motion as a goal; a new one preempts the one before."""
+    """
+    Sends each motion as a goal; a new one preempts the one before.
+
+    When a goal of ours ends before its time, the controller holds, is not active any more, or
+    does what another client wants: it is released. To brake, a goal is sent, not a cancel, after
+    which the controller would hold the measured position: a step.
+    """
 
     usual_topic = '{}/follow_joint_trajectory'
 
@@ -22,6 +34,15 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._client = ActionClient(self.wiring.node, FollowJointTrajectory, self.topic,
                                     callback_group=self.wiring.callback_group)
         self._number = 0
+        self._running: dict[int, Any] = {}   # handles of goals that have been accepted
+        self._waiting: JointTrajectory | None = None   # for an answer to the goal before
+        self._asked = -math.inf    # when a goal was sent that is not answered
+        self._open: set[int] = set()       # numbers of goals that are not answered
+        self._disowned: set[int] = set()   # of these, those to be cancelled if they are accepted
+        # a trajectory on the controller's topic replaces that of the goal without ending it
+        topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
+        self._others = self.wiring.node.create_subscription(
+            JointTrajectory, topic, self.give_way, ANY, callback_group=self.wiring.callback_group)
 
     @classmethod
     def unavailable(cls) -> str:
@@ -38,28 +59,66 @@ class FollowJointTrajectoryController(TrajectoryController):
         return f'there is no action {self.topic}'
 
     def send_trajectory(self, message: JointTrajectory) -> None:
+        """Send a goal; while the one before is not answered, only once that is accepted."""
+        if time.monotonic() < self._asked + PATIENCE:
+            self._waiting = message
+            return
+        self._asked = time.monotonic()
         self._number += 1
         number = self._number
-        goal = self._goal(trajectory=message)
-        self._client.send_goal_async(goal).add_done_callback(
+        self._open.add(number)
+        self._client.send_goal_async(self._goal(trajectory=message)).add_done_callback(
             lambda future: self._answered(number, future.result()))
 
     def _answered(self, number: int, handle: Any) -> None:
+        self._asked = -math.inf
+        self._open.discard(number)
+        waiting, self._waiting = self._waiting, None
         if not handle.accepted:
-            self._fail(number, 'rejected the trajectory; its log says why')
+            self._disowned.discard(number)
+            self.refused = not (self._running or self._open)
+            self._release('rejected the trajectory; its log says why')
+            for before in self._running.values():   # it must not go on unwatched
+                before.cancel_goal_async()
             return
+        self._running[number] = handle
+        if number in self._disowned:
+            self._disowned.remove(number)
+            handle.cancel_goal_async()
         handle.get_result_async().add_done_callback(
-            lambda future: self._ended(number, future.result().result))
+            lambda future: self._ended(number, future.result()))
+        if waiting is not None:
+            self.send_trajectory(waiting)
 
-    def _ended(self, number: int, result: Any) -> None:
-        if result.error_code != result.SUCCESSFUL:
-            self._fail(number, f'gave up: {result.error_string or "no reason given"} '
-                               f'({result.error_code})')
+    def _ended(self, number: int, answer: Any) -> None:
+        self._running.pop(number, None)
+        result = answer.result
+        if number != self._number:   # replaced by a later one of ours
+            return
+        if answer.status == GoalStatus.STATUS_CANCELED:
+            self._release(f'cancelled the motion: {result.error_string or "no reason given"}')
+        elif result.error_code != result.SUCCESSFUL or (
+                answer.status != GoalStatus.STATUS_SUCCEEDED):
+            self._release(f'gave up: {result.error_string or "no reason given"} '
+                          f'({result.error_code})')
 
-    def _fail(self, number: int, reason: str) -> None:
-        """Take down a failure, unless it is that of a goal that another one has replaced."""
-        if number == self._number:
-            self.failure = f"controller '{self.name}' {reason}"
+    def unanswered(self) -> str:
+        if not self._open:
+            return ''
+        return (f"controller '{self.name}' has not said whether it accepts the goal that was sent "
+                'to it')
+
+    def disown(self) -> None:
+        self._waiting = None
+        self._disowned |= self._open
+
+    def concerns(self, message: JointTrajectory) -> bool:
+        return bool(message.points) and self.shares(message.joint_names)
+
+    def _release(self, reason: str) -> None:
+        self.released = True
+        self.failure = f"controller '{self.name}' {reason}"
 
     def close(self) -> None:
         self._client.destroy()
+        self.wiring.node.destroy_subscription(self._others)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core import Motion, MotionState
-from ros2_ik.node.controllers.lag import lag, MOST
 from ros2_ik.node.controllers.measured import Measured, offset
+from ros2_ik.node.controllers.tracking import MOST, tracking
 from ros2_ik.node.controllers.trip import Trip
 
 CHANGE = 1e-3   # where one motion goes over into another, so far apart they may be [rad, m]
@@ -26,7 +26,20 @@ class Handover:
         self._trip, self._others, self._measured = trip, others, measured
         self._parameters = parameters
         position, velocity = measured.state(trip.joints)
+        self._continue(position)
         self._rest = MotionState(position, velocity, np.zeros(len(position)))
+
+    def _continue(self, position: np.ndarray) -> None:
+        """
+        Begin where joints were told to rest, if that is where they are.
+
+        Readings may be a bit old, and back to them would be a step.
+        """
+        for controller in self._trip.controllers:
+            for joint, told in controller.resting().items():
+                k = self._trip.joints.index(joint)
+                if abs(position[k] - told) <= self._parameters.goal_tolerance:
+                    position[k] = told
 
     def at(self, moment: float) -> MotionState:
         """Give the state at a moment."""
@@ -62,11 +75,16 @@ class Handover:
         from the last one: back to the robot would be a jump.
         """
         way = Motion.recorded(self._trip.joints, lead, lambda time: self.at(begin + time))
-        late = AHEAD + (lag(self._trip.robot, self._trip.joints, self.at, self._measured) or 0.0)
+        late = AHEAD + self.lag()
         if any(controller.immediate for controller in self._trip.controllers):
             late = 0.0
         way = way.rest(max(now - begin - late, 0.0))
         return way.then(motion, way.duration)
+
+    def lag(self) -> float:
+        """Return by how much the robot may be behind its commands now [s]."""
+        found = tracking(self._trip.robot, self._trip.joints, self.at, self._measured)
+        return found.lag or 0.0
 
     def _behind(self, wanted: MotionState) -> np.ndarray:
         return offset(self._trip.robot, self._trip.joints, wanted.position,

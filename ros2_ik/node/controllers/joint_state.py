@@ -15,6 +15,9 @@ class JointStateStream(Stream):
     message_type = JointState
     by_name = True
 
+    def concerns(self, message: JointState) -> bool:
+        return self.shares(message.name)
+
     def message(self, state: MotionState) -> JointState:
         message = JointState(name=list(self.joints), position=state.position.tolist(),
                              velocity=state.velocity.tolist())

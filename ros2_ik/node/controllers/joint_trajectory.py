@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from rclpy.qos import QoSProfile
 from trajectory_msgs.msg import JointTrajectory
 
-from ros2_ik.node.controllers.controller import register_controller, unheard
+from ros2_ik.node.controllers.command_topic import CommandTopic
+from ros2_ik.node.controllers.controller import register_controller
 from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
 
 
@@ -17,15 +17,16 @@ class JointTrajectoryController(TrajectoryController):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        # reliable and volatile: matches whatever the controller's subscription asks for
-        self._publisher = self.wiring.node.create_publisher(JointTrajectory, self.topic,
-                                                            QoSProfile(depth=10))
+        self._commands = CommandTopic(self.wiring, JointTrajectory, self.topic, 10, self.give_way)
 
     def deaf(self) -> str:
-        return unheard(self._publisher)
+        return self._commands.unheard()
+
+    def concerns(self, message: JointTrajectory) -> bool:
+        return bool(message.points) and self.shares(message.joint_names)
 
     def send_trajectory(self, message: JointTrajectory) -> None:
-        self._publisher.publish(message)
+        self._commands.publish(message)
 
     def close(self) -> None:
-        self.wiring.node.destroy_publisher(self._publisher)
+        self._commands.close()

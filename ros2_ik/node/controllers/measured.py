@@ -1,7 +1,6 @@
 """Where joints are, as joint_states told it just now."""
 
 from collections.abc import Iterable, Sequence
-import time
 from typing import Any
 
 import numpy as np
@@ -14,22 +13,23 @@ STILL = 0.01   # slower is at rest: as in ros2_controllers [rad/s, m/s]
 
 
 class Measured:
-    """Reads joint_states by the time at which they came, on the steady clock."""
+    """Reads joint_states that are fresh, by their stamps, and do not contradict each other."""
 
     def __init__(self, joint_states: JointStates, parameters: Any) -> None:
         self._joint_states, self._parameters = joint_states, parameters
 
     def stale(self, joints: Iterable[str]) -> str:
-        """Say which of the joints nothing has been heard of for too long, or ''."""
-        limit, now = self._parameters.execute_state_timeout, time.monotonic()
+        """Say of which of the joints it is not known where they are now, or ''."""
+        limit, states = self._parameters.execute_state_timeout, self._joint_states
         for joint in joints:
-            reading = self._joint_states.get(joint)
-            if reading is None:
+            if states.get(joint) is None:
                 return f"joint_states has never told of joint '{joint}'"
-            age = now - reading.received
+            if contradiction := states.contradiction(joint):
+                return contradiction
+            age = states.age(joint)
             if age > limit:
                 return (f"joint_states told of joint '{joint}' {age:.3g} s ago; parameter "
-                        f'execute_state_timeout allows {limit:g} s')
+                        f'execute_state_timeout allows {limit:g} s{states.clock_fault(joint)}')
         return ''
 
     def require(self, joints: Sequence[str]) -> None:
@@ -45,8 +45,8 @@ class Measured:
         return np.array(positions), np.array([v if abs(v) > STILL else 0.0 for v in speeds])
 
     def heard(self, joints: Sequence[str]) -> float:
-        """Say when the oldest of the values came, on the steady clock."""
-        return min(self._joint_states.get(joint).received for joint in joints)
+        """Say when the oldest of the values was measured, on the steady clock."""
+        return min(self._joint_states.measured_at(joint) for joint in joints)
 
     def still(self, joints: Sequence[str]) -> bool:
         """Whether no joint is known to move."""

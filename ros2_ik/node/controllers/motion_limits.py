@@ -18,6 +18,17 @@ def motion_limits(robot: Robot, joints: Sequence[str], parameters: Any) -> Motio
                         np.array(chosen('acceleration')), np.array(chosen('jerk')))
 
 
+def position_bounds(robot: Robot, joints: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smallest and the largest positions of joints, (n,) each; infinite ones, too."""
+    limits = [robot.joint(joint) for joint in joints]
+    turning = [joint.kind == 'continuous' for joint in limits]
+    lower = [-math.inf if free else joint.lower for joint, free in zip(limits, turning,
+                                                                       strict=True)]
+    upper = [math.inf if free else joint.upper for joint, free in zip(limits, turning,
+                                                                      strict=True)]
+    return np.array(lower), np.array(upper)
+
+
 def _velocity(robot: Robot, joint: str, parameters: Any) -> float:
     """Give the smaller one of what the URDF and the parameters say; 0 in the URDF says nothing."""
     said = robot.joint(joint).velocity_limit, parameters.limit(joint, 'velocity') or 0.0

@@ -34,12 +34,11 @@ def planned_motion(trip: Trip, start: MotionState, scaling: float, parameters: A
     except (InvalidStateError, JointLimitError) as error:   # the goal has been checked
         raise Refusal(Status.INVALID_ROBOT_STATE,
                       f'no motion can begin where the robot is: {error}') from None
-    far, most = np.abs(motion.goal - start.position), parameters.max_jump
-    if most and far.max() > most:
-        joint = trip.joints[int(np.argmax(far))]
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                      f"joint '{joint}' would move by {far.max():.3g}; parameter max_jump "
-                      f'allows {most:g}')
+    for joint, far in zip(trip.joints, np.abs(motion.goal - start.position), strict=True):
+        if far > (most := trip.max_change.get(joint, np.inf)):
+            raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
+                          f"joint '{joint}' would move by {far:.3g}; max_joint_change allows "
+                          f'{most:g}')
     if motion.duration > LONGEST:
         raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
                       f'the motion would take {motion.duration:.3g} s with velocity_scaling '

@@ -34,7 +34,7 @@ class PositionController(Stream):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         wiring = self.wiring
-        self._node_name = self._publisher.topic_name.rpartition('/')[0]
+        self._node_name = self._commands.name.rpartition('/')[0]
         self._client = wiring.node.create_client(
             GetParameters, f'{self._node_name}/get_parameters',
             callback_group=wiring.callback_group)
@@ -69,7 +69,7 @@ class PositionController(Stream):
 
     def _controller_listens(self) -> bool:
         """Whether one who listens is the controller's own node, as far as is known."""
-        listeners = self.wiring.node.get_subscriptions_info_by_topic(self._publisher.topic_name)
+        listeners = self.wiring.node.get_subscriptions_info_by_topic(self._commands.name)
         return any(one.node_name == UNKNOWN or self._node_name
                    == f'{one.node_namespace.rstrip("/")}/{one.node_name}' for one in listeners)
 

@@ -3,14 +3,7 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from ros2_ik.core import (
-    braking_motion,
-    IKError,
-    InvalidOptionError,
-    MotionLimits,
-    Robot,
-    Status,
-)
+from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.node.controllers.controller import Controller, controller_kind, Wiring
 from ros2_ik.node.parameters.spec import ParameterError
 from ros2_ik.node.refusal import Refusal
@@ -18,11 +11,6 @@ from ros2_ik.node.refusal import Refusal
 
 def check_controllers(parameters: Any) -> None:
     """Raise ParameterError for controllers that cannot work here."""
-    if parameters.controllers:
-        try:
-            braking_motion(['any'], [0.0], [0.0], MotionLimits([1.0], [1.0], [1.0]))
-        except InvalidOptionError as error:
-            raise ParameterError(f'controllers: {error}') from None
     for name in parameters.controllers:
         kind = parameters[f'{name}.kind']
         missing = controller_kind(kind).unavailable()

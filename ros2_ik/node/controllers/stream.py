@@ -5,10 +5,10 @@ import time
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
-from rclpy.qos import QoSProfile
 
 from ros2_ik.core import braking_motion, Motion, MotionLimits, MotionState
-from ros2_ik.node.controllers.controller import Controller, unheard
+from ros2_ik.node.controllers.command_topic import CommandTopic
+from ros2_ik.node.controllers.controller import Bounds, Controller
 
 HOLD = 0.5   # the end is repeated for so long, since a message may be lost [s]
 CATCH = 2    # after a pause the motion goes on, at most by so many periods, where it was
@@ -22,13 +22,13 @@ class Stream(Controller):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        node = self.wiring.node
-        self._publisher = node.create_publisher(self.message_type, self.topic, QoSProfile(depth=1))
+        self._commands = CommandTopic(self.wiring, self.message_type, self.topic, 1,
+                                      self.give_way)
         self._time = self._last = 0.0
         self._timer: Any = None
 
     def deaf(self) -> str:
-        return unheard(self._publisher)
+        return self._commands.unheard()
 
     def send(self, motion: Motion, join: float) -> None:
         self._time, self._last = 0.0, time.monotonic()
@@ -43,7 +43,7 @@ class Stream(Controller):
         # never further at once than a period or two: that would be a jump
         self._time += min(now - self._last, CATCH * self.wiring.parameters.command_period)
         self._last = now
-        self._publisher.publish(self.message(self._motion.at(self._time)))
+        self._commands.publish(self.message(self._motion.at(self._time)))
         if self._time > self._motion.duration + HOLD:
             self.hush()
 
@@ -52,13 +52,21 @@ class Stream(Controller):
             self.wiring.node.destroy_timer(self._timer)
             self._timer = None
 
-    def stop(self, state: MotionState, limits: MotionLimits, late: float | None) -> float:
-        """Brake from where it was told to be: what is measured lags, and to go back is a jump."""
+    def _brake(self, limits: MotionLimits, bounds: Bounds, lag: float) -> None:
+        # the joints are at once where they are told to be, however late that is
         told = self.commanded(time.monotonic())
         braking = braking_motion(self.joints, told.position, told.velocity, limits,
-                                 told.acceleration)
+                                 told.acceleration, bounds)
         self.start(braking)
-        return braking.duration
+        self.rest_at = self._began + braking.duration
+
+    def stop_again(self, limits: MotionLimits, bounds: Bounds, lag: float, anew: bool) -> float:
+        """Repeat the end for a while."""
+        if self.released or self._motion is None:
+            return 0.0
+        self.send(self._motion, 0.0)
+        self._time = self._motion.duration
+        return 0.0
 
     def commanded(self, moment: float) -> MotionState:
         # by a pause the motion is late, as soon as it goes on
@@ -71,4 +79,4 @@ class Stream(Controller):
 
     def close(self) -> None:
         self.hush()
-        self.wiring.node.destroy_publisher(self._publisher)
+        self._commands.close()

@@ -5,6 +5,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Motion
 
+SHORTEST = 1e-3   # between two points [s]
 PERIOD = 0.03   # controllers interpolate with accelerations: within 1e-5 rad of the motion [s]
 
 
@@ -25,11 +26,15 @@ def braking_message(motion: Motion) -> JointTrajectory:
     """
     Write where, and when, a motion ends; a controller gets there by a cubic polynomial.
 
-    There is nothing between that it could be ahead of or behind, whenever it begins.
+    There is nothing between that it could be ahead of or behind, whenever it begins, but for
+    joints that rest before the others.
     """
-    end = _point(motion, max(motion.duration, PERIOD))
-    end.accelerations = []   # with them it would be a polynomial of another degree
-    return JointTrajectory(joint_names=list(motion.joints), points=[end])
+    end = max(motion.duration, PERIOD)
+    times = {max(time, SHORTEST) for time in motion.rests if time < end - SHORTEST}
+    points = [_point(motion, time) for time in (*sorted(times), end)]
+    for point in points:
+        point.accelerations = []   # with them it would be a polynomial of another degree
+    return JointTrajectory(joint_names=list(motion.joints), points=points)
 
 
 def _point(motion: Motion, time: float) -> JointTrajectoryPoint:

@@ -1,17 +1,17 @@
 """One motion from the request to its end."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import time
 from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Motion, MotionState, Robot, Scene, Status, WayCheck
-from ros2_ik.node.controllers.controller import Controller
-from ros2_ik.node.controllers.lag import lag
+from ros2_ik.core import Motion, MotionLimits, MotionState, Robot, Scene, Status, WayCheck
+from ros2_ik.node.controllers.controller import Bounds, Controller
 from ros2_ik.node.controllers.measured import Measured, offset
-from ros2_ik.node.controllers.motion_limits import motion_limits
+from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.controllers.outcome import Outcome
+from ros2_ik.node.controllers.tracking import MOST, tracking
 from ros2_ik.node.refusal import Refusal
 
 AGAIN = 0.1   # so much later than it should an arm may come to rest, before it is told again [s]
@@ -30,10 +30,12 @@ class Trip:
     def __init__(self, robot: Robot, controllers: list[Controller], goal: dict[str, float],
                  measured: Measured, parameters: Any, cancelled: Cancelled | None) -> None:
         self.robot, self.controllers, self.goal = robot, controllers, goal
+        self.who = self.group = ''      # who asked for it, and for which group
         self.joints = tuple(joint for one in controllers for joint in one.joints)
         self._measured, self._parameters = measured, parameters
         self._cancelled = cancelled or (lambda: False)
         self.limits = motion_limits(robot, self.joints, parameters)
+        self.max_change: Mapping[str, float] = {}    # how far each joint may move [rad, m]
         self.motion: Motion | None = None
         self.sent: float | None = None
         self.planned = 0.0              # duration, without what goes before it [s]
@@ -41,10 +43,22 @@ class Trip:
         self.scene: Scene | None = None       # in which the way was checked, if it is the node's
         self.check_left: WayCheck | None = None   # of the way that is left, in a newer scene
         self.done: Callable[[Outcome], None] | None = None
-        self._late: float | None = None   # when last looked at
+        self.error = 0.0                # of the farthest joint when last looked at [rad, m]
+        self.lag = 0.0                 # when it was known last [s]
         self._withdrawn: Outcome | None = None
         self._stopped: tuple[float, Outcome] | None = None   # when the arm will stand, and why
         self._last = 0.0                # until when it is told to brake
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it has been told to stop."""
+        return self._stopped is not None
+
+    @property
+    def rest_at(self) -> float:
+        """When the arm should stand after it was told to stop, on the steady clock."""
+        assert self._stopped is not None
+        return self._stopped[0]
 
     def shares(self, other: 'Trip') -> bool:
         """Whether both have a joint."""
@@ -65,12 +79,16 @@ class Trip:
 
     # -- while it runs --------------------------------------------------------------------
 
-    def joining(self, velocity: np.ndarray) -> float:
-        """Give the time to get onto the motion where the joints move with a velocity (n,) [s]."""
+    def joining(self, velocity: np.ndarray, lag: float = 0.0) -> float:
+        """
+        Give the time to get onto the motion where the joints move with a velocity (n,) [s].
+
+        They may be up to `lag` [s] late.
+        """
         moving = dict(zip(self.joints, velocity.tolist(), strict=True))
         return max(controller.joining(
             np.array([moving[joint] for joint in controller.joints]),
-            motion_limits(self.robot, controller.joints, self._parameters))
+            motion_limits(self.robot, controller.joints, self._parameters), lag)
             for controller in self.controllers)
 
     def send(self, motion: Motion, planned: float, join: float = 0.0) -> None:
@@ -111,50 +129,120 @@ class Trip:
 
     def brake(self, controller: Controller) -> float:
         """Stop one of the controllers; gives how long that takes [s]."""
+        return controller.stop(*self._limits(controller), self._lag_of(controller))
+
+    def _brake_again(self, controllers: list[Controller], anew: bool = False) -> float:
+        """Tell some to brake once more; gives when the arm will stand."""
+        return time.monotonic() + max([controller.stop_again(
+            *self._limits(controller), self.lag, anew) for controller in controllers])
+
+    def _unheard(self, controller: Controller) -> bool:
+        """Whether joints are plainly on their way as if they had not been told to brake."""
         joints, measured = controller.joints, self._measured
-        limits = motion_limits(self.robot, joints, self._parameters)
-        fresh = not measured.stale(joints)
-        if fresh:
-            self._late = lag(self.robot, joints, controller.commanded, measured)
-        if fresh and self._late is None:
-            state = MotionState(*measured.state(joints), np.zeros(len(joints)))
-            return controller.stop(state, limits, None)
-        late = self._late or 0.0   # on its way, as far as is known
-        return controller.stop(controller.commanded(time.monotonic() - late), limits, late)
+        if measured.stale(joints) or not controller.goes_on(measured.state(joints)[0]):
+            return False
+        return tracking(self.robot, joints, controller.unbraked, measured).lag is not None
+
+    def _limits(self, controller: Controller) -> tuple[MotionLimits, Bounds]:
+        return (motion_limits(self.robot, controller.joints, self._parameters),
+                position_bounds(self.robot, controller.joints))
+
+    def _lag_of(self, controller: Controller) -> float:
+        """Return by how much the joints may be late [s]; what is not known now is as it was."""
+        if not self._measured.stale(controller.joints):
+            found = tracking(self.robot, controller.joints, controller.commanded, self._measured)
+            return self.lag if found.lag is None else found.lag
+        return self.lag
 
     def look(self) -> Outcome | None:
         """Look how it goes, stop it if need be, and give the outcome when it is over."""
+        if all(one.refused for one in self.controllers):
+            return self._refused()
         if self._stopped is None:
             arrived = self._judge()
             if arrived:
                 return arrived
+        if self._stopped and time.monotonic() < self._last:
+            unheard = [one for one in self.controllers if self._unheard(one)]
+            if unheard:
+                rest = self._brake_again(unheard, anew=True)
+                self._stopped = max(rest, self._stopped[0]), self._stopped[1]
         if self._stopped and time.monotonic() >= self._stopped[0]:
             return self._standing(self._stopped[1])
         return None
 
+    def _refused(self) -> Outcome:
+        """Give the outcome where no controller took the motion."""
+        status = self._stopped[1].status if self._stopped else Status.CONTROL_FAILED
+        return Outcome(status, 'nothing was moved: '
+                       + '; '.join(one.failure for one in self.controllers))
+
+    def _unanswered(self) -> str:
+        """Say which controller may yet take what was sent, so that standing is no rest, or ''."""
+        return next((text for one in self.controllers if (text := one.unanswered())), '')
+
     def _standing(self, outcome: Outcome) -> Outcome | None:
         """Give the outcome when the arm stands, else brake again: the command may be lost."""
-        if self._measured.stale(self.joints) or self._measured.still(self.joints):
+        if reason := self._unanswered():
+            if time.monotonic() <= self._last:
+                return None
+            for one in self.controllers:
+                one.disown()
+            return outcome._replace(message=f'{outcome.message}; but {reason}')
+        ours = [one for one in self.controllers if not one.released]
+        joints = [joint for one in ours for joint in one.joints]
+        if self._measured.stale(joints):
+            return outcome
+        reason = self._unsettled(ours)
+        if not reason:
             return outcome
         if time.monotonic() > self._last:
-            return outcome._replace(message=f'{outcome.message}; but the arm still moves')
+            return outcome._replace(message=f'{outcome.message}; but {reason}')
         if time.monotonic() > self._stopped[0] + AGAIN:
-            self._stopped = self._brake_all(), outcome
+            self._stopped = self._brake_again(ours), outcome
         return None
 
+    def _unsettled(self, controllers: list[Controller]) -> str:
+        """
+        Say why the joints do not stand where they were told to stop, or ''.
+
+        Readings that are old may show them at rest before they moved.
+        """
+        for one in controllers:
+            at, speeds = self._measured.state(one.joints)
+            if speeds.any():
+                return 'the arm still moves'
+            told = one.commanded(time.monotonic()).position
+            off = np.abs(offset(self.robot, one.joints, told, at))
+            worst = int(np.argmax(off))
+            if off[worst] > self._parameters.goal_tolerance:
+                return (f"joint_states have joint '{one.joints[worst]}' at {at[worst]:.4g}, and "
+                        f'it was told to stop at {told[worst]:.4g}')
+        return ''
+
     def _judge(self) -> Outcome | None:
-        reason = self._measured.stale(self.joints)
-        if not reason:
-            self._late = lag(self.robot, self.joints, self.commanded, self._measured)
-        if reason:
+        if reason := self._measured.stale(self.joints):
             self.stop(Status.ROBOT_STATE_STALE, f'stopped on the way: {reason}')
         elif self._cancelled():
             self.stop(Status.PREEMPTED, 'stopped on the way: cancelled')
-        elif reason := self._trouble():
+        elif reason := self._trouble() or self._astray():
             self.stop(Status.CONTROL_FAILED, f'stopped on the way: {reason}')
         elif time.monotonic() >= self.end:
             return self._arrival()
         return None
+
+    def _astray(self) -> str:
+        """Say which joint is too far from what it is commanded, or ''."""
+        found = tracking(self.robot, self.joints, self.commanded, self._measured)
+        self.lag = self.lag if found.lag is None else found.lag
+        worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
+        self.error = float(found.error[worst])
+        if not 0 < limit < self.error:
+            return ''
+        return (f"joint '{self.joints[worst]}' does not follow: it is at "
+                f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, '
+                f'and {self.error:.3g} from all that was commanded in the last {MOST:g} s; '
+                f'parameter max_tracking_error allows {limit:g}')
 
     @property
     def end(self) -> float:
@@ -171,7 +259,8 @@ class Trip:
         positions, speeds = self._measured.state(self.joints)
         off = np.abs(offset(self.robot, self.joints, positions, self.motion.goal))
         worst = int(np.argmax(off))
-        if off[worst] <= self._parameters.goal_tolerance and not speeds.any():
+        if off[worst] <= self._parameters.goal_tolerance and not speeds.any() and not (
+                self._unanswered()):
             text = f'arrived after {time.monotonic() - self.sent:.2f} s, {off[worst]:.1g} off'
             return Outcome(Status.SUCCESS, '; '.join([text, *self.notes]), (), self.planned)
         if time.monotonic() > self.end + self._parameters.arrival_timeout:
@@ -184,6 +273,6 @@ class Trip:
         others = f' (and {more} more)' if more > 0 else ''
         where = (f"joint '{joint}'{others} is at {positions[worst]:.4g}, {off[worst]:.3g} from "
                  f'its goal; goal_tolerance allows {limit:g}' if off[worst] > limit
-                 else 'it does not come to rest')
+                 else self._unanswered() or 'it does not come to rest')
         return (f'the robot did not arrive within {self._parameters.arrival_timeout:g} s after '
                 f'the motion of {self.planned:.2f} s: {where}')

@@ -54,13 +54,17 @@ def _fill_table(message: Any, solution: IKSolution, problem: IKProblem) -> None:
     message.seconds = float(solution.seconds)
 
 
-def solution_message(response: Any, question: Question, header: Any) -> Solution:
-    """Make the message for ~/solution out of a filled response."""
+def solution_message(response: Any, solution: IKSolution, question: Question,
+                     header: Any) -> Solution:
+    """Make the message for ~/solution out of a solution and the response filled with it."""
+    travel = solution.travel
     return Solution(header=header, group=question.group, tips=list(question.tips),
                     state=response.solution, status=response.status,
                     position_errors=response.position_errors,
                     orientation_errors=response.orientation_errors,
-                    seconds=response.seconds, solver=response.solver)
+                    travel_joint=travel.joint if travel else '',
+                    travel=travel.change if travel else 0.0, seconds=response.seconds,
+                    solver=response.solver)
 
 
 def _fill(state: Any, solution: IKSolution, names: tuple[str, ...], header: Any) -> Any:

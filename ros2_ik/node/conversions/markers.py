@@ -1,6 +1,7 @@
 """Scenes as markers for RViz."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from geometry_msgs.msg import Point
@@ -29,20 +30,30 @@ SHEET = 4.0              # edge of the part of a plane that is shown [m]
 MOST_TRIANGLES = 20_000  # of a larger mesh its hull is shown
 
 
-def scene_markers(scene: Scene) -> MarkerArray:
+Made = dict[tuple[str, str], tuple[SceneObject, list[Marker]]]   # by id and frame
+
+
+def scene_markers(scene: Scene, made: Made) -> MarkerArray:
     """
     Make markers that replace all earlier ones, in the root frame.
 
     The namespace is the object's id. Attached objects are in the frame of their link and move
-    with it in RViz.
+    with it in RViz. `made` keeps what stays the same for the next scene.
     """
     header = Header(frame_id=scene.robot.root_frame)   # no stamp: the newest transform counts
+    shown = [(item, header, WORLD) for item in scene.objects.values()]
+    shown += [(held.object, Header(frame_id=held.link), ATTACHED)
+              for held in scene.attached.values()]
+    before = dict(made)
+    made.clear()
+    for item, place, usual in shown:
+        key = item.id, place.frame_id
+        kept = before.get(key)
+        made[key] = kept if kept and kept[0] is item else (item, list(_markers(item, place,
+                                                                               usual)))
     markers = [Marker(header=header, action=Marker.DELETEALL)]
-    for item in scene.objects.values():
-        markers += _markers(item, header, WORLD)
-    for held in scene.attached.values():
-        markers += _markers(held.object, Header(frame_id=held.link), ATTACHED)
-    return MarkerArray(markers=markers)
+    return MarkerArray(markers=[*markers, *chain.from_iterable(each for _, each in
+                                                               made.values())])
 
 
 def _markers(item: SceneObject, header: Header, usual: Any) -> Iterator[Marker]:

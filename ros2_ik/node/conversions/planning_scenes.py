@@ -18,8 +18,6 @@ from ros2_ik.node.conversions.scene_changes import (
     operation_of,
 )
 
-MAX_OBJECTS = 10_000   # more would keep the node from other requests
-
 
 class Known(NamedTuple):
     """A scene and what of its messages it cannot hold: a name, the octomap as it came."""
@@ -36,7 +34,7 @@ def changed_scene(known: Known, message: Any, now: Now) -> Known:
     `now.at` is to have the joint values of the message's robot_state already.
     """
     scene, name = known.scene, known.name
-    _check(scene, message)
+    _check(scene, message, now)
     if not message.is_diff:
         scene, name = _emptied(scene, message.robot_state.is_diff), ''
     elif has_joints(message.robot_state) and not message.robot_state.is_diff:
@@ -72,15 +70,14 @@ def with_attached(scene: Scene, state: Any, now: Now, place: str) -> Scene:
     return scene
 
 
-def _check(scene: Scene, message: Any) -> None:
+def _check(scene: Scene, message: Any, now: Now) -> None:
     """Look at what needs no scene."""
     if message.robot_model_name not in ('', scene.robot.name):
         raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
                     f"'{scene.robot.name}'")
     objects = message.world.collision_objects
-    if len(objects) > MAX_OBJECTS:
-        raise wrong(f'world.collision_objects: {len(objects)} objects; at most {MAX_OBJECTS} are '
-                    'read at once')
+    now.limits.check('scene_objects', len(objects),
+                     f'world.collision_objects: {len(objects)} objects')
     _operations(objects, 'world.collision_objects')
     held = [item.object for item in message.robot_state.attached_collision_objects]
     place = 'robot_state.attached_collision_objects'

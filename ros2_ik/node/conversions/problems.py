@@ -88,13 +88,13 @@ def make_problem(question: Question, robot: Robot, start: np.ndarray,
     """
     Make the problem; `start` (nq,) has the locked joints' values.
 
-    With a checker, solutions are to touch nothing. Raises IKError.
+    With a checker, solutions are to touch nothing; without, contacts are allowed. Raises IKError.
     """
     targets = [_target(question, i, robot, start) for i in range(len(question.tips))]
     base = base_joint(robot)
     locked: Iterable[str] = (base,) if base and not question.group else ()
     return IKProblem(robot, targets, question.group or None, start, locked, wanted.constraints,
-                     wanted.costs, checker=checker)
+                     wanted.costs, checker=checker, collisions=checker is not None)
 
 
 def make_search(question: Question, problem: IKProblem, budget: Budget) -> Search:
@@ -102,6 +102,7 @@ def make_search(question: Question, problem: IKProblem, budget: Budget) -> Searc
     return Search(problem, solver=question.solver, select=question.select,
                   solutions=question.solutions, allow_restarts=question.allow_restarts,
                   budget=budget, random_state=question.random_state,
+                  max_joint_change=question.max_joint_change,
                   options=question.solver_options)
 
 

@@ -1,11 +1,13 @@
 """ComputeIK requests: what is asked, with every default filled in."""
 
 from collections.abc import Sequence
+import math
 from typing import Any, NamedTuple
 
 import pinocchio as pin
 
 from ros2_ik.core import ALL_AXES, Robot, Status
+from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.conversions.constraints import has_functions
 from ros2_ik.node.conversions.frames import (
     default_tip,
@@ -21,6 +23,7 @@ from ros2_ik.node.conversions.solver_options import read_options
 from ros2_ik.node.refusal import Refusal
 
 MAX_TARGETS = 100   # reading more would keep the node from other requests
+MAX_CHANGES = 200
 
 
 class Question(NamedTuple):
@@ -45,6 +48,8 @@ class Question(NamedTuple):
     random_state: int | None
     execute: bool
     default_group: bool                 # the request named none: the group is the default one
+    max_joint_change: dict[str, float] | None     # by joint; None: not bounded
+    bound_by_parameter: bool            # that is max_jump
     functions: bool                     # whether the request has constraints or costs
 
 
@@ -78,7 +83,8 @@ def read_question(request: Any, robot: Robot, defaults: Any, lookup: Lookup) -> 
         _solutions(request.solutions, defaults), request.allow_restarts,
         request.avoid_collisions, read_options(request.solver_options),
         _random_state(request.random_state, defaults), request.execute, not request.group,
-        functions)
+        _max_joint_change(request, robot, defaults),
+        request.execute and request.max_joint_change == 0 and defaults.max_jump > 0, functions)
 
 
 def _tips(names: Sequence[str], count: int, robot: Robot, group: str,
@@ -132,6 +138,28 @@ def _random_state(given: int, defaults: Any) -> int | None:
                       'each time)')
     number = given or defaults.random_state
     return None if number < 0 else number
+
+
+def _max_joint_change(request: Any, robot: Robot, defaults: Any) -> dict[str, float] | None:
+    """Give how far each joint may be from the seed, None where nothing is bounded."""
+    if not request.max_joint_change >= 0:
+        raise wrong(f'max_joint_change is {request.max_joint_change:g}; valid: above 0, or 0 '
+                    '(not bounded; with execute: parameter max_jump)')
+    most = request.max_joint_change or (defaults.max_jump if request.execute else 0) or math.inf
+    single: dict[str, float] = {}
+    if len(request.joint_changes) > MAX_CHANGES:
+        raise wrong(f'joint_changes has {len(request.joint_changes)} items; at most '
+                    f'{MAX_CHANGES} are read')
+    for index, item in enumerate(request.joint_changes):
+        with blamed(f'joint_changes[{index}]'):
+            name = robot.joint(item.joint_name).name
+        if not item.max_change > 0:
+            raise wrong(f"joint_changes[{index}]: max_change of '{name}' is "
+                        f'{item.max_change:g}; valid: above 0')
+        single[name] = item.max_change
+    if most == math.inf and not single:
+        return None
+    return {name: single.get(name, most) for name in robot.joint_names}
 
 
 def _solutions(count: int, defaults: Any) -> int:

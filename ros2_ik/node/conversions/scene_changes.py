@@ -14,6 +14,7 @@ from ros2_ik.core import Configuration, Part, Scene, SceneObject, Status, Unknow
 from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.conversions.frames import Lookup
 from ros2_ik.node.conversions.poses import scene_pose
+from ros2_ik.node.conversions.scene_limits import SceneLimits
 from ros2_ik.node.conversions.shapes import Read, read_shapes, shape_poses
 
 ADD, REMOVE, APPEND, MOVE = range(4)
@@ -25,13 +26,15 @@ class Now(NamedTuple):
     Where things stand while a message is read.
 
     `at(joints)` gives the robot's configuration and raises Refusal if one of these joints is not
-    known. `detail` stands for `Mesh.detail`; `note` takes what a person should know.
+    known. `detail` stands for `Mesh.detail`; `note` takes what a person should know. `limits` say
+    how large what is read may be.
     """
 
     at: Callable[[frozenset[str]], Configuration]
     lookup: Lookup
     detail: str
     note: Callable[[str], None]
+    limits: SceneLimits = SceneLimits()
 
 
 def changed_object(scene: Scene, message: Any, now: Now) -> Scene:
@@ -180,6 +183,7 @@ def _object(message: Any, now: Now) -> SceneObject:
 
 
 def _shapes(message: Any, now: Now) -> Read:
+    now.limits.check_message(message)
     read = read_shapes(message, now.detail,
                        lambda text: now.note(f"object '{message.id}': {text}"))
     if not read:

@@ -112,11 +112,11 @@ def _mesh(message: Any, detail: str, note: Note) -> Shape:
         hull, = mesh.hulls
         note(f'of a mesh of {count} triangles, more than {MOST_TRIANGLES}, the convex hull is '
              f'taken, of {len(hull.faces)} triangles')
-        return Mesh(hull.vertices, hull.faces)
+        return Mesh(hull.vertices, hull.faces, 'hull')
     if detail == 'pieces' and count > MOST_IN_PIECES:
         note(f'the convex hull stands for a mesh of {count} triangles: only meshes of up to '
              f'{MOST_IN_PIECES} that come in messages are cut into convex pieces')
-        return mesh
+        return replace(mesh, detail='hull')
     return replace(mesh, detail=detail)
 
 

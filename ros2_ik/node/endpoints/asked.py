@@ -30,6 +30,8 @@ from ros2_ik.node.parts import Parts
 from ros2_ik.node.refusal import Refusal
 
 REPLACED = 'the robot was replaced meanwhile'
+BOUND = ('with execute that bound is parameter max_jump, unless the request has a '
+         'max_joint_change')
 STANDING = 1e-2   # a joint so far from a value is there [rad, m]
 
 
@@ -59,20 +61,24 @@ class Asked(NamedTuple):
 
     def fill(self, answer: Any, solution: IKSolution, header: Header) -> None:
         """Write a solution into a ComputeIK response or the result of an action."""
-        fill_answer(answer, solution, self.search.problem, self.names, header, self.notes,
-                    self.scene)
+        notes = self.notes
+        if (self.question.bound_by_parameter and not solution.success
+                and 'max_joint_change' in solution.message):
+            notes = [BOUND, *notes]
+        fill_answer(answer, solution, self.search.problem, self.names, header, notes, self.scene)
 
-    async def move(self, parts: Parts, solution: IKSolution, answer: Any, stops: int,
+    async def move(self, parts: Parts, solution: IKSolution, answer: Any, stops: int, who: str,
                    cancelled: Callable[[], bool] | None = None) -> None:
         """
         Bring the robot to a solution that is in the answer, and say there what came of it.
 
-        `stops` is that of the execution when the question came.
+        `stops` is that of the execution when the question came, `who` asked is for the log.
         """
         outcome = self._outdated(parts, solution) or await parts.execution.run(
             self.robot, {name: solution.best_joints[name] for name in self.names},
             self.question.group, avoid_collisions=self.question.avoid_collisions,
-            scene=self.scene if self.own else None, cancelled=cancelled, stops=stops)
+            scene=self.scene if self.own else None, cancelled=cancelled, stops=stops,
+            who=who, max_joint_change=self.question.max_joint_change)
         answer.status = int(outcome.status)
         answer.message = f'{answer.message}; {outcome.message}'
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
@@ -96,7 +102,7 @@ class Asked(NamedTuple):
                 header: Header) -> None:
         """Publish a solution, of which the answer is filled, where anybody listens."""
         if solution.success and publisher.get_subscription_count():
-            publisher.publish(solution_message(answer, self.question, header))
+            publisher.publish(solution_message(answer, solution, self.question, header))
 
     def fill_progress(self, feedback: Any, solution: IKSolution, header: Header) -> None:
         """Write the best so far into the feedback of an action; its phase is the caller's."""
@@ -123,6 +129,7 @@ def asked(parts: Parts, request: Any) -> Asked:
     start = parts.state.start(robot, question.seed, needed, free, checked)
     if question.execute:
         _check_standing(parts, question, robot, free)
+        _check_one_truth(parts, free | needed)
     if not question.avoid_collisions:
         scene = checker = None    # functions that measure distances keep theirs
     problem = make_problem(question, robot, start.q, checker, wanted)
@@ -143,6 +150,13 @@ def _check_standing(parts: Parts, question: Question, robot: Robot,
             raise Refusal(Status.INVALID_ROBOT_STATE,
                           f"execute: the seed has joint '{name}' at {value}, but {where}, and it "
                           'may not move')
+
+
+def _check_one_truth(parts: Parts, joints: frozenset[str]) -> None:
+    """Refuse to search for a solution to move to while joint_states contradict each other."""
+    for name in sorted(joints):
+        if contradiction := parts.joint_states.contradiction(name):
+            raise Refusal(Status.ROBOT_STATE_STALE, contradiction)
 
 
 def _surroundings(parts: Parts, request: Any, question: Question) \

@@ -4,7 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Configuration, Joint, Robot, Scene, Status
+from ros2_ik.core import (
+    COLLISIONS_OFF,
+    Configuration,
+    Joint,
+    not_checked,
+    Robot,
+    Scene,
+    Status,
+)
 from ros2_ik.node.conversions.contacts import contact_messages, distance_messages
 from ros2_ik.node.conversions.frames import group_name
 from ros2_ik.node.conversions.robot_states import joint_values
@@ -47,6 +55,7 @@ class CheckState:
         header = parts.header(robot.root_frame)
         outside = _outside(robot, q, moved)
         response.outside_limits = [joint.name for joint in outside]
+        response.not_checked = [COLLISIONS_OFF] if checker is None else not_checked(checker)
         if checker is not None:
             names = _names(robot, scene, moved) if request.group else None
             contacts = [c for c in checker.in_collision(q) if _counts((c.first, c.second), names)]

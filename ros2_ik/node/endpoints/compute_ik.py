@@ -10,6 +10,7 @@ from rclpy.publisher import Publisher
 
 from ros2_ik.core import IKSolution, Search, Status
 from ros2_ik.node.endpoints.asked import asked, REPLACED
+from ros2_ik.node.endpoints.cut_short import cut_short
 from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.parts import Parts
 from ros2_ik.node.workers.member import Done, UnansweredError
@@ -55,7 +56,7 @@ class ComputeIK:
         question.fill(response, solution, header)
         question.publish(self._publisher, solution, response, header)
         if solution.success and question.question.execute:
-            await question.move(parts, solution, response, stops)
+            await question.move(parts, solution, response, stops, 'service compute_ik')
 
     async def _run(self, search: Search) -> IKSolution:
         parameters, pool = self._parts.parameters, self._parts.pool
@@ -80,9 +81,8 @@ class ComputeIK:
             self._handed_on.update(numbers)
         try:
             return await self._wait(start)
-        except UnansweredError:   # it was cut short: what was found here has to do
-            search.budget.cancel = lambda: True
-            return search.solution()
+        except UnansweredError as error:   # what was found here has to do
+            return cut_short(search, error)
         finally:
             self._handed_on.difference_update(numbers)
 

@@ -15,6 +15,7 @@ from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.node.endpoints.action_clients import ActionClients, Witnesses
 from ros2_ik.node.endpoints.asked import Asked, asked, REPLACED
+from ros2_ik.node.endpoints.cut_short import cut_short
 from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.endpoints.goal_turns import GoalTurns
 from ros2_ik.node.endpoints.open_goal import OpenGoal
@@ -128,7 +129,8 @@ class ConstrainedIK:
             if other in self._goals:
                 await self._wait(other.heirs.append)
         goal.phase, goal.newest = 'moving', solution
-        await question.move(self._parts, solution, result, goal.stops, lambda: bool(goal.why))
+        await question.move(self._parts, solution, result, goal.stops,
+                            'action solve_constrained_ik', lambda: bool(goal.why))
         if goal.why and result.status != Status.SUCCESS:
             result.message = f'{goal.why}; {result.message}'
 
@@ -170,8 +172,8 @@ class ConstrainedIK:
             goal.end = lambda: pool.cancel(number)
         try:
             return await self._wait(start)
-        except UnansweredError:
-            return goal.cut_short(question.search)
+        except UnansweredError as error:
+            return cut_short(question.search, error, goal.newest)
 
     # -- meanwhile ------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ def failed(response: Any, error: Exception, log: Any) -> Any:
     elif isinstance(error, IKError):
         response.status = int(Status.INVALID_GOAL_CONSTRAINTS)
     elif isinstance(error, UnansweredError):
-        response.status = int(Status.PREEMPTED)
+        response.status = int(error.status)
     elif isinstance(error, WorkerError):   # already in the log
         response.status = int(Status.FAILURE)
     else:

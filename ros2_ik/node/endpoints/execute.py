@@ -6,6 +6,7 @@ import traceback
 from typing import Any
 
 from ros2_ik.core import Robot, Status
+from ros2_ik.node.conversions.blame import wrong
 from ros2_ik.node.conversions.contacts import contact_messages
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.endpoints.defect import failed
@@ -40,7 +41,8 @@ class Execute:
             scene, notes = parts.scene_with(request.goal, goal, 'goal.')
         outcome = await parts.execution.run(
             robot, goal, request.group, avoid_collisions=request.avoid_collisions, scene=scene,
-            velocity_scaling=request.velocity_scaling)
+            velocity_scaling=request.velocity_scaling, who='service execute',
+            max_joint_change=_bound(request.max_joint_change, robot))
         response.status = int(outcome.status)
         response.message = '; '.join([outcome.message, *notes])
         response.contacts = contact_messages(outcome.contacts, outcome.scene,
@@ -48,16 +50,22 @@ class Execute:
         response.motion_seconds = float(outcome.motion_seconds)
 
     def stop(self, request: Any, response: Any) -> Any:
-        """Stop all motions; succeeds also when nothing moves."""
+        """Stop all motions, without waiting for rest; succeeds also when nothing moves."""
         try:
             count = self._parts.execution.stop(Status.PREEMPTED, 'by service stop')
             response.success = True
-            response.message = (f'{count} motion{"s" * (count != 1)} stopped' if count
-                                else 'nothing was moving')
+            response.message = {0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
+                count, f'{count} motions are being stopped')
         except Exception as error:
             response.success, response.message = False, f'{type(error).__name__}: {error}'
             self._parts.log.error(''.join(traceback.format_exception(error)))
         return response
+
+
+def _bound(most: float, robot: Robot) -> dict[str, float] | None:
+    if not most >= 0:
+        raise wrong(f'max_joint_change is {most:g}; valid: above 0, or 0 (not bounded)')
+    return dict.fromkeys(robot.joint_names, most) if most else None
 
 
 def _check_followers(robot: Robot, state: Any, goal: Mapping[str, Any], tolerance: float) -> None:

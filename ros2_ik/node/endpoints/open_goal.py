@@ -57,13 +57,3 @@ class OpenGoal:
         if not message.startswith(self.why):
             message = f'{self.why}; {message}'
         return replace(solution, status=self.status, message=message)
-
-    def cut_short(self, search: Any) -> IKSolution:
-        """Give what is known of a search that its worker does not answer for."""
-        search.budget.cancel = lambda: True
-        if self.newest is None:
-            return search.solution()
-        if self.newest.success:
-            return self.newest
-        return replace(self.newest, status=Status.PREEMPTED,
-                       message=f'cancelled, {self.newest.restarts} restarts were made')

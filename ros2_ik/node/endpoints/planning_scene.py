@@ -1,6 +1,6 @@
 """Services ~/apply_planning_scene, ~/get_planning_scene, and topics that change the scene."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable
 import traceback
 from typing import Any
 
@@ -12,18 +12,20 @@ from ros2_ik.node.conversions.scene_messages import scene_message
 from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.parts import Parts
 from ros2_ik.node.refusal import Refusal
-from ros2_ik.node.state.planning_scene import Change
+from ros2_ik.node.state.planning_scene import Applied, Change
+
+Wait = Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
 
 
 class PlanningSceneEndpoints:
     """Takes changes of the scene, each as a whole or not at all, and gives the scene."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, parts: Parts, wait: Wait) -> None:
+        self._parts, self._wait = parts, wait
 
-    def apply(self, request: Any, response: Any) -> Any:
-        """Answer ApplyPlanningScene; never raises."""
-        response.success, response.message = self._try(*self._whole(request.scene))
+    async def apply(self, request: Any, response: Any) -> Any:
+        """Answer ApplyPlanningScene when the scene has changed; never raises."""
+        response.success, response.message = await self._changed(request.scene)
         status = Status.SUCCESS if response.success else Status.INVALID_GOAL_CONSTRAINTS
         self._parts.statistics.count('apply_planning_scene', status)
         return response
@@ -45,51 +47,69 @@ class PlanningSceneEndpoints:
         parts.statistics.count('get_planning_scene', response.status)
         return response
 
+    async def _changed(self, message: Any) -> tuple[bool, str]:
+        """Change the scene; gives whether it was done, and sentences for a person."""
+        try:
+            result = await self._wait(lambda done: self._ask(*_whole(message), done))
+        except Exception as error:
+            return False, self._reason(error)
+        return True, self._told(result, message)
+
     # -- topics: what fails is told in the log --------------------------------------------
 
     def take_scene(self, message: Any) -> None:
         """Take a PlanningScene."""
-        self._tell('planning_scene', *self._try(*self._whole(message)))
+        self._take('planning_scene', message, *_whole(message))
 
     def take_object(self, message: Any) -> None:
         """Take a CollisionObject."""
         def change(known: Known, now: Now) -> Known:
             return known._replace(scene=changed_object(known.scene, message, now))
-        self._tell('collision_object', *self._try(change, None))
+        self._take('collision_object', message, change)
 
     def take_attached(self, message: Any) -> None:
         """Take an AttachedCollisionObject."""
         def change(known: Known, now: Now) -> Known:
             return known._replace(scene=changed_attached(known.scene, message, now))
-        self._tell('attached_collision_object', *self._try(change, None))
+        self._take('attached_collision_object', message, change)
 
-    def _tell(self, topic: str, success: bool, message: str) -> None:
-        if success:
-            self._parts.log.debug(f'{topic}: {message}')
-        else:
-            self._parts.log.error(f'{topic}: a message is refused: {message}')
+    def _take(self, topic: str, message: Any, change: Change, state: Any = None) -> None:
+        log = self._parts.log
+
+        def done(result: Applied | Exception) -> None:
+            if isinstance(result, Exception):
+                log.error(f'{topic}: a message is refused: {self._reason(result)}')
+            else:
+                log.debug(f'{topic}: {self._told(result, message)}')
+        try:
+            self._ask(change, state, done)
+        except Exception as error:
+            done(error)
 
     # -- both -----------------------------------------------------------------------------
 
-    def _whole(self, message: Any) -> tuple[Change, Any, list[str]]:
-        said = [] if message.is_diff else ['the whole scene was replaced, since is_diff is false']
-        return lambda known, now: changed_scene(known, message, now), message.robot_state, said
+    def _ask(self, change: Change, state: Any, done: Callable[[Any], None]) -> None:
+        """Have the scene changed; `state` is the RobotState that comes with it, or None."""
+        self._parts.robot()
+        self._parts.scene.apply(change, lambda robot: {} if state is None else joint_values(
+            state, robot, 'robot_state'), done)
 
-    def _try(self, change: Change, state: Any, said: Iterable[str] = ()) -> tuple[bool, str]:
-        """Change the scene; gives whether it was done, and sentences for a person."""
-        try:
-            robot = self._parts.robot()
-            given: Mapping[str, Any] = {} if state is None else joint_values(state, robot,
-                                                                             'robot_state')
-            scene, notes = self._parts.scene.apply(change, given)
-        except (Refusal, IKError) as error:
-            return False, str(error)
-        except Exception as error:
-            self._parts.log.error(''.join(traceback.format_exception(error)))
-            return False, f'{type(error).__name__}: {error}'
-        for note in notes:
+    def _told(self, result: Applied, message: Any) -> str:
+        for note in result.notes:
             self._parts.log.warning(note)
-        return True, '; '.join([_contents(scene), *said, *notes])
+        said = [] if getattr(message, 'is_diff', True) else [
+            'the whole scene was replaced, since is_diff is false']
+        return '; '.join([_contents(result.scene), *said, *result.notes])
+
+    def _reason(self, error: Exception) -> str:
+        if isinstance(error, (Refusal, IKError)):
+            return str(error)
+        self._parts.log.error(''.join(traceback.format_exception(error)))
+        return f'{type(error).__name__}: {error}'
+
+
+def _whole(message: Any) -> tuple[Change, Any]:
+    return lambda known, now: changed_scene(known, message, now), message.robot_state
 
 
 def _contents(scene: Any) -> str:

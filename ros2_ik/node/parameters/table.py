@@ -15,8 +15,11 @@ PARAMETERS = (
          'URDF of the robot. The topic robot_description is read as well; the newer one counts.'),
     Spec('robot_description_semantic', '',
          'SRDF of the robot. The topic robot_description_semantic is read as well.'),
-    Spec('max_description_length', 20_000_000,
+    Spec('max_description_length', 2_000_000,
          'Longer descriptions are refused unread.', 'characters', 1, 20_000_000),
+    Spec('max_joints', 200,
+         'Descriptions whose joints have more degrees of freedom are refused: the memory that '
+         'they take grows with the cube (400: 2 GB).', '', 1, 2000),
     Spec('root_joint', 'fixed', 'How the root link stands in the world.',
          choices=lambda: ('fixed', 'planar', 'freeflyer')),
     Spec('base_source', 'parameter',
@@ -25,25 +28,51 @@ PARAMETERS = (
          choices=lambda: ('parameter', 'topic', 'tf')),
     Spec('base_pose', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
          "Pose of the root link in the robot's root frame, x y z qx qy qz qw.", 'm'),
-    Spec('use_tf', True, 'Listen to TF, where tf2_ros is installed, for frames that are not '
-         "the robot's.", read_only=True),
+    Spec('use_tf', True, 'Ask TF, where tf2_ros is installed, for frames that are not the '
+         "robot's. It is listened to from the first such question on, which may take 1 s.",
+         read_only=True),
     Spec('joint_state_timeout', 1.0,
          'Joint values older than this count as unknown; 0: any age will do.', 's', 0),
+    Spec('joint_state_speed', 1.5,
+         'Readings of a joint that show it faster than this times its velocity limit contradict '
+         'each other: nothing is moved by them; 0: whatever they show is believed.', '', 0, 1e6),
     Spec('require_joint_states', False,
          'Refuse requests that need a joint value which is neither given nor fresh, even if it '
          'only says where the search starts.'),
     Spec('scene', '',
          'Scene file (YAML), or name of a shipped scene, that replaces the scene when it is set '
          'and stands at the start. Empty: no file; the scene stays as it is.'),
-    Spec('meshes', 'hull',
-         'What stands for the meshes of the robot: their convex hull, convex pieces (made once, '
-         'which takes minutes) or exact (hollow triangles). Meshes that come in messages, too: in '
-         'pieces up to 1000 triangles, exact up to 100 000, else the hull, which the answer '
-         'says.', choices=lambda: ('hull', 'pieces', 'exact')),
+    Spec('max_scene_objects', 10_000,
+         'Changes of the scene that would give it more objects are refused.', '', 1, 1_000_000),
+    Spec('max_scene_shapes', 1000,
+         'Changes of the scene that would give it more shapes are refused. Each process of the '
+         'node takes some 0.2 MB for a shape.', '', 1, 1_000_000),
+    Spec('max_mesh_triangles', 1_000_000,
+         'Meshes of more triangles that come in messages are refused.', '', 1, 1_000_000_000),
+    Spec('max_scene_triangles', 2_000_000,
+         'Changes of the scene that would give its meshes more triangles are refused.', '', 1,
+         1_000_000_000),
+    Spec('max_request_shapes', 100,
+         'Requests that hold more shapes for themselves alone (attached_collision_objects) are '
+         'refused: what they need is made in the time of other requests.', '', 1, 1_000_000),
+    Spec('max_request_triangles', 20_000,
+         'Requests that hold meshes of more triangles for themselves alone are refused.', '', 1,
+         1_000_000_000),
+    Spec('meshes', 'exact',
+         'What stands for the meshes of the robot, and for those in messages. exact: their '
+         'triangles and what is inside of them; distances are those of convex parts, which are '
+         'made in the background, and of the convex hull until then. hull: the convex hull, which '
+         'closes holes. pieces: convex parts only (made at start, which takes minutes). Of '
+         'messages, pieces up to 1000 triangles, exact up to 100 000, else the hull, which the '
+         'answer says.', choices=lambda: ('exact', 'hull', 'pieces')),
     Spec('missing_meshes', 'refuse',
          "When a mesh of the robot's collision elements cannot be found: refuse requests that "
          'avoid collisions, or leave out the mesh and say so in each answer.',
          choices=lambda: ('refuse', 'leave out')),
+    Spec('guess_pairs', True,
+         'Where no SRDF disables pairs of links: do not check those that touch in nearly all '
+         'of 200 random configurations, or in the neutral state up to 1 mm deep, and say in the '
+         'log which. False: check them.', read_only=True),
     Spec('default_group', '',
          'Group of requests that name none, if it moves their tips. Empty: that of the shipped '
          'robot of this name, else the joints that move the tips.'),
@@ -84,9 +113,9 @@ PARAMETERS = (
     Spec('while_executing', 'refuse',
          'A motion that is asked for while another one moves its joints: is refused, or replaces '
          'the other from the velocity it has then.', choices=lambda: ('refuse', 'replace')),
-    Spec('velocity_scaling', 0.5, 'Part of the velocity limits that motions use, when the '
+    Spec('velocity_scaling', 0.1, 'Part of the velocity limits that motions use, when the '
          'request gives none.', '', 1e-3, 1),
-    Spec('acceleration_scaling', 0.5, 'Part of the acceleration and jerk limits that motions '
+    Spec('acceleration_scaling', 0.1, 'Part of the acceleration and jerk limits that motions '
          'use.', '', 1e-3, 1),
     Spec('default_max_velocity', 1.0, 'Of joints for which neither the URDF nor joint_limits '
          'has one.', 'rad/s or m/s', 1e-6, 1e6),
@@ -104,7 +133,10 @@ PARAMETERS = (
          'its goal.', 'rad or m', 1e-6, 10),
     Spec('arrival_timeout', 2.0, 'The robot may arrive so long after the end of the motion as '
          'it was planned.', 's', 0.05, 600),
-    Spec('max_jump', 0.0, 'Motions that move a joint farther are refused; 0: none are.',
+    Spec('max_tracking_error', 0.2, 'A motion is stopped when a moved joint is farther from all '
+         'that it was commanded in the last 0.3 s; 0: never.', 'rad or m', 0, 1e6),
+    Spec('max_jump', 1.0, 'With execute, joints may move so far to a solution, unless the request '
+         'has a max_joint_change of its own; 0: not bounded. ~/execute has its own bound.',
          'rad or m', 0, 1e6),
     Spec('command_period', 0.01, 'Time between two points of a trajectory, or commands of a '
          'stream.', 's', 0.001, 0.2),

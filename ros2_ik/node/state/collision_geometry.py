@@ -1,16 +1,29 @@
 """The robot's collision geometry, made beside the node's callbacks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import threading
 import time
 import traceback
 from typing import Any
 
-from ros2_ik.core import collision_checker, IKError, Robot, RobotGeometry, Scene, Status
+from ros2_ik.core import (
+    collision_checker,
+    IKError,
+    Mesh,
+    Robot,
+    RobotGeometry,
+    Scene,
+    self_pairs,
+    Status,
+)
 from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.state.part_making import make_parts
 
 SAID_FROM = 0.01, 1e-3   # overestimates that are worth a line: share [1], distance [m]
 PATIENCE = 2.0   # so long a new robot's geometry is waited for; pieces of meshes take minutes [s]
+THREADS = 2      # a robot that takes long to be made must not keep the one after it waiting
+
+Wanted = tuple[Robot, tuple[str, str]]
 
 
 class CollisionGeometry:
@@ -23,36 +36,58 @@ class CollisionGeometry:
 
     def __init__(self, log: Any, ready: Callable[[Robot, tuple[str, str]], None]) -> None:
         self._log, self._ready = log, ready
-        self._thread: threading.Thread | None = None
-        self._wanted: tuple[Robot, tuple[str, str]] | None = None
+        self._changing, self._threads = threading.Condition(), 0
+        self._wanted: Wanted | None = None
+        self._taken: Wanted | None = None   # the last that a thread has begun with,
+        self._made: Wanted | None = None    # and that was made
         self._since, self._fault = 0.0, ''
         self._bodies = 0
-        self._said = ''
+        self._said = self._told = ''
+        self._guess_pairs = True
         self.left_out: tuple[str, ...] = ()
 
-    def make(self, robot: Robot, meshes: str, missing: str) -> None:
+    def make(self, robot: Robot, meshes: str, missing: str, guess_pairs: bool = True) -> None:
         """Begin with a robot, and wait a moment for the end."""
-        self._wanted = robot, (meshes, missing)
+        self._guess_pairs = guess_pairs
         self._since, self._fault, self._bodies, self.left_out = time.monotonic(), '', 0, ()
-        self._thread = threading.Thread(target=self._make, args=self._wanted, daemon=True,
-                                        name='collision geometry')
-        self._thread.start()
-        self._thread.join(PATIENCE)
+        with self._changing:
+            self._wanted = robot, (meshes, missing)
+            if self._threads < THREADS:
+                self._threads += 1
+                threading.Thread(target=self._work, daemon=True,
+                                 name='collision geometry').start()
+            self._changing.wait_for(lambda: not self._busy, PATIENCE)
+
+    def _work(self) -> None:
+        while wanted := self._next():
+            self._make(*wanted)
+            with self._changing:
+                self._made = wanted if wanted is self._wanted else self._made
+                self._changing.notify_all()
+
+    def _next(self) -> Wanted | None:
+        """Give what is wanted, unless a thread has taken it: then this one may end."""
+        with self._changing:
+            if self._taken is self._wanted:
+                self._threads -= 1
+                return None
+            self._taken = self._wanted
+            return self._wanted
+
+    @property
+    def _busy(self) -> bool:
+        return self._made is not self._wanted
 
     @property
     def options(self) -> tuple[str, str]:
         """The options it was made with."""
-        return self._wanted[1] if self._wanted else ('hull', 'refuse')
+        return self._wanted[1] if self._wanted else ('exact', 'refuse')
 
     @property
     def usable(self) -> bool:
         """Whether collisions of the robot can be checked now."""
         return self._wanted is not None and not self._fault and not self._busy \
             and self._bodies > 0
-
-    @property
-    def _busy(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
 
     def check(self) -> bool:
         """Give whether the robot has any geometry; raises Refusal if that is not known (yet)."""
@@ -69,7 +104,9 @@ class CollisionGeometry:
 
     def _make(self, robot: Robot, options: tuple[str, str]) -> None:
         try:
-            geometry = collision_checker(robot, Scene(robot), *options).geometry
+            scene = Scene(robot, self._guess_pairs)
+            geometry = collision_checker(robot, scene, *options).geometry
+            pairs = self_pairs(robot, geometry, self._guess_pairs)
         except IKError as error:
             self._end(robot, options, str(error))
         except Exception as error:
@@ -77,20 +114,46 @@ class CollisionGeometry:
             self._end(robot, options, f'{type(error).__name__}: {error}')
         else:
             self._end(robot, options, '', len(geometry.bodies), geometry.warnings)
+            self._tell(f"robot '{robot.name}': {pairs.report()}" if pairs.report() else '')
+            self._report(robot, geometry)
+            if meshes := geometry.without_parts:
+                threading.Thread(target=self._refine, args=(robot, options, geometry, meshes),
+                                 daemon=True, name='convex parts').start()
+
+    def _refine(self, robot: Robot, options: tuple[str, str], geometry: RobotGeometry,
+                meshes: Sequence[Mesh]) -> None:
+        """Have convex parts made in another process, and say what they are like."""
+        began = time.monotonic()
+        self._log.info(f"convex parts of {len(meshes)} meshes of robot '{robot.name}' are made in "
+                       'the background; until then distances are those of their hulls')
+        if not make_parts(meshes):
+            self._log.warning(f"the convex parts of robot '{robot.name}' were not made: distances "
+                              'stay those of the hulls')
+        elif self._wanted == (robot, options):
+            self._log.info(f"convex parts of robot '{robot.name}' made in "
+                           f'{time.monotonic() - began:.1f} s')
             self._report(robot, geometry)
 
     def _end(self, robot: Robot, options: tuple[str, str], fault: str, bodies: int = 0,
              warnings: tuple[str, ...] = ()) -> None:
         if self._wanted is None or self._wanted[0] is not robot or self._wanted[1] != options:
             return   # there is a newer one
-        self._fault, self._bodies = fault, bodies
-        self.left_out = tuple(text for text in warnings if text.endswith('left out'))
+        self._fault, self._bodies = _without_reason(fault), bodies
+        self.left_out = tuple(f'{_without_reason(text)}; it is left out' for text in warnings
+                              if text.endswith('left out'))
         if fault:
             self._log.error(f"collisions of robot '{robot.name}' cannot be checked: {fault}")
         for text in warnings:
             self._log.warning(f'collision geometry: {text}')
         if bodies:
             self._ready(robot, options)
+
+    def _tell(self, text: str) -> None:
+        """Say once for each robot which pairs are left out though no SRDF says so."""
+        if text != self._told:   # a robot is made anew when its SRDF comes after it
+            self._told = text
+            if text:
+                self._log.warning(text)
 
     def _report(self, robot: Robot, geometry: RobotGeometry) -> None:
         """Say how much larger than the meshes is what stands for them, once for each robot."""
@@ -100,8 +163,15 @@ class CollisionGeometry:
                          key=lambda item: item[1], default=('', 0.0))
         if share < SAID_FROM[0] and most < SAID_FROM[1]:
             return
-        text = (f"what stands for the meshes of robot '{robot.name}' is up to {100 * share:.0f} % "
+        what = ('for distances, what stands' if self.options[0] == 'exact' else 'what stands')
+        text = (f"{what} for the meshes of robot '{robot.name}' is up to {100 * share:.0f} % "
                 f"larger than they are, and reaches up to {100 * most:.1f} cm beyond ('{name}')")
         if text != self._said:   # a robot is made anew when its SRDF comes after it
             self._said = text
             self._log.info(text)
+
+
+def _without_reason(text: str) -> str:
+    """Leave out why a mesh cannot be used: who asks must not learn which files there are."""
+    what, unusable, _ = text.partition(RobotGeometry.UNUSABLE)
+    return f"{what} cannot be used (the node's log says why)" if unusable else text

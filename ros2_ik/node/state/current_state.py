@@ -38,13 +38,14 @@ class CurrentState:
 
         `needed` joints must be given or known by a reading that is fresh, else Refusal. `free`
         ones only say where a search starts: an old reading does, or else the neutral value. So
-        it is for `checked` ones, which stand still and move what could be touched.
+        it is for `checked` ones, which stand still and move what could be touched. Readings that
+        contradict each other, back and forth, will do for `free` ones only.
         """
         strict = self._parameters.require_joint_states
         limit, now = self._parameters.joint_state_timeout or float('inf'), self._now()
         base = base_joint(robot)
         values, old, unseen = dict(given), list[str](), list[str]()
-        left, still = list[str](), list[str]()
+        left, still, doubtful = list[str](), list[str](), list[str]()
         for joint in robot.joints:
             name = joint.name
             if name in given:
@@ -57,12 +58,21 @@ class CurrentState:
                               self._complaint(name, name == base, reading, now, limit))
             if reading is not None:
                 values[name] = reading.value
+            if name in needed | free | checked and self._contradicts(name, strict, free - needed):
+                doubtful.append(name)
             if not fresh and name in free:
                 (unseen if reading is None else old).append(name)
             elif not fresh and name in checked:
                 (still if reading is None else left).append(name)
         q = robot.to_q(values)
-        return Start(q, _notes(old, unseen, _outside(robot, q, free), left, still))
+        return Start(q, _notes(old, unseen, _outside(robot, q, free), left, still, doubtful))
+
+    def _contradicts(self, name: str, strict: bool, free: frozenset[str]) -> bool:
+        """Whether readings of a joint contradict each other; raises Refusal where it matters."""
+        contradiction = self._joint_states.contradiction(name, dispute=True)
+        if contradiction and (strict or name not in free):
+            raise Refusal(Status.ROBOT_STATE_STALE, contradiction)
+        return bool(contradiction)
 
     def known(self, robot: Robot) -> dict[str, Any]:
         """Give the values of all joints that any reading tells of, by name."""
@@ -81,7 +91,8 @@ class CurrentState:
             return (f"joint '{name}' is needed, but the request does not give it and {source} "
                     'has never told it')
         return (f"joint '{name}' is needed, but the request does not give it and {source} told it "
-                f'{reading.age(now):.3g} s ago; parameter joint_state_timeout allows {limit:g} s')
+                f'{reading.age(now):.3g} s ago; parameter joint_state_timeout allows {limit:g} s'
+                f'{"" if is_base else self._joint_states.clock_fault(name)}')
 
 
 def _outside(robot: Robot, q: np.ndarray, free: frozenset[str]) -> list[str]:
@@ -93,12 +104,14 @@ def _outside(robot: Robot, q: np.ndarray, free: frozenset[str]) -> list[str]:
 
 
 def _notes(old: list[str], unseen: list[str], outside: list[str],
-           left: list[str], still: list[str]) -> list[str]:
+           left: list[str], still: list[str], doubtful: list[str]) -> list[str]:
     said = ((old, 'joint_states is too old for {}: the search started there all the same'),
             (unseen, 'joint_states has nothing of {}: the search started at neutral'),
             (outside, 'outside the limits at the start: {}, moved inside for the search'),
             (left, 'joint_states is too old for {}: collisions were checked there all the same'),
-            (still, 'joint_states has nothing of {}: collisions were checked at neutral'))
+            (still, 'joint_states has nothing of {}: collisions were checked at neutral'),
+            (doubtful, 'joint_states contradict each other on {}: the search started at the '
+             'newest values'))
     return [text.format(_list(names)) for names, text in said if names]
 
 

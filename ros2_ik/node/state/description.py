@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ros2_ik.core import IKError, Robot
+from ros2_ik.core import IKError, Robot, RobotDescriptionError
 
 
 class Texts(NamedTuple):
@@ -26,13 +26,13 @@ class Description:
     """
     The robot of the newest good description.
 
-    `limit` gives the longest text that is read; `swapped` is called with each new robot.
+    `parameters` limit it (`max_description_length`, `max_joints`); `swapped` is called with each
+    new robot.
     `refused` is the reason why the newest text was not taken over, or ''.
     """
 
-    def __init__(self, limit: Callable[[], int], log: Any,
-                 swapped: Callable[[Robot], None]) -> None:
-        self._limit, self._log, self._swapped = limit, log, swapped
+    def __init__(self, parameters: Any, log: Any, swapped: Callable[[Robot], None]) -> None:
+        self._parameters, self._log, self._swapped = parameters, log, swapped
         self.robot: Robot | None = None
         self.refused = ''
         self._texts = Texts()
@@ -74,16 +74,18 @@ class Description:
             return Trial(flaw)
         wanted = self._texts._replace(**texts)
         if self._tried[0] != (wanted, set(texts)):
-            self._tried = (wanted, set(texts)), _trial(texts, wanted, self._log)
+            trial = _trial(texts, wanted, self._log, self._parameters.max_joints)
+            self._tried = (wanted, set(texts)), trial
         return self._tried[1]
 
     def _flaw(self, texts: dict[str, str]) -> str:
         """Say what is wrong at first sight."""
         for key, text in texts.items():
             name = key.upper()
-            if len(text) > self._limit():
+            most = self._parameters.max_description_length
+            if len(text) > most:
                 return (f'the {name} has {len(text)} characters; parameter '
-                        f'max_description_length allows {self._limit()}')
+                        f'max_description_length allows {most}')
             if key != 'root_joint' and '<' not in text:
                 return f'the {name} is no XML' if text.strip() else f'the {name} is empty'
         return ''
@@ -96,23 +98,28 @@ class Description:
             self._log.warning(f'{robot.warnings[0]}{more}')
 
 
-def _trial(texts: dict[str, str], wanted: Texts, log: Any) -> Trial:
+def _trial(texts: dict[str, str], wanted: Texts, log: Any, most_joints: int) -> Trial:
     if not wanted.urdf:
         return Trial('', wanted)
     try:
-        return Trial('', wanted, _build(wanted))
+        return Trial('', wanted, _build(wanted, most_joints))
     except IKError as error:
         if not wanted.srdf or set(texts) != {'urdf'}:
             return Trial(str(error))
         first = str(error)
     without = wanted._replace(srdf='')   # a URDF must not suffer from an SRDF that came earlier
     try:
-        robot = _build(without)
+        robot = _build(without, most_joints)
     except IKError:
         return Trial(first)
     log.error(f'the SRDF that came earlier is left out: {first}')
     return Trial('', without, robot)
 
 
-def _build(texts: Texts) -> Robot:
-    return Robot.from_urdf(texts.urdf, srdf=texts.srdf or None, root_joint=texts.root_joint)
+def _build(texts: Texts, most_joints: int) -> Robot:
+    robot = Robot.from_urdf(texts.urdf, srdf=texts.srdf or None, root_joint=texts.root_joint)
+    if robot.nv > most_joints:   # before anything makes data for it, which take the memory
+        raise RobotDescriptionError(
+            f"robot '{robot.name}' has joints of {robot.nv} degrees of freedom; parameter "
+            f'max_joints allows at most {most_joints}')
+    return robot

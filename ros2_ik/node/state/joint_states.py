@@ -1,55 +1,101 @@
 """joint_states, merged by joint name."""
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 import math
+import time
 from typing import Any
 
+from ros2_ik.core import Robot
+from ros2_ik.node.state.joint_history import fastest, JointHistory
 from ros2_ik.node.state.reading import Reading
 
 MAX_NAMES = 10_000   # keeps a publisher that invents names from filling the memory
+FACTOR = 1.5         # faster than this times its speed limit a joint cannot have moved
+BACK = 10**9         # a clock that goes back farther begins anew [ns]
+SOURCES_KEPT = 0.2   # to ask for the publishers costs more than a message [s]
+RECENT = 0.2         # a message that came so lately is not late because of silence [s]
 
 
 class JointStates:
     """
     The last value of each joint; several publishers may each tell of a part of them.
 
-    `warn` gives whether it let a warning through.
+    `warn` gives whether it let a warning through, `inform` is for what is said once. `now` is the
+    node clock [ns], `publishers` are the names of the nodes that publish, `factor` is that of
+    JointHistory.take.
     """
 
-    def __init__(self, warn: Callable[[str], bool]) -> None:
-        self._warn = warn
+    def __init__(self, warn: Callable[[str], bool], now: Callable[[], int] = time.time_ns,
+                 publishers: Callable[[], Sequence[str]] = tuple,
+                 factor: Callable[[], float] = lambda: FACTOR,
+                 inform: Callable[[str], object] = lambda _: None) -> None:
+        self._warn, self._now, self._publishers = warn, now, publishers
+        self._factor, self._inform = factor, inform
         self._nan: set[str] = set()   # joints of which it was told that they have no number
-        self._readings: dict[str, Reading] = {}
-        self._velocities: dict[str, float] = {}
+        self._joints: dict[str, JointHistory] = {}
+        self._limits: dict[str, tuple[float, bool]] = {}   # speed, whether it is continuous
+        self._arrivals: deque[float] = deque(maxlen=100)   # of messages, on the steady clock
+        self._told_unstamped = False
+        self._sources, self._asked = '', -math.inf   # publishers, and when they were asked for
+        self._looked = 0    # the clock when last looked at [ns]
         self.newest: Reading | None = None
 
-    def take(self, message: Any) -> None:
-        """Take a JointState; NaN means that a joint has no position."""
+    def set_robot(self, robot: Robot) -> None:
+        """Take the speed limits of a robot's joints; how they moved before says nothing more."""
+        self._limits = {joint.name: (fastest(joint), joint.kind == 'continuous')
+                        for joint in robot.joints if joint.single}
+        self._joints = {name: JointHistory(old.reading, old.velocity,
+                                           *self._limits.get(name, (None, False)))
+                        for name, old in self._joints.items()}
+
+    def _mind_the_clock(self) -> None:
+        """Forget what has a stamp if the clock went back, as when a simulation begins anew."""
+        now = self._now()
+        if now < self._looked - BACK:
+            self._joints = {name: joint for name, joint in self._joints.items()
+                            if not joint.reading.stamp}
+        self._looked = now
+
+    def take(self, message: Any, info: Any = None) -> None:
+        """
+        Take a JointState; NaN means that a joint has no position.
+
+        `info` is what rclpy says of the message.
+        """
         names, positions = message.name, message.position
         if len(names) != len(positions):
             if len(positions):   # velocities only are nothing to warn of
                 self._warn(f'a joint_states message with {len(names)} names and '
                            f'{len(positions)} positions is ignored')
             return
-        if len(self._readings) + len(self._nan) + len(names) > MAX_NAMES and self._too_many(names):
+        if len(self._joints) + len(self._nan) + len(names) > MAX_NAMES and self._too_many(names):
             return
-        nan = dict[str, float]()
+        velocities = message.velocity if len(message.velocity) == len(names) else None
         _, stamp, received = Reading.of(None, message.header.stamp)
-        for name, position in zip(names, positions, strict=True):
-            if math.isfinite(position):
-                known = self._readings.get(name)
-                # who repeats a stamp tells nothing new: its robot may have gone
-                came = known.received if known and known.stamp == stamp != 0 else received
-                self.newest = self._readings[name] = Reading(position, stamp, came)
-            else:
+        received -= _waited(info)
+        self._arrivals.append(received)
+        self._mind_the_clock()
+        factor = self._factor()
+        nan, wrong = dict[str, float](), list[str]()
+        for i, (name, position) in enumerate(zip(names, positions, strict=True)):
+            if not math.isfinite(position):
                 nan[name] = position
+                continue
+            self.newest = reading = Reading(position, stamp, received)
+            velocity = velocities[i] if velocities is not None else None
+            known = self._joints.get(name)
+            if known is None:
+                self._joints[name] = JointHistory(reading, velocity,
+                                                  *self._limits.get(name, (None, False)))
+            elif known.take(reading, velocity, factor):
+                wrong.append(name)
         if nan or self._nan:
             self._tell(nan, names)
-        if len(message.velocity) == len(names):
-            self._velocities.update(zip(names, message.velocity, strict=True))
-        elif self._velocities:
-            for name in names:
-                self._velocities.pop(name, None)
+        if wrong:
+            self._warn(self.contradiction(wrong[0]))
+        if not stamp:
+            self._tell_unstamped()
 
     def _tell(self, nan: dict[str, float], names: list[str]) -> None:
         """Warn of joints whose numbers are none, once for each until it has one again."""
@@ -60,18 +106,82 @@ class JointStates:
                               f'{more}: what it said before, if anything, counts and gets old'):
             self._nan.update(nan)
 
+    def _tell_unstamped(self) -> None:
+        if not self._told_unstamped:
+            self._told_unstamped = True
+            self._inform('joint_states messages come without header.stamp: their age is counted '
+                         'from their receipt, and delays before that are not seen')
+
     def _too_many(self, names: list[str]) -> bool:
-        if len(self._readings.keys() | self._nan | set(names)) <= MAX_NAMES:
+        if len(self._joints.keys() | self._nan | set(names)) <= MAX_NAMES:
             return False
         self._warn(f'joint_states has named more than {MAX_NAMES} joints; '
                    'messages with others are ignored')
         return True
 
     def velocity(self, name: str) -> float | None:
-        """Give the last velocity of a joint that was told, or None where that was NaN."""
-        velocity = self._velocities.get(name)
+        """Return the last velocity of a joint that was told, or None where that was NaN."""
+        joint = self._joints.get(name)
+        velocity = joint.velocity if joint else None
         return velocity if velocity is not None and math.isfinite(velocity) else None
 
     def get(self, name: str) -> Reading | None:
-        """Give the last reading of a joint."""
-        return self._readings.get(name)
+        """Return the last reading of a joint."""
+        joint = self._joints.get(name)
+        return joint.reading if joint else None
+
+    def age(self, name: str) -> float:
+        """Return the age of a joint's last reading [s]; inf where there is none."""
+        joint = self._joints.get(name)
+        return joint.reading.age(self._now()) if joint else math.inf
+
+    def measured_at(self, name: str) -> float:
+        """Return when a joint's last reading was measured, on the steady clock [s]."""
+        return self._joints[name].reading.measured_at(self._now())
+
+    # -- what is wrong with them ----------------------------------------------------------
+
+    def contradiction(self, name: str, dispute: bool = False) -> str:
+        """Say how readings of a joint contradict each other, in a `dispute` if so, or ''."""
+        joint, now = self._joints.get(name), time.monotonic()
+        if joint is None or joint.contradiction is None or not joint.contradictory(now, dispute):
+            return ''
+        if now > self._asked + SOURCES_KEPT:
+            self._sources, self._asked = self._named_publishers(), now
+        first, second, seconds, _ = joint.contradiction
+        return (f"joint_states contradict each other: joint '{name}' at {first:.4g} and, "
+                f'{seconds:.3g} s apart, at {second:.4g}, while it can move at '
+                f'{joint.speed:.3g}/s{self._sources}')
+
+    def contradictions(self) -> list[str]:
+        """Return the names of the joints whose readings contradict each other."""
+        now = time.monotonic()
+        return [name for name, joint in self._joints.items() if joint.contradictory(now)]
+
+    def _named_publishers(self) -> str:
+        names = self._publishers()
+        if len(names) == 1:
+            return (f'; {names[0]} is the only publisher known: did it start anew, or has another '
+                    'one not been discovered yet?')
+        return f'; publishers: {", ".join(names)}' if names else ''
+
+    def clock_fault(self, name: str) -> str:
+        """Say by how much stamps of a joint are off, where they and not silence make it old."""
+        reading, now = self.get(name), time.monotonic()
+        if reading is None or not reading.stamp or now - reading.received > RECENT:
+            return ''
+        off = (self._now() - reading.stamp) * 1e-9
+        return (f'; it came {now - reading.received:.2g} s ago, but its header.stamp is '
+                f"{abs(off):.2g} s {'behind' if off > 0 else 'ahead of'} this node's clock, "
+                f'while messages come at {self._rate():.0f} Hz: they are delayed, or the clocks '
+                'differ (synchronise them; use_sim_time must be alike)')
+
+    def _rate(self) -> float:
+        seconds = self._arrivals[-1] - self._arrivals[0]
+        return (len(self._arrivals) - 1) / seconds if seconds > 0 else 0.0
+
+
+def _waited(info: Any) -> float:
+    """Return how long a message has waited here before it was taken [s]."""
+    arrived = info.get('received_timestamp') if info else None   # not every middleware tells
+    return max(time.time_ns() - arrived, 0) * 1e-9 if arrived else 0.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from ros2_ik.core import (
     collision_checker,
@@ -18,53 +18,88 @@ from ros2_ik.node.conversions.blame import blamed
 from ros2_ik.node.conversions.frames import Lookup
 from ros2_ik.node.conversions.planning_scenes import Known
 from ros2_ik.node.conversions.scene_changes import Now
+from ros2_ik.node.conversions.scene_limits import SceneLimits
 from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.state.change_queue import ChangeQueue
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.moved_scene import contents, moved_over
 
 RETRY = 1.0   # a scene file that needs joint values is tried again so often [s]
 
+SHOW = 0.5    # while changes wait, so often at most a new scene is shown [s]
+PATIENCE = 0.1   # so long the thread is waited for at the end [s]
+
 Change = Callable[[Known, Now], Known]
+Given = Callable[[Robot], Mapping[str, Any]]
+
+
+class Applied(NamedTuple):
+    """The scene after a change, and notes for a person."""
+
+    scene: Scene
+    notes: list[str]
+
+
+class _Asked(NamedTuple):
+    change: Change
+    given: Given
+    done: Callable[[Applied | Exception], None]
+
+
+class _Made(NamedTuple):
+    """What came of changes: `known` stands in place of `base`; a result for each."""
+
+    asked: list[_Asked]
+    base: Known
+    known: Known
+    results: list[Applied | Exception]
 
 
 class PlanningScene:
     """
     The present scene of the present robot: a value that each change replaces as a whole.
 
-    `changed` is called with each new scene.
+    `show` is called with new scenes, in a thread; `wake` must have the node's thread call
+    `take_made`. All else belongs to the node's thread.
     """
 
     def __init__(self, parameters: Any, state: CurrentState, lookup: Lookup,
-                 geometry: CollisionGeometry, log: Any,
-                 changed: Callable[[Scene], None]) -> None:
+                 geometry: CollisionGeometry, log: Any, show: Callable[[Scene], None],
+                 wake: Callable[[], None]) -> None:
         self._parameters, self._state, self._lookup = parameters, state, lookup
-        self.geometry, self._log, self._changed = geometry, log, changed
+        self.geometry, self._log, self._show = geometry, log, show
+        self._shown: Scene | None = None
+        self._shown_at = 0.0
         self._known: Known | None = None
         self.fault = ''          # why the scene of parameter `scene` is not there, or ''
         self.waiting = False     # whether that is only for joint values that have not come yet
         self._tried = 0.0
+        self._queue = ChangeQueue(self._make, self._take_over, self._show_newest, wake)
 
     def set_robot(self, robot: Robot) -> None:
         """Take another robot: the scene moves over to it if it is the same one, described anew."""
-        old, self._known = self._known, Known(Scene(robot))
+        guess = self._parameters.guess_pairs
+        old, self._known = self._known, Known(Scene(robot, guess))
         self.make_geometry(robot)
         if old and (old.scene.robot.name, old.scene.robot.root_frame) \
                 == (robot.name, robot.root_frame) and not self.fault:
-            self._put(_moved_over(old, robot, self._log))
+            self._put(moved_over(old, robot, self._log))
             return
         if old and (old.scene.objects or old.scene.attached):
             self._log.warning(f"the scene of robot '{old.scene.robot.name}' is gone, with "
-                              f'{_contents(old.scene)}')
+                              f'{contents(old.scene)}')
         self._put(self._known)
         self.load(self._parameters.scene)
 
     def make_geometry(self, robot: Robot) -> None:
         """Begin with the robot's geometry as the parameters want it."""
-        self.geometry.make(robot, self._parameters.meshes, self._parameters.missing_meshes)
+        self.geometry.make(robot, self._parameters.meshes, self._parameters.missing_meshes,
+                           self._parameters.guess_pairs)
 
     def _put(self, known: Known) -> None:
         self._known = known
-        self._changed(known.scene)
+        self._queue.look()
 
     # -- reading --------------------------------------------------------------------------
 
@@ -91,7 +126,7 @@ class PlanningScene:
                 _first(' that could be read: ', self.geometry.left_out))
             if scene.objects or scene.attached:
                 raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE,
-                              f'{reason}, so it cannot be checked against {_contents(scene)} of '
+                              f'{reason}, so it cannot be checked against {contents(scene)} of '
                               'the scene; avoid_collisions: false does without')
             return None, [f'not checked for collisions: {reason}']
         return self._checker(scene), _first('checked for collisions without what is missing: ',
@@ -106,26 +141,99 @@ class PlanningScene:
         """Say where things stand; `given` joint values count before those that are known."""
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)
-        return Now(at, self._lookup, self._parameters.meshes, notes.append)
+        return Now(at, self._lookup, self._parameters.meshes, notes.append,
+                   SceneLimits.of(self._parameters))
 
-    def apply(self, change: Change, given: Mapping[str, Any]) -> tuple[Scene, list[str]]:
+    def apply(self, change: Change, given: Given,
+              done: Callable[[Applied | Exception], None]) -> None:
         """
-        Change the scene, as a whole or not at all.
+        Have the scene changed, as a whole or not at all, after all changes asked for before.
 
-        Gives the new scene and notes for a person. Raises Refusal, and the old scene stays.
+        `given` reads the joint values that come with the change. What the new scene needs is
+        made in a thread; when the scene is the new one, `done` is called in the node's thread,
+        or with the reason why the old one stays. Raises Refusal.
         """
-        known, notes = self.known, []
+        robot = self.known.scene.robot   # loads the scene of parameter `scene` if that waits
+        self._check_fault()
+        if len(self._queue) >= self._parameters.queue_depth:
+            raise Refusal(Status.FAILURE, f'busy: {len(self._queue)} changes of the scene of '
+                          f"robot '{robot.name}' wait, as many as parameter queue_depth allows")
+        self._queue.put(_Asked(change, given, done))
+
+    def take_made(self) -> None:
+        """Take over what the thread has made; `wake` has this called in the node's thread."""
+        self._queue.finish()
+
+    def close(self) -> None:
+        """End the thread; changes that are open are not answered any more."""
+        self._queue.close(PATIENCE)
+
+    def _check_fault(self) -> None:
         if self.fault:
             raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE,
                           f'{self.fault}: correct or empty parameter scene first')
-        robot = known.scene.robot
-        new = change(known, self.now(robot, given, notes))
+
+    def _take_over(self, made: '_Made') -> bool:
+        """Put the scene that was made in place; False if another one came meanwhile."""
+        if made.base is not self._known:
+            return False
+        if made.known is not made.base:
+            self._put(made.known)
+        for asked, result in zip(made.asked, made.results, strict=True):
+            asked.done(result)
+        return True
+
+    # -- changing: in the thread ----------------------------------------------------------
+
+    def _make(self, asked: list['_Asked']) -> '_Made':
+        """Make changes, one after the other; one that fails changes nothing."""
+        base = self._known
+        assert base is not None
+        try:
+            made = self._changed_by(asked, base, prepare=False)
+            if made.known.scene is not base.scene:
+                self._prepare(made.known.scene)
+            return made
+        except Exception:   # one of them is to blame
+            return self._changed_by(asked, base, prepare=True)
+
+    def _changed_by(self, asked: list['_Asked'], base: Known, prepare: bool) -> '_Made':
+        known, results = base, list[Applied | Exception]()
+        for each in asked:
+            try:
+                new, notes = self._changed_once(each, known)
+                if prepare and new.scene is not known.scene:
+                    self._prepare(new.scene)
+                known = new
+                results.append(Applied(new.scene, notes))
+            except Exception as error:
+                results.append(error)
+        return _Made(asked, base, known, results)
+
+    def _changed_once(self, asked: '_Asked', known: Known) -> tuple[Known, list[str]]:
+        self._check_fault()
+        robot, notes = known.scene.robot, list[str]()
+        now = self.now(robot, asked.given(robot), notes)
+        new = asked.change(known, now)
+        now.limits.check_change(known.scene, new.scene)
+        return (known if new == known else new), notes
+
+    def _prepare(self, scene: Scene) -> None:
+        """Make what checks for collisions need: what cannot be checked is refused now."""
         if self.geometry.usable:
             with blamed('the scene'):
-                self._checker(new.scene)   # what cannot be checked is refused now, not later
-        if new.scene is not known.scene or new != known:
-            self._put(new)
-        return new.scene, notes
+                self._checker(scene).moving_joints   # noqa: B018 - kept; each request needs them
+
+    def _show_newest(self) -> None:
+        """Show the scene if it is another one than before; not too often while changes wait."""
+        known = self._known
+        late = time.monotonic() > self._shown_at + SHOW
+        if known is not None and known.scene is not self._shown and (late or not self._queue):
+            self._shown, self._shown_at = known.scene, time.monotonic()
+            try:
+                self._show(known.scene)
+            except Exception as error:   # the thread must go on
+                self._log.error(f'the scene cannot be shown: {type(error).__name__}: {error}')
 
     # -- parameter scene ------------------------------------------------------------------
 
@@ -144,7 +252,7 @@ class PlanningScene:
             self._log.error(f"parameter scene, '{scene}': {fault}")
         self.fault = fault and f"the scene '{scene}' of parameter scene is not loaded: {fault}"
         if found is not None:
-            self._log.info(f"scene '{scene}': {_contents(found)}")
+            self._log.info(f"scene '{scene}': {contents(found)}")
             self._put(Known(found, scene))
 
     def _read(self, scene: str) -> tuple[Scene | None, str, bool]:
@@ -157,10 +265,10 @@ class PlanningScene:
         except Refusal:
             at = None
         try:
-            found = load_scene(scene, robot, at)
-            if self.geometry.usable:
-                self._checker(found)
-        except IKError as error:
+            found = load_scene(scene, robot, at).with_guess_pairs(self._parameters.guess_pairs)
+            SceneLimits.of(self._parameters).check_change(Scene(robot), found)
+            self._prepare(found)
+        except (IKError, Refusal) as error:
             return None, str(error), at is None and _loads(scene, robot)
         return found, '', False
 
@@ -172,53 +280,6 @@ def _loads(scene: str, robot: Robot) -> bool:
     except IKError:
         return False
     return True
-
-
-def _moved_over(old: Known, robot: Robot, log: Any) -> Known:
-    """Give the scene to a robot of the same name; what does not fit is left out, and said."""
-    source = old.scene
-    scene = Scene(robot).with_frames(source.frames)
-    lost = []
-    for item in source.objects.values():
-        scene = _tried(scene, lost, item.id, lambda s, item=item: s.add(item))
-    for held in source.attached.values():
-        names = held.touch_links & {*robot.frame_names, *source.attached}
-        scene = _tried(scene, lost, held.id, lambda s, held=held, names=names: s.attach(
-            held.object, held.link, names))
-    for link, padding in source.padding.items():
-        scene = _tried(scene, lost, f'padding of {link}',
-                       lambda s, link=link, padding=padding: s.with_padding({link: padding}))
-    for link, factor in source.scale.items():
-        scene = _tried(scene, lost, f'scale of {link}',
-                       lambda s, link=link, factor=factor: s.with_scale({link: factor}))
-    usual = Scene(source.robot).allowed
-    matrix = scene.allowed
-    for pair, allowed in source.allowed.pairs.items():
-        if usual.pairs.get(pair) != allowed:
-            matrix = matrix.with_pair(*pair, allowed)
-    for name, allowed in source.allowed.defaults.items():
-        matrix = matrix.with_default(name, allowed)
-    if lost:
-        log.warning(f"robot '{robot.name}' is described anew; gone from the scene: "
-                    + ', '.join(lost))
-    elif scene.objects or scene.attached:
-        log.info(f"robot '{robot.name}' is described anew; the scene stays, with "
-                 f'{_contents(scene)}')
-    return Known(scene.with_allowed(matrix), old.name, old.octomap)
-
-
-def _tried(scene: Scene, lost: list[str], name: str, change: Callable[[Scene], Scene]) -> Scene:
-    try:
-        return change(scene)
-    except IKError as error:
-        lost.append(f"'{name}' ({error})")
-        return scene
-
-
-def _contents(scene: Scene) -> str:
-    count, held = len(scene.objects), len(scene.attached)
-    return (f'{count} object{"s" * (count != 1)}'
-            + (f' and {held} attached' if held else ''))
 
 
 def _first(text: str, items: Iterable[str]) -> list[str]:

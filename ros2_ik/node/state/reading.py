@@ -18,7 +18,18 @@ class Reading(NamedTuple):
         return cls(value, nanoseconds, time.monotonic())
 
     def age(self, now: int) -> float:
-        """Seconds since it was measured; `now` is the node clock's time [ns]."""
-        if 0 < self.stamp <= now:
-            return (now - self.stamp) * 1e-9
-        return time.monotonic() - self.received   # no stamp, or one in the future
+        """
+        Return the seconds since it was measured; `now` is the node clock's time [ns].
+
+        Counted from the stamp, but never less than since it came; without a stamp since it came.
+        A stamp in the future shows clocks that differ: the age is uncertain by as much.
+        """
+        waited = time.monotonic() - self.received
+        return max(abs(now - self.stamp) * 1e-9, waited) if self.stamp else waited
+
+    def measured_at(self, now: int) -> float:
+        """Return when it was measured, on the steady clock [s]; `now` as above."""
+        steady = time.monotonic()
+        if not self.stamp:
+            return self.received
+        return min(steady - (now - self.stamp) * 1e-9, self.received)

@@ -1,6 +1,6 @@
 """Searches in processes of their own, so that the node's callbacks stay short."""
 
-from ros2_ik.node.workers.member import UnansweredError, WorkerError
+from ros2_ik.node.workers.member import LateError, UnansweredError, WorkerError
 from ros2_ik.node.workers.pool import Pool
 
-__all__ = ['Pool', 'UnansweredError', 'WorkerError']
+__all__ = ['LateError', 'Pool', 'UnansweredError', 'WorkerError']

@@ -1,5 +1,6 @@
 """What the node and a worker say to each other through their pipe."""
 
+import math
 from typing import NamedTuple
 
 from ros2_ik.core import IKSolution
@@ -18,12 +19,17 @@ class TakeRobot(NamedTuple):
 
 
 class Job(NamedTuple):
-    """To the worker: go on with a search, `state` of Search.state(); `watched`: tell of it."""
+    """
+    To the worker: go on with a search, `state` of Search.state(); `watched`: tell of it.
+
+    `sent` is when it was handed to the pool, on the steady clock [s].
+    """
 
     number: int
     robot_key: str
     state: bytes
     watched: bool = False
+    sent: float = math.inf
 
 
 class Cancel(NamedTuple):
@@ -32,8 +38,23 @@ class Cancel(NamedTuple):
     number: int
 
 
+class TakeKernels(NamedTuple):
+    """To the worker: the compiled loops are in the cache."""
+
+
 class Ready(NamedTuple):
     """To the node: the worker has started."""
+
+
+class Begun(NamedTuple):
+    """
+    To the node: a job has begun, and has time until then, on the steady clock [s].
+
+    What the worker had to make first does not count.
+    """
+
+    number: int
+    deadline: float
 
 
 class Progress(NamedTuple):

@@ -1,20 +1,24 @@
 """A worker process as the node sees it."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 import math
+import os
 import pickle
+from queue import SimpleQueue
+import signal
 import threading
 import time
 from typing import Any
 
-from ros2_ik.core import IKSolution, Robot
+from ros2_ik.core import IKSolution, Robot, Status
 from ros2_ik.node.workers.jobs import Job, TakeRobot
+from ros2_ik.node.workers.pulse import Pulse, STARTING
 from ros2_ik.node.workers.serve import serve
 
-OVERDUE = 1.0   # with no answer so long after a job's deadline [s], a worker is stuck
-START = 30.0    # it may take this long to start [s]
-DEAF = 5.0      # it may leave what it is sent unread for this long [s]
+AFTERMATH = 1.0   # so long the fork server may take to tell of an end [s]
+UNKNOWN = 255    # the exit code when the fork server has died
 
 Done = Callable[[IKSolution | Exception], None]
 Tell = Callable[[IKSolution], None]
@@ -27,6 +31,14 @@ class WorkerError(RuntimeError):
 class UnansweredError(WorkerError):
     """A search that was cancelled, but whose worker has not yet said what it has found."""
 
+    status = Status.PREEMPTED
+
+
+class LateError(UnansweredError):
+    """A search whose time is up, but whose worker has had too little of the computer to say so."""
+
+    status = Status.TIMED_OUT
+
 
 @dataclass(eq=False)
 class OpenJob:
@@ -37,7 +49,17 @@ class OpenJob:
     done: Done
     tell: Tell | None = None
     answer_by: float = math.inf   # when cancelled, it ends unanswered then
+    begun: bool = False
     ended: bool = False
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether its answer was asked for before its time."""
+        return self.answer_by < math.inf
+
+    def end_by(self, grace: float) -> float:
+        """When it ends, answered or not, if it may be late by `grace` [s]."""
+        return min(self.answer_by, self.deadline + grace)
 
     def end(self, answer: IKSolution | Exception) -> None:
         """Say what came of it, unless that has been said."""
@@ -47,7 +69,12 @@ class OpenJob:
 
 
 class Member:
-    """One process, its pipe and the jobs it has, by number."""
+    """
+    One process, its pipe and the jobs it has, by number.
+
+    Sending never waits for it: a thread does that. It is alive as long as its end of the pipe is
+    open: the fork server, which would tell of its end, may itself have been killed.
+    """
 
     def __init__(self, context: Any) -> None:
         self.connection, there = context.Pipe()
@@ -55,33 +82,59 @@ class Member:
         self.process.start()
         there.close()   # the worker's end alone keeps the pipe open
         self.started, self.ready = time.monotonic(), False
-        self._sending, self._begun = threading.Lock(), math.inf
+        self.pulse = Pulse(self.process.pid)
+        self._outbox = SimpleQueue[Any]()
         self.jobs: dict[int, OpenJob] = {}
+        threading.Thread(target=self._send_all, name='to a worker', daemon=True).start()
 
     def send(self, message: Any) -> None:
         """Send, unless it has died: whoever waits for its answers sees that, too."""
+        self._outbox.put(message)
+
+    def _send_all(self) -> None:
+        message = self._outbox.get()
         try:
-            with self._sending:
-                self._begun = time.monotonic()
+            while message is not None:
                 self.connection.send(message)
-        except OSError:
-            pass
-        finally:
-            self._begun = math.inf
-
-    def stuck(self) -> bool:
-        """Whether an answer, or its start, is long overdue."""
-        now = time.monotonic()
-        if not self.ready:
-            return now > self.started + START
-        earliest = min((job.deadline for job in list(self.jobs.values())), default=math.inf)
-        return now > earliest + OVERDUE or now > self._begun + DEAF
-
-    def end(self) -> None:
-        """Kill the process and wait until it is gone."""
-        self.process.kill()
-        self.process.join()
+                message = self._outbox.get()
+        except OSError:   # it has died
+            while self._outbox.get() is not None:
+                continue
         self.connection.close()
+
+    def hear(self) -> None:
+        """Take any message as a sign of life."""
+        self.ready = True
+        self.pulse.beat()
+
+    @property
+    def makes(self) -> bool:
+        """Whether it has not started, or makes a robot or geometry, for which no search waits."""
+        return not self.ready or self.pulse.making
+
+    def stuck(self, grace: float) -> bool:
+        """Whether it owes its start, or answers for more than `grace` [s], and is at nothing."""
+        if not self.ready:
+            return self.pulse.stuck(STARTING)
+        earliest = min((job.deadline for job in list(self.jobs.values())), default=math.inf)
+        if time.monotonic() <= earliest + grace:
+            self.pulse.beat()   # it owes nothing: what it computes is as it should be
+            return False
+        return self.pulse.stuck()
+
+    def kill(self) -> None:
+        """End a process that is still there."""
+        with suppress(ProcessLookupError):
+            os.kill(self.process.pid, signal.SIGKILL)
+        self._outbox.put(None)
+
+    def bury(self) -> str:
+        """Give up a process that has ended, and return what is known of its end."""
+        self._outbox.put(None)
+        # only the fork server can tell, and may be gone
+        self.process.join(AFTERMATH)
+        code = self.process.exitcode
+        return '' if code in (None, UNKNOWN) else f' (exit code {code})'
 
 
 def robot_message(robot: Robot, geometry: tuple[str, str] | None = None) -> TakeRobot:

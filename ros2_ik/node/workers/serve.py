@@ -6,16 +6,31 @@ So the next attempt always goes to the search that has had the least computing t
 """
 
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+import math
 import os
+from pathlib import Path
 import pickle
 import signal
+import threading
 import time
 import traceback
 from typing import Any
 
-from ros2_ik.core import collision_checker, Scene, Search
-from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Ready, Result, TakeRobot
+from ros2_ik.core import collision_checker, load_kernels, Scene, Search
+from ros2_ik.node.workers.jobs import (
+    Begun,
+    Cancel,
+    Job,
+    Progress,
+    Ready,
+    Result,
+    TakeKernels,
+    TakeRobot,
+)
+from ros2_ik.node.workers.pulse import AT_MAKING, AT_SEARCHES
 
 NICENESS = 10     # the node's own callbacks go first
 ROBOTS_KEPT = 2   # jobs for the robot before the newest may still be under way
@@ -67,6 +82,17 @@ def serve(connection: Any) -> None:
         return
 
 
+@contextmanager
+def making() -> Iterator[None]:
+    """Let the node, which looks at this process, see that it makes something for long."""
+    name = Path('/proc/self/comm')
+    name.write_text(AT_MAKING)
+    try:
+        yield
+    finally:
+        name.write_text(AT_SEARCHES)
+
+
 class Worker:
     """The open searches of this process."""
 
@@ -77,6 +103,8 @@ class Worker:
         self._open: dict[int, OpenSearch] = {}
         self._unmade: TakeRobot | None = None   # whose collision geometry is to be made
         self._looked = 0.0
+        # when something was made, for which no search had to wait; first of all this process
+        self._makings = deque([(-math.inf, time.monotonic())], maxlen=16)
 
     def turn(self) -> None:
         """Take what has come, waiting only without work; then make one attempt."""
@@ -94,11 +122,15 @@ class Worker:
         except Exception:
             self._fail(number)
 
-    def _take(self, message: TakeRobot | Job | Cancel) -> None:
+    def _take(self, message: TakeRobot | TakeKernels | Job | Cancel) -> None:
         if isinstance(message, TakeRobot):
-            self._learn(message)
+            with self._making():
+                self._learn(message)
             while len(self._robots) > ROBOTS_KEPT:
                 del self._robots[next(iter(self._robots))]
+        elif isinstance(message, TakeKernels):
+            # in a thread, so that no search has to wait for it
+            threading.Thread(target=load_kernels, daemon=True).start()
         elif isinstance(message, Job):
             self._begin(message)
         elif message.number in self._open:
@@ -107,12 +139,25 @@ class Worker:
 
     def _begin(self, job: Job) -> None:
         try:
-            search = Search.resume(self._robots[job.robot_key], job.state)
+            with self._making():
+                search = Search.resume(self._robots[job.robot_key], job.state)
         except Exception:
             self._fail(job.number)
             return
+        later = sum(max(end - max(begin, job.sent), 0.0) for begin, end in self._makings)
+        search.budget.deadline += later
+        self._connection.send(Begun(job.number, search.budget.deadline))
         search.budget.cancel = lambda: self._is_cancelled(job.number)
         self._open[job.number] = OpenSearch(search, job.watched)
+
+    @contextmanager
+    def _making(self) -> Iterator[None]:
+        begin = time.monotonic()
+        try:
+            with making():
+                yield
+        finally:
+            self._makings.append((begin, time.monotonic()))
 
     def _is_cancelled(self, number: int) -> bool:
         """
@@ -140,7 +185,8 @@ class Worker:
             return
         robot = self._robots[message.key]
         try:
-            collision_checker(robot, Scene(robot), *message.geometry)
+            with self._making():
+                collision_checker(robot, Scene(robot), *message.geometry)
         except Exception:   # the search that needs it will say why
             traceback.print_exc()
 

@@ -12,8 +12,19 @@ from ros2_ik.core import (
     InvalidOptionError,
     InvalidStateError,
     MotionLimits,
+    MotionState,
+    Robot,
+    straight_motion,
 )
 
+pytestmark = pytest.mark.usefixtures('timing')
+SLIDE = """<robot name="slide">
+  <link name="base"/> <link name="ball"/>
+  <joint name="x" type="prismatic">
+    <parent link="base"/> <child link="ball"/> <axis xyz="1 0 0"/>
+    <limit lower="-2" upper="2" velocity="1" effort="1"/>
+  </joint>
+</robot>"""
 LIMITS = MotionLimits([1.0, 1.0], [2.0, 4.0], [math.inf, math.inf])
 
 
@@ -77,22 +88,75 @@ def test_even_braking_as_far_as_velocity_and_acceleration_say():
     assert half.acceleration == pytest.approx([-2.0, 0.5])
 
 
+def begun(motion, position, velocity):
+    """Give largest acceleration and speed, and the way back, of who goes to the end by a cubic."""
+    way = CubicHermiteSpline([0.0, motion.duration], [position, motion.goal],
+                             [velocity, np.zeros(len(velocity))])
+    times = np.linspace(0, motion.duration, 201)
+    speeds = way(times, 1)
+    forward = np.sign(velocity)
+    return (np.abs(way([0.0, motion.duration], 2)).max(axis=0), np.abs(speeds).max(axis=0),
+            -(speeds * forward).min(axis=0))
+
+
 @pytest.mark.parametrize('late', [-0.02, -0.01, 0.0, 0.005, 0.02])
-@pytest.mark.parametrize('fast', [1e-4, 0.01, 0.3, 2.0])
+@pytest.mark.parametrize('fast', [1e-4, 0.01, 0.3, 0.9])
 def test_who_begins_to_brake_late_stays_within_the_acceleration(fast, late):
     """On the cubic polynomial from where he is then, with the velocity that he has."""
-    velocity = np.array([fast, -0.3 * fast])
-    motion = even_braking_motion(['a', 'b'], [1.0, 0.0], velocity, LIMITS, 0.02)
-    begin = np.array([1.0, 0.0]) + late * velocity
-    way = CubicHermiteSpline([0.0, motion.duration], [begin, motion.goal],
-                             [velocity, np.zeros(2)])
-    worst = np.abs(way.derivative(2)([0.0, motion.duration])).max(axis=0) / LIMITS.acceleration
-    assert worst.max() < 1 + 1e-9
-    assert abs(late) < 0.02 or worst.max() > 0.99   # and no longer than it must
+    position, velocity = np.array([1.0, 0.0]), np.array([fast, -0.3 * fast])
+    others = [MotionState(position + shift * velocity, velocity, 0 * velocity)
+              for shift in (-0.02, 0.02)]
+    motion = even_braking_motion(['a', 'b'], position, velocity, LIMITS, others)
+    acceleration, speed, back = begun(motion, position + late * velocity, velocity)
+    worst = (acceleration / LIMITS.acceleration).max()
+    assert worst < 1 + 1e-6 and (speed < np.abs(velocity) + 1e-9).all() and (back < 1e-9).all()
+    assert abs(late) < 0.02 or worst > 0.98 or motion.duration < 0.125   # no longer than it must
+
+
+@pytest.mark.parametrize('lag', [0.02, 0.1, 0.3])
+@pytest.mark.parametrize('stop', np.linspace(0.02, 1.9, 12).tolist())
+def test_who_is_behind_a_motion_by_what_is_known_brakes_within_limits(lag, stop):
+    """Also while it speeds up or slows down: each state of the last `lag` seconds may be his."""
+    limits = MotionLimits([1.0], [2.0], [40.0])
+    way = straight_motion(Robot.from_urdf(SLIDE), ['x'], [0.0], [1.5], limits)
+    spots = np.linspace(stop - lag, stop + 0.02, 9)
+    states = [way.at(time) for time in spots]
+    middle = way.at(stop - lag / 2)
+    motion = even_braking_motion(['x'], middle.position, middle.velocity, limits, states)
+    for state in [*states, middle]:
+        acceleration, speed, back = begun(motion, state.position, state.velocity)
+        assert acceleration[0] < 2.0 * 1.001 and speed[0] < 1.001
+        assert back[0] < 1e-6 * (state.velocity[0] > 0) or state.velocity[0] == 0
+
+
+def test_even_braking_ends_inside_the_bounds():
+    """The one that would leave them rests on them, earlier; the others take their time."""
+    bounds = [-5.0, -5.0], [1.1, 5.0]
+    motion = even_braking_motion(['a', 'b'], [1.0, 0.0], [0.5, 0.9], MotionLimits(
+        [1.0, 1.0], [2.0, 1.0], [math.inf, math.inf]), bounds=bounds)
+    assert motion.goal == pytest.approx([1.1, 0.405]) and motion.duration == pytest.approx(0.9)
+    assert motion.rests == pytest.approx([0.4])
+    way = np.array([motion.at(t).position for t in np.linspace(0, 0.9, 200)])
+    assert way[:, 0].max() < 1.1 + 1e-9 and (np.diff(way, axis=0) > -1e-9).all()
+    accelerations = np.array([motion.at(t).acceleration for t in np.linspace(0, 0.9, 200)])
+    assert (np.abs(accelerations) < np.array([2.0, 1.0]) * 1.001).all()
+
+
+def test_braking_in_step_gives_way_to_bounds():
+    limits = MotionLimits([1.0, 1.0], [2.0, 1.0], [50.0, 50.0])
+    free = braking_motion(['a', 'b'], [1.0, 0.0], [0.5, 0.9], limits)
+    assert free.goal[0] > 1.2
+    kept = braking_motion(['a', 'b'], [1.0, 0.0], [0.5, 0.9], limits, [-1.5, 0.0],
+                          ([-5.0, -5.0], [1.1, 5.0]))
+    assert kept.goal[0] < 1.1 and kept.goal[1] == pytest.approx(free.goal[1])
+    times = np.linspace(0, kept.duration, 400)
+    speeds = np.array([kept.at(t).velocity for t in times])
+    assert (speeds > -1e-9).all() and not speeds[-1].any()
+    assert (np.abs(np.diff(speeds, axis=0)) / times[1] < limits.acceleration + 1e-6).all()
 
 
 def test_even_braking_at_rest_stays():
-    motion = even_braking_motion(['a'], [1.0], [0.0], MotionLimits([1.0], [1.0], [1.0]), 0.02)
+    motion = even_braking_motion(['a'], [1.0], [0.0], MotionLimits([1.0], [1.0], [1.0]))
     assert motion.duration == 0 and motion.goal.tolist() == [1.0]
 
 

@@ -17,6 +17,7 @@ from ros2_ik.core import (
     UnknownJointError,
 )
 
+pytestmark = pytest.mark.usefixtures('timing')
 ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
 HOME = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785])
 LIMITS = MotionLimits(np.array([2.1, 2.1, 2.1, 2.1, 2.6, 2.6, 2.6]), np.full(7, 3.0),
@@ -214,12 +215,6 @@ def test_parts_and_splices(load):
     assert part.joints == (ARM[3], ARM[0])
     assert np.allclose(part.at(0.3).position, both.at(0.3).position[[3, 0]])
     assert np.allclose(part.goal, HOME[[3, 0]])
-
-
-def test_without_ruckig(load, monkeypatch):
-    monkeypatch.setattr('ros2_ik.core.motion.timing.ruckig', None)
-    with pytest.raises(InvalidOptionError, match='motions need ruckig.*pip install ruckig'):
-        straight_motion(load('panda'), ARM, HOME, HOME, LIMITS)
 
 
 def test_straight_where_joints_could_go_apart():

@@ -11,7 +11,9 @@ from ros2_ik.core import (
     Box,
     collision_checker,
     InvalidOptionError,
+    Motion,
     MotionLimits,
+    MotionState,
     Robot,
     Scene,
     SceneObject,
@@ -166,3 +168,48 @@ def test_as_an_independent_judge_sees_it(load, number):
             q[:7] = motion.at(time).position
             for pair in judge.touching(robot.to_joints(q)):
                 assert judge.distance(*pair) > -0.005
+
+
+def stepping(at, first, then, duration=2.0):
+    """Give a motion that stands at `first`, and from a time on at `then`."""
+    rest = np.zeros(1)
+    return Motion(('x',), duration, lambda time: MotionState(
+        np.array([first if time < at else then]), rest, rest))
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize('at', [1e-12, 0.7, 1.999999, 2.0])
+def test_a_motion_that_jumps_is_refused(slide, at):
+    """Between the places of a jump no step is short enough."""
+    check = WayCheck(collision_checker(slide, Scene(slide)), stepping(at, 0.0, 0.5),
+                     slide.neutral)
+    with pytest.raises(InvalidOptionError, match="jumps at .* joint 'x' from 0 to 0.5"):
+        while not check.run(0.01):
+            pass
+    assert check.checks < 300
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize('motion, text', [
+    (stepping(0.7, 0.0, math.nan), "no finite position of joint 'x' at"),
+    (stepping(0.7, math.inf, 0.0), "no finite position of joint 'x' at 0 s"),
+    (stepping(0.7, 0.0, 0.0, math.inf), 'a duration of inf s'),
+    (stepping(0.7, 0.0, 0.0, math.nan), 'a duration of nan s')])
+def test_a_motion_without_numbers_is_refused(slide, motion, text):
+    with pytest.raises(InvalidOptionError, match=text):
+        WayCheck(collision_checker(slide, Scene(slide)), motion, slide.neutral).run()
+
+
+def test_a_small_jump_is_none(slide):
+    """What goes no farther than the resolution is as good as continuous."""
+    check = WayCheck(collision_checker(slide, Scene(slide)), stepping(0.7, 0.0, 0.009),
+                     slide.neutral)
+    assert check.run() and check.blockage is None
+
+
+def test_checks_without_end_are_refused(slide, monkeypatch):
+    monkeypatch.setattr('ros2_ik.core.motion.way_check.MOST', 500)
+    motion = straight_motion(slide, ['x'], [-1.0], [1.0], MotionLimits([1], [2], [50]))
+    assert WayCheck(Spy(slide), motion, slide.neutral, 0.01).run()
+    with pytest.raises(InvalidOptionError, match='more than 500 checks at resolution 0.001'):
+        WayCheck(Spy(slide), motion, slide.neutral, 0.001).run()

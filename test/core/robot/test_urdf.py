@@ -5,10 +5,12 @@ import random
 import subprocess
 import sys
 
+from judge import FileJudge
+import numpy as np
 import pytest
 from small_robots import CRANK, joint, PLANAR_2R, urdf, X, Z
 
-from ros2_ik.core import Robot, RobotDescriptionError
+from ros2_ik.core import Configuration, Robot, RobotDescriptionError
 
 ARM = joint('j', 'revolute', 'a', 'b', axis=Z, limits=(-1.0, 1.0))
 
@@ -260,6 +262,57 @@ def test_soft_limits_narrow():
                     'k_position="1" k_velocity="1"/><axis')
     joint_ = Robot.from_urdf(text).joints[0]
     assert (joint_.lower, joint_.upper) == (-0.4, 1.0)
+
+
+@pytest.mark.parametrize('axis', ['<axis/>', '<axis></axis>', '<axis name="a"/>', ''])
+@pytest.mark.parametrize('kind', ['revolute', 'prismatic', 'continuous'])
+def test_axis_is_x_by_default(kind, axis):
+    """Pinocchio takes an axis without xyz for 0 0 0: nothing moves, and the Jacobian is zero."""
+    mimic = joint('k', kind, 'b', 'c', axis=X, mimic=('j', 2.0, 0.1), limits=(-9.0, 9.0))
+    text = urdf(joint('j', kind, 'a', 'b', xyz=(0.1, 0.2, 0.3), axis=X), mimic)
+    robot = Robot.from_urdf(text.replace(f'<axis xyz="{X[0]} 0 0"/>', axis))
+    judge = FileJudge(text)     # which is told 1 0 0
+    at = Configuration(robot, {'j': 0.4})
+    for link in 'abc':
+        np.testing.assert_allclose(at.transform(link), judge.transform(at.joints, link),
+                                   atol=1e-12)
+    assert np.linalg.norm(at.jacobian('b')) == pytest.approx(1.0)
+
+
+PREFIXES = ('<drake:joint name="x"><drake:acceleration value="3"/></drake:joint>',
+            '<sensor:camera name="eye"><a sensor:b="1"/></sensor:camera>',
+            '<gazebo xmlns:body="http://x"><body:link/></gazebo>', '<a:b:c/>', '<x a:b="1"/>')
+
+
+@pytest.mark.parametrize('added', PREFIXES)
+def test_prefixes_that_nothing_declares(added):
+    """Drake's and Gazebo's files have them; urdfdom knows no namespaces."""
+    for place in ('</robot>', '<axis', '<parent', '<inertial>'):
+        robot = Robot.from_urdf(replaced(place, added + place))
+        assert robot.key and robot.joint_names == ('j',)
+        assert robot.joint('j').lower == -1.0
+
+
+def test_prefixed_attributes_do_not_count():
+    text = replaced('lower="-1.0"', 'drake:lower="7" lower="-1.0" drake:acceleration="5"')
+    assert Robot.from_urdf(text).joint('j').lower == -1.0
+    text = replaced('<robot name="small">', '<robot xmlns="http://drake.mit.edu" name="small" '
+                    'xmlns:xsi="http://x" xsi:schemaLocation="http://x y.xsd">')
+    assert Robot.from_urdf(text).name == 'small'
+
+
+@pytest.mark.parametrize('declared', ['', 'xmlns:xacro="http://www.ros.org/wiki/xacro"'])
+def test_xacro_macros_are_refused(declared):
+    text = replaced('<robot name="small">', f'<robot name="small" {declared}><xacro:include '
+                    'filename="a"/>')
+    with pytest.raises(RobotDescriptionError, match='run xacro'):
+        Robot.from_urdf(text)
+    other = replaced('<robot name="small">', '<robot name="small" xmlns:m="http://ros.org/wiki/'
+                     'xacro"><m:property name="a"/>')
+    with pytest.raises(RobotDescriptionError, match='run xacro'):
+        Robot.from_urdf(other)
+    declared_only = replaced('<robot', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"')
+    assert Robot.from_urdf(declared_only).nq == 1
 
 
 def test_broken_texts_are_refused_or_robots():

@@ -1,6 +1,8 @@
 """What touches what, judged by python-fcl on the shapes that URDF and scene name."""
 
+from concurrent.futures import ThreadPoolExecutor
 import pickle
+import sys
 
 from fcl_judge import FclJudge
 from judge import pose, TreeJudge
@@ -67,7 +69,7 @@ def test_as_fcl_among_boxes(name, load):
     for seed in range(3):
         scene = scattered(robot, seed=seed)
         judge = FclJudge(robot).surround(scene)
-        hits = compare(CollisionChecker(robot, scene), judge, 60, seed)
+        hits = compare(CollisionChecker(robot, scene, 'hull'), judge, 60, seed)
         assert 5 < hits <= 60
 
 
@@ -82,7 +84,73 @@ def test_as_fcl_among_all_kinds(name, load):
         T = None if isinstance(shape, HalfSpace) else random_pose(generator)
         scene = scene.add(SceneObject(f'object {i}', [shape], T))
     judge = FclJudge(robot).surround(scene)
-    assert compare(CollisionChecker(robot, scene), judge, 100) > 10
+    assert compare(CollisionChecker(robot, scene, 'hull'), judge, 100) > 10
+
+
+ENDLESS = {
+    'two half-spaces': [HalfSpace([0, 0, 1], -0.1), HalfSpace([1, 0, 0], -0.5)],
+    'one of them tilted': [HalfSpace([0, 0, 1], -0.1), HalfSpace([1, 0, 0.5], -0.4)],
+    'three': [HalfSpace(n, -0.5) for n in np.eye(3)],
+    'two planes': [Plane([0, 0, 1], -0.3), Plane([0, 1, 0], 0.5)],
+    'mixed': [HalfSpace([0, 0, 1], -0.3), Plane([0.2, 1, 0], 0.6), HalfSpace([1, 1, 0], -0.7)]}
+
+
+@pytest.mark.parametrize('boxes', [0, 6])
+@pytest.mark.parametrize('flats', ENDLESS)
+def test_shapes_without_end_are_not_missed(flats, boxes, load):
+    robot = load('ur5')
+    scene = scattered(robot, boxes)
+    for i, shape in enumerate(ENDLESS[flats]):
+        scene = scene.add(SceneObject(f'flat {i}', [shape]))
+    judge = FclJudge(robot).surround(scene)
+    assert 10 < compare(CollisionChecker(robot, scene, 'hull'), judge, 100)
+
+
+@pytest.mark.parametrize('ids', [('0', '1'), ('link', '0'), ('0', 'link')])
+def test_one_pair_with_a_shape_without_end(ids, load):
+    robot = load('ur5')
+    names = {'0': 'flat 0', '1': 'flat 1', 'link': 'forearm_link'}
+    scene = Scene(robot)
+    for i, shape in enumerate(ENDLESS['two half-spaces']):
+        scene = scene.add(SceneObject(f'flat {i}', [shape]))
+    checker, whole = CollisionChecker(robot, scene), 0
+    only = checker.only(*(names[i] for i in ids))
+    generator = np.random.default_rng(5)
+    for _ in range(50):
+        q = robot.random_q(generator)
+        wanted = {names[i] for i in ids}
+        hit = any({c.first, c.second} == wanted for c in checker.in_collision(q))
+        assert only.collides(q) == hit == bool(only.in_collision(q))
+        whole += hit
+    assert (whole > 5) == ('link' in ids)
+
+
+def test_threads_share_a_checker(load):
+    """Each of eight threads gets the answers that one alone gets."""
+    robot, generator = load('ur5'), np.random.default_rng(6)
+    checker = CollisionChecker(robot, scattered(robot).add(
+        SceneObject('floor', [HalfSpace([0, 0, 1], -0.1)])))
+    checkers = checker, checker.only('forearm_link', 'floor')
+    states = [robot.random_q(generator) for _ in range(40)]
+
+    def answers(order):
+        found = {}
+        for i in order:
+            near = [c.distances(states[i]) for c in checkers]
+            found[i] = [(c.collides(states[i]), c.in_collision(states[i])) for c in checkers], [
+                (n.names, n.distance.tobytes(), n.jacobian.tobytes()) for n in near]
+        return found
+
+    alone = answers(range(len(states)))
+    assert 3 < sum(found[0][0][0] for found in alone.values()) < 37
+    orders = [np.random.default_rng(seed).permutation(len(states)).tolist() for seed in range(8)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(found == alone for found in pool.map(answers, orders * 2))
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def _tetrahedron():
@@ -100,14 +168,14 @@ def test_as_fcl_on_all_kinds_of_joints(name, root):
                                       close_to(generator)))
     frames = TreeJudge(robot.urdf, root)
     judge = FclJudge(robot, frames, floating=root != 'fixed').surround(scene)
-    assert compare(CollisionChecker(robot, scene), judge, 100) > 2
+    assert compare(CollisionChecker(robot, scene, 'hull'), judge, 100) > 2
 
 
 @pytest.mark.parametrize('name', SHIPPED)
 def test_hulls_miss_nothing_that_triangles_touch(name, load):
     robot, scene = load(name), scattered(load(name), seed=7)
     raw = FclJudge(robot, raw=True).surround(scene)
-    checker, generator, seen = CollisionChecker(robot, scene), np.random.default_rng(4), 0
+    checker, generator, seen = CollisionChecker(robot, scene, 'hull'), np.random.default_rng(4), 0
     for _ in range(60):
         q = robot.random_q(generator)
         wanted = raw.touching(robot.to_joints(q))
@@ -128,7 +196,7 @@ def test_a_configuration_or_q(load):
 
 def test_an_empty_scene_by_default(load):
     robot = load('panda')
-    checker = CollisionChecker(robot)
+    checker = CollisionChecker(robot, meshes='hull')
     assert dict(checker.scene.objects) == {}
     assert compare(checker, FclJudge(robot).surround(Scene(robot)), 100) > 0
 
@@ -141,7 +209,7 @@ def test_what_is_deep_inside_collides(shape):
     robot = solid('one_joint', shapes={'tip': shape}, xyz=(0, 0, 0))
     generator = np.random.default_rng(0)
     others = [Box([0.3] * 3), Sphere(0.2), Cylinder(0.2, 0.4), Cone(0.2, 0.4),
-              Capsule(0.1, 0.3), Ellipsoid([0.2, 0.3, 0.15]), Mesh(*_bin())]
+              Capsule(0.1, 0.3), Ellipsoid([0.2, 0.3, 0.15]), Mesh(*_bin(), 'hull')]
     for other in others:
         for _ in range(60):
             off = generator.uniform(-1, 1, 3) * 10 ** generator.uniform(-6, -1.5)
@@ -426,7 +494,7 @@ def test_attached_objects_are_held(load):
     scene = scattered(robot, seed=4).attach(tool(), 'panda_hand', ['panda_leftfinger',
                                                                    'panda_rightfinger'])
     judge = FclJudge(robot).surround(scene)
-    assert compare(CollisionChecker(robot, scene), judge, 100) > 10
+    assert compare(CollisionChecker(robot, scene, 'hull'), judge, 100) > 10
 
 
 def test_judges_agree(load):

@@ -149,7 +149,7 @@ def test_convex_shapes(kind, own):
 def test_robots_among_boxes(name, load):
     """Of pairs of convex solids: proven when apart, as fcl when not, each to 1e-6."""
     robot, scene = load(name), scattered(load(name), seed=1)
-    checker = CollisionChecker(robot, scene)
+    checker = CollisionChecker(robot, scene, 'hull')
     judge = FclJudge(robot).surround(scene)
     generator, signs = np.random.default_rng(2), []
     for _ in range(100):

@@ -124,7 +124,7 @@ def test_many_solids_are_no_more_pieces_than_others(count):
 def test_the_hull_of_a_bin_is_known_to_close_it():
     """Volumes and distances by hand: what is between the walls, and half the way across."""
     bin_ = five_boxes(0.01)
-    more = Mesh(bin_.vertices, bin_.faces).overestimate
+    more = Mesh(bin_.vertices, bin_.faces, 'hull').overestimate
     hollow = 0.58 * 0.38 * 0.29
     assert more.share == pytest.approx(hollow / (0.6 * 0.4 * 0.3 - hollow), rel=0.1)
     assert 0.17 < more.distance <= 0.19 + 1e-9
@@ -137,7 +137,7 @@ def test_what_reaches_out_is_measured():
         tips.append(trimesh.creation.icosphere(1, 1e-3))
         tips[-1].apply_translation([0, 0, z])
     both = trimesh.util.concatenate([ball, *tips])
-    hull = Mesh(both.vertices, both.faces)
+    hull = Mesh(both.vertices, both.faces, 'hull')
     cone = np.pi * (1 - 1 / 9) * (3 - 1 / 3) / 3      # from the tip to where it meets the ball
     cap = np.pi * (2 / 3) ** 2 * (3 - 2 / 3) / 3
     assert hull.overestimate.distance == pytest.approx(1.0, rel=0.1)   # midway from the ball
@@ -148,5 +148,5 @@ def test_a_convex_mesh_is_no_larger_than_it_is():
     ball = trimesh.creation.icosphere(2)
     more = Mesh(ball.vertices, ball.faces).overestimate
     assert more.share < 1e-9 and more.distance < 1e-6
-    grown = Mesh(ball.vertices, ball.faces, padding=0.1).overestimate
+    grown = Mesh(ball.vertices, ball.faces, 'hull', padding=0.1).overestimate
     assert 0.09 < grown.distance < 0.15 and 1.08 ** 3 - 1 < grown.share < 1.15 ** 3 - 1

@@ -15,9 +15,8 @@ def bounds_at(checker, q):
     robot = checker.robot
     data = robot.model.createData()
     pin.forwardKinematics(robot.model, data, q)
-    bounds = PairBounds(checker._items, checker._pairs).at(data.oMi.tolist())
-    pairs = [(checker._items[i].name, checker._items[j].name) for i, j in checker._pairs]
-    return pairs, bounds
+    bounds = PairBounds(checker._pairs.items, checker._pairs.pairs).at(data.oMi.tolist())
+    return checker._pairs.names, bounds
 
 
 def least(found, pair):
@@ -27,7 +26,7 @@ def least(found, pair):
 @pytest.mark.parametrize('name', ['panda', 'ur5', 'baxter'])
 def test_never_above_the_distance(name, load):
     robot = load(name)
-    checker = CollisionChecker(robot, scattered(robot, 6, 1))
+    checker = CollisionChecker(robot, scattered(robot, 6, 1), 'hull')
     generator, touching = np.random.default_rng(0), 0
     for _ in range(20):
         q = robot.random_q(generator)

@@ -13,6 +13,8 @@ from ros2_ik.core import Configuration, Robot
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene import (
     AllowedCollisions,
+    check_scene_file,
+    CollisionChecker,
     load_scene,
     save_scene,
     Scene,
@@ -293,11 +295,11 @@ def test_names_that_are_not_there_are_not_saved():
 # -- the shipped ones ---------------------------------------------------------------------
 
 def test_shipped_scenes():
-    assert set(shipped_scenes()) == {'bin', 'shelf', 'table'}
+    assert set(shipped_scenes()) == {'bin', 'floor', 'shelf', 'table'}
     scene = load_scene('table', ROBOT)
     assert scene == load_scene(shipped_scenes()['table'], ROBOT)
     assert len(scene.objects['table'].parts) == 5
-    with pytest.raises(InvalidSceneError, match='shipped: bin, shelf, table'):
+    with pytest.raises(InvalidSceneError, match='shipped: bin, floor, shelf, table'):
         load_scene('tabel', ROBOT)
 
 
@@ -309,6 +311,29 @@ def test_the_gap_of_the_shelf():
                    for part in shelf.objects['shelf'].parts if part.shape.size[2] < 0.1)
     assert np.allclose(spans[:2], [(0.28, 0.3), (0.45, 0.47)], rtol=0, atol=1e-12)
     assert np.allclose(shelf.frame_pose('shelf/gap').translation, [0.75, 0, 0.375])
+
+
+@pytest.mark.parametrize('arm, tip', [('panda', 'panda_hand'), ('ur5', 'tool0')])
+def test_the_floor_bears_an_arm_and_stops_its_hand(arm, tip, load, home_of):
+    robot = load(arm)
+    checker = CollisionChecker(robot, load_scene('floor', robot))
+    assert not checker.in_collision(Configuration(robot, home_of(arm)))
+    generator, below = np.random.default_rng(0), 0
+    for _ in range(300):
+        at = Configuration(robot, robot.random_q(generator))
+        if at.transform(tip)[2, 3] < -0.05:
+            below += 1
+            assert any('floor' in str(contact) for contact in checker.in_collision(at))
+    assert below > 5
+
+
+@pytest.mark.parametrize('text, words', [
+    ('tabel', 'shipped: bin, floor'), ('/nowhere.yaml', 'No such file'),
+    ('[1, 2]\n', 'must have the keys'), ('objects: {\n', 'YAML'), ('object: []', 'object')])
+def test_a_scene_file_is_looked_at_without_a_robot(text, words):
+    with pytest.raises(InvalidSceneError, match=words):
+        check_scene_file(text)
+    check_scene_file('floor')
 
 
 @pytest.mark.parametrize('name', ['bin', 'shelf', 'table'])

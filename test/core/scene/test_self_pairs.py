@@ -2,18 +2,21 @@
 
 from importlib import import_module
 import logging
+import re
 
 import numpy as np
-import pinocchio as pin
+from oracles import PINK
 import pytest
+from solid_judge import SolidJudge
 
-from ros2_ik.core.robot import Robot, shipped_robots
-from ros2_ik.core.scene import cache
+from ros2_ik.core.robot import Configuration, Robot, shipped_robots
+from ros2_ik.core.scene import cache, CollisionChecker, Scene
+from ros2_ik.core.scene.link_contacts import LinkContacts
 from ros2_ik.core.scene.robot_geometry import robot_geometry
 from ros2_ik.core.scene.self_pairs import (
     ADJACENT,
     DISABLED,
-    links_in_contact,
+    NEUTRAL,
     RIGID,
     self_pairs,
     TOUCHING,
@@ -22,7 +25,11 @@ from ros2_ik.core.scene.self_pairs import (
 # hidden by their functions
 geometry_module = import_module('ros2_ik.core.scene.robot_geometry')
 module = import_module('ros2_ik.core.scene.self_pairs')
+# collision_candidates of the scene in which Drake's distances were recorded, obstacles left out
+DRAKE_PAIRS = (('s_hand', 's_link0'), ('s_hand', 's_link3'), ('s_hand', 's_link5'),
+               ('s_link0', 's_link3'), ('s_link0', 's_link5'), ('s_link3', 's_link5'))
 ROBOTS = ('panda', 'ur5', 'xarm7', 'kinova', 'baxter', 'talos')
+LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/><axis'
 BALL = '<collision><geometry><sphere radius="{}"/></geometry></collision>'
 
 
@@ -47,11 +54,10 @@ def chain(radii, kinds=None, srdf=None):
 
 
 def contacts_at_home(name, geometry, pairs, load):
-    robot = load(name)
-    data = robot.model.createData()
-    pin.forwardKinematics(robot.model, data, robot.to_q(shipped_robots()[name].home))
-    touching = links_in_contact(geometry, data, sorted(pairs))
-    return [pair for pair, touch in zip(sorted(pairs), touching, strict=True) if touch]
+    robot, pairs = load(name), sorted(pairs)
+    touching = LinkContacts(robot, geometry, pairs).touching(
+        robot.to_q(shipped_robots()[name].home))
+    return [pair for pair, touch in zip(pairs, touching, strict=True) if touch]
 
 
 @pytest.mark.parametrize('name', ROBOTS)
@@ -77,10 +83,45 @@ def test_srdf_pairs_are_not_checked(name, load):
             assert (first, second) in robot.disabled_pairs
 
 
-def test_only_links_with_geometry_count():
+def test_links_without_geometry_make_nobody_adjacent():
+    """Two moving joints between them: they can touch, whatever is in the middle."""
     pairs = self_pairs(chain([0.1, None, 0.1, None, 0.1]))
-    assert pairs.allowed == {('a', 'c'): ADJACENT, ('c', 'e'): ADJACENT}
-    assert pairs.checked == {('a', 'e')}
+    assert pairs.allowed == {} and pairs.checked == {('a', 'c'), ('c', 'e'), ('a', 'e')}
+
+
+@pytest.mark.parametrize('kinds, adjacent', [
+    (['continuous', 'fixed'], True), (['fixed', 'prismatic'], True), (['revolute', 'fixed'], True),
+    (['continuous', 'revolute'], False), (['floating', 'fixed'], False),
+    (['fixed', 'planar'], False)])
+def test_adjacent_is_one_moving_joint_apart(kinds, adjacent):
+    """What floats can be anywhere; it is not next to where it begins."""
+    text = chain([0.1, None, 0.1], kinds).urdf.replace('<axis', LIMIT)
+    pairs = self_pairs(Robot.from_urdf(text))
+    assert pairs.allowed == ({('a', 'c'): ADJACENT} if adjacent else {})
+
+
+def test_fork_of_two_links():
+    """Over the palm, which has no geometry, fingers are two joints apart."""
+    text = ('<robot name="fork"><link name="palm"/>' + ''.join(
+        f'<link name="{name}">{BALL.format(0.1)}</link><joint name="to_{name}" type="revolute">'
+        f'<parent link="palm"/><child link="{name}"/><origin xyz="{x} 0 0"/><axis xyz="0 0 1"/>'
+        '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
+        for name, x in (('left', 1), ('right', -1))) + '</robot>')
+    assert self_pairs(Robot.from_urdf(text)).checked == {('left', 'right')}
+
+
+def test_pairs_are_those_of_drake():
+    """Of the links of the Panda with bodies in the oracle scene; the obstacles are the base's."""
+    text = PINK['urdf']['panda']
+    links = {'panda_link0': 's_link0', 'panda_link3': 's_link3', 'panda_link5': 's_link5',
+             'panda_hand': 's_hand'}
+    for link in links:
+        text = re.sub(f'<link name="{link}"( ?/>|>)', lambda found, link=link: (
+            f'<link name="{link}">{BALL.format(0.05)}' + ('</link>' if '/' in found[1] else '')),
+            text, count=1)
+    pairs = self_pairs(Robot.from_urdf(text))
+    ours = {frozenset((links[a], links[b])) for a, b in pairs.checked}
+    assert ours == set(map(frozenset, DRAKE_PAIRS)) and pairs.allowed == {}
 
 
 def test_rigid_links_are_never_checked():
@@ -106,10 +147,98 @@ def test_an_srdf_that_disables_pairs_is_believed():
     assert ('a', 'c') in pairs.checked and ('a', 'b') in pairs.checked
 
 
+def fingers(gap, lower=0.0, srdf=None):
+    """Make two balls of 5 cm on slides that close up to a gap [m], negative for an overlap."""
+    def side(name, sign):
+        return (f'<link name="{name}">{BALL.format(0.05)}</link><joint name="{name}_slide" '
+                f'type="prismatic"><parent link="palm"/><child link="{name}"/>'
+                f'<origin xyz="{sign * (0.05 + gap / 2)} 0 0"/><axis xyz="{sign} 0 0"/>'
+                f'<limit lower="{lower}" upper="0.04" effort="1" velocity="1"/></joint>')
+    return Robot.from_urdf(f'<robot name="gripper"><link name="palm"/>{side("left", -1)}'
+                           f'{side("right", 1)}</robot>', srdf=srdf)
+
+
+def test_fingers_that_just_touch_when_closed_are_left_out(caplog):
+    with caplog.at_level(logging.WARNING, 'ros2_ik'):
+        pairs = self_pairs(fingers(-4e-5))
+    assert pairs.allowed == pairs.guessed == {('left', 'right'): NEUTRAL}
+    line, = caplog.records       # one line
+    for word in ('gripper', 'no SRDF', 'not checked', 'neutral', 'left - right'):
+        assert word in line.getMessage()
+
+
+def test_the_guess_can_be_switched_off(caplog):
+    with caplog.at_level(logging.WARNING, 'ros2_ik'):
+        pairs = self_pairs(fingers(-4e-5), guess=False)
+    assert pairs.checked == {('left', 'right')} and not caplog.records
+    for guess in (True, False):
+        robot = fingers(-4e-5)
+        scene = Scene(robot, guess_pairs=guess)
+        for one in (scene, scene.clear(), Scene(robot, not guess).with_guess_pairs(guess)):
+            assert CollisionChecker(robot, one).collides(robot.neutral) is not guess
+            assert one.guess_pairs is guess
+
+
+def test_what_is_deep_in_neutral_is_checked_and_told(caplog):
+    """It may be the posture: then to leave it out would be to allow a real contact."""
+    with caplog.at_level(logging.WARNING, 'ros2_ik'):
+        pairs = self_pairs(fingers(-5e-3))
+    assert pairs.checked == {('left', 'right')} and not pairs.guessed
+    assert pairs.doubtful == {('left', 'right'): pytest.approx(5e-3, abs=1e-5)}
+    line, = caplog.records
+    for word in ('checked, though', 'left - right (5.0 mm)', 'SRDF'):
+        assert word in line.getMessage()
+
+
+def test_what_touches_just_in_neutral_but_goes_deeper_is_checked():
+    """As arms do that hang beside the hips."""
+    pairs = self_pairs(fingers(-4e-5, lower=-0.02))
+    assert pairs.checked == {('left', 'right')} and not pairs.guessed
+
+
+def test_an_srdf_that_disables_others_leaves_nothing_to_guess():
+    srdf = ('<robot name="gripper"><disable_collisions link1="palm" link2="left" reason="Never"/>'
+            '</robot>')
+    pairs = self_pairs(fingers(-4e-5, srdf=srdf))
+    assert pairs.checked == {('left', 'right')} and not pairs.guessed and not pairs.doubtful
+
+
+@pytest.mark.parametrize('name, guessed', [
+    ('panda', {('panda_leftfinger', 'panda_rightfinger')}), ('ur5', set()), ('xarm7', set())])
+def test_shipped_robots_without_their_srdf(name, guessed, load):
+    """All that may be left out is what the robot's own SRDF disables, too."""
+    shipped = load(name)
+    robot = Robot.from_urdf(shipped.urdf, shipped.package_dirs)
+    pairs = self_pairs(robot)
+    assert set(pairs.guessed) == guessed <= shipped.disabled_pairs
+    assert not {pair for pair, reason in pairs.allowed.items()
+                if reason == ADJACENT} - shipped.disabled_pairs
+
+
+def test_without_an_srdf_only_meshes_that_meet_are_told(load):
+    """
+    Contacts of a UR5 without its SRDF are ones of its meshes, by fcl and trimesh.
+
+    The hull of a mesh can be larger; with `exact` there is no such excuse. 23 of 100 states touch
+    with the SRDF, which also disables pairs whose meshes do meet.
+    """
+    shipped = load('ur5')
+    robot = Robot.from_urdf(shipped.urdf, shipped.package_dirs)
+    checker, judge = CollisionChecker(robot, meshes='exact'), SolidJudge(robot).surround(
+        Scene(robot))
+    generator, flagged = np.random.default_rng(0), 0
+    for _ in range(100):
+        at = Configuration(robot, robot.random_q(generator))
+        touching = {frozenset((c.first, c.second)) for c in checker.in_collision(at)}
+        assert touching <= judge.touching(at.joints)
+        flagged += bool(touching)
+    assert flagged <= 35       # 56 of 100 with hulls
+
+
 def test_samples_are_drawn_once_and_kept(monkeypatch):
     robot, calls = chain([0.5, 0.1, 1.6, 0.1]), []
-    shares = module._contact_shares
-    monkeypatch.setattr(module, '_contact_shares', lambda *a: (calls.append(a), shares(*a))[1])
+    measure = module._measure
+    monkeypatch.setattr(module, '_measure', lambda *a: (calls.append(a), measure(*a))[1])
     first = self_pairs(robot)
     assert self_pairs(robot) is first
     module._known.clear()
@@ -123,12 +252,14 @@ def test_samples_are_drawn_once_and_kept(monkeypatch):
 
 def test_contacts_are_between_bodies_in_place():
     robot = chain([0.3, 0.1, 0.3])
-    data, geometry = robot.model.createData(), robot_geometry(robot)
+    contacts = LinkContacts(robot, robot_geometry(robot), [('a', 'c')])
     for angle, touch in ((0.0, False), (np.pi, True), (np.pi - 0.5, True), (np.pi - 0.7, False)):
-        pin.forwardKinematics(robot.model, data, np.array([angle, 0.4]))
-        assert links_in_contact(geometry, data, [('a', 'c')]).tolist() == [touch]   # 2 cos(x/2)
+        q = np.array([angle, 0.4])
+        assert contacts.touching(q).tolist() == [touch]   # 2 cos(x/2)
+        depth, = contacts.depths(q, np.array([True]))
+        assert depth == pytest.approx(0.6 - 2 * abs(np.cos(angle / 2)), abs=1e-5)
 
 
 def test_a_robot_without_geometry_has_no_pairs():
     pairs = self_pairs(chain([None, None]))
-    assert pairs.checked == frozenset() and pairs.allowed == {}
+    assert pairs.checked == frozenset() and pairs.allowed == {} and pairs.report() == ''

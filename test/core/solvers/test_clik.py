@@ -112,7 +112,7 @@ def test_without_clamping_answers_outside_the_limits_are_refused(load):
     for _ in range(20):
         T = Configuration(robot, robot.random_q(generator)).transform('panda_link8')
         solution = solve_pose(robot, 'panda_link8', T, home, solver='clik', timeout=1.0,
-                              clamp_limits=False, allow_restarts=False)
+                              clamp_limits=False, allow_restarts=False, collisions=False)
         if solution.success:
             assert (robot.lower <= solution.q).all() and (solution.q <= robot.upper).all()
         elif solution.exit_flag is ExitFlag.CONVERGED:

@@ -2,11 +2,11 @@
 
 from itertools import islice
 
-from fcl_judge import FclJudge
 from judge import claims, pose, TreeJudge
 import numpy as np
 import pytest
 from scenes import pair, pairs, random_pose, scattered, solid, tool
+from solid_judge import SolidJudge
 
 from ros2_ik.core import (
     Budget,
@@ -54,9 +54,8 @@ def test_claims_are_free_and_most_are_found(name, load, judge_of):
     generator = np.random.default_rng(0)
     for seed in range(5):
         scene = scattered(robot, seed=seed, most=0.2, lower=(0.3, -0.9, 0))
-        judge = FclJudge(robot).surround(scene)
+        judge = SolidJudge(robot).surround(scene)
         checker = CollisionChecker(robot, scene)
-        raw = FclJudge(robot, raw=True).surround(scene)
         for _ in range(20):
             joints, T = free_case(checker, judge, tip, generator)
             at_rest = {name: value for name, value in joints.items()
@@ -68,19 +67,19 @@ def test_claims_are_free_and_most_are_found(name, load, judge_of):
             if solution.success:
                 found += 1
                 assert judge.touching(solution.joints) == set() and solution.contacts == ()
-                assert raw.touching(solution.joints) == set()
             else:
                 assert solution.status in (Status.GOAL_IN_COLLISION, Status.NO_IK_SOLUTION,
                                            Status.TIMED_OUT)
     assert found >= 90
 
 
-def test_without_a_scene_nothing_is_checked(load):
+def test_collisions_switched_off_are_found(load):
     robot, generator = load('panda'), np.random.default_rng(0)
     checker, touching = CollisionChecker(robot), 0
     for _ in range(60):
         T = Configuration(robot, robot.random_q(generator)).transform('panda_hand')
-        solution = solve_pose(robot, 'panda_hand', T, robot.random_q(generator), random_state=0)
+        solution = solve_pose(robot, 'panda_hand', T, robot.random_q(generator), random_state=0,
+                              collisions=False)
         touching += solution.success and checker.collides(solution.q)
     assert touching > 0
 
@@ -88,7 +87,7 @@ def test_without_a_scene_nothing_is_checked(load):
 @pytest.mark.parametrize('select', ['nearest', 'manipulability', 'cost'])
 def test_all_alternatives_are_free(select, load, judge_of):
     robot, scene = load('ur5'), scattered(load('ur5'), seed=3)
-    judge, generator = FclJudge(robot).surround(scene), np.random.default_rng(1)
+    judge, generator = SolidJudge(robot).surround(scene), np.random.default_rng(1)
     checker, several = CollisionChecker(robot, scene), 0
     for _ in range(5):
         _, T = free_case(checker, judge, 'tool0', generator)
@@ -106,7 +105,7 @@ def test_all_alternatives_are_free(select, load, judge_of):
 
 def test_with_constraints_and_costs(load):
     robot, scene = load('panda'), scattered(load('panda'), seed=1)
-    judge, generator = FclJudge(robot).surround(scene), np.random.default_rng(2)
+    judge, generator = SolidJudge(robot).surround(scene), np.random.default_rng(2)
     checker, found = CollisionChecker(robot, scene), 0
     for _ in range(15):
         joints, T = free_case(checker, judge, 'panda_hand', generator)
@@ -138,7 +137,7 @@ def test_on_all_kinds_of_joints(name, root, tip):
         scene = scene.add(SceneObject(f'box {i}', [Box(generator.uniform(0.05, 0.2, 3))],
                                       random_pose(generator, -0.6, 0.6)))
     frames = TreeJudge(robot.urdf, root)
-    judge, found = FclJudge(robot, frames, floating=root != 'fixed').surround(scene), 0
+    judge, found = SolidJudge(robot, frames, root != 'fixed').surround(scene), 0
     checker, cases = CollisionChecker(robot, scene), 0
     free = (q for q in (robot.random_q(generator) for _ in range(2000)) if not checker.collides(q))
     for q in islice(free, 15):
@@ -264,9 +263,9 @@ def test_a_held_tool_beside_the_table(load, judge_of):
     robot, generator = load('panda'), np.random.default_rng(0)
     fingers = ['panda_leftfinger', 'panda_rightfinger']
     scene = Scene(robot).add(table(0.3)).attach(tool(0.35), 'panda_hand', fingers)
-    judge, checker = FclJudge(robot).surround(scene), CollisionChecker(
+    judge, checker = SolidJudge(robot).surround(scene), CollisionChecker(
         robot, scene)
-    without, found = FclJudge(robot).surround(Scene(robot).add(table(0.3))), 0
+    without, found = SolidJudge(robot).surround(Scene(robot).add(table(0.3))), 0
     for _ in range(25):
         joints, T = free_case(checker, judge, 'panda_hand', generator)
         solution = solve_pose(robot, 'panda_hand', T, robot.random_q(generator), timeout=0.2,

@@ -7,6 +7,15 @@ from scipy.optimize import minimize
 from ros2_ik.core.solvers.quadratic_program import QuadraticProgram
 
 
+@pytest.fixture(autouse=True, params=['daqp', 'own'])
+def method(request, monkeypatch):
+    """Solve by daqp and by the method that is used without it."""
+    if request.param == 'own':
+        monkeypatch.setattr('ros2_ik.core.solvers.quadratic_program.daqp', None)
+    else:
+        pytest.importorskip('daqp')
+
+
 def random_program(generator, n, m):
     """Give H, g, A, lower, upper of a convex program."""
     root = generator.normal(size=(n, n))

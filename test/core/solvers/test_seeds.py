@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from small_robots import joint, SMALL, TWO_ARMS, urdf, X, Z
 
-from ros2_ik.core import Configuration, Robot, solve_pose
+from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, solve_pose
+from ros2_ik.core.solvers.restarts import chosen_turns
 
 ARM_JUDGE = TreeJudge(TWO_ARMS)
 
@@ -19,13 +20,13 @@ def test_group_and_locked_joints_stay_exactly(load, judge_of):
         goal = {**start, **{n: robot.to_joints(robot.random_q(generator))[n] for n in arm}}
         T = judge.transform(goal, 'left_gripper')
         solution = solve_pose(robot, 'left_gripper', T, start, group='left_arm', timeout=1.0,
-                              random_state=0)
+                              random_state=0, collisions=False)
         others = [name for name in robot.joint_names if name not in arm]
         check(judge, solution, [('left_gripper', T)], start, others)
         goal['left_e0'] = start['left_e0']
         T = judge.transform(goal, 'left_gripper')
         solution = solve_pose(robot, 'left_gripper', T, start, group='left_arm', timeout=1.0,
-                              locked=['left_e0'], random_state=0)
+                              locked=['left_e0'], random_state=0, collisions=False)
         check(judge, solution, [('left_gripper', T)], start, [*others, 'left_e0'])
 
 
@@ -56,7 +57,7 @@ def test_a_seed_that_is_the_answer_is_the_answer(load, judge_of):
     for _ in range(5):
         q = robot.random_q(generator)
         T = Configuration(robot, q).transform('panda_hand_tcp')
-        solution = solve_pose(robot, 'panda_hand_tcp', T, q)
+        solution = solve_pose(robot, 'panda_hand_tcp', T, q, collisions=False)
         assert solution.success and solution.iterations == 0
         np.testing.assert_array_equal(solution.q, q)
 
@@ -71,6 +72,19 @@ def test_answers_are_on_the_turn_nearest_the_seed(turns, offset, start):
         {'table': seed_table + offset}, 'arm'))])
     assert abs(solution.joints['table'] - seed_table) <= np.pi + 1e-3
     assert solution.joints['table'] == pytest.approx(seed_table + offset, abs=1e-3)
+
+
+@pytest.mark.parametrize('sign', [1, -1])
+def test_a_turn_ends_within_the_limits_to_the_last_bit(sign):
+    """From within a hair of one limit, with a seed at the other one, a full turn away."""
+    robot = Robot.from_urdf(urdf(joint('j', 'revolute', 'base', 'tip', axis=Z,
+                                       limits=(-np.pi, np.pi))))
+    problem = IKProblem(robot, PoseTarget('tip', np.eye(4)))
+    seed, start = np.array([sign * np.pi]), np.array([-sign * np.pi])
+    for _ in range(12):
+        kept = chosen_turns(problem, start, seed)
+        assert abs(kept[0]) <= np.pi
+        start = np.nextafter(start, 0.0)
 
 
 TURNING_TEXT = urdf(joint('table', 'continuous', 'base', 'arm', xyz=(0, 0, 1), axis=(0, 0.6, 0.8)))
@@ -89,7 +103,8 @@ def test_turns_of_wide_revolute_joints_end_at_their_limits(load, judge_of):
     for _ in range(40):
         seed = robot.random_q(generator)
         _, T = random_pose(robot, judge, 'tool0', generator)
-        solution = solve_pose(robot, 'tool0', T, seed, timeout=1.0, random_state=0)
+        solution = solve_pose(robot, 'tool0', T, seed, timeout=1.0, random_state=0,
+                              collisions=False)
         check(judge, solution, [('tool0', T)])
         for way in (-2 * np.pi, 2 * np.pi):
             for i in range(6):
@@ -111,7 +126,7 @@ def test_answers_of_kinova_are_on_the_nearest_turn(load, judge_of):
         seed = robot.random_q(generator)
         seed[continuous] += 2 * np.pi * generator.integers(-5, 5, len(continuous))
         _, T = random_pose(robot, judge, tip, generator)
-        solution = solve_pose(robot, tip, T, seed, timeout=1.0, random_state=0)
+        solution = solve_pose(robot, tip, T, seed, timeout=1.0, random_state=0, collisions=False)
         check(judge, solution, [(tip, T)])
         assert np.abs(solution.q - seed)[continuous].max() <= np.pi + 1e-9
 

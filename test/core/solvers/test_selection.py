@@ -70,7 +70,7 @@ def test_nearest_is_the_nearest_of_all_that_were_found(robot):
         assert distances == sorted(distances)
         one, first = solve(asked, select='nearest', **enough), solve(asked, **enough)
         assert one.alternatives == () and list(one.q) == list(solution.q)
-        assert list(first.q) in [list(s.q) for s in (solution, *solution.alternatives)]
+        assert distances[0] <= np.linalg.norm(first.q - seed_q)
 
 
 def test_nearest_of_two_elbows(small):

@@ -138,7 +138,8 @@ def test_each_kind_alone(robot_of, kind, name, width):
         wanted = value(robot.to_joints(robot.random_q(generator)))
         low, high = wanted - width * generator.random(2)[0], wanted + width * generator.random()
         asked = IKProblem(robot, start=robot.random_q(generator),
-                          constraints=[Constraint(make(frame, relative), low, high)])
+                          constraints=[Constraint(make(frame, relative), low, high)],
+                          collisions=False)
         solution = solve(asked, timeout=10.0, random_state=0)
         within(robot, judge, solution)
         assert solution.solver == 'sqp'
@@ -177,7 +178,7 @@ def test_exact_where_there_is_no_gradient(robot_of, make, name):
         T = judge.transform(robot.to_joints(robot.random_q(generator)), frame, relative)
         function, bound, formula = make(frame, relative, T)
         asked = IKProblem(robot, start=robot.random_q(generator),
-                          constraints=[Constraint(function, bound, bound)])
+                          constraints=[Constraint(function, bound, bound)], collisions=False)
         solution = solve(asked, timeout=10.0, random_state=0)
         within(robot, judge, solution)
         found = formula(judge.transform(solution.joints, frame, relative))
@@ -195,7 +196,8 @@ def test_center_of_mass(load, small, name):
     center = judge.center_of_mass(robot.to_joints(robot.random_q(generator)))
     for half in (0.0, 0.03):
         asked = IKProblem(robot, start=robot.random_q(generator),
-                          constraints=[Constraint(CenterOfMass(), center - half, center + half)])
+                          constraints=[Constraint(CenterOfMass(), center - half, center + half)],
+                          collisions=False)
         solution = solve(asked, timeout=10.0, random_state=0)
         within(robot, judge, solution)
         found = judge.center_of_mass(solution.joints)
@@ -313,7 +315,7 @@ def test_locked_joints_stay_exactly(robot_of, name):
                          constraints=[box(frame, [0, 0, 0], 1, relative)]).locked(free)
         T = judge.transform(robot.to_joints(goal), frame, relative)
         asked = IKProblem(robot, start=start, locked=locked,
-                          constraints=[box(frame, T[:3, 3], 0.01, relative)])
+                          constraints=[box(frame, T[:3, 3], 0.01, relative)], collisions=False)
         solution = solve(asked, timeout=10.0, random_state=0)
         within(robot, judge, solution)
         at_start = robot.to_joints(start)
@@ -327,7 +329,8 @@ def test_a_start_outside_the_limits(load, judge_of):
     for _ in range(5):
         start = robot.random_q(generator) * 3 + 1
         T = judge.transform(robot.to_joints(robot.random_q(generator)), 'panda_hand')
-        asked = IKProblem(robot, start=start, constraints=[box('panda_hand', T[:3, 3], 1e-3)])
+        asked = IKProblem(robot, start=start, constraints=[box('panda_hand', T[:3, 3], 1e-3)],
+                          collisions=False)
         solution = solve(asked, timeout=10.0, random_state=0)
         assert solution.success
         moving = {f'panda_joint{i}' for i in range(1, 8)}
@@ -394,7 +397,7 @@ def test_targets_constraints_and_costs_together(robot_of, name):
             robot, [PoseTarget(frame, T, relative, weights)], start=robot.random_q(generator),
             constraints=[Constraint(AngleBetweenVectors(frame, A, axis, relative), 0, 0.4),
                          Constraint(JointPositions(middle, reference), -0.6, 0.6)],
-            costs=[LeastSquares(JointPositions(middle, reference), 0, 0.1)])
+            costs=[LeastSquares(JointPositions(middle, reference), 0, 0.1)], collisions=False)
         solution = solve(asked, timeout=10.0, random_state=0)
         within(robot, judge, solution)
         claims(judge, solution, [(frame, T, relative, weights)])

@@ -10,8 +10,8 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene.convex_pieces import convex_pieces
-from ros2_ik.core.scene.meshes import cached_hull, Hull, read_triangles, triangle_tree
+from ros2_ik.core.scene.convex_pieces import convex_pieces, pieces_are_known
+from ros2_ik.core.scene.meshes import cached_hull, Hull, read_triangles
 from ros2_ik.core.scene.overestimate import Overestimate, overestimate
 from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
 from ros2_ik.core.scene.shapes.shape import (
@@ -21,8 +21,10 @@ from ros2_ik.core.scene.shapes.shape import (
     points_of,
     register_shape,
 )
+from ros2_ik.core.scene.triangle_solid import TriangleSolid
 
-DETAILS = ('hull', 'pieces', 'exact')
+DETAILS = ('exact', 'hull', 'pieces')
+QUICK = 500     # triangles whose convex parts are cut where they are first asked for
 MANY_TRIANGLES = 500_000
 
 
@@ -32,15 +34,17 @@ class Mesh(HulledShape):
     """
     A mesh of `vertices` (n, 3) and `triangles` (m, 3), indices of its vertices.
 
-    `detail` says what stands for it: 'hull', its convex hull (it closes bins and holes);
-    'pieces', convex pieces that together contain it and what it encloses, a few percent larger;
-    'exact', the triangles themselves: these are hollow, so nothing inside is seen, and depths
-    and distances to them can have the wrong sign. Hulls and pieces are kept on disk.
+    `detail` says what stands for it. 'exact': whether something touches is decided by the
+    triangles and what is inside of them, distances and depths are those of convex parts; of an
+    open mesh, which has no inside, what is in its parts touches. 'hull': its convex hull (it
+    closes bins and holes). 'pieces': convex parts that together contain it and what it encloses.
+    A padded mesh is never exact. Hulls and parts are kept on disk; until the parts of a mesh of
+    more than 500 triangles are made (`make_parts`), distances are those of its hull.
     """
 
     vertices: Array
     triangles: Indices
-    detail: str = 'hull'
+    detail: str = 'exact'
     padding: float = 0.0
 
     def __post_init__(self) -> None:
@@ -50,11 +54,9 @@ class Mesh(HulledShape):
         if self.detail not in DETAILS:
             raise InvalidSceneError(f'the detail of a mesh is {self.detail!r}; '
                                     f'valid: {", ".join(DETAILS)}')
-        if self.detail == 'exact' and self.padding:
-            raise InvalidSceneError('an exact mesh cannot be padded; use its hull or pieces')
 
     @classmethod
-    def from_file(cls, path: str | Path, scale: Any = 1.0, detail: str = 'hull') -> 'Mesh':
+    def from_file(cls, path: str | Path, scale: Any = 1.0, detail: str = 'exact') -> 'Mesh':
         """
         Read an stl, obj or dae file; `scale` is a factor or one along each axis.
 
@@ -82,8 +84,10 @@ class Mesh(HulledShape):
 
     @property
     def represented_by(self) -> str:
-        """The detail in use: that wanted, or 'hull' for a mesh of too many triangles."""
-        return 'hull' if len(self.triangles) > MANY_TRIANGLES else self.detail
+        """The detail in use: 'hull' of too many triangles, 'pieces' of an exact one padded."""
+        if len(self.triangles) > MANY_TRIANGLES:
+            return 'hull'
+        return 'pieces' if self.detail == 'exact' and self.padding else self.detail
 
     @cached_property
     def hulls(self) -> tuple[Hull, ...]:
@@ -98,24 +102,49 @@ class Mesh(HulledShape):
         used[self.triangles] = True
         return cached_hull(self.vertices[used], self.padding)
 
-    @cached_property
-    def overestimate(self) -> Overestimate | None:
-        """How much larger than the mesh is what stands for it; None for an exact mesh."""
-        if self.represented_by == 'exact':
-            return None
-        return overestimate(self.hulls, self.vertices, self.triangles)
+    @property
+    def overestimate(self) -> Overestimate:
+        """How much larger than the mesh is what stands for it, for an exact mesh in distances."""
+        return overestimate(self.distance_hulls(), self.vertices, self.triangles)
+
+    def distance_hulls(self) -> tuple[Hull, ...]:
+        """Return the convex solids for distances: parts, for an exact mesh its hull until then."""
+        if self.represented_by == 'exact' and self.has_parts:
+            return tuple(convex_pieces(self.vertices, self.triangles))
+        return self.hulls
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether its convex parts were made, or are made in no time."""
+        return (len(self.triangles) <= QUICK
+                or pieces_are_known(self.vertices, self.triangles, self.padding))
+
+    def make_parts(self) -> None:
+        """Make the convex parts and keep them on disk; takes seconds, or minutes."""
+        if self.represented_by != 'hull':
+            convex_pieces(self.vertices, self.triangles, self.padding)
 
     @cached_property
     def geometry(self) -> Any:
         """Triangles (exact) or the convex hull; `parts` gives the pieces."""
         if self.represented_by == 'exact':
-            return bounded(triangle_tree(self.vertices, self.triangles))
+            return self._solid.tree
         if self.represented_by == 'hull':
             return self._parts[0]
         return bounded(self._hull.geometry())
 
     def parts(self) -> tuple[Any, ...]:
         return (self.geometry,) if self.represented_by == 'exact' else self._parts
+
+    def checked_parts(self) -> tuple[tuple[Any, TriangleSolid | None], ...]:
+        if self.represented_by == 'exact':
+            return ((self._parts[0], self._solid),)
+        return super().checked_parts()
+
+    @cached_property
+    def _solid(self) -> TriangleSolid:
+        return TriangleSolid(self.vertices, self.triangles, self.distance_hulls,
+                             lambda: self.has_parts)
 
     def padded(self, padding: float) -> 'Mesh':
         return replace(self, padding=self.padding + checked_padding(padding))

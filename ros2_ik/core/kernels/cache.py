@@ -1,0 +1,116 @@
+"""Where numba keeps what it has compiled, and whether all of it is there."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, ExitStack, suppress
+import fcntl
+import hashlib
+from importlib.metadata import PackageNotFoundError, version
+import json
+import os
+from pathlib import Path
+import sys
+import tempfile
+
+ROOM = 16 << 20   # free bytes that a folder must have; the compiled loops take 4.3 MB
+SOURCES = Path(__file__).parent
+
+
+def choose_folder() -> Path:
+    """
+    Name a folder of this version of the sources that can be written to, and give it.
+
+    numba keeps its cache beside the source by default, raises where that is read-only, and does
+    not see that a function changed which another file's calls. Raises OSError without any folder.
+    """
+    named = os.environ.get('NUMBA_CACHE_DIR')
+    os.environ['NUMBA_CACHE_DIR'] = str(_usable([Path(named)] if named else _own_folders()))
+    return Path(os.environ['NUMBA_CACHE_DIR'])
+
+
+def _usable(folders: Iterable[Path]) -> Path:
+    """Give the first that can be written to; raises OSError."""
+    refused = []
+    for folder in folders:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _check(folder)
+            return folder
+        except OSError as error:
+            refused.append(f'{folder}: {error.strerror or error}')
+    raise OSError('no folder for compiled code; set NUMBA_CACHE_DIR to one with '
+                  f'{ROOM >> 20} MB to write to ({"; ".join(refused)})')
+
+
+def _own_folders() -> Iterator[Path]:
+    sources = b''.join(path.read_bytes() for path in sorted(SOURCES.glob('*.py')))
+    name = f'numba-{hashlib.sha256(sources).hexdigest()[:12]}'
+    return (home / name for home in _homes())
+
+
+def _homes() -> Iterator[Path]:
+    try:
+        yield Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'ros2_ik'
+    except RuntimeError:   # no home
+        pass
+    temporary = Path(tempfile.gettempdir()) / f'ros2_ik-{os.getuid()}'
+    temporary.mkdir(mode=0o700, exist_ok=True)
+    about = temporary.lstat()   # code is run from there: nobody else may write to it
+    if about.st_uid == os.getuid() and not about.st_mode & 0o022 and not temporary.is_symlink():
+        yield temporary
+
+
+def _check(folder: Path) -> None:
+    """Raise OSError unless a folder is filled, or can be."""
+    if not any(folder.glob('complete-*')):
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(ROOM))
+            file.flush()
+
+
+def is_complete() -> bool:
+    """Whether to load all is a matter of half a second, not of compiling it."""
+    try:
+        known = json.loads(_list_of_files().read_text())
+        return bool(known) and known == _files()
+    except (OSError, ValueError, ImportError):
+        return False
+
+
+def set_complete() -> None:
+    """Write down that all is there."""
+    path = _list_of_files()
+    with tempfile.NamedTemporaryFile('w', dir=path.parent, delete=False) as file:
+        json.dump(_files(), file)
+    os.replace(file.name, path)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Keep other processes from filling the cache meanwhile."""
+    with ExitStack() as stack:
+        with suppress(OSError):   # a file system without locks: then both do it
+            file = stack.enter_context(open(choose_folder() / 'lock', 'w'))
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _files() -> dict[str, int]:
+    folder = choose_folder()
+    return {str(path.relative_to(folder)): path.stat().st_size
+            for path in folder.glob(f'{SOURCES.name}_*/*.nb[ci]')}
+
+
+def _list_of_files() -> Path:
+    """Give the file that belongs to what numba looks at: sources, versions, processor."""
+    from llvmlite import binding
+    folder = choose_folder()
+    sources = [(str(path), path.stat().st_mtime, path.stat().st_size)
+               for path in sorted(SOURCES.glob('*.py'))]
+    settings = sorted(item for item in os.environ.items() if item[0].startswith('NUMBA_'))
+    try:
+        processor = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+        used = sys.version, version('numba'), version('llvmlite'), processor, settings, sources
+    except (PackageNotFoundError, RuntimeError) as error:
+        raise ImportError(str(error)) from None
+    key = hashlib.sha256(repr(used).encode()).hexdigest()[:12]
+    return folder / f'complete-{key}'

@@ -1,0 +1,101 @@
+"""Braking by one cubic polynomial, also for who begins it in a state that is not quite known."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.motion.motion import Motion, MotionState, together
+from ros2_ik.core.motion.motion_limits import MotionLimits
+from ros2_ik.core.motion.timing import check_count, start_of
+
+FINER = 1.01      # from one duration that is tried to the next,
+LONGEST = 10.0    # up to this one [s]
+SAME = 1e-9       # of the largest values, by which rounding exceeds them
+STANDS = 1e-6     # a slower joint has no direction [rad/s, m/s]
+
+
+def even_braking_motion(joints: Sequence[str], position: Any, velocity: Any,
+                        limits: MotionLimits, others: Sequence[MotionState] = (),
+                        bounds: tuple[Any, Any] | None = None) -> Motion:
+    """
+    Make the way to rest from positions (n,) and velocities (n,) with constant decelerations.
+
+    The jerk is not limited. All joints come to rest at once, on a straight way, unless one would
+    leave its `bounds`, the lower and upper position limits (n,): that one rests on the bound,
+    earlier.
+
+    `others` are further states in which it may be begun. Who goes from any of them by a cubic
+    polynomial to the end, to be at rest there, stays within accelerations and velocities, and
+    does not turn back. The fastest of the states says how far it goes; its decelerations are
+    constant when it is the only one.
+
+    Raises InvalidStateError for NaN.
+    """
+    names = tuple(joints)
+    start, speed = start_of(names, position, velocity)
+    check_count(limits, len(names))
+    states = [(start, speed), *(start_of(names, state.position, state.velocity)
+                                for state in others)]
+    at, fast = (np.array(rows) for rows in zip(*states, strict=True))
+    going = fast[int(np.argmax(np.linalg.norm(fast, axis=1)))]
+    duration = _duration(at, fast, going, limits)
+    ends, times = start + going * duration / 2, np.full(len(names), duration)
+    if bounds is not None:
+        ends, times = _inside(start, speed, ends, times, bounds)
+    return together([_cubic(name, *values) for name, *values in zip(
+        names, start.tolist(), speed.tolist(), ends.tolist(), times.tolist(), strict=True)])
+
+
+def _duration(at: Array, fast: Array, going: Array, limits: MotionLimits) -> float:
+    """Return the shortest duration that is good for all states (k, n), `at` and `fast` [s]."""
+    least = float((np.abs(going) / limits.acceleration).max(initial=0.0))
+    if not least:
+        return 0.0
+    tried = np.geomspace(least, max(LONGEST, least), 2 + int(
+        np.log(max(LONGEST / least, 1.0)) / np.log(FINER)))
+    good = _good(at, fast, going, limits, tried[:, None, None])
+    return float(tried[int(np.argmax(good))] if good.any() else tried[-1])
+
+
+def _good(at: Array, fast: Array, going: Array, limits: MotionLimits, duration: Array) -> Array:
+    """Say with which durations (m, 1, 1) all states go to the end within what is allowed."""
+    way = at[0] + going * duration / 2 - at
+    first = (6 * way / duration - 4 * fast) / duration       # the accelerations at both ends
+    last = (2 * fast - 6 * way / duration) / duration
+    most = limits.acceleration * (1 + SAME)
+    good = (np.abs(first) <= most) & (np.abs(last) <= most)
+    speeding = first * last < 0
+    change = np.where(speeding, first - last, 1.0)
+    peak = np.where(speeding, fast + first**2 * duration / (2 * change), fast)
+    good &= np.abs(peak) <= np.maximum(limits.velocity, np.abs(fast).max(axis=0)) * (1 + SAME)
+    moving = np.where(np.abs(fast) > STANDS, np.sign(fast), 0.0)
+    one_way = (moving.min(axis=0) >= 0) | (moving.max(axis=0) <= 0)
+    good &= ~(one_way & (last * moving > SAME * limits.acceleration))
+    return np.asarray(good.all(axis=(1, 2)))
+
+
+def _inside(start: Array, speed: Array, ends: Array, times: Array,
+            bounds: tuple[Any, Any]) -> tuple[Array, Array]:
+    """
+    Have joints rest on the bounds that they would leave: ends (n,) and their times (n,).
+
+    A motion that stays inside can brake so, since it has to do so itself.
+    """
+    kept = np.clip(ends, np.minimum(bounds[0], start), np.maximum(bounds[1], start))
+    short = (kept != ends) & (np.abs(speed) > STANDS)
+    own = np.divide(2 * (kept - start), speed, out=times.copy(), where=short)
+    return kept, np.where(short, np.minimum(np.abs(own), times), times)
+
+
+def _cubic(name: str, start: float, speed: float, end: float, duration: float) -> Motion:
+    """Return the cubic polynomial from a state to rest."""
+    if not duration:
+        return Motion((name,), 0.0, lambda _: MotionState(
+            np.array([end]), np.zeros(1), np.zeros(1)))
+    b = 3 * (end - start) / duration**2 - 2 * speed / duration
+    c = speed / duration**2 - 2 * (end - start) / duration**3
+    return Motion((name,), duration, lambda t: MotionState(
+        np.array([start + (speed + (b + c * t) * t) * t]),
+        np.array([speed + (2 * b + 3 * c * t) * t]), np.array([2 * b + 6 * c * t])))

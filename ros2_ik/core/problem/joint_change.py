@@ -1,0 +1,128 @@
+"""How far joints move from where a search starts, and bounds on that."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import floats
+from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.robot import Joint, Robot
+
+HAIR = 1e-9    # part of a bound that rounding may use up
+
+
+class JointChange(NamedTuple):
+    """How far a joint moves, in `unit` rad or m."""
+
+    joint: str
+    change: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f'{self.change:.3g} {self.unit} ({self.joint})'
+
+
+def joint_changes(joint: Joint, before: Array, after: Array) -> list[JointChange]:
+    """
+    Return how far a joint moves between two configurations (nq,), turns counted.
+
+    A floating or planar joint has two changes: the length of its path [m] and its angle [rad].
+    """
+    part = slice(joint.index, joint.index + joint.size)
+    a, b = before[part], after[part]
+    if joint.single:
+        return [JointChange(joint.name, abs(float(b[0] - a[0])), 'rad' if joint.rotary else 'm')]
+    if joint.kind == 'planar':
+        return [JointChange(joint.name, math.hypot(*(b - a)[:2]), 'm'),
+                JointChange(joint.name, abs(float(b[2] - a[2])), 'rad')]
+    # the angle between unit quaternions, exact also where it is small
+    chord = min(float(np.linalg.norm(b[3:] - a[3:])), float(np.linalg.norm(b[3:] + a[3:])))
+    angle = 4 * math.asin(min(1.0, chord / 2))
+    return [JointChange(joint.name, float(np.linalg.norm(b[:3] - a[:3])), 'm'),
+            JointChange(joint.name, angle, 'rad')]
+
+
+def largest_change(joints: Sequence[Joint], before: Array, after: Array) -> JointChange | None:
+    """Return the largest change of some joints, metres and radians alike; None without joints."""
+    if len(joints) > 1 and all(joint.size == 1 for joint in joints):     # much faster
+        values = np.abs(after - before).tolist()
+        joint = max(joints, key=lambda joint: values[joint.index])
+        return JointChange(joint.name, values[joint.index], 'rad' if joint.rotary else 'm')
+    changes = [change for joint in joints for change in joint_changes(joint, before, after)]
+    return max(changes, key=lambda change: change.change, default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class JointChangeBound:
+    """Joints stay within `most` [rad, m], by name, of where they are in `origin` (nq,)."""
+
+    origin: Array
+    most: Mapping[str, float]
+
+    @classmethod
+    def of(cls, robot: Robot, origin: Array, value: Any) -> 'JointChangeBound':
+        """
+        Read `max_joint_change`: one number, a mapping from joint names, or one number a joint.
+
+        Joints that a mapping does not name may move freely, as with infinity. A floating joint
+        moves at most so far [m] and turns at most so much [rad]. Raises InvalidOptionError or
+        UnknownJointError.
+        """
+        names = robot.joint_names
+        if isinstance(value, Mapping):
+            given = {robot.joint(name).name: number for name, number in value.items()}
+        else:
+            wanted = f'one number, one for each of the {len(names)} joints, or numbers by name'
+            numbers = floats(value, 'max_joint_change', wanted, InvalidOptionError)
+            if numbers.shape not in ((), (len(names),)):
+                raise InvalidOptionError(f'max_joint_change must be {wanted}, not {value!r}')
+            given = dict(zip(names, np.broadcast_to(numbers, len(names)).tolist(), strict=True))
+        return cls(origin, {name: _checked(name, number) for name, number in given.items()})
+
+    def both(self, robot: Robot, other: 'JointChangeBound | None') -> 'JointChangeBound':
+        """Return a bound, from the origin of this one, that keeps within another one as well."""
+        if other is None:
+            return self
+        most = dict(self.most)
+        for name, value in other.most.items():
+            apart = max(change.change for change in joint_changes(
+                robot.joint(name), self.origin, other.origin))
+            most[name] = min(most.get(name, math.inf), max(value - apart, 0.0))
+        return JointChangeBound(self.origin, most)
+
+    def limits(self, robot: Robot) -> tuple[Array, Array]:
+        """Return the range of each value of q, (nq,) each; orientations are left out."""
+        lower, upper = np.full(robot.nq, -np.inf), np.full(robot.nq, np.inf)
+        for name, most in self.most.items():
+            joint = robot.joint(name)
+            size = 3 if joint.kind == 'floating' else joint.size
+            part = slice(joint.index, joint.index + size)
+            lower[part] = self.origin[part] - most * (1 - HAIR)
+            upper[part] = self.origin[part] + most * (1 - HAIR)
+        return lower, upper
+
+    def exceeded(self, joint: Joint, q: Array) -> JointChange | None:
+        """Return the change of a joint that is larger than allowed, or None."""
+        most = self.most.get(joint.name, math.inf)
+        return next((change for change in joint_changes(joint, self.origin, q)
+                     if not change.change <= most), None)
+
+    def __str__(self) -> str:
+        (usual, count), *_ = Counter(self.most.values()).most_common(1) or [(math.inf, 0)]
+        other = [f'{name}: {most:g}' for name, most in sorted(self.most.items()) if most != usual]
+        if count == 1 and len(self.most) > 1:
+            return ', '.join(f'{name}: {most:g}' for name, most in sorted(self.most.items()))
+        return f'{usual:g} ({", ".join(other)})' if other else f'{usual:g}'
+
+
+def _checked(name: str, number: Any) -> float:
+    value = floats(number, f"max_joint_change of '{name}'", 'a number', InvalidOptionError)
+    if value.shape != () or not value >= 0:
+        raise InvalidOptionError(f"max_joint_change of '{name}' must be a number from 0 on, not "
+                                 f'{number!r}')
+    return float(value)

@@ -1,0 +1,114 @@
+"""
+Whether what is checked touches.
+
+Convex hulls are looked at first: what they do not touch, nothing in them does. Where the hull of
+a mesh touches something its triangles decide, and what is inside of them.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.scene.convex_parts import part_geometries, point_inside
+from ros2_ik.core.scene.geometry_library import coal, Placement
+from ros2_ik.core.scene.items import Item
+from ros2_ik.core.scene.pair_model import items_model, PairModel
+from ros2_ik.core.scene.split_pairs import SplitPairs
+
+
+class ContactCheck:
+    """Finds contacts among the pairs of a model; `chosen` is what that was made of."""
+
+    def __init__(self, pairs: PairModel, chosen: Mask | Indices) -> None:
+        self._pairs, self._chosen = pairs, chosen
+        self._split = SplitPairs(pairs, chosen)
+        # a half-space touches a mesh where it touches its hull
+        hulls_decide = np.array([item.solid is None for item in pairs.items], dtype=bool)
+        half_spaces = np.array([isinstance(item.geometry, coal.Halfspace)
+                                for item in pairs.items], dtype=bool)
+        first, second = pairs.pairs.T
+        for item in pairs.items:     # now, not in the first check
+            if item.solid is not None:
+                item.solid.prepare()
+        self.certain: list[bool] = (hulls_decide[first] & hulls_decide[second]
+                                    | half_spaces[first] | half_spaces[second]).tolist()
+
+    def collides(self, q: Array) -> bool:
+        """Whether anything touches at q (nq,)."""
+        first = self._split.first_contact(q)
+        if first is None:
+            return False
+        if self.certain[first]:
+            return True
+        data = self._pairs.robot.scratch_data()
+        self._triangles.place(data)
+        return self._decide(first) or any(
+            self._touches(k) for k in self._near(data) if k != first)
+
+    def touching(self, q: Array) -> list[int]:
+        """Return the numbers of all pairs that touch at q (nq,)."""
+        if self._split.first_contact(q) is None:
+            return []
+        data = self._pairs.robot.scratch_data()
+        if not all(self.certain):
+            self._triangles.place(data)
+        return [k for k in self._near(data) if self._touches(k)]
+
+    def _near(self, data: Any) -> list[int]:
+        """Return the pairs whose boxes meet, and put all items where `data` has the joints."""
+        self._pairs.place(data)
+        bounds = self._pairs.bounds.at(data.oMi.tolist())
+        near: list[int] = np.flatnonzero(bounds <= self._pairs.margins).tolist()
+        return near
+
+    def _touches(self, k: int) -> bool:
+        pairs = self._pairs
+        return (pin.computeCollision(pairs.model, pairs.data, k)
+                and (self.certain[k] or self._decide(k)))
+
+    def _decide(self, k: int) -> bool:
+        """Decide a pair whose hulls touch."""
+        triangles = self._triangles
+        return (pin.computeCollision(triangles.model, triangles.data, k)
+                or self._contains(k))
+
+    @cached_property
+    def _triangles(self) -> PairModel:
+        items = [item if item.solid is None else item._replace(geometry=item.solid.tree)
+                 for item in self._pairs.items]
+        triangles = PairModel(self._pairs.robot, items_model(items), items, self._chosen)
+        triangles.margins = self._pairs.margins
+        return triangles
+
+    def _contains(self, k: int) -> bool:
+        """Whether one of a pair, whose surfaces do not meet, is inside the other."""
+        placements = self._triangles.data.oMg
+        one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
+        at, there = (placements[int(i)] for i in self._pairs.pairs[k])
+        if any(isinstance(item.geometry, coal.Plane) for item in (one, other)):
+            return False
+        if any(item.solid is not None and not item.solid.is_closed for item in (one, other)):
+            return parts_touch(one, at, other, there, float(self._pairs.margins[k]))
+        return _is_within(one, at, other, there) or _is_within(other, there, one, at)
+
+
+def _is_within(inner: Item, at: Any, outer: Item, there: Any) -> bool:
+    """Whether a connected part of one item is inside a mesh whose surface it does not meet."""
+    if outer.solid is None:      # it is solid: what is in it was seen to touch
+        return False
+    points = point_inside(inner.geometry) if inner.solid is None else inner.solid.samples
+    to_outer = there.actInv(at)
+    return bool(outer.solid.contains(
+        points @ to_outer.rotation.T + to_outer.translation).any())
+
+
+def parts_touch(one: Item, at: Any, other: Item, there: Any, margin: float) -> bool:
+    """Whether the convex parts of two items touch, `at` and `there` being their placements."""
+    request = coal.CollisionRequest()
+    request.security_margin = margin
+    places = [Placement(place.rotation, place.translation) for place in (at, there)]
+    return any(coal.collide(a, places[0], b, places[1], request, coal.CollisionResult())
+               for a in part_geometries(one) for b in part_geometries(other))

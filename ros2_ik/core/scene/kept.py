@@ -1,0 +1,56 @@
+"""The results used last, shared by threads."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+import threading
+from typing import Generic, TypeVar
+
+K = TypeVar('K', bound=Hashable)
+V = TypeVar('V')
+
+
+class Kept(Generic[K, V]):
+    """
+    At most so many values under their keys; the one not used for longest goes first.
+
+    Any number of threads may use it.
+    """
+
+    def __init__(self, most: int = 8) -> None:
+        self._most, self._values = most, OrderedDict[K, V]()
+        self._lock = threading.Lock()
+
+    def get(self, key: K, make: Callable[[], V],
+            is_valid: Callable[[V], bool] = lambda value: True) -> V:
+        """
+        Return the value of a key, made where there is none that is valid.
+
+        It is made outside the lock, as that can take long and may use other values; of several
+        threads that make it at once, all get the one that is ready first.
+        """
+        with self._lock:
+            found = self._touched(key, is_valid)
+        if found:
+            return found[0]
+        made = make()
+        with self._lock:
+            found = self._touched(key, is_valid)
+            if found:
+                return found[0]
+            self._values[key] = made
+            self._values.move_to_end(key)
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return made
+
+    def clear(self) -> None:
+        """Drop all values."""
+        with self._lock:
+            self._values.clear()
+
+    def _touched(self, key: K, is_valid: Callable[[V], bool]) -> list[V]:
+        """Return the valid value, now the one used last, or nothing."""
+        if key not in self._values or not is_valid(self._values[key]):
+            return []
+        self._values.move_to_end(key)
+        return [self._values[key]]

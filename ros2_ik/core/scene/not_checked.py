@@ -1,0 +1,90 @@
+"""What a collision checker cannot see, in words; and the checker of a robot alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import logging
+from weakref import WeakKeyDictionary
+
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.robot import Robot
+from ros2_ik.core.scene.collision_checker import CollisionChecker
+from ros2_ik.core.scene.kept import Kept
+from ros2_ik.core.scene.scene import Scene
+from ros2_ik.core.scene.scene_frames import link_names
+from ros2_ik.core.scene.self_pairs import self_pairs
+
+COLLISIONS_OFF = 'collisions: not checked'
+_log = logging.getLogger('ros2_ik')
+_NAMED = 10      # so many names in one sentence
+_told: WeakKeyDictionary[CollisionChecker, tuple[str, ...]] = WeakKeyDictionary()
+_alone: Kept[tuple[str, tuple[str, ...], str], 'OwnCollisions'] = Kept()
+
+
+@dataclass(frozen=True)
+class OwnCollisions:
+    """How a robot alone is checked against itself: None if there is nothing to check."""
+
+    checker: CollisionChecker | None
+    not_checked: tuple[str, ...]
+
+
+def own_collisions(robot: Robot, meshes: str = 'exact') -> OwnCollisions:
+    """
+    Return the check of a robot against itself, as far as it has geometry; made once.
+
+    Nothing is refused: meshes that cannot be found are left out, and what that leaves unchecked
+    is said, as it is when the collision elements cannot be read at all. `meshes` says what stands
+    for the robot's, see `robot_geometry`.
+    """
+    key = (robot.key, robot.package_dirs, meshes)
+    return _alone.get(key, lambda: _own_collisions(robot, meshes))
+
+
+def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
+    try:
+        checker = CollisionChecker(robot, Scene(robot), meshes, 'leave out')
+    except InvalidSceneError as error:
+        return OwnCollisions(None, (f'{COLLISIONS_OFF} ({error})',))
+    if warnings := checker.geometry.warnings:
+        more = f' (and {len(warnings) - 1} more)' if len(warnings) > 1 else ''
+        _log.warning("robot '%s': %s%s", robot.name, warnings[0], more)
+    return OwnCollisions(checker if checker.pair_count else None, not_checked(checker))
+
+
+def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
+    """
+    Return what a checker does not see, one sentence each.
+
+    Links without geometry, links with meshes that were not found, and pairs that are left out
+    without an SRDF that says so; with how many, and their names.
+    """
+    found = _told.get(checker)
+    if found is None:
+        found = _told[checker] = tuple(_sentences(checker))
+    return found
+
+
+def _sentences(checker: CollisionChecker) -> list[str]:
+    robot, geometry = checker.robot, checker.geometry
+    lost = geometry.left_out
+    if not geometry.bodies:
+        why = (f"no mesh of robot '{robot.name}' was found" if lost else
+               f"robot '{robot.name}' has no collision elements")
+        return [f'{COLLISIONS_OFF} ({why})']
+    found = []
+    bare = [link for link in link_names(robot) if link not in {*geometry.links, *lost}]
+    if bare:
+        found.append(_counted(len(bare), 'link', 'without collision elements', bare))
+    if lost:
+        found.append(_counted(len(lost), 'link', 'whose meshes were not found', lost))
+    guessed = self_pairs(robot, geometry, checker.scene.guess_pairs).guessed
+    if guessed:
+        found.append(_counted(len(guessed), 'pair', 'of links that no SRDF disables', [
+            f'{first} - {second} ({reason})' for (first, second), reason in guessed.items()]))
+    return found
+
+
+def _counted(count: int, what: str, which: str, names: Sequence[str]) -> str:
+    more = f' and {count - _NAMED} more' if count > _NAMED else ''
+    return (f'collisions: {count} {what}{"s" * (count != 1)} {which} not checked: '
+            f'{", ".join(names[:_NAMED])}{more}')

@@ -1,0 +1,171 @@
+"""Which pairs of items are checked, as Pinocchio has it, with data of its own for each thread."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+import threading
+from typing import Any, TypeVar
+import warnings
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot.carried import columns_carrying
+from ros2_ik.core.scene.geometry_library import coal
+from ros2_ik.core.scene.geometry_models import geometry_model
+from ros2_ik.core.scene.items import Item
+from ros2_ik.core.scene.pair_bounds import PairBounds
+
+T = TypeVar('T')
+
+
+class PairModel:
+    """
+    Items and the pairs of them that are checked.
+
+    `chosen` is a mask (i, i) above the diagonal, or the pairs themselves (k, 2). `model` is
+    Pinocchio's, to be read only; `data` belongs to the calling thread: what was computed in it
+    stays until that thread computes anew.
+    """
+
+    def __init__(self, robot: Robot, model: Any, items: Sequence[Item],
+                 chosen: Mask | Indices) -> None:
+        self.robot, self.model, self.items = robot, model, items
+        self.pairs = _enter(model, items, chosen)
+        self.margins = np.zeros(len(self.pairs))
+        self._local = threading.local()
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def data(self) -> Any:
+        """Pinocchio's GeometryData, this thread's own."""
+        return self._kept('data', self._make_data)
+
+    def _make_data(self) -> Any:
+        data = self.model.createData()
+        data.collisionRequests, data.distanceRequests = _requests(len(self.pairs))
+        for k in np.flatnonzero(self.margins).tolist():
+            data.collisionRequests[k].security_margin = float(self.margins[k])
+        return data
+
+    @property
+    def distance_results(self) -> list[Any]:
+        """Where this thread finds the distance of each pair after it was computed."""
+        return self._kept('distances', lambda: list(self.data.distanceResults))
+
+    @property
+    def collision_results(self) -> list[Any]:
+        """Where this thread finds whether each pair touches after that was computed."""
+        return self._kept('collisions', lambda: list(self.data.collisionResults))
+
+    @property
+    def broad_phase(self) -> tuple[Any, Any]:
+        """This thread's tree of boxes, for bounded items only, and what stops at a contact."""
+        return self._kept('tree', self._make_tree)
+
+    def _make_tree(self) -> tuple[Any, Any]:
+        data = self.data
+        tree = pin.BroadPhaseManager_DynamicAABBTreeCollisionManager(
+            self.robot.model, self.model, data)
+        return tree, pin.CollisionCallBackDefault(self.model, data, True)
+
+    def _kept(self, name: str, make: Callable[[], T]) -> T:
+        """Return what this thread made before under a name, or makes now."""
+        try:
+            found: T = self._local.__dict__[name]
+        except KeyError:
+            found = self._local.__dict__[name] = make()
+        return found
+
+    def place(self, data: Any) -> Any:
+        """Put all items where Pinocchio's `data` has the joints; gives this thread's data."""
+        own = self.data
+        pin.updateGeometryPlacements(self.robot.model, data, self.model, own)
+        return own
+
+    @cached_property
+    def bounds(self) -> PairBounds:
+        return PairBounds(self.items, self.pairs)
+
+    @cached_property
+    def joints(self) -> Indices:
+        """Pinocchio's joint of each item."""
+        return np.array([item.joint for item in self.items], dtype=np.intp)
+
+    @cached_property
+    def moves(self) -> Array:
+        """How the Jacobian of all joints moves the sides of each pair apart, (k, columns)."""
+        carrying = np.array([columns_carrying(self.robot, item.joint) for item in self.items])
+        moves: Array = carrying[self.pairs[:, 1]] - carrying[self.pairs[:, 0]]
+        return moves
+
+    @cached_property
+    def names(self) -> list[tuple[str, str]]:
+        return [(self.items[i].name, self.items[j].name) for i, j in self.pairs.tolist()]
+
+
+def items_model(items: Sequence[Item]) -> Any:
+    """Make Pinocchio's model of items, without pairs."""
+    return geometry_model([_geometry_object(index, item) for index, item in enumerate(items)])
+
+
+def _geometry_object(index: int, item: Item) -> Any:
+    return pin.GeometryObject(f'{index} {item.name}', item.joint, item.placement, item.geometry)
+
+
+def _enter(model: Any, items: Sequence[Item], chosen: Mask | Indices) -> Indices:
+    """Enter pairs into a model; gives them, (k, 2)."""
+    if chosen.dtype != bool:
+        for first, second in chosen.tolist():
+            model.addCollisionPair(pin.CollisionPair(first, second))
+        return np.asarray(chosen, dtype=np.intp)
+    # coal mixes up the two sides where an octree is the second
+    chosen = chosen.copy()
+    trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
+    swapped = [(tree, int(first)) for tree in trees for first in np.flatnonzero(chosen[:, tree])]
+    chosen[:, trees] = False
+    model.setCollisionPairs(chosen)
+    for pair in swapped:
+        model.addCollisionPair(pin.CollisionPair(*pair))
+    return np.concatenate([np.argwhere(chosen),
+                           np.array(swapped, dtype=np.intp).reshape(-1, 2)])
+
+
+def _requests(count: int) -> tuple[Any, Any]:
+    """Return the requests of so many pairs; a slice of a vector costs least."""
+    size = 256
+    while size < count:
+        size *= 2
+    collision, distance = _many_requests(size)
+    return collision[:count], distance[:count]
+
+
+@lru_cache(maxsize=2)
+def _many_requests(count: int) -> tuple[Any, Any]:
+    """
+    Make the requests of so many pairs: right answers, and always the same ones.
+
+    Without contacts coal 3.0 misses some deep overlaps, with its own tolerances round shapes are
+    off by up to 5e-4 m, and its search would begin where the last one ended. They are copied
+    where they are assigned.
+    """
+    model = pin.GeometryModel()
+    for name in 'ab':
+        ball = coal.Capsule(1, 1)
+        model.addGeometryObject(pin.GeometryObject(name, 0, pin.SE3.Identity(), ball))
+    model.addCollisionPair(pin.CollisionPair(0, 1))
+    data = model.createData()
+    collision, distance = data.collisionRequests[0], data.distanceRequests[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')      # a deprecated name, but there is no other
+        collision.enable_contact, collision.enable_cached_gjk_guess = True, False
+        distance.enable_cached_gjk_guess = False
+    distance.gjk_tolerance, distance.epa_max_iterations = 1e-8, 255
+    requests = type(data.collisionRequests)(), type(data.distanceRequests)()
+    for _ in range(count):
+        requests[0].append(collision)
+        requests[1].append(distance)
+    return requests

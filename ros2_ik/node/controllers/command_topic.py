@@ -1,0 +1,97 @@
+"""A topic on which commands are sent, and on which others may send theirs."""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message, serialize_message
+
+# best effort matches every publisher
+ANY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+KEPT = 100   # own messages on a topic: more than can be under way
+
+
+class SentMessages:
+    """
+    What this node has sent on topics just now, as bytes, until it comes back to each listener.
+
+    Several controllers may share a topic: each of them hears what the others send.
+    """
+
+    def __init__(self) -> None:
+        self._listeners: dict[str, list[deque[bytes]]] = {}
+
+    def listen(self, topic: str) -> deque[bytes]:
+        """Return what is sent on a topic from now on."""
+        sent = deque[bytes](maxlen=KEPT)
+        self._listeners.setdefault(topic, []).append(sent)
+        return sent
+
+    def forget(self, topic: str, sent: deque[bytes]) -> None:
+        """Keep no more for a listener."""
+        self._listeners[topic] = [one for one in self._listeners[topic] if one is not sent]
+
+    def add(self, topic: str, data: bytes) -> None:
+        """Keep a message."""
+        for sent in self._listeners.get(topic, ()):
+            sent.append(data)
+
+
+class CommandTopic:
+    """
+    Publishes commands, and tells of each one that another node publishes there.
+
+    Who sends to a controller replaces what it was told before: then it is no longer ours.
+    """
+
+    def __init__(self, wiring: Any, message_type: Any, topic: str, depth: int,
+                 on_other: Callable[[Any], None]) -> None:
+        self._node, self._type, self._sent = wiring.node, message_type, wiring.sent
+        self._on_other = on_other
+        # reliable and volatile: matches whatever the controller's subscription asks for
+        self._publisher = wiring.node.create_publisher(message_type, topic,
+                                                       QoSProfile(depth=depth))
+        self.name = self._publisher.topic_name
+        self._own = self._sent.listen(self.name)
+        self._subscription = wiring.node.create_subscription(
+            message_type, topic, self._take, ANY, raw=True,
+            callback_group=wiring.callback_group)
+
+    def publish(self, message: Any) -> None:
+        """Send a command."""
+        data = serialize_message(message)
+        self._sent.add(self.name, data)
+        self._publisher.publish(data)
+
+    def _take(self, data: bytes) -> None:
+        if self._is_own(data):
+            return
+        message = deserialize_message(data, self._type)
+        if not self._is_own(serialize_message(message)):   # the middleware may have padded it
+            self._on_other(message)
+
+    def _is_own(self, data: bytes) -> bool:
+        if data not in self._own:
+            return False
+        self._own.remove(data)   # what comes twice has been sent by two
+        return True
+
+    def unheard(self) -> str:
+        """Say that nobody but this node listens, or ''."""
+        count = self._publisher.get_subscription_count()
+        if count > 1 or count == 1 and any(self._others()):
+            return ''
+        return f'nobody listens on {self.name}'
+
+    def _others(self) -> list[bool]:
+        """Return a True for each listener of another node."""
+        own = self._node.get_name(), self._node.get_namespace()
+        return [(one.node_name, one.node_namespace) != own
+                for one in self._node.get_subscriptions_info_by_topic(self.name)]
+
+    def close(self) -> None:
+        """Give up publisher and subscription."""
+        self._node.destroy_publisher(self._publisher)
+        self._node.destroy_subscription(self._subscription)
+        self._sent.forget(self.name, self._own)

@@ -1,0 +1,62 @@
+"""How far a robot is behind its commands."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_ik.core import MotionState, Robot
+from ros2_ik.node.controllers.measured import Measured, offset
+
+MOST = 0.3      # farther behind it does not do what it is told [s]
+USUAL = 0.005   # between a command, what is done, and what is heard of it [s]
+ASIDE = 0.01    # so far from the way it is not on it [rad, m]
+CLOSE = 0.04    # up to here a delay is taken from the velocity,
+STEP = 0.02     # and a longer one is looked for in such steps [s]
+
+
+class Tracking(NamedTuple):
+    """
+    How a robot follows its commands.
+
+    `lag` is by how much it is late, beyond what is usual [s], None if it is not on its way.
+    `error` (n,) is how far its joints are from all that was commanded in the last MOST seconds,
+    `commanded` and `measured` (n,) are where they should be and are [rad, m].
+    """
+
+    lag: float | None
+    error: np.ndarray
+    commanded: np.ndarray
+    measured: np.ndarray
+
+
+def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
+             measured: Measured) -> Tracking:
+    """
+    Compare where joints are with what they were commanded when that was heard.
+
+    Every delay up to MOST is allowed: motors and controllers have one, and where joint_states
+    carry no stamps, their own delay cannot be told from it.
+    """
+    heard, at = measured.heard(joints), measured.state(joints)[0]
+    wanted = commanded(heard)
+    behind = offset(robot, joints, wanted.position, at)
+    late, aside = _beside(behind, wanted.velocity)
+    if aside <= ASIDE and abs(late) <= CLOSE:
+        return Tracking(max(late - USUAL, 0.0), np.zeros(len(joints)), wanted.position, at)
+    delays = np.arange(0.0, MOST + STEP / 2, STEP)
+    states = [wanted, *(commanded(heard - delay) for delay in delays[1:].tolist())]
+    apart = np.array([offset(robot, joints, state.position, at) for state in states])
+    error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)
+    k = int(np.argmin(np.abs(apart).max(axis=1)))
+    more, aside = _beside(apart[k], states[k].velocity)
+    late = float(delays[k]) + float(np.clip(more, -STEP, STEP))
+    on_way = aside <= ASIDE and abs(more) <= CLOSE and late <= MOST
+    return Tracking(max(late - USUAL, 0.0) if on_way else None, error, wanted.position, at)
+
+
+def _beside(behind: np.ndarray, velocity: np.ndarray) -> tuple[float, float]:
+    """Return the delay that explains best what joints are behind, and what it leaves over."""
+    speed = float(velocity @ velocity)
+    late = float(behind @ velocity) / speed if speed > 1e-12 else 0.0
+    return late, float(np.abs(behind - late * velocity).max(initial=0.0))

@@ -1,0 +1,134 @@
+"""What was told of one joint lately, and whether all of it can be true."""
+
+from collections import deque
+import math
+from typing import NamedTuple
+
+from ros2_ik.core import Joint
+from ros2_ik.node.state.reading import Reading
+
+SETTLED = 1.0     # after a contradiction, readings must agree for so long [s]
+NOISE = 0.01      # sensors tremble, and publishers that agree differ, by less [rad, m]
+JITTER = 0.05     # of the time between two readings, by stamps or receipt [s]
+REVERSAL = 0.25   # too fast there and back within this time is no jitter [s]
+UNLIMITED = 10.0  # speed of joints without a limit [rad/s, m/s]
+SPACING = 10**7   # between the readings that are remembered [ns],
+REMEMBERED = 128  # so many of them: more than a second
+CAP = 0.1         # a stamp older than all of these allows for no more [s]
+
+
+def fastest(joint: Joint) -> float:
+    """Return the speed that a joint may have [rad/s, m/s]."""
+    if 0 < joint.velocity_limit < math.inf:
+        return float(joint.velocity_limit)
+    return UNLIMITED
+
+
+class Contradiction(NamedTuple):
+    """Two values of a joint so many seconds apart, and when that came (steady clock [s])."""
+
+    first: float
+    second: float
+    seconds: float
+    at: float
+
+
+class JointHistory:
+    """
+    The newest reading of a joint, and its velocity.
+
+    `speed` [rad/s, m/s] is what it may have; None: unknown joint, any values agree.
+    `contradiction` is the last one, or None. Where values went there and back, it is a dispute:
+    a robot that was set elsewhere, or a slider, does not come back.
+    """
+
+    __slots__ = ('_hasty', '_past', 'contradiction', 'disputed', 'reading', 'speed', 'turning',
+                 'velocity')
+
+    def __init__(self, reading: Reading, velocity: float | None, speed: float | None = None,
+                 turning: bool = False) -> None:
+        self.reading, self.velocity = reading, velocity
+        self.speed, self.turning = speed, turning
+        self.contradiction: Contradiction | None = None
+        self.disputed = -math.inf                        # the last time, on the steady clock [s]
+        self._hasty: tuple[float, float] | None = None   # the last change that was too fast, when
+        self._past = deque[tuple[int, float]](maxlen=REMEMBERED)   # stamps and values
+
+    def take(self, reading: Reading, velocity: float | None, factor: float) -> bool:
+        """
+        Take a reading; returns whether it contradicts those before.
+
+        It may have moved `factor` times as fast as the joint can; 0: however fast. One with an
+        older stamp than the newest is no news, unless there was none for as long as SETTLED.
+        """
+        last = self.reading
+        stamped = bool(reading.stamp and last.stamp)
+        older = (stamped and reading.stamp < last.stamp
+                 and reading.received - last.received < SETTLED)
+        wrong = False
+        if self.speed is not None and factor:
+            speed = self.speed * factor
+            wrong = (self._late_differs(reading, speed) if older
+                     else self._jumps(last, reading, speed, stamped))
+        if older:
+            return wrong
+        # who repeats a stamp tells nothing new: its robot may have gone
+        if stamped and reading.stamp == last.stamp:
+            reading = reading._replace(received=last.received)
+        self.reading, self.velocity = reading, velocity
+        self._remember(reading)
+        return wrong
+
+    def contradictory(self, now: float, dispute: bool = False) -> bool:
+        """
+        Whether readings contradicted each other lately; `now` is on the steady clock [s].
+
+        `dispute`: and went there and back.
+        """
+        return (self.contradiction is not None
+                and now - (self.disputed if dispute else self.contradiction.at) < SETTLED)
+
+    def _apart(self, first: float, second: float) -> float:
+        apart = second - first
+        return math.remainder(apart, math.tau) if self.turning else apart
+
+    def _jumps(self, last: Reading, reading: Reading, speed: float, stamped: bool) -> bool:
+        """Whether the joint cannot have got from one reading to the next."""
+        moved = self._apart(last.value, reading.value)
+        if abs(moved) <= NOISE:
+            return False
+        seconds = (abs(reading.stamp - last.stamp) * 1e-9 if stamped
+                   else max(reading.received - last.received, 0.0))
+        hasty = abs(moved) - NOISE - speed * seconds
+        if hasty <= 0:
+            return False
+        before, self._hasty = self._hasty, (moved, reading.received)
+        back = (before is not None and before[0] * moved < 0
+                and reading.received - before[1] < REVERSAL)
+        return ((back or hasty > speed * JITTER)
+                and self._contradict(last.value, reading, seconds, back))
+
+    def _late_differs(self, reading: Reading, speed: float) -> bool:
+        """Whether a reading that comes late is not where the joint was then."""
+        if not self._past:
+            return False
+        stamp, value = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
+        seconds = abs(reading.stamp - stamp) * 1e-9
+        allowed = NOISE + speed * min(seconds, CAP)
+        return (abs(self._apart(value, reading.value)) > allowed
+                and self._contradict(value, reading, seconds, True))
+
+    def _contradict(self, first: float, reading: Reading, seconds: float, back: bool) -> bool:
+        last, moved = self.contradiction, self._apart(first, reading.value)
+        if back or (last is not None and reading.received - last.at < SETTLED
+                    and self._apart(last.first, last.second) * moved < 0):
+            self.disputed = reading.received
+        self.contradiction = Contradiction(first, reading.value, seconds, reading.received)
+        return True
+
+    def _remember(self, reading: Reading) -> None:
+        past = self._past
+        if past and reading.stamp < past[-1][0]:   # its time began anew
+            past.clear()
+        if reading.stamp and (not past or reading.stamp - past[-1][0] >= SPACING):
+            past.append((reading.stamp, reading.value))

@@ -1,0 +1,70 @@
+"""`ros2_ik solve` and `constrained` without a scene: the robot alone, and what is not checked."""
+
+import pytest
+import yaml
+
+OFF = 'collisions: not checked'
+BALL = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+# two links of 0.5 m and 0.3 m with a ball at the foot and one at the end
+ARM = f"""<robot name="arm">
+  <link name="base">{BALL}</link> <link name="upper"/> <link name="fore"/>
+  <link name="tip">{BALL}</link>
+  <joint name="shoulder" type="revolute">
+    <parent link="base"/> <child link="upper"/> <axis xyz="0 0 1"/>
+    <limit lower="-2" upper="2" velocity="1" effort="1"/>
+  </joint>
+  <joint name="elbow" type="revolute">
+    <parent link="upper"/> <child link="fore"/> <axis xyz="0 0 1"/> <origin xyz="0.5 0 0"/>
+    <limit lower="-3.1" upper="3.1" velocity="1" effort="1"/>
+  </joint>
+  <joint name="end" type="fixed">
+    <parent link="fore"/> <child link="tip"/> <origin xyz="0.35 0 0"/>
+  </joint>
+</robot>"""
+NEAR = ('--tip', 'tip', '--xyz', 0.1, 0.14, 0)      # 3 cm inside the ball at the foot
+
+
+@pytest.fixture
+def arm(tmp_path):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(ARM)
+    return path
+
+
+def test_the_robot_alone_by_default(command, arm):
+    run = command('solve', arm, *NEAR, '--json', '--timeout', 0.2)
+    assert run.code == 1 and run.json['status'] == 'GOAL_IN_COLLISION'
+    text, = run.json['not_checked']
+    assert '2 links' in text and 'upper, fore' in text
+    run = command('solve', arm, *NEAR, '--timeout', 0.2)
+    assert run.code == 1 and text in run.out.splitlines() and OFF not in run.out.splitlines()
+
+
+def test_collisions_allowed_and_said(command, arm):
+    run = command('solve', arm, *NEAR, '--json', '--allow-collisions')
+    assert run.code == 0 and run.json['success'] and run.json['not_checked'] == [OFF]
+    run = command('solve', arm, *NEAR, '--allow-collisions')
+    assert run.code == 0 and OFF in run.out.splitlines()
+
+
+def test_a_scene_and_allowed_collisions_contradict_each_other(command):
+    run = command('solve', 'panda', '--xyz', 0.4, 0.1, 0.4, '--scene', 'table',
+                  '--allow-collisions')
+    reason = run.refused()
+    assert '--scene' in reason and '--allow-collisions' in reason
+
+
+@pytest.mark.parametrize('avoid', [True, False])
+def test_constrained(command, arm, tmp_path, avoid):
+    pytest.importorskip('rclpy')
+    goal = tmp_path / 'goal.yaml'
+    goal.write_text(yaml.safe_dump({
+        'tips': ['tip'], 'avoid_collisions': avoid, 'weights': [1, 1, 1, 0, 0, 0],
+        'targets': [{'pose': {'position': {'x': 0.1, 'y': 0.14}}}],
+        'timeout': {'sec': 0, 'nanosec': 200_000_000}}))
+    run = command('constrained', goal, '--robot', arm, '--json')
+    assert run.code == (1 if avoid else 0), run.err
+    assert (OFF in run.json['not_checked']) is not avoid
+    run = command('constrained', goal, '--robot', arm)
+    for text in command('constrained', goal, '--robot', arm, '--json').json['not_checked']:
+        assert run.out.count(text) == 1

@@ -1,0 +1,135 @@
+"""Random scenes of all kinds of shapes, and what a checker says of them against the judge."""
+
+from collections import Counter
+
+import numpy as np
+from scenes import pairs, random_pose
+from solid_judge import SolidJudge
+import trimesh
+
+from ros2_ik.core.scene import (
+    Box,
+    Capsule,
+    collision_checker,
+    Cone,
+    ConvexHull,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    Mesh,
+    OcTree,
+    Plane,
+    Scene,
+    SceneObject,
+    Sphere,
+)
+
+TIE = 1e-5      # [m]; nearer to contact than that, judges may differ
+
+
+def random_shape(generator):
+    """Give a bounded shape of any kind."""
+    a, b, c = generator.uniform(0.03, 0.25, 3)
+    kind = generator.integers(10)
+    if kind == 8:
+        return OcTree(generator.uniform(-0.2, 0.2, (12, 3)), 0.05)
+    if kind == 9:
+        made = [trimesh.creation.torus(0.1 + a, 0.02 + b / 5, 12, 8),
+                trimesh.creation.icosphere(1, a), trimesh.creation.annulus(0.1 + a, 0.2 + a, b),
+                ][generator.integers(3)]
+        return Mesh(np.array(made.vertices), np.array(made.faces))
+    return [lambda: Box([a, b, c]), lambda: Sphere(a), lambda: Cylinder(a, b + c),
+            lambda: Cone(a, b + c), lambda: Capsule(a / 2, b), lambda: Ellipsoid([a, b, c]),
+            lambda: ConvexHull(generator.uniform(-0.2, 0.2, (10, 3))),
+            lambda: prism(a, b)][kind]()
+
+
+def prism(radius, height):
+    """Give a regular hexagon with a height."""
+    angles = np.arange(6) * np.pi / 3
+    ring = radius * np.column_stack([np.cos(angles), np.sin(angles)])
+    return ConvexHull(np.vstack([np.column_stack([ring, np.full(6, z)])
+                                 for z in (-height / 2, height / 2)]))
+
+
+def random_flat(generator):
+    """Give a half-space or a plane about half a metre from the root, any way round."""
+    normal = generator.normal(size=3)
+    if generator.random() < 0.4:
+        normal = np.eye(3)[generator.integers(3)]
+    kind = HalfSpace if generator.random() < 0.6 else Plane
+    return kind(normal, -np.linalg.norm(normal) * generator.uniform(0.2, 0.8))
+
+
+def random_scene(robot, generator):
+    """Give some bounded objects and up to three without end."""
+    scene = Scene(robot)
+    for i in range(generator.integers(0, 7)):
+        scene = scene.add(SceneObject(f'object {i}', [random_shape(generator)],
+                                      random_pose(generator)))
+    for i in range(generator.integers(0, 4)):
+        scene = scene.add(SceneObject(f'flat {i}', [random_flat(generator)]))
+    return scene
+
+
+def changed(scene, generator):
+    """Move, add or remove something."""
+    names = [name for name in scene.objects if name.startswith('object')]
+    what = generator.integers(3)
+    if what == 0 and names:
+        return scene.move(str(generator.choice(names)), random_pose(generator))
+    if what == 1 and scene.objects:
+        return scene.remove(str(generator.choice(list(scene.objects))))
+    made = random_flat(generator) if generator.random() < 0.3 else random_shape(generator)
+    return scene.add(SceneObject('flat new' if isinstance(made, (HalfSpace, Plane)) else
+                                 'object new', [made], random_pose(generator)))
+
+
+def differences(robot, scenes, states, generator, frames=None):
+    """
+    Hold checkers against the judge; gives counts, and texts of what differs.
+
+    `scenes` are begun anew and changed four times each; `states` are looked at in each version.
+    """
+    counts, wrong = Counter(), []
+    judge = SolidJudge(robot, frames)
+    for _ in range(scenes):
+        scene = random_scene(robot, generator)
+        for _ in range(5):
+            checker = collision_checker(robot, scene)
+            judge.surround(scene)
+            for _ in range(states):
+                q = robot.random_q(generator)
+                wrong += _look(checker, judge, q, counts)
+            scene = changed(scene, generator)
+    return counts, wrong
+
+
+def _look(checker, judge, q, counts):
+    wanted = judge.touching(checker.robot.to_joints(q))
+    hit, found = checker.collides(q), pairs(checker.in_collision(q))
+    near = checker.distances(q, 0.05)
+    counts.update(states=1, touching=bool(wanted), pairs=len(wanted))
+    wrong = []
+    if hit != checker.collides(q) or hit != bool(found):
+        wrong.append(f'collides says {hit}, in_collision {found}')
+    least = {}
+    for names, d in zip(near.names, near.distance, strict=True):
+        least[frozenset(names)] = min(d, least.get(frozenset(names), np.inf))
+    for pair in wanted:
+        if least.get(pair, np.inf) > TIE:
+            wrong.append(f'{set(pair)} touch at a distance of {least.get(pair)}')
+    for pair in wanted ^ found:
+        if _is_open(judge, pair) and pair in found:
+            counts['open'] += 1
+        elif abs(least.get(pair, np.inf)) < TIE:
+            counts['ties'] += 1
+        else:
+            text = 'missed' if pair in wanted else 'false'
+            wrong.append(f'{text}: {set(pair)}, distance {least.get(pair)}')
+    return [f'{text} at {q.tolist()}' for text in wrong]
+
+
+def _is_open(judge, pair):
+    return any(solid.mesh is not None and not solid.mesh.is_watertight
+               for name in pair for solid in judge.solids[name] if hasattr(solid, 'mesh'))

@@ -1,0 +1,115 @@
+"""Motions without ruckig: within limits from any start, and about as fast as ruckig's."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ros2_ik.core import braking_motion, MotionLimits, Robot, straight_motion
+
+JOINTS = ('x', 'y', 'z')
+GANTRY = Robot.from_urdf('<robot name="r"><link name="l0"/>' + ''.join(
+    f'<link name="l{i}"/><joint name="{name}" type="prismatic"><parent link="l{i - 1}"/>'
+    f'<child link="l{i}"/><limit lower="-9" upper="9" velocity="1" effort="1"/>'
+    f'<axis xyz="1 0 0"/></joint>' for i, name in enumerate(JOINTS, 1)) + '</robot>')
+
+
+@pytest.fixture
+def without_ruckig(monkeypatch):
+    monkeypatch.setattr('ros2_ik.core.motion.timing.ruckig', None)
+
+
+def random_case(number):
+    """Return a start, a goal, a velocity within limits, and limits."""
+    random = np.random.default_rng(number)
+    limits = MotionLimits(*random.uniform([[0.3], [0.5], [2.0]], [[3.0], [6.0], [90.0]], (3, 3)))
+    if number % 4 == 3:
+        limits = MotionLimits(limits.velocity, limits.acceleration, np.full(3, math.inf))
+    start, goal = random.uniform(-2, 2, (2, 3)) * 10.0 ** random.integers(-3, 1)
+    speed = random.uniform(-1, 1, 3) * limits.velocity * (random.random(3) < 0.7)
+    return start, goal, speed, limits
+
+
+def check(motion, limits, start, speed, step=1e-4):
+    """Judge by differences of positions alone; accelerations may jump where jerk is free."""
+    times = np.arange(-step, motion.duration + 3 * step, step)
+    positions = np.array([motion.at(time).position if time >= 0 else start + speed * time
+                          for time in times])
+    velocity = np.diff(positions, axis=0) / step
+    acceleration = np.diff(velocity, axis=0) / step
+    assert (np.abs(velocity) <= np.maximum(limits.velocity, np.abs(speed)) + 1e-6).all()
+    assert (np.abs(acceleration) <= limits.acceleration + 1e-4).all()
+    if np.isfinite(limits.jerk).all():
+        jerk = np.diff(acceleration, axis=0) / step
+        assert (np.abs(jerk) <= limits.jerk * 1.01 + 1).all()
+    assert np.allclose(motion.at(0.0).position, start, atol=1e-12)
+    assert np.abs(velocity[-2:]).max() < 1e-6
+
+
+@pytest.mark.parametrize('number', range(24))
+def test_from_any_velocity_within_limits_to_the_goal(number, without_ruckig):
+    start, goal, speed, limits = random_case(number)
+    motion = straight_motion(GANTRY, JOINTS, start, goal, limits, speed)
+    check(motion, limits, start, speed)
+    assert np.allclose(motion.goal, goal, atol=1e-12)
+
+
+@pytest.mark.parametrize('number', range(24))
+def test_to_rest_within_limits(number, without_ruckig):
+    start, _, speed, limits = random_case(number)
+    motion = braking_motion(JOINTS, start, speed, limits)
+    check(motion, limits, start, speed)
+
+
+@pytest.mark.parametrize('number', range(12))
+def test_to_rest_from_an_acceleration_comes_no_farther(number, without_ruckig):
+    start, _, speed, limits = random_case(4 * (number // 3) + number % 3)    # finite jerk
+    slowing = -np.sign(speed) * limits.acceleration * np.random.default_rng(number).random(3)
+    plain = braking_motion(JOINTS, start, speed, limits)
+    motion = braking_motion(JOINTS, start, speed, limits, slowing)
+    assert np.allclose(motion.at(0.0).velocity, speed)
+    assert np.allclose(motion.at(0.0).acceleration, slowing)
+    times = np.linspace(0.0, motion.duration, 2000)
+    states = [motion.at(time) for time in times]
+    accelerations = np.array([state.acceleration for state in states])
+    assert (np.abs(accelerations) <= limits.acceleration + 1e-9).all()
+    assert (np.abs(np.diff(accelerations, axis=0)) <= limits.jerk * times[1] + 1e-9).all()
+    shift = np.diff([state.position for state in states], axis=0)
+    middle = np.array([state.velocity for state in states])
+    assert np.allclose(shift, (middle[1:] + middle[:-1]) / 2 * times[1],
+                       atol=limits.acceleration.max() * times[1]**2)
+    assert motion.duration <= plain.duration + 1e-9
+
+
+@pytest.mark.parametrize('number', range(40))
+def test_about_as_fast_as_ruckig(number, monkeypatch):
+    pytest.importorskip('ruckig')
+    start, goal, speed, limits = random_case(number)
+    theirs = straight_motion(GANTRY, JOINTS, start, goal, limits, speed)
+    braked = braking_motion(JOINTS, start, speed, limits)
+    monkeypatch.setattr('ros2_ik.core.motion.timing.ruckig', None)
+    ours = straight_motion(GANTRY, JOINTS, start, goal, limits, speed)
+    assert ours.duration <= theirs.duration * 1.001 + 1e-6
+    # on the line, where acceleration and jerk of different joints may be the tightest; ruckig
+    # then leaves it
+    longest = 1.25 if np.isfinite(limits.jerk).all() else 1.0
+    assert braking_motion(JOINTS, start, speed, limits).duration \
+        <= braked.duration * longest + 1e-6
+
+
+def test_a_motion_along_its_line_stays_on_it(without_ruckig):
+    limits = MotionLimits([1.0, 2.0, 1.0], [2.0, 3.0, 4.0], [20.0, 30.0, 9.0])
+    way = np.array([1.0, -0.5, 0.2])
+    motion = straight_motion(GANTRY, JOINTS, np.zeros(3), way, limits, 0.4 * way)
+    for time in np.linspace(0.0, motion.duration, 50):
+        position = motion.at(time).position
+        assert np.abs(position - way * position[0]).max() < 1e-12
+
+
+@pytest.mark.parametrize('speed', [0.0, 0.7, -0.7])
+def test_joints_arrive_together_where_they_can(speed, without_ruckig):
+    limits = MotionLimits([1.0] * 3, [2.0] * 3, [20.0] * 3)
+    motion = straight_motion(GANTRY, JOINTS, np.zeros(3), [2.0, 1.0, -0.5], limits,
+                             [speed, 0.0, 0.1])
+    before = motion.at(motion.duration - 0.05)
+    assert (np.abs(before.velocity) > 1e-5).all()

@@ -1,0 +1,113 @@
+"""What is kept for each robot, while many threads use more robots than are kept."""
+
+import sys
+from threading import Barrier, Thread
+
+import numpy as np
+import pytest
+
+from ros2_ik.core import Robot
+from ros2_ik.core.scene import cache, Scene
+from ros2_ik.core.scene.checked_pairs import pairs_to_check
+from ros2_ik.core.scene.kept import Kept
+from ros2_ik.core.scene.not_checked import own_collisions
+from ros2_ik.core.scene.robot_geometry import robot_geometry
+from ros2_ik.core.scene.self_pairs import self_pairs
+
+THREADS, ROBOTS = 8, 12
+LINK = '<link name="{0}"><collision><geometry><sphere radius="{1}"/></geometry></collision></link>'
+
+
+@pytest.fixture
+def many_switches():
+    """Switch between threads as often as Python can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def robot(number):
+    return Robot.from_urdf(
+        f'<robot name="r{number}">{LINK.format("a", 0.1 + 0.01 * number)}'
+        f'{LINK.format("b", 0.1)}<joint name="j" type="revolute"><parent link="a"/>'
+        '<child link="b"/><origin xyz="1 0 0"/><axis xyz="0 0 1"/>'
+        '<limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>')
+
+
+def in_threads(work):
+    """Run work(random generator) in threads that begin together; return what they raised."""
+    raised, start = [], Barrier(THREADS)
+
+    def run(seed):
+        start.wait()
+        try:
+            work(np.random.default_rng(seed))
+        except Exception as error:
+            raised.append(repr(error))
+
+    threads = [Thread(target=run, args=(seed,)) for seed in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return raised
+
+
+@pytest.mark.parametrize(('what', 'repeats'), [
+    ('geometry', 400), ('self pairs', 400), ('own collisions', 100), ('checked pairs', 300)])
+def test_each_robot_gets_its_own(what, repeats, many_switches):
+    robots = [robot(number) for number in range(ROBOTS)]
+    scenes = [Scene(each) for each in robots]
+
+    def ask(generator):
+        for number in generator.integers(0, ROBOTS, repeats).tolist():
+            each = robots[number]
+            if what == 'self pairs':
+                assert self_pairs(each).allowed.keys() == {('a', 'b')}
+                continue
+            if what == 'own collisions':
+                own = own_collisions(each)
+                assert own.checker is None and own.not_checked == own_collisions(each).not_checked
+                continue
+            geometry = robot_geometry(each)
+            assert geometry.bodies[0].shape.radius == 0.1 + 0.01 * number
+            if what == 'checked pairs':
+                items = [type('Item', (), {'name': body.link, 'joint': body.joint})
+                         for body in geometry.bodies]
+                assert not pairs_to_check(each, scenes[number], geometry, items).any()
+
+    assert not in_threads(ask)
+
+
+def test_arrays_are_kept_by_many_threads(many_switches, monkeypatch):
+    monkeypatch.setattr(cache, '_KEPT_BYTES', 20_000)
+
+    def ask(generator):
+        for number in generator.integers(0, 40, 1000).tolist():
+            found = cache.remembered('threads', str(number), lambda number=number: {
+                'x': np.full(128, number)}, disk=False)
+            assert (found['x'] == number).all()
+
+    assert not in_threads(ask)
+    cache.forget()
+
+
+def test_the_one_not_used_for_longest_goes_first():
+    kept, made = Kept(2), []
+    for key in 'abacab':
+        assert kept.get(key, lambda key=key: (made.append(key), key)[1]) == key
+    assert made == list('abcb')
+
+
+def test_all_threads_get_the_value_that_was_ready_first(many_switches):
+    kept, found = Kept(), []
+    assert not in_threads(lambda generator: found.append(kept.get('key', object)))
+    assert len(found) == THREADS and len(set(map(id, found))) == 1
+
+
+def test_what_is_not_valid_is_made_anew():
+    kept = Kept()
+    assert [kept.get('key', lambda value=value: value, lambda known: known % 2)
+            for value in (1, 3)] == [1, 1]
+    assert kept.get('key', lambda: 5, lambda known: known != 1) == 5

@@ -1,0 +1,140 @@
+"""Meshes are what their triangles enclose, judged by python-fcl and trimesh."""
+
+from judge import pose
+import numpy as np
+import pytest
+from scenes import pairs, random_pose, scattered, solid
+from solid_judge import SolidJudge
+import trimesh
+
+from ros2_ik.core.scene import (
+    Box,
+    Capsule,
+    CollisionChecker,
+    Cone,
+    Cylinder,
+    HalfSpace,
+    Mesh,
+    OcTree,
+    Plane,
+    Scene,
+    SceneObject,
+    Sphere,
+)
+
+
+def shell(outer, inner):
+    """Make a ball with a ball-shaped hollow in it."""
+    hollow = trimesh.creation.icosphere(2, inner)
+    hollow.invert()
+    return trimesh.util.concatenate([trimesh.creation.icosphere(2, outer), hollow])
+
+
+def two_balls():
+    """Make two balls far apart in one mesh."""
+    found = [trimesh.creation.icosphere(2, 0.05) for _ in range(2)]
+    found[1].apply_translation([3, 0, 0])
+    return trimesh.util.concatenate(found)
+
+
+def as_mesh(made, **options):
+    return Mesh(np.array(made.vertices), np.array(made.faces), **options)
+
+
+def ball_arm_among(*things):
+    """Make the ball of 0.1 m of the arm, and objects at offsets from it."""
+    robot = solid('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
+    scene = Scene(robot)
+    for i, (shape, offset) in enumerate(things):
+        place = None if isinstance(shape, (HalfSpace, Plane)) else pose(
+            np.array([0.7, 0, 0.1]) + offset)
+        scene = scene.add(SceneObject(f'thing {i}', [shape], place))
+    return CollisionChecker(robot, scene)
+
+
+BALL = trimesh.creation.icosphere(3, 0.5)
+INSIDE_OUT = BALL.copy()
+INSIDE_OUT.invert()
+
+
+@pytest.mark.parametrize(('made', 'offset', 'touches'), [
+    (BALL, (0, 0, 0), True), (BALL, (0.3, 0, 0), True), (BALL, (0.7, 0, 0), False),
+    (INSIDE_OUT, (0, 0, 0), True), (INSIDE_OUT, (0.7, 0, 0), False),
+    (shell(0.5, 0.2), (0, 0, 0), False), (shell(0.5, 0.2), (0.35, 0, 0), True),
+    (trimesh.creation.torus(0.4, 0.1), (0, 0, 0), False),
+    (trimesh.creation.torus(0.4, 0.15), (0.4, 0, 0), True),
+    (two_balls(), (-1.5, 0, 0), False), (two_balls(), (-3, 0, 0), True)])
+def test_a_ball_in_a_mesh(made, offset, touches):
+    checker = ball_arm_among((as_mesh(made), offset))
+    q = checker.robot.neutral
+    assert checker.collides(q) == touches == bool(checker.in_collision(q))
+
+
+def test_an_open_mesh_is_what_its_convex_parts_are():
+    half = trimesh.Trimesh(BALL.vertices, BALL.faces[BALL.triangles_center[:, 2] < 0])
+    assert ball_arm_among((as_mesh(half), (0, 0, 0.2))).collides(np.zeros(1))
+    assert not ball_arm_among((as_mesh(half), (0, 0, -0.3))).collides(np.zeros(1))
+
+
+@pytest.mark.parametrize('shape', [Box([0.02] * 3), Sphere(0.01), Cone(0.01, 0.02),
+                                   Cylinder(0.01, 0.02), Capsule(0.01, 0.01),
+                                   OcTree([[0.1, 0, 0]], 0.01),
+                                   as_mesh(trimesh.creation.icosphere(2, 0.01))],
+                         ids=lambda shape: shape.kind)
+def test_small_things_wholly_inside_links_are_seen(shape, load):
+    """Anywhere well inside a link; nothing of their surfaces meets."""
+    robot, generator, seen = load('ur5'), np.random.default_rng(3), 0
+    judge, q = SolidJudge(robot), load('ur5').random_q(np.random.default_rng(1))
+    judge.surround(Scene(robot)).place(robot.to_joints(q))
+    for link in ('upper_arm_link', 'forearm_link', 'shoulder_link'):
+        part = judge.solids[link][0]
+        found = trimesh.sample.volume_mesh(part.mesh, 200)
+        deep = found[np.abs(trimesh.proximity.signed_distance(part.mesh, found)) > 0.02][:4]
+        for point in deep:
+            T = np.eye(4)
+            T[:3, 3] = part.T[:3, :3] @ point + part.T[:3, 3]
+            if shape.kind == 'octree':
+                T[:3, 3] -= [0.1, 0, 0]
+            scene = Scene(robot).add(SceneObject('small', [shape], T))
+            checker = CollisionChecker(robot, scene)
+            assert {link, 'small'} in [set(pair) for pair in pairs(checker.in_collision(q))]
+            assert checker.only('small', link).collides(q)
+            seen += 1
+    assert seen >= 6 and generator
+
+
+@pytest.mark.parametrize('name', ['panda', 'ur5', 'baxter'])
+def test_robots_among_boxes_and_meshes(name, load):
+    """Neither more nor less than the solids touch; baxter's torso is open."""
+    robot, generator = load(name), np.random.default_rng(2)
+    scene = scattered(robot, 6, 3)
+    for i, made in enumerate((shell(0.4, 0.2), trimesh.creation.torus(0.3, 0.05), two_balls())):
+        scene = scene.add(SceneObject(f'mesh {i}', [as_mesh(made)], random_pose(generator)))
+    checker, judge = CollisionChecker(robot, scene), SolidJudge(robot).surround(scene)
+    hits = 0
+    for _ in range(60):
+        q = robot.random_q(generator)
+        wanted = judge.touching(robot.to_joints(q))
+        found = pairs(checker.in_collision(q))
+        assert wanted <= found and all('torso' in extra for extra in found - wanted)
+        assert checker.collides(q) == bool(found)
+        hits += bool(wanted)
+    assert 5 < hits
+
+
+def test_padding_counts_for_triangles(load):
+    """A padded link touches where what is grown by as much does."""
+    robot, generator, seen = load('ur5'), np.random.default_rng(5), set()
+    plain = scattered(robot, 5, 4)
+    padded = CollisionChecker(robot, plain.with_padding({'forearm_link': 0.03}))
+    judge = SolidJudge(robot).surround(plain)
+    for _ in range(150):
+        q = robot.random_q(generator)
+        found = pairs(padded.in_collision(q))
+        judge.place(robot.to_joints(q))
+        for i in range(5):
+            near = judge.distance('forearm_link', f'box {i}')
+            if abs(near - 0.03) > 1e-4 and near > 0:
+                assert ({'forearm_link', f'box {i}'} in map(set, found)) == (near < 0.03)
+                seen.add(near < 0.03)
+    assert seen == {True, False}

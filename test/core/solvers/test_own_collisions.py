@@ -1,0 +1,208 @@
+"""
+Without a scene the robot is checked against itself, and what is not checked is said.
+
+Contacts are judged by python-fcl on the hulls of the files' meshes.
+"""
+
+from fcl_judge import FclJudge
+import numpy as np
+import pytest
+from scenes import solid
+from small_robots import joint, PLANAR_2R, urdf, Z
+
+from ros2_ik.core import (
+    Box,
+    Budget,
+    CollisionChecker,
+    Configuration,
+    Constraint,
+    FramePosition,
+    IKProblem,
+    InvalidOptionError,
+    InverseKinematics,
+    PoseTarget,
+    Robot,
+    Scene,
+    SceneObject,
+    Search,
+    solve,
+    solve_pose,
+    Status,
+)
+
+BALL = '<collision><geometry><sphere radius="{}"/></geometry></collision>'
+OFF = 'collisions: not checked'
+FREE_AXES = (1, 1, 1, 0, 0, 0)
+
+
+def with_bodies(text, **bodies):
+    """Put collision elements on links."""
+    for link, body in bodies.items():
+        assert f'<link name="{link}">' in text
+        text = text.replace(f'<link name="{link}">', f'<link name="{link}">{body}')
+    return text
+
+
+FOLDING = with_bodies(PLANAR_2R, base=BALL.format(0.2), tip=BALL.format(0.2))
+"""An arm of .5 and .4 m with a ball at its foot and at its end."""
+INSIDE = np.array([[1, 0, 0, 0.3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
+"""Where the two balls overlap by 10 cm."""
+
+
+def ways(robot, T, **options):
+    """Answers of each way to ask."""
+    target = PoseTarget('tip', T, weights=FREE_AXES)
+    yield solve_pose(robot, 'tip', T, weights=FREE_AXES, timeout=0.2, **options)
+    yield solve(IKProblem(robot, [target], **options), timeout=0.2)
+    ik = InverseKinematics(robot, **options)
+    ik.add_pose_target('tip', T, weights=FREE_AXES)
+    yield ik.solve(timeout=0.2)
+
+
+def test_the_robot_does_not_touch_itself_by_default():
+    for solution in ways(Robot.from_urdf(FOLDING), INSIDE):
+        assert solution.status is Status.GOAL_IN_COLLISION and solution.q is None
+        assert {solution.contacts[0].first, solution.contacts[0].second} == {'base', 'tip'}
+
+
+def test_switched_off_and_said():
+    for solution in ways(Robot.from_urdf(FOLDING), INSIDE, collisions=False):
+        assert solution.success and solution.not_checked == (OFF,)
+        assert OFF in [line.strip() for line in solution.explain().splitlines()]
+
+
+def test_an_inverse_kinematics_with_a_scene_is_free_in_it():
+    robot = Robot.from_urdf(FOLDING)
+    T = INSIDE.copy()
+    T[0, 3] = 0.7
+    scene = Scene(robot).add(SceneObject('wall', [Box([0.1, 2, 2])], T))
+    for given, success in ((scene, False), (None, True)):
+        ik = InverseKinematics(robot, scene=given)
+        ik.add_pose_target('tip', T, weights=FREE_AXES)
+        assert ik.solve(timeout=0.2).success is success
+
+
+@pytest.mark.parametrize('name, tip', [('ur5', 'tool0'), ('panda', 'panda_hand_tcp')])
+def test_random_poses(name, tip, load):
+    """30 of 200 successes on the UR5 were in self-collision."""
+    robot, generator = load(name), np.random.default_rng(0)
+    judge, touched = FclJudge(robot).surround(Scene(robot)), 0
+    for i in range(60):
+        T = Configuration(robot, robot.random_q(generator)).transform(tip)
+        seed = robot.random_q(generator)
+        if (solution := solve_pose(robot, tip, T, seed, random_state=i, timeout=0.1)).success:
+            assert judge.touching(solution.joints) == set()
+        bare = solve_pose(robot, tip, T, seed, random_state=i, timeout=0.1, collisions=False)
+        touched += bare.success and judge.touching(bare.joints) != set()
+    assert touched > 1
+
+
+def test_links_without_geometry_are_counted_and_named():
+    robot = Robot.from_urdf(FOLDING)
+    solution = solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES)
+    text, = solution.not_checked
+    for word in ('collisions', '2 links', 'upper', 'lower'):
+        assert word in text
+    assert text in solution.explain()
+
+
+def test_a_robot_without_geometry_says_so():
+    solution = solve_pose(Robot.from_urdf(PLANAR_2R), 'tip', INSIDE, weights=FREE_AXES)
+    assert solution.success
+    text, = solution.not_checked
+    assert text.startswith(OFF) and "'small'" in text and 'no collision elements' in text
+
+
+MESH = '<collision><geometry><mesh filename="package://nowhere/{}.stl"/></geometry></collision>'
+
+
+def test_meshes_that_are_not_there_are_left_out_and_said():
+    robot = Robot.from_urdf(with_bodies(FOLDING, upper=MESH.format('a'), lower=MESH.format('b')))
+    assert not solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES).success   # the balls count
+    T = INSIDE.copy()
+    T[0, 3] = 0.8
+    solution = solve_pose(robot, 'tip', T, weights=FREE_AXES)
+    text, = solution.not_checked
+    assert solution.success
+    for word in ('2 links', 'meshes', 'not found', 'upper', 'lower'):
+        assert word in text
+
+
+def test_a_robot_of_missing_meshes_only():
+    robot = Robot.from_urdf(with_bodies(PLANAR_2R, upper=MESH.format('a')))
+    solution = solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES)
+    text, = solution.not_checked
+    assert solution.success and text.startswith(OFF) and 'mesh' in text
+
+
+def test_collision_elements_that_cannot_be_read():
+    """A pose is found all the same, and the fault is said; a scene refuses it."""
+    broken = '<collision><geometry><pyramid size="1"/></geometry></collision>'
+    robot = Robot.from_urdf(with_bodies(FOLDING, upper=broken))
+    solution = solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES)
+    text, = solution.not_checked
+    assert solution.success and text.startswith(OFF)
+    for word in ("'upper'", 'pyramid'):
+        assert word in text
+
+
+def test_guessed_pairs_are_named():
+    """Two balls that always touch: between them no joint could make a difference."""
+    text = with_bodies(urdf(joint('j', 'revolute', 'a', 'b', axis=Z, limits=(-3, 3)),
+                            joint('k', 'revolute', 'b', 'c', xyz=(0.1, 0, 0), axis=Z,
+                                  limits=(-3, 3)),
+                            joint('l', 'fixed', 'c', 'tip', xyz=(0.5, 0, 0))),
+                       a=BALL.format(0.1), c=BALL.format(0.1))
+    robot = Robot.from_urdf(text)
+    T = Configuration(robot, {'j': 1.0, 'k': 0.5}).transform('tip')
+    solution = solve_pose(robot, 'tip', T)
+    assert solution.success
+    assert any('1 pair' in text and 'a - c' in text for text in solution.not_checked)
+
+
+def test_what_is_not_checked_travels(load):
+    """To a worker and back."""
+    robot = Robot.from_urdf(FOLDING)
+    for options in ({}, {'collisions': False}):
+        problem = IKProblem(robot, [PoseTarget('tip', INSIDE, weights=FREE_AXES)], **options)
+        search = Search.resume(robot, Search(problem, budget=Budget.of(0.2)).state())
+        search.run()
+        assert search.problem.not_checked == problem.not_checked
+        assert search.solution().not_checked == problem.not_checked
+        assert search.solution().success == (not problem.collisions)
+
+
+@pytest.mark.parametrize('value', [None, 1, 'no'])
+def test_garbage(value):
+    robot = Robot.from_urdf(FOLDING)
+    target = PoseTarget('tip', INSIDE)
+    for ask in (lambda: solve_pose(robot, 'tip', INSIDE, collisions=value),
+                lambda: solve_pose(robot, 'tip', INSIDE, scene=Scene(robot), collisions=value),
+                lambda: IKProblem(robot, [target], collisions=value),
+                lambda: InverseKinematics(robot, collisions=value)):
+        with pytest.raises(InvalidOptionError, match='collisions is True or False'):
+            ask()
+
+
+def test_a_checker_and_no_collisions_contradict_each_other():
+    robot = solid('one_joint')
+    with pytest.raises(InvalidOptionError, match='checker'):
+        IKProblem(robot, [PoseTarget('tip', np.eye(4))], checker=CollisionChecker(robot),
+                  collisions=False)
+
+
+def test_the_way_out_of_contact_moves_no_other_joints():
+    """A flap could make room, but no joint that the question is about moves it."""
+    flap = ('<link name="flap">' + BALL.format(0.1) + '</link><joint name="hinge" type="revolute">'
+            '<parent link="post"/><child link="flap"/><origin xyz="0.5 0 0"/><axis xyz="0 0 1"/>'
+            '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>')
+    pole = joint('mast', 'revolute', 'base', 'post', xyz=(-0.1, 0, 0), axis=Z, limits=(-1, 1))
+    text = with_bodies(PLANAR_2R, tip=BALL.format(0.2)).replace(
+        '</robot>', f'<link name="post"/>{flap}{pole}</robot>')
+    robot = Robot.from_urdf(text)
+    problem = IKProblem(robot, constraints=[Constraint(FramePosition('tip'), [0.3, 0, -1],
+                                                       [0.4, 0.1, 1])])
+    solution = solve(problem, timeout=0.3, random_state=0)
+    assert solution.status is Status.GOAL_IN_COLLISION and solution.contacts
+    assert not solution.violations
+    assert solution.best_joints['mast'] == solution.best_joints['hinge'] == 0

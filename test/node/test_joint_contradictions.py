@@ -1,0 +1,215 @@
+"""Which joint_states can all be true, and how old they are; without a node."""
+
+from builtin_interfaces.msg import Time
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from small_arm import small_arm
+
+from ros2_ik.node.state.joint_states import JointStates
+
+START = 1_000_000_000_000   # of the node's clock [ns]
+V = 1.0                     # speed limit of the shoulder [rad/s]
+
+
+class Stream:
+    """joint_states at moments of a clock that only goes on here."""
+
+    def __init__(self, monkeypatch, publishers=('/driver', '/forgotten'), factor=1.5):
+        self.now, self.offset, self.lines = 0.0, 0.0, []   # offset: of the node's clock
+        monkeypatch.setattr('time.monotonic', lambda: 500.0 + self.now)
+        monkeypatch.setattr('time.time_ns', lambda: START + round(self.now * 1e9))
+        self.states = JointStates(lambda text: self.lines.append(text) or True,
+                                  lambda: START + round((self.now + self.offset) * 1e9),
+                                  lambda: publishers,
+                                  lambda: factor, self.lines.append)
+        self.states.set_robot(small_arm())
+
+    def tell(self, value, joint='shoulder', stamped=True, late=0.0, off=0.0, waited=0.0):
+        """Publish a value as it was `late` seconds ago, by a clock that is `off`."""
+        message = JointState(name=[joint], position=[float(value)])
+        if stamped:
+            stamp = START + round((self.now + self.offset - late + off) * 1e9)
+            message.header.stamp = Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
+        self.states.take(message, {'received_timestamp':
+                                   START + round((self.now - waited) * 1e9)})
+
+    def wrong(self, joint='shoulder'):
+        return self.states.contradiction(joint)
+
+
+@pytest.fixture
+def stream(monkeypatch):
+    return Stream(monkeypatch)
+
+
+def alternate(stream, one, other, seconds=1.0, period=0.01, every=2, **how):
+    """Let two tell of a joint, the other one `every` so many periods; gives when it was found."""
+    found = None
+    for i in range(round(seconds / period)):
+        stream.now += period
+        stream.tell(one(stream.now))
+        if i % every == every - 1:
+            stream.now += period / 3
+            stream.tell(other(stream.now), **how)
+        if found is None and stream.wrong():
+            found = stream.now
+    return found
+
+
+@pytest.mark.parametrize('stamped', [True, False])
+@pytest.mark.parametrize('apart', [1.57, 0.3, 0.05])
+def test_two_that_disagree(stream, stamped, apart):
+    found = alternate(stream, lambda _: 0.4, lambda _: 0.4 - apart, stamped=stamped)
+    assert found and found < 0.06
+    assert stream.states.contradiction('shoulder', dispute=True)
+    assert "'shoulder'" in stream.wrong() and '0.4' in stream.wrong()
+    assert f'{0.4 - apart:.4g}' in stream.wrong()
+    assert '/driver, /forgotten' in stream.wrong()
+    assert any('contradict' in line for line in stream.lines)
+
+
+@pytest.mark.parametrize('delay', [0.0, 0.1, 0.6, 1.0])
+def test_a_relay_of_the_same_robot_agrees(stream, delay):
+    """It moves at its limit, and the copy comes late with the stamp of then."""
+    def at(now):
+        return 0.8 * np.sin(now / 0.8)   # as fast as the joint can
+    assert alternate(stream, at, at, 1.2) is None
+    assert alternate(stream, at, lambda now: at(now - delay), 5, late=delay) is None
+    stamp = stream.states.get('shoulder').stamp
+    assert START + stream.now * 1e9 - stamp < 2e7           # and is no news
+
+
+def test_an_older_one_is_no_news(stream):
+    stream.tell(0.5)
+    stream.now += 0.01
+    stream.tell(0.505)
+    stream.tell(0.5, late=0.01)
+    assert stream.states.get('shoulder').value == 0.505 and not stream.wrong()
+
+
+@pytest.mark.parametrize('behind', [0.05, 0.3, 2.0, 50.0])
+def test_a_clock_behind_does_not_hide_who_disagrees(stream, behind):
+    """Which of them is the robot is not known: the older stamps may be."""
+    assert alternate(stream, lambda _: 0.0, lambda _: 0.4, late=behind) is not None
+
+
+def test_two_that_agree_roughly(stream):
+    random = np.random.default_rng(0)
+    assert alternate(stream, lambda _: 0.4 + random.normal(0, 1e-3),
+                     lambda _: 0.402 + random.normal(0, 1e-3), 5, stamped=False) is None
+
+
+@pytest.mark.parametrize('stamped', [True, False])
+@pytest.mark.parametrize('rate', [500, 100, 10, 1])
+def test_one_at_its_speed_limit(stream, rate, stamped):
+    """With jitter of 10 ms in stamps and receipts, and readings that get lost."""
+    random = np.random.default_rng(1)
+    for i in range(5 * rate):
+        stream.now = i / rate + min(random.uniform(0, 0.01), 0.9 / rate)
+        if random.uniform() > 0.2:
+            stream.tell(0.8 * np.sin(i / rate / 0.8), stamped=stamped)
+        assert not stream.wrong()
+
+
+def test_a_burst_after_a_pause_of_the_node(stream):
+    """Messages waited in the queue; they came one by one."""
+    for i in range(50):
+        stream.now += 0.001
+        stream.tell(0.02 * i, stamped=False, waited=0.02 * (50 - i))
+        assert not stream.wrong()
+
+
+def test_a_continuous_joint_wraps(stream):
+    for i in range(1000):
+        stream.now += 0.01
+        stream.tell((0.05 * i + np.pi) % (2 * np.pi) - np.pi, 'wrist')
+        assert not stream.wrong('wrist')
+    stream.now += 0.01
+    stream.tell(0.05 * 999 + 2.5, 'wrist')
+    assert stream.wrong('wrist')
+
+
+def test_another_truth_settles(stream):
+    """A driver that was started anew somewhere else is believed after a second."""
+    for i in range(300):
+        stream.now += 0.01
+        stream.tell(0.4 if i < 100 else -1.0)
+        assert bool(stream.wrong()) == (100 <= i < 200)
+        assert not stream.states.contradiction('shoulder', dispute=True)
+    assert stream.states.get('shoulder').value == -1.0
+
+
+def test_one_that_disagrees_now_and_then_is_not_settled(stream):
+    alternate(stream, lambda _: 0.4, lambda _: 0.0, 1.0)
+    for i in range(300):
+        stream.now += 0.01
+        stream.tell(0.0 if i % 50 == 0 else 0.4)
+        assert stream.wrong()
+
+
+def test_it_can_be_switched_off(monkeypatch):
+    assert alternate(Stream(monkeypatch, factor=0.0), lambda _: 0.4, lambda _: 0.0) is None
+
+
+def test_the_only_publisher_is_named(monkeypatch):
+    stream = Stream(monkeypatch, ('/driver',))
+    alternate(stream, lambda _: 0.4, lambda _: 0.0)
+    assert '/driver is the only publisher' in stream.wrong()
+
+
+# -- age ------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(('how', 'age'), [
+    ({}, 0.0), ({'late': 0.6}, 0.6), ({'stamped': False}, 0.0),
+    ({'stamped': False, 'waited': 0.3}, 0.3), ({'late': 0.1, 'waited': 0.3}, 0.3),
+    ({'off': -2.0}, 2.0), ({'off': 2.0}, 2.0)])
+def test_age(stream, how, age):
+    stream.tell(0.4, **how)
+    assert stream.states.age('shoulder') == pytest.approx(age, abs=1e-6)
+
+
+@pytest.mark.parametrize(('off', 'said'), [(-2.0, '2 s behind'), (3.0, '3 s ahead of')])
+def test_clocks_that_differ_are_told_of(stream, off, said):
+    for _ in range(100):
+        stream.now += 0.02
+        stream.tell(0.4, off=off)
+    assert said in stream.states.clock_fault('shoulder')
+    assert '50 Hz' in stream.states.clock_fault('shoulder')
+    stream.now += 5                                    # now it is silence that makes it old
+    assert stream.states.clock_fault('shoulder') == ''
+
+
+def test_a_stamp_that_is_repeated_gets_old(stream):
+    for i in range(100):
+        stream.tell(0.4, late=0.01 * i)
+        stream.now += 0.01
+    assert stream.states.age('shoulder') == pytest.approx(1.0)
+
+
+def test_missing_stamps_are_told_of_once(stream):
+    for _ in range(3):
+        stream.tell(0.4, stamped=False)
+    assert len(stream.lines) == 1 and 'receipt' in stream.lines[0]
+
+
+def test_a_simulation_that_begins_anew(stream):
+    """Its time goes back, and the robot is elsewhere."""
+    stream.now = 900.0
+    stream.tell(0.4)
+    stream.tell(0.2, 'elbow')
+    stream.offset = -890.0
+    stream.now += 0.01
+    stream.tell(0.0)
+    assert stream.states.get('shoulder').value == 0.0 and not stream.wrong()
+    assert stream.states.age('shoulder') < 0.1 and stream.states.get('elbow') is None
+
+
+def test_a_driver_whose_clock_was_set_back(stream):
+    """It is heard again once the stamps of before are silent."""
+    stream.tell(0.4)
+    for _ in range(150):
+        stream.now += 0.01
+        stream.tell(0.4, off=-10.0)
+    assert 'behind' in stream.states.clock_fault('shoulder')
+    assert stream.states.age('shoulder') == pytest.approx(10.0)

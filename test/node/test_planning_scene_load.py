@@ -1,0 +1,172 @@
+"""Large scenes: the node answers others while they are made, and refuses too large ones."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+import time
+
+from node_harness import reachable
+import numpy as np
+import pytest
+from scene_harness import (
+    applied,
+    attached,
+    box,
+    change,
+    check,
+    diff,
+    get,
+    mesh,
+    pairs,
+    pose,
+    refused,
+    solid,
+    state_holding,
+)
+from shape_msgs.msg import SolidPrimitive
+
+from ros2_ik.msg import CollisionObject, Status
+from ros2_ik.srv import ApplyPlanningScene
+
+ADD, REMOVE = CollisionObject.ADD, CollisionObject.REMOVE
+FAR = pose(0, 0, 5)
+
+
+def boxes(id: str, count: int) -> CollisionObject:
+    """Give an object of many small boxes, out of the robot's reach."""
+    places = [pose(0.1 * (i % 40), 0.1 * (i // 40), 0) for i in range(count)]
+    return change(id, ADD, primitives=[solid(SolidPrimitive.BOX, 0.02, 0.02, 0.02)] * count,
+                  primitive_poses=places, pose=FAR)
+
+
+def wavy(side: int) -> CollisionObject:
+    """Give a mesh of 2 (side - 1)^2 triangles, out of the robot's reach."""
+    x, y = np.meshgrid(np.linspace(-1, 1, side), np.linspace(-1, 1, side))
+    points = np.column_stack([x.ravel(), y.ravel(), 0.1 * np.sin(9 * x * y).ravel()])
+    corner = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
+    faces = np.vstack([np.column_stack([corner, corner + 1, corner + side]),
+                       np.column_stack([corner + 1, corner + side + 1, corner + side])])
+    return change('wavy', ADD, meshes=[mesh(points.tolist(), faces.tolist())], pose=FAR)
+
+
+@contextmanager
+def asked_meanwhile(domain: int, panda) -> Iterator[list]:
+    """Give a list of how long another client waits for its answers; it is filled at the end."""
+    target = reachable(panda, 'panda_hand_tcp', 1).pose
+    numbers = [getattr(target.position, axis) for axis in 'xyz'] \
+        + [getattr(target.orientation, axis) for axis in 'xyzw']
+    with subprocess.Popen([sys.executable, str(Path(__file__).parent / 'steady_client.py')],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}) as other:
+        other.stdin.write(json.dumps(numbers) + '\n')
+        other.stdin.flush()
+        assert other.stdout.readline() == 'ready\n'
+        seconds = []
+        yield seconds
+        answers = json.loads(other.communicate('\n')[0])
+    assert {status for status, _ in answers} == {Status.SUCCESS}
+    seconds.extend(taken for _, taken in answers)
+
+
+def apply_later(client, scene):
+    """Begin to apply a scene; gives the future of the response."""
+    service = client.service(ApplyPlanningScene, 'ros2_ik/apply_planning_scene')
+    return service.call_async(ApplyPlanningScene.Request(scene=scene))
+
+
+@pytest.mark.usefixtures('empty_scene')
+@pytest.mark.parametrize('item', [
+    boxes('many', 500), pytest.param(boxes('many', 990), marks=pytest.mark.slow), wavy(150)],
+    ids=['500 boxes', '990 boxes', 'mesh'])
+def test_answers_come_while_a_large_scene_is_made(client, domain, panda, item):
+    with asked_meanwhile(domain, panda) as seconds:
+        begin = time.monotonic()
+        response = client.wait(apply_later(client, diff(item)), 120.0)
+        made = time.monotonic() - begin
+        assert response.success, response.message
+        for i in range(3):
+            applied(client, diff(box(f'one more {i}', at=FAR)))
+    print(f'{item.id}: made in {made:.2f} s; answers: {np.median(seconds):.4f} s, 99 % '
+          f'{np.quantile(seconds, 0.99):.3f} s, slowest {max(seconds):.3f} s of {len(seconds)}')
+    assert max(seconds) < max(made / 3, 1.5)    # a busy machine; the node would have waited
+    assert np.median(seconds) < 0.3
+
+
+@pytest.mark.usefixtures('empty_scene')
+def test_changes_are_made_in_their_order_and_seen_after_the_reply(client):
+    """Twenty at once: of one object that moves in and out of the hand, and one of another."""
+    inside = pose(0.307, 0, 0.5)
+    replies = [apply_later(client, diff(box('a', at=inside if i % 2 else FAR)))
+               for i in range(19)]
+    replies.append(apply_later(client, diff(box('b', at=FAR))))
+    assert all(client.wait(reply, 60.0).success for reply in replies)
+    scene = {item.id: item.pose.position.z for item in get(client).world.collision_objects}
+    assert scene == {'a': 5, 'b': 5}
+    assert not check(client).contacts
+    applied(client, diff(box('a', 0.3, at=inside)))
+    assert any('a' in pair for pair in pairs(check(client)))
+
+
+@pytest.mark.usefixtures('empty_scene')
+def test_one_wrong_change_among_others_is_refused_alone(client):
+    wrong = box('wrong', -1.0)
+    replies = [apply_later(client, diff(item)) for item in (
+        box('a', at=FAR), wrong, box('b', at=FAR), boxes('many', 1001), box('c', at=FAR))]
+    said = [client.wait(reply, 60.0) for reply in replies]
+    assert [response.success for response in said] == [True, False, True, False, True]
+    assert {item.id for item in get(client).world.collision_objects} == {'a', 'b', 'c'}
+
+
+@pytest.mark.usefixtures('empty_scene')
+def test_twenty_thousand_boxes_are_refused_in_words(client):
+    item = boxes('far too many', 20_000)
+    said = refused(client, diff(item))
+    assert '20000 shapes' in said and 'max_scene_shapes allows at most 1000' in said
+
+
+BEFORE = {'max_scene_objects': 10_000, 'max_scene_shapes': 1000, 'max_mesh_triangles': 1_000_000,
+          'max_scene_triangles': 2_000_000}
+LIMITS = {
+    'max_scene_objects': (2, [box(f'{i}', at=FAR) for i in range(3)], '3 objects'),
+    'max_scene_shapes': (3, [boxes('a', 2), boxes('b', 2)], '4 shapes'),
+    'max_mesh_triangles': (7, [wavy(3)], 'meshes[0] has 8 triangles'),
+    'max_scene_triangles': (15, [wavy(3), change('b', ADD, meshes=wavy(3).meshes, pose=FAR)],
+                            '16 triangles'),
+}
+
+
+@pytest.mark.usefixtures('empty_scene')
+@pytest.mark.parametrize('name', LIMITS)
+def test_scenes_are_bounded_by_parameters(client, name):
+    most, items, words = LIMITS[name]
+    assert client.set(name, most).successful
+    try:
+        said = refused(client, diff(*items))
+    finally:
+        assert client.set(name, BEFORE[name]).successful
+    assert words in said and f'{name} allows at most {most}' in said
+    applied(client, diff(*items))
+
+
+@pytest.mark.usefixtures('empty_scene')
+def test_a_scene_that_is_too_large_already_may_become_smaller(client):
+    applied(client, diff(boxes('a', 9), boxes('b', 9)))
+    assert client.set('max_scene_shapes', 5).successful
+    try:
+        applied(client, diff(change('a', REMOVE)))
+        assert 'max_scene_shapes' in refused(client, diff(box('c', at=FAR)))
+    finally:
+        assert client.set('max_scene_shapes', 1000).successful
+
+
+@pytest.mark.usefixtures('empty_scene')
+@pytest.mark.parametrize(('item', 'words'), [
+    (boxes('held', 101), '101 shapes'), (wavy(102), '20402 triangles')], ids=['shapes', 'mesh'])
+def test_what_a_request_holds_for_itself_is_bounded(client, item, words):
+    response = check(client, state=state_holding(attached(item)))
+    assert response.status == Status.INVALID_GOAL_CONSTRAINTS
+    assert words in response.message and 'parameter max_request_' in response.message

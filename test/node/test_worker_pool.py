@@ -1,0 +1,151 @@
+"""The node's side of its workers: who is stuck, and what becomes of the others' searches."""
+
+from collections import deque
+from itertools import repeat
+import multiprocessing
+import os
+import queue
+import signal
+import time
+from types import SimpleNamespace
+
+from node_harness import eventually, matrix, reachable
+import numpy as np
+import pytest
+
+from ros2_ik.core import Budget, Constraint, IKProblem, PoseTarget, Search, Status, UserFunction
+from ros2_ik.node.workers import LateError, Pool, pulse
+
+TIP = 'panda_hand_tcp'
+
+
+@pytest.fixture
+def logged():
+    return []
+
+
+@pytest.fixture
+def pool(panda, logged):
+    pool = Pool(1, SimpleNamespace(error=lambda text, **_: logged.append(text)))
+    pool.set_robot(panda)
+    pool.start()
+    yield pool
+    pool.close()
+
+
+def in_worker():
+    return multiprocessing.parent_process() is not None
+
+
+def endless(at):
+    """Hold the interpreter's lock for ever."""
+    if in_worker():
+        deque(repeat(0), maxlen=0)
+    return 0.0
+
+
+class LongToMake:
+    """A function that takes long to unpickle."""
+
+    def __call__(self, at):
+        return 0.0
+
+    def __reduce__(self):
+        return make, ()
+
+
+def make():
+    end = time.process_time() + pulse.COMPUTING + 2
+    while in_worker() and time.process_time() < end:
+        pass
+    return LongToMake()
+
+
+def unreachable(robot, timeout, function=None):
+    T = np.eye(4)
+    T[0, 3] = 5.0
+    constraints = [] if function is None else [Constraint(UserFunction(function), 1.0, 2.0)]
+    problem = IKProblem(robot, [PoseTarget(TIP, T)], constraints=constraints)
+    return Search(problem, random_state=0, budget=Budget.of(timeout))
+
+
+def easy(robot):
+    pose = matrix(reachable(robot, TIP, 1).pose)
+    return Search(IKProblem(robot, [PoseTarget(TIP, pose)]), budget=Budget.of(60.0))
+
+
+def submit(pool, search):
+    answers = queue.Queue()
+    pool.submit(search, answers.put)
+    return answers
+
+
+def worker(pool):
+    """Give the process id of the worker, once it works."""
+    return eventually(lambda: [member.process.pid for member in list(pool._members)
+                               if member.ready], 'a worker')[0]
+
+
+def test_endless_search(pool, panda, logged):
+    """It is answered in time; its worker is replaced, and what it had else is searched for."""
+    first = worker(pool)
+    stuck = submit(pool, unreachable(panda, 0.3, endless))
+    other = submit(pool, easy(panda))
+    assert isinstance(stuck.get(timeout=5), LateError)
+    eventually(lambda: logged, 'a line in the log')
+    assert logged == ['a worker process was stuck; another one takes its place']
+    assert worker(pool) != first and pool.replaced == 1
+    assert other.get(timeout=60).success
+
+
+def test_stopped_for_good(pool, panda, monkeypatch):
+    monkeypatch.setattr(pulse, 'IDLE', 3)
+    first = worker(pool)
+    os.kill(first, signal.SIGSTOP)
+    assert isinstance(submit(pool, unreachable(panda, 0.1)).get(timeout=5), LateError)
+    eventually(lambda: pool.replaced, 'its end')
+    assert worker(pool) != first
+    assert submit(pool, unreachable(panda, 0.1)).get(timeout=5).status is Status.NO_IK_SOLUTION
+
+
+@pytest.mark.slow
+def test_long_to_make(pool, panda, logged):
+    """What cannot look at the clock, and need not, is not taken for stuck."""
+    first = worker(pool)
+    assert isinstance(submit(pool, unreachable(panda, 0.1, LongToMake())).get(timeout=15),
+                      LateError)
+    assert submit(pool, easy(panda)).get(timeout=60).success
+    assert worker(pool) == first and not logged
+
+
+def test_what_is_made_before_a_search_takes_none_of_its_time(panda, logged):
+    """Asked at once after the start, with less time than a worker needs for its own start."""
+    pool = Pool(1, SimpleNamespace(error=lambda text, **_: logged.append(text)))
+    pool.set_robot(panda)
+    pool.start()
+    pose = matrix(reachable(panda, TIP, 1).pose)
+    search = Search(IKProblem(panda, [PoseTarget(TIP, pose)]), budget=Budget.of(0.1))
+    assert submit(pool, search).get(timeout=30).success and not logged
+    pool.close()
+
+
+def test_no_worker_in_time(panda):
+    """Nobody waits longer than asked for."""
+    pool = Pool(0, SimpleNamespace(error=print))
+    pool.start()
+    begun = time.monotonic()
+    assert isinstance(submit(pool, unreachable(panda, 0.2)).get(timeout=5), LateError)
+    assert time.monotonic() < begun + 1.5
+    pool.close()
+
+
+def test_nobody_waits_for_a_worker_that_does_not_read(pool, panda):
+    """Not even with more than a pipe holds."""
+    stopped = worker(pool)
+    os.kill(stopped, signal.SIGSTOP)
+    begun = time.monotonic()
+    for _ in range(50):
+        pool.set_robot(panda)
+    assert time.monotonic() < begun + 1.0
+    os.kill(stopped, signal.SIGCONT)
+    assert submit(pool, easy(panda)).get(timeout=60).success
