@@ -14,7 +14,7 @@ def to(joints):
     """Give the fields of a goal that one configuration alone meets."""
     wanted = JointPositions(names=list(joints), reference=list(joints.values()),
                             bounds=Bounds(target=[0.0], tolerance=1e-5))
-    return {'group': 'arm', 'execute': True,
+    return {'group': 'arm', 'execute': True, 'max_joint_change': 2.0,   # max_jump is 1
             'constraints': IKConstraints(joint_positions=[wanted])}
 
 
@@ -34,9 +34,13 @@ def record(client, node, record):
 
 def moving(goal, record):
     """Wait until a goal moves the arm."""
-    start = record.at()
-    eventually(lambda: any(f.phase == 'moving' for f in list(goal.feedback))
-               and abs(record.at() - start).max() > 0.05, 'a motion')
+    start, ended = record.at(), goal.result_later()
+
+    def moves():
+        assert not ended.done(), ended.result().result.message
+        return (any(f.phase == 'moving' for f in list(goal.feedback))
+                and abs(record.at() - start).max() > 0.05)
+    eventually(moves, 'a motion')
     return goal
 
 
