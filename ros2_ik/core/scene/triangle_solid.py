@@ -28,15 +28,16 @@ class TriangleSolid:
     A mesh of `vertices` (n, 3) and `triangles` (m, 3).
 
     `parts` returns convex solids that together contain it, for distances; before `has_parts`
-    does, that is its hull. Where
+    does, which `make_parts` brings about in seconds or minutes, that is its hull. Where
     `is_closed` is False (triangles are missing or turned differently from their neighbours) there
     is no telling what is inside: those parts stand for it.
     """
 
     def __init__(self, vertices: Array, triangles: Indices,
-                 parts: Callable[[], tuple[Hull, ...]], has_parts: Callable[[], bool]) -> None:
+                 parts: Callable[[], tuple[Hull, ...]], has_parts: Callable[[], bool],
+                 make_parts: Callable[[], None]) -> None:
         self._vertices, self._triangles = vertices, triangles
-        self.parts, self.has_parts = parts, has_parts
+        self.parts, self.has_parts, self.make_parts = parts, has_parts, make_parts
         self._part_geometries: tuple[Any, ...] | None = None
 
     def prepare(self) -> None:
@@ -49,6 +50,11 @@ class TriangleSolid:
         tree = triangle_tree(self._vertices, self._triangles)
         tree.computeLocalAABB()
         return tree
+
+    @property
+    def size(self) -> int:
+        """Number of triangles."""
+        return len(self._triangles)
 
     @property
     def part_geometries(self) -> tuple[Any, ...] | None:

@@ -24,7 +24,6 @@ from ros2_ik.core.scene.shapes.shape import (
 from ros2_ik.core.scene.triangle_solid import TriangleSolid
 
 DETAILS = ('exact', 'hull', 'pieces')
-QUICK = 500     # triangles whose convex parts are cut where they are first asked for
 MANY_TRIANGLES = 500_000
 
 
@@ -38,8 +37,8 @@ class Mesh(HulledShape):
     triangles and what is inside of them, distances and depths are those of convex parts; of an
     open mesh, which has no inside, what is in its parts touches. 'hull': its convex hull (it
     closes bins and holes). 'pieces': convex parts that together contain it and what it encloses.
-    A padded mesh is never exact. Hulls and parts are kept on disk; until the parts of a mesh of
-    more than 500 triangles are made (`make_parts`), distances are those of its hull.
+    A padded mesh is never exact. Hulls and parts are kept on disk; until parts are made
+    (`make_parts`), distances are those of the hull.
     """
 
     vertices: Array
@@ -115,9 +114,8 @@ class Mesh(HulledShape):
 
     @property
     def has_parts(self) -> bool:
-        """Whether its convex parts were made, or are made in no time."""
-        return (len(self.triangles) <= QUICK
-                or pieces_are_known(self.vertices, self.triangles, self.padding))
+        """Whether its convex parts were made."""
+        return pieces_are_known(self.vertices, self.triangles, self.padding)
 
     def make_parts(self) -> None:
         """Make the convex parts and keep them on disk; takes seconds, or minutes."""
@@ -144,7 +142,7 @@ class Mesh(HulledShape):
     @cached_property
     def _solid(self) -> TriangleSolid:
         return TriangleSolid(self.vertices, self.triangles, self.distance_hulls,
-                             lambda: self.has_parts)
+                             lambda: self.has_parts, self.make_parts)
 
     def padded(self, padding: float) -> 'Mesh':
         return replace(self, padding=self.padding + checked_padding(padding))
