@@ -34,8 +34,8 @@ class Mesh(HulledShape):
     A mesh of `vertices` (n, 3) and `triangles` (m, 3), indices of its vertices.
 
     `detail` says what stands for it. 'exact': whether something touches is decided by the
-    triangles and what is inside of them, distances and depths are those of convex parts; of an
-    open mesh, which has no inside, what is in its parts touches. 'hull': its convex hull (it
+    triangles and what is inside of them, distances and depths are those of convex parts; holes are
+    covered, so that what is behind them is inside. 'hull': its convex hull (it
     closes bins and holes). 'pieces': convex parts that together contain it and what it encloses.
     A padded mesh is never exact. Hulls and parts are kept on disk; until parts are made
     (`make_parts`), distances are those of the hull.
@@ -92,7 +92,7 @@ class Mesh(HulledShape):
     def hulls(self) -> tuple[Hull, ...]:
         """The convex solids that contain it: its hull, or the pieces where these are wanted."""
         if self.represented_by == 'pieces':
-            return tuple(convex_pieces(self.vertices, self.triangles, self.padding))
+            return tuple(convex_pieces(*self._solid.closed, self.padding))
         return (self._hull,)
 
     @cached_property
@@ -104,23 +104,23 @@ class Mesh(HulledShape):
     @property
     def overestimate(self) -> Overestimate:
         """How much larger than the mesh is what stands for it, for an exact mesh in distances."""
-        return overestimate(self.distance_hulls(), self.vertices, self.triangles)
+        return overestimate(self.distance_hulls(), *self._solid.closed)
 
     def distance_hulls(self) -> tuple[Hull, ...]:
         """Return the convex solids for distances: parts, for an exact mesh its hull until then."""
         if self.represented_by == 'exact' and self.has_parts:
-            return tuple(convex_pieces(self.vertices, self.triangles))
+            return tuple(convex_pieces(*self._solid.closed))
         return self.hulls
 
     @property
     def has_parts(self) -> bool:
         """Whether its convex parts were made."""
-        return pieces_are_known(self.vertices, self.triangles, self.padding)
+        return pieces_are_known(*self._solid.closed, self.padding)
 
     def make_parts(self) -> None:
         """Make the convex parts and keep them on disk; takes seconds, or minutes."""
         if self.represented_by != 'hull':
-            convex_pieces(self.vertices, self.triangles, self.padding)
+            convex_pieces(*self._solid.closed, self.padding)
 
     @cached_property
     def geometry(self) -> Any:
