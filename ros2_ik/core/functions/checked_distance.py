@@ -8,16 +8,26 @@ from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import CollisionChecker
 
+QUICK = 500     # triangles of meshes whose convex parts are made where a function is
+
 
 class CheckedDistance(KinematicFunction):
-    """A function of what is near in a checker; value and Jacobian share all work: `evaluate`."""
+    """
+    A function of what is near in a checker; value and Jacobian share all work: `evaluate`.
+
+    Convex parts of small meshes are made now, so that no search has to wait for them; hulls stand
+    for large ones until `CollisionChecker.make_parts` was called, and for all without
+    `make_parts`.
+    """
 
     periodic = True
 
-    def __init__(self, checker: CollisionChecker) -> None:
+    def __init__(self, checker: CollisionChecker, *pair: str, make_parts: bool = True) -> None:
         if not isinstance(checker, CollisionChecker):
             raise InvalidConstraintError(f'checker must be a CollisionChecker, not {checker!r}')
-        self.checker = checker
+        self.checker = checker.only(*pair) if pair else checker
+        if make_parts:
+            self.checker.make_parts(QUICK)
 
     def joints(self, robot: Robot) -> frozenset[str]:
         if robot.key != self.checker.robot.key:

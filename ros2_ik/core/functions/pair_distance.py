@@ -31,8 +31,7 @@ class PairDistance(CheckedDistance):
     range = (-math.inf, math.inf)
 
     def __init__(self, checker: CollisionChecker, first: str, second: str) -> None:
-        super().__init__(checker)
-        self.checker = checker.only(first, second)
+        super().__init__(checker, first, second)
         self.first, self.second = first, second
         if not self.checker.pair_count:
             raise InvalidConstraintError(f"no joint moves '{first}' relative to '{second}'")

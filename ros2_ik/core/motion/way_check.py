@@ -78,7 +78,8 @@ class WayCheck:
         self._q[self._columns] = position
         if self._checker.collides(self._q):
             self.blockage = Blockage(moment, moment / self._motion.duration if moment else 0.0,
-                                     self._q.copy(), self._checker.in_collision(self._q))
+                                     self._q.copy(),
+                                     self._checker.in_collision(self._q, at_once=True))
 
     def _walk(self) -> Iterator[tuple[float, Array]]:
         """Give the start, the end, and times and positions that are near each other between."""

@@ -116,17 +116,20 @@ class CollisionChecker:
         """Whether anything touches at a configuration, or q (nq,)."""
         return self._check.collides(_q(at))
 
-    def in_collision(self, at: Configuration | Array) -> tuple[Contact, ...]:
+    def in_collision(self, at: Configuration | Array, at_once: bool = False
+                     ) -> tuple[Contact, ...]:
         """
         Return all pairs of names that touch at a configuration, deepest first.
 
-        Depths and points are those of the convex parts of meshes, see `distances`.
+        Depths and points are those of the convex parts of meshes that were made, of the hulls of
+        the others; `at_once` of hulls also where reading the parts would take time.
         """
         touching = self._check.touching(_q(at))
         if not touching:
             return ()
         data = self.robot.scratch_data()
-        return deepest(self._nearness.contacts(data, touching))
+        nearness = self._known_nearness if at_once else self._nearness
+        return deepest((nearness or self._nearness_of_hulls).contacts(data, touching))
 
     def rigid_contacts(self, frame: str, placement: Any, q: Array, moving: Collection[str],
                        deeper_than: float = 0.0, turned: float = 0.0) -> tuple[Contact, ...]:
@@ -199,11 +202,25 @@ class CollisionChecker:
         """
         Give the pairs of pieces that are less than `influence` [m] from each other.
 
-        Of more than `most` the nearest are given.
+        Of more than `most` the nearest are given. Hulls stand for meshes whose convex parts were
+        not made, see `make_parts`.
         """
         data = self.robot.scratch_data()
         pin.computeJointJacobians(self.robot.model, data, _q(at))
         return self._nearness.distances(data, influence, most)
+
+    def make_parts(self, most_triangles: float = math.inf) -> None:
+        """
+        Make the convex parts of meshes of up to so many triangles, for distances.
+
+        Made once and kept on disk. It takes seconds, or minutes where meshes are large.
+        """
+        waiting = [item.solid for item in self._pairs.items if item.solid is not None
+                   and item.solid.size <= most_triangles and not item.solid.has_parts()]
+        for solid in waiting:
+            solid.make_parts()
+        if waiting:
+            self._known_nearness = None
 
     @property
     def distances_are_coarse(self) -> bool:
@@ -216,6 +233,10 @@ class CollisionChecker:
         if known is None or (known.is_coarse and known.is_refinable()):
             known = self._known_nearness = DistanceCheck(self._pairs, self._chosen)
         return known
+
+    @cached_property
+    def _nearness_of_hulls(self) -> DistanceCheck:
+        return DistanceCheck(self._pairs)
 
 
 def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing: str = 'refuse',

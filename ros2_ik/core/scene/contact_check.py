@@ -12,8 +12,8 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.scene.convex_parts import part_geometries, point_inside
-from ros2_ik.core.scene.geometry_library import coal, Placement
+from ros2_ik.core.scene.convex_parts import point_inside
+from ros2_ik.core.scene.geometry_library import coal
 from ros2_ik.core.scene.items import Item
 from ros2_ik.core.scene.pair_model import items_model, PairModel
 from ros2_ik.core.scene.split_pairs import SplitPairs
@@ -90,8 +90,6 @@ class ContactCheck:
         at, there = (placements[int(i)] for i in self._pairs.pairs[k])
         if any(isinstance(item.geometry, coal.Plane) for item in (one, other)):
             return False
-        if any(item.solid is not None and not item.solid.is_closed for item in (one, other)):
-            return parts_touch(one, at, other, there, float(self._pairs.margins[k]))
         return _is_within(one, at, other, there) or _is_within(other, there, one, at)
 
 
@@ -103,12 +101,3 @@ def _is_within(inner: Item, at: Any, outer: Item, there: Any) -> bool:
     to_outer = there.actInv(at)
     return bool(outer.solid.contains(
         points @ to_outer.rotation.T + to_outer.translation).any())
-
-
-def parts_touch(one: Item, at: Any, other: Item, there: Any, margin: float) -> bool:
-    """Whether the convex parts of two items touch, `at` and `there` being their placements."""
-    request = coal.CollisionRequest()
-    request.security_margin = margin
-    places = [Placement(place.rotation, place.translation) for place in (at, there)]
-    return any(coal.collide(a, places[0], b, places[1], request, coal.CollisionResult())
-               for a in part_geometries(one) for b in part_geometries(other))

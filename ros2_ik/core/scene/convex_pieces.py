@@ -18,6 +18,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.scene.cache import digest, is_remembered, remembered
+from ros2_ik.core.scene.closing import winding_number
 from ros2_ik.core.scene.mesh_solids import solids_of
 from ros2_ik.core.scene.meshes import (
     Hull,
@@ -26,7 +27,6 @@ from ros2_ik.core.scene.meshes import (
     hulls_from_arrays,
     mesh_volume,
 )
-from ros2_ik.core.scene.triangle_solid import winding_number
 
 MOST_PIECES = 24
 GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's

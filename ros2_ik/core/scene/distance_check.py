@@ -23,14 +23,18 @@ class DistanceCheck:
     """
     Distances of the pairs of a model, of the parts of meshes in place of their hulls.
 
-    `chosen` is what the model was made of. `is_coarse` where hulls had to stand in for parts.
+    `chosen` is what the model was made of; without it distances are those of the hulls.
+    `is_coarse` where hulls had to stand in for parts.
     """
 
-    def __init__(self, pairs: PairModel, chosen: Mask | Indices) -> None:
-        self._waiting = [item for item in pairs.items
-                         if item.solid is not None and item.solid.part_geometries is None]
+    def __init__(self, pairs: PairModel, chosen: Mask | Indices | None = None) -> None:
+        self._waiting: list[Item] = []
+        self._pairs, self._numbers = pairs, np.arange(len(pairs))
+        if chosen is not None:
+            self._waiting = [item for item in pairs.items
+                             if item.solid is not None and item.solid.part_geometries is None]
+            self._pairs, self._numbers = _of_parts(pairs, chosen)
         self._looked = time.monotonic()
-        self._pairs, self._numbers = _of_parts(pairs, chosen)
         self._margins: list[float] = self._pairs.margins.tolist()
 
     @property

@@ -23,7 +23,7 @@ def solids_of(vertices: Array, triangles: Indices, most: int) -> list[Indices]:
     to the solid it hollows out. Small solids near each other are taken together where there are
     more than `most`.
     """
-    labels, closed = surfaces(vertices, triangles)
+    labels, closed = surfaces(corners_of(vertices, triangles))
     groups = [triangles[labels == label] for label in np.flatnonzero(closed)] \
         if closed.sum() <= MOST_SOLIDS else []
     rest = triangles[~closed[labels]] if groups else triangles
@@ -36,28 +36,34 @@ def solids_of(vertices: Array, triangles: Indices, most: int) -> list[Indices]:
     return [*_near_together(vertices, outward, room), *([rest] if len(rest) else [])]
 
 
-def surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Mask]:
+def corners_of(vertices: Array, triangles: Indices) -> Indices:
+    """Return numbers (m, 3) of the triangles' corners, the same where these are in one place."""
+    _, same = np.unique(vertices, axis=0, return_inverse=True)
+    corners: Indices = same.reshape(-1)[triangles]
+    return corners
+
+
+def surfaces(corners: Indices) -> tuple[Indices, Mask]:
     """
     Return which surface each triangle is of, (m,), and which surfaces are closed.
 
-    Where more than two triangles meet at an edge, those of one surface belong together.
+    `corners` (m, 3) are numbers of points. Where more than two triangles meet at an edge, those of
+    one surface belong together.
     """
-    _, same = np.unique(vertices, axis=0, return_inverse=True)
-    corners = same.reshape(-1)[triangles]
     start, end = corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1)
-    owner, proper = np.repeat(np.arange(len(triangles)), 3), start != end
+    owner, proper = np.repeat(np.arange(len(corners)), 3), start != end
     start, end, owner = start[proper], end[proper], owner[proper]
     forth = start < end
     _, edge = np.unique(np.minimum(start, end) * (corners.max() + 1) + np.maximum(start, end),
                         return_inverse=True)
-    edge, labels = edge.reshape(-1), np.arange(len(triangles))
+    edge, labels = edge.reshape(-1), np.arange(len(corners))
     while True:
         edge, forth, owner = _unmatched(edge, forth, owner, labels)
         one, other = _mates(edge, forth, owner)
         if not len(one):
             break
         links = coo_array((np.ones(len(one)), (labels[one], labels[other])),
-                          shape=(len(triangles), len(triangles)))
+                          shape=(len(corners),) * 2)
         labels = connected_components(links, directed=False)[1][labels]
     closed = np.ones(int(labels.max()) + 1, dtype=bool)
     closed[labels[owner]] = False

@@ -23,8 +23,8 @@ class Overestimate(NamedTuple):
     """
     What is in the hulls but not in the mesh.
 
-    `share` is its volume by that of the mesh, None for an open mesh, which has none; `distance`
-    [m] is how far from the mesh it goes, or from the surface of an open one.
+    `share` is its volume by that of the mesh, None for a mesh that encloses nothing; `distance`
+    [m] is how far from the mesh it goes.
     """
 
     share: float | None

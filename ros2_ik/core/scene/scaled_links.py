@@ -57,7 +57,7 @@ def _parts(shape: Shape, factor: float) -> tuple[tuple[Any, TriangleSolid | None
 
     solid = None if shape.represented_by != 'exact' else TriangleSolid(
         moved(shape.vertices), shape.triangles, lambda: larger(shape.distance_hulls()),
-        lambda: shape.has_parts)
+        lambda: shape.has_parts, shape.make_parts)
     return tuple((bounded(hull.geometry()), solid) for hull in larger(shape.hulls))
 
 

@@ -108,7 +108,7 @@ def _beyond(search: Any) -> list[str]:
 def _blocked(search: Any) -> str:
     """Name the pairs that touch most often in what was found."""
     pairs = Counter((contact.first, contact.second) for q in search.touching
-                    for contact in search.problem.checker.in_collision(q))
+                    for contact in search.problem.checker.in_collision(q, at_once=True))
     names = [f"'{first}' and '{second}'" for (first, second), _ in pairs.most_common(3)]
     return f'in what was found these touch: {", ".join(names)}'
 

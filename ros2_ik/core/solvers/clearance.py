@@ -86,7 +86,7 @@ class Clearance:
         if self._pusher is None:
             question = self._problem.question()
             question['constraints'] = (*question['constraints'], Constraint(
-                MinimumDistance(self._checker, SIGHT), lower=GAP))
+                MinimumDistance(self._checker, SIGHT, make_parts=False), lower=GAP))
             # distances depend on every joint: only those that the question is about may move
             robot = self._problem.robot
             still = set(robot.joint_names) - set(self._problem.joint_names)

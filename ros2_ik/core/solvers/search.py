@@ -408,7 +408,8 @@ class Search:
 
     def _contacts(self, q: Array) -> tuple[Contact, ...]:
         checker = self.problem.checker
-        return self.tip_contacts or (() if checker is None else checker.in_collision(q))
+        return self.tip_contacts or (
+            () if checker is None else checker.in_collision(q, at_once=True))
 
     def _ranked(self) -> list[Candidate]:
         return sorted(self.accepted, key=self._rank)[:self.solutions]

@@ -70,10 +70,51 @@ def test_a_ball_in_a_mesh(made, offset, touches):
     assert checker.collides(q) == touches == bool(checker.in_collision(q))
 
 
-def test_an_open_mesh_is_what_its_convex_parts_are():
+def test_what_is_in_a_bowl_is_inside_up_to_its_rim():
     half = trimesh.Trimesh(BALL.vertices, BALL.faces[BALL.triangles_center[:, 2] < 0])
     assert ball_arm_among((as_mesh(half), (0, 0, 0.2))).collides(np.zeros(1))
     assert not ball_arm_among((as_mesh(half), (0, 0, -0.3))).collides(np.zeros(1))
+
+
+def damaged(made, how):
+    """Give vertices and triangles of a closed mesh as careless programs write them."""
+    draw = np.random.default_rng(3)
+    vertices, faces = np.array(made.vertices), np.array(made.faces)
+    few, half = draw.random(len(faces)) < 0.02, draw.random(len(faces)) < 0.5
+    if how == 'missing':
+        return vertices, faces[~few]
+    if how == 'turned anyhow':
+        return vertices, np.where(half[:, None], faces[:, ::-1], faces)
+    if how == 'missing and turned anyhow':
+        return vertices, np.where(half[:, None], faces[:, ::-1], faces)[~few]
+    if how == 'two-sided':
+        return vertices, np.concatenate([faces, faces[:, ::-1]])
+    if how == 'two-sided and missing':
+        return vertices, np.concatenate([faces, faces[~few][:, ::-1], faces[half]])[30:]
+    corners = vertices[faces].reshape(-1, 3)
+    return (corners + draw.uniform(-1, 1, corners.shape) * {'rounded': 5e-7, 'gaps': 2e-4}[how],
+            np.arange(len(corners)).reshape(-1, 3))
+
+
+@pytest.mark.parametrize('how', ['missing', 'turned anyhow', 'missing and turned anyhow',
+                                 'two-sided', 'two-sided and missing', 'rounded', 'gaps'])
+def test_an_open_mesh_is_solid_behind_its_holes(how, tmp_path, monkeypatch):
+    """What the hull holds is free, and what the closed mesh holds is not; at once, no parts."""
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    ring = trimesh.creation.torus(0.4, 0.15, 40, 20)
+    mesh, draw, q = Mesh(*damaged(ring, how)), np.random.default_rng(4), np.zeros(1)
+    robot = solid('one_joint', shapes={'tip': '<sphere radius="0.01"/>'}, xyz=(0, 0, 0))
+    seen = {True: 0, False: 0}
+    assert not mesh.has_parts
+    for offset in draw.uniform([-0.5, -0.5, -0.14], [0.5, 0.5, 0.14], (60, 3)):
+        off = np.hypot(np.hypot(*offset[:2]) - 0.4, offset[2]) - 0.15    # from the surface
+        if abs(off) < 0.04:     # about holes
+            continue
+        scene = Scene(robot).add(SceneObject('ring', [mesh], pose([0.7, 0, 0.1] - offset)))
+        checker = CollisionChecker(robot, scene)
+        assert checker.collides(q) == (off < 0) == bool(checker.in_collision(q))
+        seen[off < 0] += 1
+    assert min(seen.values()) > 5 and not mesh.has_parts
 
 
 @pytest.mark.parametrize('shape', [Box([0.02] * 3), Sphere(0.01), Cone(0.01, 0.02),

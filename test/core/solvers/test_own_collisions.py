@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scenes import solid
 from small_robots import joint, PLANAR_2R, urdf, Z
+import trimesh
 
 from ros2_ik.core import (
     Box,
@@ -20,6 +21,7 @@ from ros2_ik.core import (
     IKProblem,
     InvalidOptionError,
     InverseKinematics,
+    MinimumDistance,
     PoseTarget,
     Robot,
     Scene,
@@ -206,3 +208,25 @@ def test_the_way_out_of_contact_moves_no_other_joints():
     assert solution.status is Status.GOAL_IN_COLLISION and solution.contacts
     assert not solution.violations
     assert solution.best_joints['mast'] == solution.best_joints['hinge'] == 0
+
+
+def test_failures_cut_no_meshes(tmp_path, monkeypatch):
+    """The time of a request is its bound, whatever its message could tell after longer work."""
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+    ball = trimesh.creation.icosphere(2, 0.2)     # 320 triangles
+    ball.vertices *= np.random.default_rng(1).uniform(0.8, 1.2, (len(ball.vertices), 1))
+    ball.export(tmp_path / 'ball.stl')
+    body = ('<collision><geometry>'
+            f'<mesh filename="file://{tmp_path}/ball.stl"/></geometry></collision>')
+    robot = Robot.from_urdf(with_bodies(PLANAR_2R, base=body, tip=body))
+    target = PoseTarget('tip', INSIDE, weights=FREE_AXES)
+    for timeout in (0.05, 0.3):
+        solution = solve(IKProblem(robot, [target]), timeout=timeout)
+        assert solution.status is Status.GOAL_IN_COLLISION and solution.contacts[0].depth > 0.03
+    assert [path.name for path in (tmp_path / 'cache' / 'ros2_ik').iterdir()
+            if path.name.startswith('pieces')] == []
+    # whoever asks for distances has them cut before the search
+    checker = CollisionChecker(robot)
+    MinimumDistance(checker)
+    assert not checker.distances_are_coarse
+    assert list((tmp_path / 'cache' / 'ros2_ik').glob('pieces*/*'))

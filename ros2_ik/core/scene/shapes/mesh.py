@@ -24,7 +24,6 @@ from ros2_ik.core.scene.shapes.shape import (
 from ros2_ik.core.scene.triangle_solid import TriangleSolid
 
 DETAILS = ('exact', 'hull', 'pieces')
-QUICK = 500     # triangles whose convex parts are cut where they are first asked for
 MANY_TRIANGLES = 500_000
 
 
@@ -35,11 +34,11 @@ class Mesh(HulledShape):
     A mesh of `vertices` (n, 3) and `triangles` (m, 3), indices of its vertices.
 
     `detail` says what stands for it. 'exact': whether something touches is decided by the
-    triangles and what is inside of them, distances and depths are those of convex parts; of an
-    open mesh, which has no inside, what is in its parts touches. 'hull': its convex hull (it
+    triangles and what is inside of them, distances and depths are those of convex parts; holes are
+    covered, so that what is behind them is inside. 'hull': its convex hull (it
     closes bins and holes). 'pieces': convex parts that together contain it and what it encloses.
-    A padded mesh is never exact. Hulls and parts are kept on disk; until the parts of a mesh of
-    more than 500 triangles are made (`make_parts`), distances are those of its hull.
+    A padded mesh is never exact. Hulls and parts are kept on disk; until parts are made
+    (`make_parts`), distances are those of the hull.
     """
 
     vertices: Array
@@ -93,7 +92,7 @@ class Mesh(HulledShape):
     def hulls(self) -> tuple[Hull, ...]:
         """The convex solids that contain it: its hull, or the pieces where these are wanted."""
         if self.represented_by == 'pieces':
-            return tuple(convex_pieces(self.vertices, self.triangles, self.padding))
+            return tuple(convex_pieces(*self._solid.closed, self.padding))
         return (self._hull,)
 
     @cached_property
@@ -105,24 +104,23 @@ class Mesh(HulledShape):
     @property
     def overestimate(self) -> Overestimate:
         """How much larger than the mesh is what stands for it, for an exact mesh in distances."""
-        return overestimate(self.distance_hulls(), self.vertices, self.triangles)
+        return overestimate(self.distance_hulls(), *self._solid.closed)
 
     def distance_hulls(self) -> tuple[Hull, ...]:
         """Return the convex solids for distances: parts, for an exact mesh its hull until then."""
         if self.represented_by == 'exact' and self.has_parts:
-            return tuple(convex_pieces(self.vertices, self.triangles))
+            return tuple(convex_pieces(*self._solid.closed))
         return self.hulls
 
     @property
     def has_parts(self) -> bool:
-        """Whether its convex parts were made, or are made in no time."""
-        return (len(self.triangles) <= QUICK
-                or pieces_are_known(self.vertices, self.triangles, self.padding))
+        """Whether its convex parts were made."""
+        return pieces_are_known(*self._solid.closed, self.padding)
 
     def make_parts(self) -> None:
         """Make the convex parts and keep them on disk; takes seconds, or minutes."""
         if self.represented_by != 'hull':
-            convex_pieces(self.vertices, self.triangles, self.padding)
+            convex_pieces(*self._solid.closed, self.padding)
 
     @cached_property
     def geometry(self) -> Any:
@@ -144,7 +142,7 @@ class Mesh(HulledShape):
     @cached_property
     def _solid(self) -> TriangleSolid:
         return TriangleSolid(self.vertices, self.triangles, self.distance_hulls,
-                             lambda: self.has_parts)
+                             lambda: self.has_parts, self.make_parts)
 
     def padded(self, padding: float) -> 'Mesh':
         return replace(self, padding=self.padding + checked_padding(padding))
