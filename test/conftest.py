@@ -4,6 +4,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 import os
 import signal
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -16,19 +17,38 @@ JUDGES = {'fcl': 'python-fcl', 'trimesh': 'trimesh', 'yourdfpy': 'yourdfpy'}
 WITHOUT = os.environ.get('ROS2_IK_WITHOUT', '').split()     # see without/sitecustomize.py
 
 
+class MissingJudge(ModuleType):
+    """In the place of a judge that is not installed: whoever uses it is skipped, and says so."""
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith('__'):   # what Python itself asks a module for
+            raise AttributeError(name)
+        judge = self.__name__.partition('.')[0]
+        pytest.skip(f'{judge} judges here and is not installed; pip install {JUDGES[judge]}',
+                    allow_module_level=True)
+
+
 class MissingJudges:
     """
-    Tests that import a judge which is not installed are skipped, and say so.
+    Finds the judges that are not installed, so that only the tests that use one are skipped.
 
     package.xml cannot bring these libraries.
     """
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if name in JUDGES and (name in WITHOUT or not PathFinder.find_spec(name)):
-            pytest.skip(f'{name} judges here and is not installed; pip install {JUDGES[name]}',
-                        allow_module_level=True)
+        judge = name.partition('.')[0]
+        if judge in JUDGES and (judge in WITHOUT or not PathFinder.find_spec(judge)):
+            return ModuleSpec(name, MissingJudges, is_package=True)
         return None
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> ModuleType:
+        return MissingJudge(spec.name)
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        """Leave it empty."""
 
 
 sys.meta_path.insert(0, MissingJudges)
