@@ -77,7 +77,8 @@ class Arm:
             create_publisher=lambda *_: SimpleNamespace(
                 publish=self._take, topic_name='c', get_subscription_count=lambda: 2),
             create_subscription=lambda *_, **__: None,
-            create_timer=lambda *_, **__: object(), destroy_timer=lambda _: None)
+            create_timer=lambda *_, **__: object(), destroy_timer=lambda _: None,
+            get_clock=lambda: SimpleNamespace(ros_time_is_active=False))
         self.controller = kind('c', (JOINT,), '', Wiring(node, None, self.parameters, None))
         self.hear(0.0, 0.0)
 
@@ -359,3 +360,119 @@ def test_a_stop_that_is_repeated_goes_nowhere_else(monkeypatch):
         if trip.look():
             break
         assert arm.controller.told.points[-1].positions[0] == end
+
+
+class Follower:
+    """
+    A trajectory controller on its own time, which goes `scale` times as fast, and its joint.
+
+    It begins what it is sent at the joint's state, by cubic polynomials; `stuck` does not move.
+    `measured`: its velocity then is the measured one, as with a speed slider, not its own.
+    """
+
+    def __init__(self, arm, scale=1.0, stuck=False, measured=False):
+        self.arm, self.scale, self.stuck, self.measured = arm, scale, stuck, measured
+        self.time = self.position = self.velocity = 0.0   # the velocity is per its own second
+        self.peak = self.speed = 0.0    # largest acceleration and speed since the last stop
+        self.way, self.begun, self.message = None, 0.0, None
+
+    def step(self):
+        """Go on by a cycle of a millisecond."""
+        if self.arm.controller.told is not self.message:
+            self._take(self.arm.controller.told)
+        self.arm.now += 1e-3
+        self.time += 1e-3 * self.scale
+        if self.way and not self.stuck:
+            at = min(self.time - self.begun, self.way.x[-1])
+            self.position, self.velocity = float(self.way(at)), float(self.way(at, 1))
+            self.peak = max(self.peak, abs(float(self.way(at, 2))) * self.scale**2)
+            self.speed = max(self.speed, abs(self.velocity) * self.scale)
+
+    def _take(self, message):
+        times = [p.time_from_start.sec + p.time_from_start.nanosec * 1e-9 for p in message.points]
+        velocity = 0.0 if self.stuck else self.velocity * (self.scale if self.measured else 1)
+        self.way = CubicHermiteSpline([0.0, *times], [self.position, *(p.positions[0] for p in
+                                                                      message.points)],
+                                      [velocity, *(p.velocities[0] for p in message.points)])
+        self.begun, self.message = self.time, message
+        self.asked = np.abs(self.way(np.linspace(0, times[-1], 200), 2)).max()
+
+    def run(self, seconds, trip=None, stamps=True):
+        """Go on, with joint_states and looks at the trip; gives its outcome, if it has ended."""
+        for k in range(round(seconds / 1e-3)):
+            self.step()
+            if k % 10 == 0:
+                self.arm.hear(self.position, 0.0 if self.stuck else self.velocity * self.scale,
+                              self.arm.now if stamps else 0)
+            if trip and k % 20 == 0 and (outcome := trip.look()):
+                return outcome
+        return None
+
+
+def stopping(arm, follower, goal, after, stamps=True):
+    """Move to a goal and stop after a time; gives the outcome, and where and how fast it was."""
+    trip = arm.go(goal)
+    assert follower.run(after, trip, stamps) is None
+    was = follower.position, abs(follower.velocity) * follower.scale
+    moving = not trip.stopping
+    follower.peak = follower.speed = 0.0
+    trip.stop(Status.PREEMPTED, 'stopped')
+    outcome = follower.run(20, trip, stamps)
+    assert moving
+    return outcome, *was
+
+
+@pytest.mark.parametrize('scale', [0.02, 0.2, 0.5, 0.8])
+@pytest.mark.parametrize('after', np.linspace(0.1, 1.2, 6).tolist())
+@pytest.mark.parametrize('stamps, measured', [(True, False), (True, True), (False, False)])
+def test_a_stop_never_speeds_up_a_controller_whose_time_is_slow(monkeypatch, scale, after,
+                                                                stamps, measured):
+    """As a simulation, or a robot's speed slider, may make it; nor does it go farther."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0)
+    arm.hear(0.0, 0.0, arm.now if stamps else 0)
+    follower = Follower(arm, scale, measured=measured)
+    outcome, at, fast = stopping(arm, follower, 2.6, after, stamps)
+    assert outcome.status == Status.PREEMPTED
+    assert follower.peak < 3.0 * 1.05
+    # without stamps it may as well be joint_states that are late
+    assert follower.speed < (fast * 1.05 + 0.02 if stamps else scale * FASTEST * 1.001)
+    if stamps:
+        own = fast / scale
+        assert follower.position < at + max(own**2 / 3, own * 0.2) + 0.1
+
+
+@pytest.mark.parametrize('after', [0.4, 0.8, 1.5, 2.5])
+def test_a_joint_that_never_moved_is_told_to_stay(monkeypatch, after):
+    """In a time in which a controller that begins at its commands gets back, too."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0, arrival_timeout=5.0)
+    arm.hear(0.0, 0.0, arm.now)
+    follower = Follower(arm, stuck=True)
+    trip = arm.go(1.5)
+    assert follower.run(after, trip) is None
+    told = arm.controller.commanded(arm.now)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    follower.run(0.05, trip)
+    end = arm.controller.told.points[-1]
+    assert end.positions[0] == 0.0 and follower.asked == 0
+    seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
+    back = CubicHermiteSpline([0, seconds], [told.position[0], 0.0], [told.velocity[0], 0.0])
+    assert np.abs(back([0, seconds], 2)).max() < 3.01 and seconds < 5
+
+
+@pytest.mark.parametrize('stamps', [True, False])
+@pytest.mark.parametrize('wait', np.arange(0.0, 0.5, 0.07).tolist())
+def test_a_late_stop_of_a_joint_that_never_moved_is_no_step(monkeypatch, wait, stamps):
+    """The delay of a joint that stands was taken for one of 0.3 s: as if it still braked."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0, arrival_timeout=9.0)
+    arm.hear(0.0, 0.0, arm.now if stamps else 0)
+    follower = Follower(arm, stuck=True)
+    trip = arm.go(0.6)
+    follower.run(trip.motion.duration + wait, trip, stamps)
+    sent = arm.controller.told
+    trip.stop(Status.CONTROL_FAILED, 'stopped')
+    for _ in range(10):
+        follower.run(0.1, trip, stamps)
+        assert arm.controller.told is sent or follower.asked < 3.0 * 1.01

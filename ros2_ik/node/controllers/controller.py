@@ -10,6 +10,7 @@ import numpy as np
 
 from ros2_ik.core import Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.command_topic import SentMessages
+from ros2_ik.node.controllers.measured import Feedback
 
 Bounds = tuple[np.ndarray, np.ndarray]
 
@@ -27,6 +28,28 @@ class Wiring:
     parameters: Any
     wait: Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
     sent: SentMessages = field(default_factory=SentMessages)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether time is that of a simulation, which may be slow or paused."""
+        return bool(self.node.get_clock().ros_time_is_active)
+
+
+@dataclass(frozen=True)
+class BrakingTask:
+    """
+    What there is to know for braking joints.
+
+    They stay inside `bounds`, lower and upper (n,). `lag` is by how much they are late [s], as
+    far as is known. `feedback` is where they were measured, None when that says nothing new;
+    `on_way` whether that is where they were told to be not long ago.
+    """
+
+    limits: MotionLimits
+    bounds: Bounds
+    lag: float = 0.0
+    feedback: Feedback | None = None
+    on_way: bool = True
 
 
 class Controller(ABC):
@@ -88,27 +111,29 @@ class Controller(ABC):
     def send(self, motion: Motion, join: float) -> None:
         """Send a motion."""
 
-    def stop(self, limits: MotionLimits, bounds: Bounds, lag: float) -> float:
+    def stop(self, task: BrakingTask) -> float:
         """
-        Brake as hard as limits allow from where the joints are commanded to be.
+        Brake as hard as limits allow; returns how long it takes [s].
 
-        They stay inside `bounds`, lower and upper (n,). What was measured says nothing here, but
-        for `lag`: the joints may be up to so late [s]. Returns how long it takes [s]. What is
-        braking already goes on as it was told, and what is released is told nothing.
+        What is braking already goes on as it was told, and what is released is told nothing.
         """
         if self.released:
             return 0.0
         if not self._braking:
-            self._brake(limits, bounds, lag)
+            self._brake(task)
             self._braking = True
         return max(self.rest_at - time.monotonic(), 0.0)
 
     @abstractmethod
-    def _brake(self, limits: MotionLimits, bounds: Bounds, lag: float) -> None:
+    def _brake(self, task: BrakingTask) -> None:
         """Send what brakes, and set `rest_at`, when the joints will stand on the steady clock."""
 
     def goes_on(self, position: np.ndarray) -> bool:
         """Whether joints at positions (n,) cannot have heard that they shall brake."""
+        return False
+
+    def comes_to_rest(self, feedback: Feedback) -> bool:
+        """Whether joints are on their way to where they were told to rest, though slowly."""
         return False
 
     def unbraked(self, moment: float) -> MotionState:
@@ -116,7 +141,7 @@ class Controller(ABC):
         return self.commanded(moment)
 
     @abstractmethod
-    def stop_again(self, limits: MotionLimits, bounds: Bounds, lag: float, anew: bool) -> float:
+    def stop_again(self, task: BrakingTask, anew: bool) -> float:
         """
         Say once more what was said to brake, since it may be lost; returns how long it takes [s].
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from rclpy.clock import Clock, ClockType
 
-from ros2_ik.core import braking_motion, Motion, MotionLimits, MotionState
+from ros2_ik.core import braking_motion, Motion, MotionState
 from ros2_ik.node.controllers.command_topic import CommandTopic
-from ros2_ik.node.controllers.controller import Bounds, Controller
+from ros2_ik.node.controllers.controller import BrakingTask, Controller
 
 HOLD = 0.5   # the end is repeated for so long, since a message may be lost [s]
 CATCH = 2    # after a pause the motion goes on, at most by so many periods, where it was
@@ -52,15 +52,15 @@ class Stream(Controller):
             self.wiring.node.destroy_timer(self._timer)
             self._timer = None
 
-    def _brake(self, limits: MotionLimits, bounds: Bounds, lag: float) -> None:
+    def _brake(self, task: BrakingTask) -> None:
         # the joints are at once where they are told to be, however late that is
         told = self.commanded(time.monotonic())
-        braking = braking_motion(self.joints, told.position, told.velocity, limits,
-                                 told.acceleration, bounds)
+        braking = braking_motion(self.joints, told.position, told.velocity, task.limits,
+                                 told.acceleration, task.bounds)
         self.start(braking)
         self.rest_at = self._began + braking.duration
 
-    def stop_again(self, limits: MotionLimits, bounds: Bounds, lag: float, anew: bool) -> float:
+    def stop_again(self, task: BrakingTask, anew: bool) -> float:
         """Repeat the end for a while."""
         if self.released or self._motion is None:
             return 0.0
