@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.motion.motion import Motion, MotionState, together
 from ros2_ik.core.motion.motion_limits import MotionLimits
 from ros2_ik.core.motion.timing import check_count, start_of
@@ -14,7 +13,6 @@ from ros2_ik.core.motion.timing import check_count, start_of
 FINER = 1.01      # from one duration that is tried to the next,
 SHORTEST = 0.03   # from this one on where no velocity asks for more,
 LONGEST = 10.0    # up to this one [s]
-WAYS = (0.5, 0.45, 0.4, 0.35)   # of velocity * duration: where it may end
 SAME = 1e-9       # of the largest values, by which rounding exceeds them
 STANDS = 1e-6     # a slower joint has no direction [rad/s, m/s]
 
@@ -43,8 +41,8 @@ def even_braking_motion(joints: Sequence[str], position: Any, velocity: Any,
     check_count(limits, len(names))
     states = _rows(names, [MotionState(start, speed, speed), *others])
     going = states[1][int(np.argmax(np.linalg.norm(states[1], axis=1)))]
-    duration, part = _duration(start, states, _rows(names, commands), going, limits)
-    ends, times = start + going * duration * part, np.full(len(names), duration)
+    duration = _duration(start, states, _rows(names, commands), going, limits)
+    ends, times = start + going * duration / 2, np.full(len(names), duration)
     if bounds is not None:
         ends, times = _inside(start, speed, ends, times, bounds)
     return together([_cubic(name, *values) for name, *values in zip(
@@ -60,35 +58,24 @@ def _rows(names: tuple[str, ...], states: Sequence[MotionState]) -> tuple[Array,
 
 
 def _duration(start: Array, states: tuple[Array, Array], commands: tuple[Array, Array],
-              going: Array, limits: MotionLimits) -> tuple[float, float]:
-    """
-    Return the duration [s] and the part of velocity * duration that go the shortest way.
-
-    Of those that are good for all states and commands, positions and velocities (k, n) each.
-    """
+              going: Array, limits: MotionLimits) -> float:
+    """Return the shortest duration that is good for all states and commands, (k, n) each [s]."""
     least = float((np.abs(going) / limits.acceleration).max(initial=0.0))
     if not least and not len(commands[0]) and np.ptp(states[0], axis=0).max(initial=0.0) < STANDS:
-        return 0.0, WAYS[0]
+        return 0.0
     least = least or SHORTEST
-    durations = np.geomspace(least, max(LONGEST, least), 2 + int(
+    tried = np.geomspace(least, max(LONGEST, least), 2 + int(
         np.log(max(LONGEST / least, 1.0)) / np.log(FINER)))
-    part, tried = (grid.ravel() for grid in np.meshgrid(WAYS, durations, indexing='ij'))
-    ends = start + (going * (part * tried)[:, None])[:, None]
-    times = tried[:, None, None]
+    ends, times = start + going * tried[:, None, None] / 2, tried[:, None, None]
     within, forward = _good(*states, ends, limits, times)
     if len(commands[0]):
         within &= _good(*commands, ends, limits, times)[0]
     good = within & forward if (within & forward).any() else within
-    if not good.any():
-        return float(durations[-1]), WAYS[-1]
-    # the shortest way; who stands anyhow takes the shortest time
-    cost = np.where(good, part * tried if going.any() else tried, np.inf)
-    k = int(np.argmin(cost))
-    return float(tried[k]), float(part[k])
+    return float(tried[int(np.argmax(good))] if good.any() else tried[-1])
 
 
 def _good(at: Array, fast: Array, ends: Array, limits: MotionLimits,
-          duration: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+          duration: Array) -> tuple[Mask, Mask]:
     """
     Say which ends (m, 1, n) and durations (m, 1, 1) are good for states (k, n).
 

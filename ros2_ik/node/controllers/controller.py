@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+import math
 import time
 from typing import Any, ClassVar, TypeVar
 
@@ -74,6 +75,7 @@ class Controller(ABC):
         self._braking = False
         self._motion: Motion | None = None
         self._began = self.rest_at = 0.0
+        self._disturbed = -math.inf   # when another client commanded it last
 
     @classmethod
     def unavailable(cls) -> str:
@@ -172,7 +174,7 @@ class Controller(ABC):
         if not self.concerns(message):
             return
         self.hush()
-        self.released = True
+        self.released, self._disturbed = True, time.monotonic()
         self.failure = (f"another client sends commands to controller '{self.name}', on "
                         f'{self.topic}; nothing more is sent to it')
 
@@ -188,6 +190,17 @@ class Controller(ABC):
         if state.velocity.any():
             return {}
         return dict(zip(self.joints, state.position.tolist(), strict=True))
+
+    @property
+    def ends_at(self) -> float:
+        """When the present motion ends, on the steady clock [s]; after a first motion."""
+        assert self._motion is not None
+        return self._began + self._motion.duration
+
+    @property
+    def commanded_until(self) -> float:
+        """When the last command ended, or another client's came, on the steady clock [s]."""
+        return max(self.ends_at if self._motion else -math.inf, self._disturbed)
 
     @abstractmethod
     def close(self) -> None:

@@ -44,6 +44,11 @@ class TrajectoryController(Controller):
     def send_trajectory(self, message: JointTrajectory) -> None:
         """Send a trajectory."""
 
+    @property
+    def brake_unanswered(self) -> bool:
+        """Whether it has yet to say whether it takes what was sent last to brake."""
+        return False
+
     def joining(self, velocity: np.ndarray, limits: MotionLimits, lag: float) -> float:
         # who is late by t0 gets on by a cubic polynomial, and accelerates by 6 |v| t0 / t^2 more
         worst = float((np.abs(velocity) / limits.acceleration).max(initial=0.0))
@@ -164,7 +169,7 @@ class TrajectoryController(Controller):
         return bool(((self._motion.goal - feedback.position) * feedback.velocity >= 0).all())
 
     def stop_again(self, task: BrakingTask, anew: bool) -> float:
-        if self.released or self._message is None:
+        if self.released or self._message is None or self.brake_unanswered:
             return 0.0
         assert self._motion is not None and self._unbraked is not None
         if anew:

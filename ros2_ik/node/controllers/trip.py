@@ -105,8 +105,8 @@ class Trip:
 
     def left(self) -> Motion:
         """Give what is left of the motion."""
-        assert self.motion is not None and self.sent is not None
-        return self.motion.rest(time.monotonic() - self.sent)
+        assert self.motion is not None
+        return self.motion.rest(self.motion.duration - (self.end - time.monotonic()))
 
     def stop(self, status: Status, message: str) -> None:
         """Brake; the outcome comes when the arm stands."""
@@ -256,8 +256,7 @@ class Trip:
     @property
     def end(self) -> float:
         """When the motion should be over, on the steady clock."""
-        assert self.motion is not None and self.sent is not None
-        return self.sent + self.motion.duration
+        return max(controller.ends_at for controller in self.controllers)
 
     def _trouble(self) -> str:
         return next((text for one in self.controllers for text in (one.failure, one.deaf())
