@@ -33,6 +33,7 @@ from ros2_ik.demo.mock_controllers import (
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SWITCHES = {   # parameters that can be set at any time: default and text
     'publish_joint_states': (True, 'false: joint_states fall silent, the joints go on moving'),
+    'time_scale': (1.0, 'above 0 to 1: the time of trajectory controllers goes so slowly'),
     'follow': (True, 'false: the joints stay where they are, whatever they are commanded'),
     'nan_joint': ('', 'a joint whose position and velocity are published as NaN'),
     'joint_noise': (0.0, 'standard deviation of the published positions [rad] or [m]'),
@@ -111,7 +112,7 @@ class MockRobot(Node):
         for parameter in self.get_parameters([*SWITCHES, 'active']):
             if why := self._refusal(parameter):
                 raise BadParameter(why)
-        self._apply(self.get_parameters(['active', 'follow']))
+        self._apply(self.get_parameters(['active', 'follow', 'time_scale']))
         self.add_on_set_parameters_callback(self._judge)
         self.add_post_set_parameters_callback(self._apply)
         return rate
@@ -122,6 +123,8 @@ class MockRobot(Node):
             return f"nan_joint: no joint '{value}'; there are {', '.join(self._body.states())}"
         if name == 'joint_noise' and not 0 <= value < float('inf'):
             return f'joint_noise is {value}, it must not be negative'
+        if name == 'time_scale' and not 0 < value <= 1:
+            return f'time_scale is {value}; valid: above 0 to 1'
         if name == 'clock_offset' and not abs(value) <= MOST_OFFSET:
             return f'clock_offset is {value}, it must be within {MOST_OFFSET:g} s'
         return self._claimed_twice(value) if name == 'active' else ''
@@ -146,6 +149,8 @@ class MockRobot(Node):
                 self._switch_controllers(parameter.value)
             elif parameter.name == 'follow':
                 self._follow(parameter.value)
+            elif parameter.name == 'time_scale':
+                self._body.time_scale = parameter.value
 
     def _switch_controllers(self, active: Iterable[str]) -> None:
         for name, controller in self._controllers.items():
@@ -170,8 +175,10 @@ class MockRobot(Node):
 
     def _cycle(self) -> None:
         now = self.get_clock().now()
+        body = self._body
+        body.behind += round((now - self._last).nanoseconds * (1 - body.time_scale))
         for name, controller in self._controllers.items():
-            if controller.active and not controller.update(now.nanoseconds):
+            if controller.active and not controller.update(now.nanoseconds - body.behind):
                 self._deactivate(name)
         # a cycle after a late one is short, but what came in it took as long as ever
         elapsed = max((now - self._last).nanoseconds * 1e-9, self._period)

@@ -70,7 +70,24 @@ def test_it_does_not_follow_and_does_not_catch_up(mock):
     assert positions(states[-1])[ARM[0]] == pytest.approx(goal[0])
 
 
+def test_the_time_of_its_controllers_is_slow(mock):
+    """Joints go the same way, and say how fast that is."""
+    goal = shifted(mock, 0.3)
+    assert mock.set('time_scale', 0.25) == ''
+    states = mock.move(TOPIC, trajectory(ARM, (0.5, goal)))
+    assert mock.set('time_scale', 1.0) == ''
+    times = [state.header.stamp.sec + state.header.stamp.nanosec * 1e-9 for state in states]
+    at = [positions(state)[ARM[0]] for state in states]
+    assert at[-1] == pytest.approx(goal[0]) and at == sorted(at)
+    moving = [time for time, state in zip(times, states, strict=True) if any(state.velocity)]
+    assert moving[-1] - moving[0] == pytest.approx(2.0, abs=0.1)
+    fastest = max(velocities(state)[ARM[0]] for state in states)
+    assert fastest == pytest.approx(0.3 / 2.0, rel=0.05)
+
+
 @pytest.mark.parametrize(('name', 'value', 'reason'), [
+    ('time_scale', 0.0, 'time_scale is 0.0; valid: above 0 to 1'),
+    ('time_scale', 1.5, 'time_scale is 1.5'),
     ('nan_joint', 'x', "no joint 'x'; there are panda_finger_joint1"),
     ('joint_noise', -1.0, 'joint_noise is -1.0'),
     ('joint_noise', math.nan, 'joint_noise is nan'),

@@ -1,5 +1,6 @@
 """What is told to controllers when motions end early, are replaced, or the node pauses."""
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +11,7 @@ from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import Robot, Status, straight_motion
 from ros2_ik.node.controllers.controller import Wiring
+from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
 from ros2_ik.node.controllers.handover import Handover
 from ros2_ik.node.controllers.measured import Measured
 from ros2_ik.node.controllers.motion_limits import motion_limits
@@ -77,7 +79,8 @@ class Arm:
             create_publisher=lambda *_: SimpleNamespace(
                 publish=self._take, topic_name='c', get_subscription_count=lambda: 2),
             create_subscription=lambda *_, **__: None,
-            create_timer=lambda *_, **__: object(), destroy_timer=lambda _: None)
+            create_timer=lambda *_, **__: object(), destroy_timer=lambda _: None,
+            get_clock=lambda: SimpleNamespace(ros_time_is_active=False))
         self.controller = kind('c', (JOINT,), '', Wiring(node, None, self.parameters, None))
         self.hear(0.0, 0.0)
 
@@ -359,3 +362,252 @@ def test_a_stop_that_is_repeated_goes_nowhere_else(monkeypatch):
         if trip.look():
             break
         assert arm.controller.told.points[-1].positions[0] == end
+
+
+class Follower:
+    """
+    A trajectory controller on its own time, which goes `scale` times as fast, and its joint.
+
+    It begins what it is sent at the joint's state, by cubic polynomials; `stuck` does not move.
+    `measured`: its velocity then is the measured one, as with a speed slider, not its own.
+    """
+
+    def __init__(self, arm, scale=1.0, stuck=False, measured=False):
+        self.arm, self.scale, self.stuck, self.measured = arm, scale, stuck, measured
+        self.time = self.position = self.velocity = 0.0   # the velocity is per its own second
+        self.peak = self.speed = 0.0    # largest acceleration and speed since the last stop
+        self.way, self.begun, self.message = None, 0.0, None
+
+    def step(self):
+        """Go on by a cycle of a millisecond."""
+        if self.arm.controller.told is not self.message:
+            self._take(self.arm.controller.told)
+        self.arm.now += 1e-3
+        self.time += 1e-3 * self.scale
+        if self.way and not self.stuck:
+            at = min(self.time - self.begun, self.way.x[-1])
+            self.position, self.velocity = float(self.way(at)), float(self.way(at, 1))
+            self.peak = max(self.peak, abs(float(self.way(at, 2))) * self.scale**2)
+            self.speed = max(self.speed, abs(self.velocity) * self.scale)
+
+    def _take(self, message):
+        times = [p.time_from_start.sec + p.time_from_start.nanosec * 1e-9 for p in message.points]
+        velocity = 0.0 if self.stuck else self.velocity * (self.scale if self.measured else 1)
+        self.way = CubicHermiteSpline([0.0, *times], [self.position, *(p.positions[0] for p in
+                                                                      message.points)],
+                                      [velocity, *(p.velocities[0] for p in message.points)])
+        self.begun, self.message = self.time, message
+        self.asked = np.abs(self.way(np.linspace(0, times[-1], 200), 2)).max()
+
+    def run(self, seconds, trip=None, stamps=True):
+        """Go on, with joint_states and looks at the trip; gives its outcome, if it has ended."""
+        for k in range(round(seconds / 1e-3)):
+            self.step()
+            if k % 10 == 0:
+                self.arm.hear(self.position, 0.0 if self.stuck else self.velocity * self.scale,
+                              self.arm.now if stamps else 0)
+            if trip and k % 20 == 0 and (outcome := trip.look()):
+                return outcome
+        return None
+
+
+def stopping(arm, follower, goal, after, stamps=True):
+    """Move to a goal and stop after a time; gives the outcome, and where and how fast it was."""
+    trip = arm.go(goal)
+    assert follower.run(after, trip, stamps) is None
+    was = follower.position, abs(follower.velocity) * follower.scale
+    moving = not trip.stopping
+    follower.peak = follower.speed = 0.0
+    trip.stop(Status.PREEMPTED, 'stopped')
+    outcome = follower.run(20, trip, stamps)
+    assert moving
+    return outcome, *was
+
+
+@pytest.mark.parametrize('scale', [0.02, 0.2, 0.5, 0.8])
+@pytest.mark.parametrize('after', np.linspace(0.1, 1.2, 6).tolist())
+@pytest.mark.parametrize('stamps, measured', [(True, False), (True, True), (False, False)])
+def test_a_stop_never_speeds_up_a_controller_whose_time_is_slow(monkeypatch, scale, after,
+                                                                stamps, measured):
+    """As a simulation, or a robot's speed slider, may make it; nor does it go farther."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0)
+    arm.hear(0.0, 0.0, arm.now if stamps else 0)
+    follower = Follower(arm, scale, measured=measured)
+    outcome, at, fast = stopping(arm, follower, 2.6, after, stamps)
+    assert outcome.status == Status.PREEMPTED
+    assert follower.peak < 3.0 * 1.05
+    # without stamps it may as well be joint_states that are late
+    assert follower.speed < (fast * 1.05 + 0.02 if stamps else scale * FASTEST * 1.001)
+    if stamps:
+        own = fast / scale
+        assert follower.position < at + max(own**2 / 2.5, own * 0.2) + 0.1
+
+
+@pytest.mark.parametrize('after', [0.4, 0.8, 1.5, 2.5])
+def test_a_joint_that_never_moved_is_told_to_stay(monkeypatch, after):
+    """In a time in which a controller that begins at its commands gets back, too."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0, arrival_timeout=5.0)
+    arm.hear(0.0, 0.0, arm.now)
+    follower = Follower(arm, stuck=True)
+    trip = arm.go(1.5)
+    assert follower.run(after, trip) is None
+    told = arm.controller.commanded(arm.now)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    follower.run(0.05, trip)
+    end = arm.controller.told.points[-1]
+    assert end.positions[0] == 0.0 and follower.asked == 0
+    seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
+    back = CubicHermiteSpline([0, seconds], [told.position[0], 0.0], [told.velocity[0], 0.0])
+    assert np.abs(back([0, seconds], 2)).max() < 3.01 and seconds < 5
+
+
+@pytest.mark.parametrize('stamps', [True, False])
+@pytest.mark.parametrize('wait', np.arange(0.0, 0.5, 0.07).tolist())
+def test_a_late_stop_of_a_joint_that_never_moved_is_no_step(monkeypatch, wait, stamps):
+    """The delay of a joint that stands was taken for one of 0.3 s: as if it still braked."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0, arrival_timeout=9.0)
+    arm.hear(0.0, 0.0, arm.now if stamps else 0)
+    follower = Follower(arm, stuck=True)
+    trip = arm.go(0.6)
+    follower.run(trip.motion.duration + wait, trip, stamps)
+    sent = arm.controller.told
+    trip.stop(Status.CONTROL_FAILED, 'stopped')
+    for _ in range(10):
+        follower.run(0.1, trip, stamps)
+        assert arm.controller.told is sent or follower.asked < 3.0 * 1.01
+
+
+def accelerations(sent, begin=0.0):
+    """Give the accelerations of a joint that is at each position for a period, from rest on."""
+    speeds = np.concatenate([[begin], np.diff(sent) / PERIOD])
+    return np.abs(np.diff(speeds)) / PERIOD
+
+
+@pytest.mark.parametrize('after', [0.05, 0.4, 0.9, 1.3])
+@pytest.mark.parametrize('pause', [0.12, 0.2, 0.5, 2.0])
+def test_a_stream_begins_anew_after_a_pause(streamed, after, pause):
+    """The joint stands by then; the motion goes on from there, and comes to its end."""
+    trip = streamed.go(2.5)
+    streamed.run(after)
+    streamed.now += pause - PERIOD
+    count = len(streamed.sent)
+    streamed.run(3.5)
+    rest = streamed.sent[count - 1:]
+    assert accelerations(rest).max() < 3.0 * 1.05 and (np.diff(rest) > -1e-9).all()
+    assert rest[-1] == pytest.approx(2.5) and rest[1] - rest[0] < 3.0 * PERIOD**2 * 1.05
+    assert trip.look().status == Status.SUCCESS
+
+
+def test_a_stream_that_is_held_up_often_arrives(streamed):
+    """By the jitter of a busy machine; it is not taken for a fault."""
+    random = np.random.default_rng(2)
+    trip = streamed.go(2.5)
+    for _ in range(2000):
+        streamed.now += random.choice([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.02, 0.05, 0.15, 0.2],
+                                      p=[0.15, 0.15, 0.15, 0.15, 0.15, 0.15, 0.04, 0.03, 0.02,
+                                         0.01])
+        streamed.run(PERIOD)
+        if outcome := trip.look():
+            break
+    assert outcome.status == Status.SUCCESS and not trip.stopping
+    assert np.abs(np.diff(streamed.sent)).max() < 2.1 * PERIOD * FASTEST
+
+
+@pytest.mark.parametrize('ahead', [0.0, 0.05, 0.3])
+def test_a_stop_after_a_pause_begins_at_rest(streamed, ahead):
+    """Also some time after the pause, while the motion has not got its speed back."""
+    trip = streamed.go(2.5)
+    streamed.run(0.7)
+    streamed.now += 0.5
+    count = len(streamed.sent)
+    streamed.run(ahead)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    streamed.run(2.0)
+    rest = streamed.sent[count - 1:]
+    assert accelerations(rest).max() < 3.0 * 1.05 and (np.diff(rest) > -1e-9).all()
+    assert rest[-1] - rest[0] < (3.0 * ahead)**2 / 3.0 + 0.02
+
+
+@pytest.mark.parametrize('speed', [0.0, 0.1, 0.5, 1.0])
+def test_a_stream_goes_by_the_time_of_a_simulation(monkeypatch, speed):
+    """Slow or paused; a repeated stop does not jump to its end meanwhile."""
+    arm = Arm(monkeypatch, Positions)
+    wiring, begin = arm.controller.wiring, arm.now
+    wiring.node.get_clock = lambda: SimpleNamespace(
+        ros_time_is_active=True, now=lambda: SimpleNamespace(
+            nanoseconds=round((1000 + speed * (arm.now - begin)) * 1e9)))
+    trip = arm.go(2.5)
+    way = trip.motion
+    arm.run(1.0)
+    assert arm.sent[-1] == pytest.approx(way.at(speed).position[0], abs=1e-6)
+    if speed:
+        trip.stop(Status.PREEMPTED, 'stopped')
+        for _ in range(200):
+            arm.run(0.02)
+            trip.look()
+        begun = np.array(arm.sent)
+        assert (accelerations(begun) < 3.0 * 1.1 * speed + 1e-6).all()
+        assert begun[-1] < 2.5
+
+
+@pytest.mark.parametrize('speed', [0.0, 0.2])
+def test_a_stop_waits_for_the_time_of_a_simulation(monkeypatch, speed):
+    arm = Arm(monkeypatch, Positions)
+    times = [1000.0]
+    arm.controller.wiring.node.get_clock = lambda: SimpleNamespace(
+        ros_time_is_active=True,
+        now=lambda: SimpleNamespace(nanoseconds=round(times[0] * 1e9)))
+    trip = arm.go(2.5)
+    for k in range(500):
+        times[0] += PERIOD * (1.0 if k < 80 else speed)
+        arm.run(PERIOD)
+        if k == 100:
+            trip.stop(Status.PREEMPTED, 'stopped')
+        if k > 100 and trip.look():
+            break
+    assert np.abs(np.diff(arm.sent)).max() < 1.01 * PERIOD * FASTEST
+    assert accelerations(arm.sent)[100:].max() < 3.0 * 1.1 * max(speed, 1.0)
+
+
+@pytest.fixture
+def goals(monkeypatch):
+    """Give the goals that are sent to an action that answers none; control_msgs is a stand-in."""
+    goals = []
+
+    class Action:
+        Goal = SimpleNamespace
+
+    class ActionClient:
+        def __init__(self, *_, **__):
+            pass
+
+        def send_goal_async(self, goal):
+            goals.append(goal.trajectory)
+            return SimpleNamespace(add_done_callback=lambda _: None)
+
+    messages = SimpleNamespace(FollowJointTrajectory=Action)
+    monkeypatch.setitem(sys.modules, 'control_msgs', SimpleNamespace(action=messages))
+    monkeypatch.setitem(sys.modules, 'control_msgs.action', messages)
+    monkeypatch.setattr('rclpy.action.ActionClient', ActionClient)
+    return goals
+
+
+@pytest.mark.parametrize('heard', [True, False])
+def test_braking_goals_do_not_pile_up(monkeypatch, goals, heard):
+    """Whoever is slow to accept one is not sent more of them meanwhile, if it is heard or not."""
+    arm = Arm(monkeypatch, FollowJointTrajectoryController)
+    trip = arm.go(2.0)
+    way, begin = trip.motion, arm.now
+    arm.run(0.5)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    for _ in range(150):
+        arm.now += 0.02
+        state = arm.controller.commanded(arm.now) if heard else way.at(arm.now - begin)
+        arm.hear(state.position[0], state.velocity[0])
+        if outcome := trip.look():
+            break
+    assert len(goals) == 2
+    assert outcome and 'has not said whether it accepts' in outcome.message

@@ -48,7 +48,11 @@ class MockController(Node):
         raise NotImplementedError
 
     def update(self, now: int) -> bool:
-        """Command the joints; `now` in nanoseconds. False is an error: it gets deactivated."""
+        """
+        Command the joints; `now` in nanoseconds of the robot's own time, which may be slow.
+
+        False is an error: it gets deactivated.
+        """
         raise NotImplementedError
 
     def _heard(self) -> bool:

@@ -17,6 +17,8 @@ class MockJoints:
 
     position, velocity: as measured after the last `move`, by joint; [rad], [rad/s] or [m], [m/s].
     commanded: the last command of each joint. following: False is a robot whose motors are off.
+    time_scale: how many seconds of its controllers one second is, as with a speed slider;
+    behind [ns]: so far their time is behind by now.
     """
 
     def __init__(self, robot: Robot, home: dict[str, float]) -> None:
@@ -27,7 +29,7 @@ class MockJoints:
         self.position = {name: float(values[name]) for name in self._joints}
         self.velocity = dict.fromkeys(self.position, 0.0)
         self.commanded = dict(self.position)
-        self.following = True
+        self.following, self.time_scale, self.behind = True, 1.0, 0
         self._speeds: dict[str, float] = {}   # of joints whose command says how fast they go
         self._steps: dict[str, float] = {}    # how far each joint got in the last cycle
         self._seconds = 0.0                   # of that cycle

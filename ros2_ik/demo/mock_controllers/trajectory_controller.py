@@ -60,7 +60,8 @@ class TrajectoryController(MockController):
         """Follow a trajectory that is not refused, from the next update on."""
         commanded = [self.body.commanded[joint] for joint in self.joints]
         knots = read_knots(message, self.joints, commanded)
-        self.trajectory = Trajectory(knots, nanoseconds(message.header.stamp))
+        stamp = nanoseconds(message.header.stamp)
+        self.trajectory = Trajectory(knots, stamp - self.body.behind if stamp else 0)
 
     def hold(self) -> None:
         """Stop at once, where measured."""
@@ -88,7 +89,8 @@ class TrajectoryController(MockController):
             position, velocity = self._desired = self.trajectory.sample(now)
             # where a new trajectory does not begin at the joints, they step
             steps = fresh and not np.allclose(position, self._measured()[0], rtol=0, atol=1e-9)
-            self.body.command(self.joints, position, None if steps else velocity)
+            self.body.command(self.joints, position,
+                              None if steps else velocity * self.body.time_scale)
         self._last_update = now
         return True
 
@@ -112,6 +114,7 @@ class TrajectoryController(MockController):
         return jumps
 
     def _measured(self) -> tuple[np.ndarray, np.ndarray]:
+        """Give positions, and velocities in the robot's own time."""
         position, velocity = self.body.position, self.body.velocity
         return (np.array([position[joint] for joint in self.joints]),
-                np.array([velocity[joint] for joint in self.joints]))
+                np.array([velocity[joint] for joint in self.joints]) / self.body.time_scale)

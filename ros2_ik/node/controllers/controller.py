@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+import math
 import time
 from typing import Any, ClassVar, TypeVar
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ros2_ik.core import Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.command_topic import SentMessages
+from ros2_ik.node.controllers.measured import Feedback
 
 Bounds = tuple[np.ndarray, np.ndarray]
 
@@ -27,6 +29,28 @@ class Wiring:
     parameters: Any
     wait: Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
     sent: SentMessages = field(default_factory=SentMessages)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether time is that of a simulation, which may be slow or paused."""
+        return bool(self.node.get_clock().ros_time_is_active)
+
+
+@dataclass(frozen=True)
+class BrakingTask:
+    """
+    What there is to know for braking joints.
+
+    They stay inside `bounds`, lower and upper (n,). `lag` is by how much they are late [s], as
+    far as is known. `feedback` is where they were measured, None when that says nothing new;
+    `on_way` whether that is where they were told to be not long ago.
+    """
+
+    limits: MotionLimits
+    bounds: Bounds
+    lag: float = 0.0
+    feedback: Feedback | None = None
+    on_way: bool = True
 
 
 class Controller(ABC):
@@ -51,6 +75,7 @@ class Controller(ABC):
         self._braking = False
         self._motion: Motion | None = None
         self._began = self.rest_at = 0.0
+        self._disturbed = -math.inf   # when another client commanded it last
 
     @classmethod
     def unavailable(cls) -> str:
@@ -88,27 +113,29 @@ class Controller(ABC):
     def send(self, motion: Motion, join: float) -> None:
         """Send a motion."""
 
-    def stop(self, limits: MotionLimits, bounds: Bounds, lag: float) -> float:
+    def stop(self, task: BrakingTask) -> float:
         """
-        Brake as hard as limits allow from where the joints are commanded to be.
+        Brake as hard as limits allow; returns how long it takes [s].
 
-        They stay inside `bounds`, lower and upper (n,). What was measured says nothing here, but
-        for `lag`: the joints may be up to so late [s]. Returns how long it takes [s]. What is
-        braking already goes on as it was told, and what is released is told nothing.
+        What is braking already goes on as it was told, and what is released is told nothing.
         """
         if self.released:
             return 0.0
         if not self._braking:
-            self._brake(limits, bounds, lag)
+            self._brake(task)
             self._braking = True
         return max(self.rest_at - time.monotonic(), 0.0)
 
     @abstractmethod
-    def _brake(self, limits: MotionLimits, bounds: Bounds, lag: float) -> None:
+    def _brake(self, task: BrakingTask) -> None:
         """Send what brakes, and set `rest_at`, when the joints will stand on the steady clock."""
 
     def goes_on(self, position: np.ndarray) -> bool:
         """Whether joints at positions (n,) cannot have heard that they shall brake."""
+        return False
+
+    def comes_to_rest(self, feedback: Feedback) -> bool:
+        """Whether joints are on their way to where they were told to rest, though slowly."""
         return False
 
     def unbraked(self, moment: float) -> MotionState:
@@ -116,7 +143,7 @@ class Controller(ABC):
         return self.commanded(moment)
 
     @abstractmethod
-    def stop_again(self, limits: MotionLimits, bounds: Bounds, lag: float, anew: bool) -> float:
+    def stop_again(self, task: BrakingTask, anew: bool) -> float:
         """
         Say once more what was said to brake, since it may be lost; returns how long it takes [s].
 
@@ -147,7 +174,7 @@ class Controller(ABC):
         if not self.concerns(message):
             return
         self.hush()
-        self.released = True
+        self.released, self._disturbed = True, time.monotonic()
         self.failure = (f"another client sends commands to controller '{self.name}', on "
                         f'{self.topic}; nothing more is sent to it')
 
@@ -163,6 +190,17 @@ class Controller(ABC):
         if state.velocity.any():
             return {}
         return dict(zip(self.joints, state.position.tolist(), strict=True))
+
+    @property
+    def ends_at(self) -> float:
+        """When the present motion ends, on the steady clock [s]; after a first motion."""
+        assert self._motion is not None
+        return self._began + self._motion.duration
+
+    @property
+    def commanded_until(self) -> float:
+        """When the last command ended, or another client's came, on the steady clock [s]."""
+        return max(self.ends_at if self._motion else -math.inf, self._disturbed)
 
     @abstractmethod
     def close(self) -> None:

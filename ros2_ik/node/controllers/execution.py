@@ -5,12 +5,13 @@ import time
 import traceback
 from typing import Any
 
+import numpy as np
 from rclpy.clock import Clock, ClockType
 
 from ros2_ik.core import IKError, Robot, Scene, Status
 from ros2_ik.node.controllers.controller import Wiring
 from ros2_ik.node.controllers.handover import Handover
-from ros2_ik.node.controllers.measured import Measured
+from ros2_ik.node.controllers.measured import Measured, offset
 from ros2_ik.node.controllers.motion_goal import read_goal
 from ros2_ik.node.controllers.motion_report import log_line, progress
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
@@ -23,6 +24,8 @@ from ros2_ik.node.refusal import Refusal
 
 LOOK = 0.02                 # seconds between two looks at what moves
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
+PATIENCE = 3.0              # for an arm that stands, and readings that show it [s]
+LATEST = 1.5                # so old may readings without stamps be [s]
 LEADS = (0.1, 0.4, 1.8)     # time to check the way of a motion that replaces another one [s]
 
 
@@ -203,6 +206,8 @@ class Execution:
                 trip.check()
             await controller.prepare()
         trip.check()
+        if not self._under_way(trip):
+            await self._stand(trip)
         self._measured.require(trip.joints)
         begin = time.monotonic()
         handover = Handover(trip, self._under_way(trip), self._measured, self._parameters)
@@ -225,6 +230,41 @@ class Execution:
         self._replace(trip)
         trip.send(whole, motion.duration, join)
         return True
+
+    async def _stand(self, trip: Trip) -> None:
+        """Wait until it is known where the joints stand; raises Refusal."""
+        end = time.monotonic() + PATIENCE
+        while refusal := self._unknown_rest(trip):
+            if time.monotonic() > end:
+                raise refusal
+            await self._turns.pause(LOOK)
+            trip.check()
+
+    def _unknown_rest(self, trip: Trip) -> Refusal | None:
+        """
+        Say why readings do not tell where the joints stand, or give None.
+
+        They must tell of rest, and either be where the joints were told to rest, or be newer
+        than the last command's end. Without stamps they may have come late.
+        """
+        self._measured.require(trip.joints)
+        speeds = self._measured.state(trip.joints)[1]
+        if speeds.any():
+            k = int(np.argmax(np.abs(speeds)))
+            return Refusal(Status.CONTROL_FAILED, f"joint '{trip.joints[k]}' moves at "
+                           f'{speeds[k]:.3g}/s, not by a motion of this node; nothing was moved')
+        for controller in self._controllers.sharing(trip.joints):
+            joints = [joint for joint in controller.joints if joint in trip.joints]
+            seen, told = self._measured.feedback(joints), controller.resting()
+            if told and np.abs(offset(
+                    trip.robot, joints, seen.position, np.array([told[one] for one in joints]),
+                    )).max() <= self._parameters.goal_tolerance:
+                continue
+            if seen.moment < controller.commanded_until + (0.0 if seen.sure else LATEST):
+                return Refusal(Status.ROBOT_STATE_STALE, 'joint_states may still show where the '
+                               f"joints were before the last command to controller '"
+                               f"{controller.name}' ended; nothing was moved")
+        return None
 
     # -- what is under way ----------------------------------------------------------------
 

@@ -38,6 +38,7 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._waiting: JointTrajectory | None = None   # for an answer to the goal before
         self._asked = -math.inf    # when a goal was sent that is not answered
         self._open: set[int] = set()       # numbers of goals that are not answered
+        self._brakes = False       # whether the last goal was to brake
         self._disowned: set[int] = set()   # of these, those to be cancelled if they are accepted
         # a trajectory on the controller's topic replaces that of the goal without ending it
         topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
@@ -63,7 +64,7 @@ class FollowJointTrajectoryController(TrajectoryController):
         if time.monotonic() < self._asked + PATIENCE:
             self._waiting = message
             return
-        self._asked = time.monotonic()
+        self._asked, self._brakes = time.monotonic(), message is self._message
         self._number += 1
         number = self._number
         self._open.add(number)
@@ -101,6 +102,10 @@ class FollowJointTrajectoryController(TrajectoryController):
                 answer.status != GoalStatus.STATUS_SUCCEEDED):
             self._release(f'gave up: {result.error_string or "no reason given"} '
                           f'({result.error_code})')
+
+    @property
+    def brake_unanswered(self) -> bool:
+        return self._brakes and bool(self._open)
 
     def unanswered(self) -> str:
         if not self._open:

@@ -1,7 +1,7 @@
 """Where joints are, as joint_states told it just now."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,7 +9,21 @@ from ros2_ik.core import Robot, Status
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.node.state.joint_states import JointStates
 
-STILL = 0.01   # slower is at rest: as in ros2_controllers [rad/s, m/s]
+STILL = 0.01   # slower is at rest: as in ros2_controllers [rad/s, m/s],
+CREEP = 1e-3   # and so slow is an arm whose controller's time is nearly paused
+
+
+class Feedback(NamedTuple):
+    """
+    Positions [rad, m] and velocities of joints, (n,), and when they were measured (steady clock).
+
+    `sure` says that this moment is known, from stamps: else all may be older.
+    """
+
+    position: np.ndarray
+    velocity: np.ndarray
+    moment: float
+    sure: bool
 
 
 class Measured:
@@ -32,6 +46,10 @@ class Measured:
                         f'execute_state_timeout allows {limit:g} s{states.clock_fault(joint)}')
         return ''
 
+    def known(self, joints: Iterable[str]) -> bool:
+        """Whether each of the joints was ever told of."""
+        return all(self._joint_states.get(joint) is not None for joint in joints)
+
     def require(self, joints: Sequence[str]) -> None:
         """Raise Refusal (ROBOT_STATE_STALE) unless all joints are fresh."""
         stale = self.stale(joints)
@@ -40,17 +58,22 @@ class Measured:
 
     def state(self, joints: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Give positions and velocities (n,); what is slow, or tells none, is at rest."""
+        return self._state(joints, STILL)
+
+    def _state(self, joints: Sequence[str], still: float) -> tuple[np.ndarray, np.ndarray]:
         positions = [self._joint_states.get(joint).value for joint in joints]
         speeds = [self._joint_states.velocity(joint) or 0.0 for joint in joints]
-        return np.array(positions), np.array([v if abs(v) > STILL else 0.0 for v in speeds])
+        return np.array(positions), np.array([v if abs(v) > still else 0.0 for v in speeds])
 
     def heard(self, joints: Sequence[str]) -> float:
         """Say when the oldest of the values was measured, on the steady clock."""
         return min(self._joint_states.measured_at(joint) for joint in joints)
 
-    def still(self, joints: Sequence[str]) -> bool:
-        """Whether no joint is known to move."""
-        return not self.state(joints)[1].any()
+    def feedback(self, joints: Sequence[str]) -> Feedback:
+        """Give what is known of joints, of which none is unknown; what is stale is not sure."""
+        stamped = all(self._joint_states.get(joint).stamp for joint in joints)
+        return Feedback(*self._state(joints, CREEP), self.heard(joints),
+                        stamped and not self.stale(joints))
 
 
 def offset(robot: Robot, joints: Sequence[str], one: np.ndarray,

@@ -11,11 +11,19 @@ from ros2_ik.core import MotionLimits, Robot
 
 def motion_limits(robot: Robot, joints: Sequence[str], parameters: Any) -> MotionLimits:
     """Give the limits of joints, not scaled."""
-    def chosen(kind: str) -> list[float]:
-        usual = getattr(parameters, f'default_max_{kind}')
-        return [parameters.limit(joint, kind) or usual for joint in joints]
     return MotionLimits(np.array([_velocity(robot, joint, parameters) for joint in joints]),
-                        np.array(chosen('acceleration')), np.array(chosen('jerk')))
+                        acceleration_limits(joints, parameters),
+                        _chosen('jerk', joints, parameters))
+
+
+def acceleration_limits(joints: Sequence[str], parameters: Any) -> np.ndarray:
+    """Give the largest accelerations (n,) of joints, not scaled."""
+    return _chosen('acceleration', joints, parameters)
+
+
+def _chosen(kind: str, joints: Sequence[str], parameters: Any) -> np.ndarray:
+    usual = getattr(parameters, f'default_max_{kind}')
+    return np.array([parameters.limit(joint, kind) or usual for joint in joints])
 
 
 def position_bounds(robot: Robot, joints: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -78,6 +78,11 @@ class RobotControllers:
         """Whether any controller moves a joint."""
         return any(joint in controller.joints for controller in self.controllers)
 
+    def sharing(self, joints: Iterable[str]) -> list[Controller]:
+        """Return those that move some of these joints."""
+        wanted = tuple(joints)
+        return [one for one in self.controllers if one.shares(wanted)]
+
     def hush(self, joints: tuple[str, ...], but: list[Controller]) -> None:
         """Have those that move some of these joints say no more, but for some."""
         for controller in self.controllers:

@@ -1,21 +1,33 @@
 """Controllers that take what they are told at once, and so are told it bit by bit."""
 
 from abc import abstractmethod
+from collections import deque
 import time
 from typing import Any
 
+import numpy as np
 from rclpy.clock import Clock, ClockType
 
-from ros2_ik.core import braking_motion, Motion, MotionLimits, MotionState
+from ros2_ik.core import braking_motion, Motion, MotionState
 from ros2_ik.node.controllers.command_topic import CommandTopic
-from ros2_ik.node.controllers.controller import Bounds, Controller
+from ros2_ik.node.controllers.controller import BrakingTask, Controller
+from ros2_ik.node.controllers.motion_limits import acceleration_limits
 
-HOLD = 0.5   # the end is repeated for so long, since a message may be lost [s]
-CATCH = 2    # after a pause the motion goes on, at most by so many periods, where it was
+HOLD = 0.5     # the end is repeated for so long, since a message may be lost [s]
+CATCH = 2      # pauses of so many periods are usual;
+HELD = 0.1     # in one of so long the joints have come to rest [s]
+ROOM = 0.85    # part of the acceleration that is used to get back to the planned speed
+KEPT = 1.0     # what was commanded is known for so long [s]
 
 
 class Stream(Controller):
-    """Publishes where the joints shall be, once a period along the motion."""
+    """
+    Publishes where the joints shall be, once a period along the motion.
+
+    Joints stand where they were told last. So after a pause the motion goes on from there, as
+    slowly as the pause was long, and back to its speed within the limits of acceleration. Where
+    time is that of a simulation, the motion goes as that does.
+    """
 
     message_type: Any
     immediate = True
@@ -24,54 +36,115 @@ class Stream(Controller):
         super().__init__(*arguments)
         self._commands = CommandTopic(self.wiring, self.message_type, self.topic, 1,
                                       self.give_way)
-        self._time = self._last = 0.0
+        self._time, self._rate = 0.0, 1.0   # on the motion [s], and how fast that goes
+        self._last = 0.0                    # the clock at the last command [s]
+        self._reached = 0.0                 # when the end was reached, on the steady clock [s]
+        self._past = deque[tuple[float, float, float]]()   # steady clock, time and rate of each
+        self._limits = acceleration_limits(self.joints, self.wiring.parameters)
         self._timer: Any = None
 
     def deaf(self) -> str:
         return self._commands.unheard()
 
     def send(self, motion: Motion, join: float) -> None:
-        self._time, self._last = 0.0, time.monotonic()
+        self._time, self._rate, self._last = 0.0, 1.0, self._clock()
+        self._limits = acceleration_limits(self.joints, self.wiring.parameters)
+        self._past.clear()
+        self._keep()
+        self._repeat()
+
+    def _repeat(self) -> None:
         self.hush()
         self._timer = self.wiring.node.create_timer(
             self.wiring.parameters.command_period, self._tick,
             clock=Clock(clock_type=ClockType.STEADY_TIME),
             callback_group=self.wiring.callback_group)
 
-    def _tick(self) -> None:
+    def _clock(self) -> float:
+        """Return the time that the motion goes by [s]."""
+        if self.wiring.simulated:
+            return float(self.wiring.node.get_clock().now().nanoseconds * 1e-9)
+        return time.monotonic()
+
+    def _keep(self) -> None:
         now = time.monotonic()
-        # never further at once than a period or two: that would be a jump
-        self._time += min(now - self._last, CATCH * self.wiring.parameters.command_period)
-        self._last = now
-        self._commands.publish(self.message(self._motion.at(self._time)))
+        if not self._past or self._past[-1][1] < self._motion.duration:
+            self._reached = now
+        self._past.append((now, self._time, self._rate))
+        while self._past[0][0] < now - KEPT:
+            self._past.popleft()
+
+    def _tick(self) -> None:
+        now = self._clock()
+        elapsed, self._last = max(now - self._last, 0.0), now
+        self._time, self._rate = self._after(elapsed)
+        self._keep()
+        self._commands.publish(self.message(self._state(self._time, self._rate)))
         if self._time > self._motion.duration + HOLD:
             self.hush()
+
+    def _after(self, elapsed: float) -> tuple[float, float]:
+        """Return the time on the motion, and how fast that goes, so long after the last one."""
+        usual = CATCH * self.wiring.parameters.command_period
+        if elapsed <= usual:
+            rate = self._faster(elapsed)
+            return self._time + elapsed * rate, rate
+        # never further at once than usual, which would be a jump
+        held = max(HELD, 2 * usual)
+        rate = self._rate * max(held - elapsed, 0.0) / (held - usual)
+        return self._time + usual / CATCH * rate, rate
+
+    def _faster(self, elapsed: float) -> float:
+        """Return how fast the motion may go by now."""
+        if self._rate == 1.0:
+            return 1.0
+        state = self._motion.at(self._time)
+        left = ROOM * self._limits - self._rate**2 * np.abs(state.acceleration)
+        moving = np.abs(state.velocity) > 1e-9
+        room = (left[moving] / np.abs(state.velocity[moving])).min(initial=np.inf)
+        return float(min(self._rate + max(room, 0.0) * elapsed, 1.0)) if elapsed else self._rate
+
+    def _state(self, moment: float, rate: float) -> MotionState:
+        """Give the state at a time on the motion that goes so fast."""
+        position, velocity, acceleration = self._motion.at(moment)
+        return MotionState(position, rate * velocity, rate**2 * acceleration)
 
     def hush(self) -> None:
         if self._timer is not None:
             self.wiring.node.destroy_timer(self._timer)
             self._timer = None
 
-    def _brake(self, limits: MotionLimits, bounds: Bounds, lag: float) -> None:
+    def _brake(self, task: BrakingTask) -> None:
         # the joints are at once where they are told to be, however late that is
         told = self.commanded(time.monotonic())
-        braking = braking_motion(self.joints, told.position, told.velocity, limits,
-                                 told.acceleration, bounds)
+        braking = braking_motion(self.joints, told.position, told.velocity, task.limits,
+                                 told.acceleration, task.bounds)
         self.start(braking)
         self.rest_at = self._began + braking.duration
 
-    def stop_again(self, limits: MotionLimits, bounds: Bounds, lag: float, anew: bool) -> float:
-        """Repeat the end for a while."""
+    def stop_again(self, task: BrakingTask, anew: bool) -> float:
+        """Repeat the end for a while, once it has come to that."""
         if self.released or self._motion is None:
             return 0.0
-        self.send(self._motion, 0.0)
-        self._time = self._motion.duration
-        return 0.0
+        if self._time >= self._motion.duration:
+            self._time = self._motion.duration
+            self._repeat()
+        return max(self._motion.duration - self._time, 0.0)
+
+    @property
+    def ends_at(self) -> float:
+        left = self._motion.duration - self._time
+        return time.monotonic() + left if left > 0 else self._reached
 
     def commanded(self, moment: float) -> MotionState:
+        if moment < self._past[-1][0]:
+            moments, times, rates = zip(*self._past, strict=True)
+            return self._state(float(np.interp(moment, moments, times)),
+                               float(np.interp(moment, moments, rates)))
         # by a pause the motion is late, as soon as it goes on
-        pause = time.monotonic() - self._last - CATCH * self.wiring.parameters.command_period
-        return self._motion.at(self._time + moment - self._last - max(pause, 0.0))
+        pause = time.monotonic() - self._past[-1][0]
+        reached, rate = self._after(pause)
+        return self._state(reached + rate * (moment - time.monotonic()), rate)
 
     @abstractmethod
     def message(self, state: MotionState) -> Any:

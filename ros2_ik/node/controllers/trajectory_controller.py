@@ -8,7 +8,9 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_ik.core import even_braking_motion, Motion, MotionLimits, MotionState
-from ros2_ik.node.controllers.controller import Bounds, Controller
+from ros2_ik.node.controllers.controller import BrakingTask, Controller
+from ros2_ik.node.controllers.measured import Feedback
+from ros2_ik.node.controllers.tracking import ASIDE
 from ros2_ik.node.controllers.trajectory_message import braking_message, trajectory_message
 
 SLACK = 0.02   # so late may a controller begin to brake, or so early does it seem to be [s]
@@ -16,6 +18,7 @@ MORE = 0.5     # part of the largest accelerations that a robot which joins a mo
 SOON = 2.0     # braking may be given up for a motion that ends in so many times of what it takes
 SPOTS = 7      # states in which a controller may begin to brake that are looked at
 LOOKS = 50     # positions of the rest of a motion that are looked at
+SLOW = 0.8     # who has less than this part of the velocity he should have is slow
 HAIR = 1e-6    # so far beyond the rest of a motion is not beyond it [rad, m]
 CLEAR = 0.02   # so far ahead of its braking, and farther by what it goes
 LATE = 0.1     # in this time, nobody is who was told to brake [rad, m; s]
@@ -41,32 +44,99 @@ class TrajectoryController(Controller):
     def send_trajectory(self, message: JointTrajectory) -> None:
         """Send a trajectory."""
 
+    @property
+    def brake_unanswered(self) -> bool:
+        """Whether it has yet to say whether it takes what was sent last to brake."""
+        return False
+
     def joining(self, velocity: np.ndarray, limits: MotionLimits, lag: float) -> float:
         # who is late by t0 gets on by a cubic polynomial, and accelerates by 6 |v| t0 / t^2 more
         worst = float((np.abs(velocity) / limits.acceleration).max(initial=0.0))
         return math.sqrt(6 * worst * (SLACK + lag) / MORE)
 
-    def _brake(self, limits: MotionLimits, bounds: Bounds, lag: float) -> None:
-        """Brake, unless the motion ends about as soon: not to go beyond its goal."""
-        assert self._motion is not None
+    def _brake(self, task: BrakingTask) -> None:
+        """
+        Brake from where the joints may be.
+
+        On their way that is where they were commanded to be in the last `lag`. Off it, or slow,
+        that is where they are measured, if it is known when: else they are either late or do not
+        follow, and all between is possible.
+        """
+        seen = task.feedback
+        if seen and seen.sure and (not task.on_way or self._slow(seen, task.lag)):
+            self._brake_where_measured(seen, task)
+            return
         now = time.monotonic()
-        begins = [self.commanded(moment) for moment in np.linspace(
-            now - lag - SLACK, now + SLACK, SPOTS).tolist()]
+        begins = self._states(now - task.lag - SLACK, now + SLACK)
         if not any(state.velocity.any() for state in begins):
             self._message, self.rest_at = None, now   # it was told to rest, where it was told
             return
-        middle = self.commanded(now - lag / 2)
-        braking = even_braking_motion(self.joints, middle.position, middle.velocity, limits,
-                                      begins, bounds)
+        middle = self.commanded(now - task.lag / 2)
+        if seen and not task.on_way:
+            begins += [_state(seen.position, seen.velocity),
+                       *self._states(self._nearest(seen.position), now)]
+        braking = even_braking_motion(self.joints, middle.position, middle.velocity, task.limits,
+                                      begins, task.bounds)
         self._message, self._unbraked = None, (self._motion, self._began)
-        self.rest_at = self._began + self._motion.duration + lag
+        self.rest_at = self._began + self._motion.duration + task.lag
+        # not to go beyond the goal of a motion that ends about as soon
         if (self.rest_at - now <= SOON * braking.duration
-                and self._passes(braking.goal, now - lag)):
+                and self._passes(braking.goal, now - task.lag)):
             return
+        self._send_braking(braking)
+
+    def _brake_where_measured(self, seen: Feedback, task: BrakingTask) -> None:
+        """
+        Brake joints that are not where they are commanded to be, or not so fast.
+
+        A controller whose time is slow begins on their way. Else, or if they stand, one that
+        begins at its command needs time to come back.
+        """
+        now = time.monotonic()
+        age = max(now - seen.moment, 0.0) + SLACK
+        states = [_state(seen.position + age * seen.velocity, seen.velocity)]
+        commands = []
+        nearest = self._nearest(seen.position)
+        if not self._is_at(nearest, seen.position):
+            commands = [self.commanded(now)]
+        elif seen.velocity.any():
+            states += self._states(nearest - SLACK, nearest + age)
+        else:
+            commands = [self.commanded(now), self.commanded(nearest)]
+        self._unbraked = self._motion, self._began
+        self._send_braking(even_braking_motion(
+            self.joints, seen.position, seen.velocity, task.limits, states, task.bounds, commands))
+
+    def _send_braking(self, braking: Motion) -> None:
         self.begin(braking)
         self.rest_at = self._began + braking.duration
         self._message = braking_message(braking)
         self.send_trajectory(self._message)
+
+    def _states(self, first: float, last: float) -> list[MotionState]:
+        """Where the joints are commanded to be between two moments."""
+        return [self.commanded(moment) for moment in np.linspace(first, last, SPOTS).tolist()]
+
+    def _nearest(self, position: np.ndarray) -> float:
+        """Return the moment until now when the joints were told to be nearest to positions."""
+        first, last = self._began, min(time.monotonic(), self._began + self._motion.duration)
+        for _ in range(2):
+            moments = np.linspace(first, last, 2 * LOOKS)
+            apart = [float(np.abs(self.commanded(moment).position - position).max())
+                     for moment in moments.tolist()]
+            k, step = int(np.argmin(apart)), (last - first) / (2 * LOOKS - 1)
+            nearest = float(moments[k])
+            first, last = max(first, nearest - step), min(last, nearest + step)
+        return nearest
+
+    def _is_at(self, moment: float, position: np.ndarray) -> bool:
+        """Whether positions are those that were commanded at a moment."""
+        return bool(np.abs(self.commanded(moment).position - position).max() <= ASIDE)
+
+    def _slow(self, seen: Feedback, lag: float) -> bool:
+        """Whether joints that are on their way go there more slowly than they should."""
+        wanted = self.commanded(seen.moment - lag).velocity
+        return bool(seen.velocity @ wanted < SLOW * (wanted @ wanted))
 
     def _passes(self, end: np.ndarray, moment: float) -> bool:
         """Whether positions (n,) are beyond all that the motion comes to from a moment on."""
@@ -93,14 +163,23 @@ class TrajectoryController(Controller):
         assert motion is not None
         return motion.at(moment - began)
 
-    def stop_again(self, limits: MotionLimits, bounds: Bounds, lag: float, anew: bool) -> float:
-        if self.released or self._message is None:
+    def comes_to_rest(self, feedback: Feedback) -> bool:
+        if not feedback.sure or self._motion is None or not feedback.velocity.any():
+            return False
+        return bool(((self._motion.goal - feedback.position) * feedback.velocity >= 0).all())
+
+    def stop_again(self, task: BrakingTask, anew: bool) -> float:
+        if self.released or self._message is None or self.brake_unanswered:
             return 0.0
         assert self._motion is not None and self._unbraked is not None
         if anew:
             self._motion, self._began = self._unbraked
-            self._brake(limits, bounds, lag)
+            self._brake(task)
             self._braking = True
             return max(self.rest_at - time.monotonic(), 0.0)
         self.send_trajectory(self._message)
         return self._motion.duration
+
+
+def _state(position: np.ndarray, velocity: np.ndarray) -> MotionState:
+    return MotionState(position, velocity, np.zeros(len(position)))

@@ -1,13 +1,14 @@
 """One motion from the request to its end."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 import time
 from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Motion, MotionLimits, MotionState, Robot, Scene, Status, WayCheck
-from ros2_ik.node.controllers.controller import Bounds, Controller
+from ros2_ik.core import Motion, MotionState, Robot, Scene, Status, WayCheck
+from ros2_ik.node.controllers.controller import BrakingTask, Controller
 from ros2_ik.node.controllers.measured import Measured, offset
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.controllers.outcome import Outcome
@@ -104,8 +105,8 @@ class Trip:
 
     def left(self) -> Motion:
         """Give what is left of the motion."""
-        assert self.motion is not None and self.sent is not None
-        return self.motion.rest(time.monotonic() - self.sent)
+        assert self.motion is not None
+        return self.motion.rest(self.motion.duration - (self.end - time.monotonic()))
 
     def stop(self, status: Status, message: str) -> None:
         """Brake; the outcome comes when the arm stands."""
@@ -129,12 +130,12 @@ class Trip:
 
     def brake(self, controller: Controller) -> float:
         """Stop one of the controllers; gives how long that takes [s]."""
-        return controller.stop(*self._limits(controller), self._lag_of(controller))
+        return controller.stop(self._task(controller))
 
     def _brake_again(self, controllers: list[Controller], anew: bool = False) -> float:
         """Tell some to brake once more; gives when the arm will stand."""
-        return time.monotonic() + max([controller.stop_again(
-            *self._limits(controller), self.lag, anew) for controller in controllers])
+        return time.monotonic() + max([controller.stop_again(self._plain_task(controller), anew)
+                                       for controller in controllers])
 
     def _unheard(self, controller: Controller) -> bool:
         """Whether joints are plainly on their way as if they had not been told to brake."""
@@ -143,16 +144,22 @@ class Trip:
             return False
         return tracking(self.robot, joints, controller.unbraked, measured).lag is not None
 
-    def _limits(self, controller: Controller) -> tuple[MotionLimits, Bounds]:
-        return (motion_limits(self.robot, controller.joints, self._parameters),
-                position_bounds(self.robot, controller.joints))
+    def _task(self, controller: Controller) -> BrakingTask:
+        """Say what there is to know for braking a controller's joints."""
+        task, joints, measured = self._plain_task(controller), controller.joints, self._measured
+        if measured.stale(joints):
+            # a simulation that is paused tells nothing, and goes on from where it was
+            if controller.wiring.simulated and measured.known(joints):
+                return replace(task, feedback=measured.feedback(joints), on_way=False)
+            return task
+        found = tracking(self.robot, joints, controller.commanded, measured)
+        return replace(task, lag=self.lag if found.lag is None else found.lag,
+                       feedback=measured.feedback(joints), on_way=found.lag is not None)
 
-    def _lag_of(self, controller: Controller) -> float:
-        """Return by how much the joints may be late [s]; what is not known now is as it was."""
-        if not self._measured.stale(controller.joints):
-            found = tracking(self.robot, controller.joints, controller.commanded, self._measured)
-            return self.lag if found.lag is None else found.lag
-        return self.lag
+    def _plain_task(self, controller: Controller) -> BrakingTask:
+        """Say the same without what is measured now."""
+        return BrakingTask(motion_limits(self.robot, controller.joints, self._parameters),
+                           position_bounds(self.robot, controller.joints), self.lag)
 
     def look(self) -> Outcome | None:
         """Look how it goes, stop it if need be, and give the outcome when it is over."""
@@ -198,8 +205,10 @@ class Trip:
             return outcome
         if time.monotonic() > self._last:
             return outcome._replace(message=f'{outcome.message}; but {reason}')
-        if time.monotonic() > self._stopped[0] + AGAIN:
-            self._stopped = self._brake_again(ours), outcome
+        astray = [one for one in ours
+                  if not one.comes_to_rest(self._measured.feedback(one.joints))]
+        if astray and time.monotonic() > self._stopped[0] + AGAIN:
+            self._stopped = self._brake_again(astray), outcome
         return None
 
     def _unsettled(self, controllers: list[Controller]) -> str:
@@ -247,8 +256,7 @@ class Trip:
     @property
     def end(self) -> float:
         """When the motion should be over, on the steady clock."""
-        assert self.motion is not None and self.sent is not None
-        return self.sent + self.motion.duration
+        return max(controller.ends_at for controller in self.controllers)
 
     def _trouble(self) -> str:
         return next((text for one in self.controllers for text in (one.failure, one.deaf())
