@@ -216,7 +216,7 @@ class CollisionChecker:
         Made once and kept on disk. It takes seconds, or minutes where meshes are large.
         """
         waiting = [item.solid for item in self._pairs.items if item.solid is not None
-                   and item.solid.size <= most_triangles and not item.solid.has_parts()]
+                   and item.solid.triangle_count <= most_triangles and not item.solid.has_parts()]
         for solid in waiting:
             solid.make_parts()
         if waiting:
