@@ -79,8 +79,9 @@ class TriangleSolid:
     @property
     def closed(self) -> tuple[Array, Indices]:
         """Vertices (n, 3) and triangles (m, 3) without holes, turned outward."""
-        vertices = np.concatenate([self._given[0], self._closed['more']])
-        return vertices, self._closed['triangles']
+        vertices, more = self._given[0], self._closed['more']
+        return np.concatenate([vertices, more]) if len(more) else vertices, \
+            self._closed['triangles']
 
     @property
     def extremes(self) -> Array:
