@@ -253,7 +253,7 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     """Give a checker, the one made before for the same robot and version of the scene."""
     check_robot(robot)
     check_scene(scene)
-    key = (robot.key, scene.version, meshes, missing, pair)
+    key = (robot.key, robot.package_dirs, scene.version, meshes, missing, pair)
     made = _known.get(key) or CollisionChecker(robot, scene, meshes, missing, pair)
     with _keeping:
         _known[key] = made
