@@ -185,9 +185,9 @@ class _Reader:
                 raise InvalidSceneError(f'its unit is {unit:g} m; valid: up to 1 m')
             if unit < 1:
                 self.warnings.append(
-                    f"link '{link}': the unit of its mesh '{name}' is {unit:g} m, which is left as "
-                    'it is, as MoveIt does: numbers are metres. RViz and Gazebo scale by it; the '
-                    'scale of <mesh> tells everybody the size')
+                    f"link '{link}': the unit of its mesh '{name}' is {unit:g} m, which is left "
+                    'as it is, as MoveIt does: numbers are metres. RViz and Gazebo scale by it; '
+                    'the scale of <mesh> tells everybody the size')
             return Mesh.from_file(path, scale, self.meshes)
         except InvalidSceneError as error:
             raise MissingMeshError(f"its mesh '{name}'{RobotGeometry.UNUSABLE}{error}") from None
