@@ -65,6 +65,7 @@ class IKProblem:
         self.robot, self.group, self.joint_limits = robot, group, bool(joint_limits)
         self.collisions = _collisions(collisions, checker)
         self.checker, self.not_checked = self._check_of(checker)
+        self.geometry_notes = () if self.checker is None else self.checker.geometry_notes
         self.constraints = tuple(constraint.fitted(robot) for constraint in
                                  _all(constraints, Constraint, 'constraints'))
         self.costs = tuple(cost.fitted(robot) for cost in _all(costs, Cost, 'costs'))

@@ -23,9 +23,10 @@ class IKSolution:
     metres and radians mixed as in MATLAB. `alternatives` are other answers when several were
     asked for, best first. `impossible` means that there is no answer: that was shown, where other
     failures have only found none. `not_checked` says what acceptance could not look at: links
-    without geometry, pairs of links left out without an SRDF, collisions switched off. `travel` is
-    the largest change of a joint from the first seed to best_q. A solution is true if it is a
-    success.
+    without geometry, pairs of links left out without an SRDF, collisions switched off.
+    `geometry_notes` say what counted in place of meshes, and how far convex parts stand off.
+    `travel` is the largest change of a joint from the first seed to best_q. A solution is true if
+    it is a success.
     """
 
     status: Status
@@ -47,6 +48,7 @@ class IKSolution:
     impossible: bool = False
     travel: JointChange | None = None    # the largest, of the joints that may move
     not_checked: tuple[str, ...] = ()
+    geometry_notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.success
@@ -101,7 +103,7 @@ class IKSolution:
         if self.travel is not None:
             lines.append(f'  largest joint change from the seed: {self.travel}')
         lines += [f'  cost {name}: {value:.4g}' for name, value in self.costs]
-        lines += [f'  {text}' for text in self.not_checked]
+        lines += [f'  {text}' for text in (*self.not_checked, *self.geometry_notes)]
         if self.violations and self.at_limits:
             lines.append(f'  joints at a limit: {", ".join(self.at_limits)}')
         if not self.success:

@@ -19,6 +19,7 @@ from ros2_ik.core.scene.contact_check import ContactCheck
 from ros2_ik.core.scene.contacts import Contact, deepest, Distances
 from ros2_ik.core.scene.distance_check import DistanceCheck
 from ros2_ik.core.scene.geometry_library import coal, Placement
+from ros2_ik.core.scene.geometry_notes import geometry_notes
 from ros2_ik.core.scene.items import Item, own_items
 from ros2_ik.core.scene.pair_model import items_model, PairModel
 from ros2_ik.core.scene.robot_geometry import robot_geometry
@@ -64,6 +65,7 @@ class CollisionChecker:
         self._pairs.margins = self._paddings()
         self._chosen, self._check = chosen, ContactCheck(self._pairs, chosen)
         self._known_nearness: DistanceCheck | None = None
+        self._noted: tuple[DistanceCheck | None, tuple[str, ...]] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return collision_checker, (self.robot, self.scene, *self._made)
@@ -216,11 +218,18 @@ class CollisionChecker:
         Made once and kept on disk. It takes seconds, or minutes where meshes are large.
         """
         waiting = [item.solid for item in self._pairs.items if item.solid is not None
-                   and item.solid.size <= most_triangles and not item.solid.has_parts()]
+                   and item.solid.triangle_count <= most_triangles and not item.solid.has_parts()]
         for solid in waiting:
             solid.make_parts()
         if waiting:
             self._known_nearness = None
+
+    @property
+    def geometry_notes(self) -> tuple[str, ...]:
+        """What counts in place of the triangles of links' meshes, in words."""
+        if self._noted is None or self._noted[0] is not self._known_nearness:
+            self._noted = self._known_nearness, geometry_notes(self.geometry)
+        return self._noted[1]
 
     @property
     def distances_are_coarse(self) -> bool:
@@ -244,7 +253,7 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     """Give a checker, the one made before for the same robot and version of the scene."""
     check_robot(robot)
     check_scene(scene)
-    key = (robot.key, scene.version, meshes, missing, pair)
+    key = (robot.key, robot.package_dirs, scene.version, meshes, missing, pair)
     made = _known.get(key) or CollisionChecker(robot, scene, meshes, missing, pair)
     with _keeping:
         _known[key] = made

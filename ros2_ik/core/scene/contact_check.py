@@ -5,6 +5,7 @@ Convex hulls are looked at first: what they do not touch, nothing in them does. 
 a mesh touches something its triangles decide, and what is inside of them.
 """
 
+from contextlib import closing
 from functools import cached_property
 from typing import Any
 
@@ -38,20 +39,23 @@ class ContactCheck:
 
     def collides(self, q: Array) -> bool:
         """Whether anything touches at q (nq,)."""
-        first = self._split.first_contact(q)
-        if first is None:
-            return False
-        if self.certain[first]:
-            return True
-        data = self._pairs.robot.scratch_data()
-        self._triangles.place(data)
-        return self._decide(first) or any(
-            self._touches(k) for k in self._near(data) if k != first)
+        placed = False
+        with closing(self._split.contacts(q)) as contacts:
+            for k in contacts:
+                if self.certain[k]:
+                    return True
+                if not placed:
+                    self._triangles.place(self._pairs.robot.scratch_data())
+                    placed = True
+                if self._decide(k):
+                    return True
+        return False
 
     def touching(self, q: Array) -> list[int]:
         """Return the numbers of all pairs that touch at q (nq,)."""
-        if self._split.first_contact(q) is None:
-            return []
+        with closing(self._split.contacts(q)) as contacts:
+            if next(contacts, None) is None:
+                return []
         data = self._pairs.robot.scratch_data()
         if not all(self.certain):
             self._triangles.place(data)
@@ -97,7 +101,9 @@ def _is_within(inner: Item, at: Any, outer: Item, there: Any) -> bool:
     """Whether a connected part of one item is inside a mesh whose surface it does not meet."""
     if outer.solid is None:      # it is solid: what is in it was seen to touch
         return False
-    points = point_inside(inner.geometry) if inner.solid is None else inner.solid.samples
+    if inner.solid is not None and inner.solid.least_part > outer.solid.size:
+        return False
+    points = (point_inside(inner.geometry)[:, None] if inner.solid is None
+              else inner.solid.extremes)
     to_outer = there.actInv(at)
-    return bool(outer.solid.contains(
-        points @ to_outer.rotation.T + to_outer.translation).any())
+    return outer.solid.holds(points @ to_outer.rotation.T + to_outer.translation)

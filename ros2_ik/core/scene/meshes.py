@@ -16,7 +16,7 @@ from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.regular_file import read_file
 from ros2_ik.core.scene.cache import digest, remembered
 from ros2_ik.core.scene.geometry_library import coal, PointList
-from ros2_ik.core.scene.mesh_files import FILE_KINDS, parse_mesh
+from ros2_ik.core.scene.mesh_files import FILE_KINDS, parse_mesh, unit_of
 
 MAX_FILE_SIZE = 500_000_000
 MANY_POINTS = 10_000    # qhull takes a tenth of a second from here on if all are on the hull
@@ -115,6 +115,16 @@ def read_triangles(path: str | Path) -> tuple[Array, Indices]:
 
     Raises InvalidSceneError for a file that is missing, too large or no such mesh.
     """
+    found = _read(path)
+    return found['vertices'], found['triangles']
+
+
+def read_unit(path: str | Path) -> float:
+    """Return the unit [m] that a mesh file names, 1 if none; `read_triangles` leaves it out."""
+    return float(_read(path)['unit'])
+
+
+def _read(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     kind = path.suffix.lower()
     if kind not in FILE_KINDS:
@@ -122,17 +132,17 @@ def read_triangles(path: str | Path) -> tuple[Array, Indices]:
                                 f'valid: {", ".join(FILE_KINDS)}')
     try:
         content = read_file(path, MAX_FILE_SIZE)
-        found = remembered('triangles-2', digest(kind, content),
-                           lambda: _triangles(kind, content))
+        return remembered('triangles-3', digest(kind, content),
+                          lambda: _triangles(kind, content))
     except (OSError, ValueError) as error:
         reason = getattr(error, 'strerror', None) or error
         raise InvalidSceneError(f"the mesh '{path}' cannot be read: {reason}") from None
-    return found['vertices'], found['triangles']
 
 
 def _triangles(kind: str, content: bytes) -> dict[str, Any]:
     vertices, triangles = parse_mesh(kind, content)
-    return {'vertices': vertices, 'triangles': triangles}
+    return {'vertices': vertices, 'triangles': triangles,
+            'unit': np.array(unit_of(kind, content))}
 
 
 def _qhull(points: Array) -> Any:

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.scene.cache import digest, remembered
+from ros2_ik.core.scene.cache import digest, is_remembered, remembered
 from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.meshes import Hull, mesh_volume, triangle_tree
 
+ROOM = 'overestimates-1'  # of the cache
 _LINES = 150             # along each axis
 _EFFORT = 10_000_000     # lines times triangles, at most, along each axis
 _DUST = 1e-9             # m, of a line; less is rounding
@@ -33,11 +34,19 @@ class Overestimate(NamedTuple):
 
 def overestimate(hulls: tuple[Hull, ...], vertices: Array, triangles: Indices) -> Overestimate:
     """Compare hulls with the mesh that they contain; kept by content."""
-    key = digest(vertices.tobytes(), triangles.tobytes(),
-                 *(part.tobytes() for hull in hulls for part in hull[:2]))
-    found = remembered('overestimates-1', key, lambda: {
+    found = remembered(ROOM, _key(hulls, vertices, triangles), lambda: {
         'measured': np.array(_measured(hulls, vertices, triangles))})['measured'].tolist()
     return Overestimate(None if np.isnan(found[0]) else found[0], found[1])
+
+
+def is_measured(hulls: tuple[Hull, ...], vertices: Array, triangles: Indices) -> bool:
+    """Whether `overestimate` was asked for before, and is read rather than measured."""
+    return is_remembered(ROOM, _key(hulls, vertices, triangles))
+
+
+def _key(hulls: tuple[Hull, ...], vertices: Array, triangles: Indices) -> str:
+    return digest(vertices.tobytes(), triangles.tobytes(),
+                  *(part.tobytes() for hull in hulls for part in hull[:2]))
 
 
 def _measured(hulls: tuple[Hull, ...], vertices: Array,

@@ -14,6 +14,7 @@ from ros2_ik.core.robot.urdf import numbers, parse_xml
 from ros2_ik.core.scene.cache import digest
 from ros2_ik.core.scene.kept import Kept
 from ros2_ik.core.scene.mesh_paths import find_mesh
+from ros2_ik.core.scene.meshes import read_unit, THICKNESS
 from ros2_ik.core.scene.overestimate import Overestimate
 from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, DETAILS, Mesh, Shape, Sphere
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 MISSING = ('refuse', 'leave out')
+FLAT = 2 * THICKNESS     # m, for sizes of 0
 _KINDS = ('box', 'capsule', 'cylinder', 'mesh', 'sphere')
 _known: Kept[tuple[Any, ...], 'RobotGeometry'] = Kept()
 
@@ -122,7 +124,7 @@ class _Reader:
         for index, collision in enumerate(element.findall('collision')):
             name = self._unused(collision.get('name') or f'{link}_{index}')
             try:
-                shape = self._shape(collision)
+                shape = self._shape(collision, link)
                 in_link = _origin(collision)
             except MissingMeshError as error:
                 if self.missing == 'refuse':
@@ -142,7 +144,7 @@ class _Reader:
         self.names.add(name)
         return name
 
-    def _shape(self, collision: 'Element') -> Shape:
+    def _shape(self, collision: 'Element', link: str) -> Shape:
         geometries = collision.findall('geometry')
         kinds = [kind for geometry in geometries for kind in geometry]
         if len(kinds) != 1 or kinds[0].tag not in _KINDS:
@@ -150,16 +152,25 @@ class _Reader:
             raise InvalidSceneError(f'its geometry is {found}; valid: one of {", ".join(_KINDS)}')
         element = kinds[0]
         if element.tag == 'mesh':
-            return self._mesh(element)
+            return self._mesh(element, link)
         if element.tag == 'box':
-            return Box(np.array(_numbers(element, 'size', 3)))
-        radius = _numbers(element, 'radius', 1)[0]
+            return Box(np.array(self._lengths(element, link, 'size', 3)))
+        radius = self._lengths(element, link, 'radius', 1)[0]
         if element.tag == 'sphere':
             return Sphere(radius)
-        length = _numbers(element, 'length', 1)[0]
+        length = self._lengths(element, link, 'length', 1)[0]
         return (Cylinder if element.tag == 'cylinder' else Capsule)(radius, length)
 
-    def _mesh(self, element: 'Element') -> Mesh:
+    def _lengths(self, element: 'Element', link: str, attribute: str, count: int) -> list[float]:
+        """Read lengths; 0, as in plates and placeholders, counts as the least thickness."""
+        found = numbers(element.get(attribute, ''), count, f'{element.tag} {attribute}')
+        if 0.0 in found:
+            self.warnings.append(
+                f"link '{link}': the {attribute} of its <{element.tag}> is "
+                f"'{element.get(attribute)}'; 0 counts as {1e3 * FLAT:g} mm")
+        return [length or FLAT for length in found]
+
+    def _mesh(self, element: 'Element', link: str) -> Mesh:
         scale = numbers(element.get('scale', '1 1 1'), 3, 'mesh scale')
         name = element.get('filename', '')
         if not name:
@@ -169,13 +180,17 @@ class _Reader:
                                     'be zero')
         try:
             path = find_mesh(name, self.robot.package_dirs)
+            unit = read_unit(path)
+            if unit > 1:     # what RViz shows would be larger than what is checked
+                raise InvalidSceneError(f'its unit is {unit:g} m; valid: up to 1 m')
+            if unit < 1:
+                self.warnings.append(
+                    f"link '{link}': the unit of its mesh '{name}' is {unit:g} m, which is left "
+                    'as it is, as MoveIt does: numbers are metres. RViz and Gazebo scale by it; '
+                    'the scale of <mesh> tells everybody the size')
             return Mesh.from_file(path, scale, self.meshes)
         except InvalidSceneError as error:
             raise MissingMeshError(f"its mesh '{name}'{RobotGeometry.UNUSABLE}{error}") from None
-
-
-def _numbers(element: 'Element', attribute: str, count: int) -> list[float]:
-    return numbers(element.get(attribute, ''), count, f'{element.tag} {attribute}')
 
 
 def _origin(collision: 'Element') -> Any:

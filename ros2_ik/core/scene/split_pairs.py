@@ -5,6 +5,7 @@ coal 3.0's dynamic tree loses contacts as soon as two shapes without an end are 
 or planes: those are looked at pair by pair.
 """
 
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ros2_ik.core.scene.pair_model import items_model, PairModel
 
 
 class SplitPairs:
-    """Finds the first contact among the pairs of a model; `chosen` is what that was made of."""
+    """Finds contacts among the pairs of a model; `chosen` is what that was made of."""
 
     def __init__(self, pairs: PairModel, chosen: Mask | Indices) -> None:
         self._robot = pairs.robot
@@ -32,24 +33,30 @@ class SplitPairs:
                                      pairs.pairs[beside])
             self._beside.margins = pairs.margins[beside]
 
-    def first_contact(self, q: Array) -> int | None:
+    def contacts(self, q: Array) -> Generator[int, None, None]:
         """
-        Return the number of a pair that touches at q (nq,), None if none does.
+        Yield the numbers of the pairs that touch at q (nq,), each when it is asked for.
 
-        Pinocchio's scratch data of this thread has the joints there afterwards.
+        Pinocchio's scratch data of this thread has the joints there meanwhile; it must not be
+        used for other joint values.
         """
         model, data = self._robot.model, self._robot.scratch_data()
-        tree, callback = self._tree.broad_phase
-        if pin.computeCollisions(model, data, tree, callback, q):
-            return int(self._numbers[0][callback.collisionPairIndex])
+        (tree, callback), own = self._tree.broad_phase, self._tree.data
+        touches, found = pin.computeCollisions(model, data, tree, callback, q), list[int]()
+        try:
+            while touches:
+                found.append(callback.collisionPairIndex)
+                yield int(self._numbers[0][found[-1]])
+                own.deactivateCollisionPair(found[-1])    # the next one is wanted
+                touches = pin.computeCollisions(tree, callback)
+        finally:
+            for k in found:
+                own.activateCollisionPair(k)
         if self._beside is not None:
             placed = self._beside.place(data)
-            if pin.computeCollisions(self._beside.model, placed, True):
-                # those before it were looked at now, those after it another time
-                first = next(k for k, hit in enumerate(self._beside.collision_results)
-                             if hit.isCollision())
-                return int(self._numbers[1][first])
-        return None
+            for k, number in enumerate(self._numbers[1].tolist()):
+                if pin.computeCollision(self._beside.model, placed, k):
+                    yield number
 
 
 def _bounded(pairs: PairModel, places: Indices, chosen: Mask | Indices) -> PairModel:

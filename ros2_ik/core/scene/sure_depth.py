@@ -37,7 +37,7 @@ def depth_of(item: Item, point: Array) -> float:
     """Return how deep [m] a point (3,) of its frame is in an item, negative outside."""
     if item.solid is not None:
         clearance = item.solid.clearance(point)
-        inside = item.solid.is_closed and bool(item.solid.contains(point[None])[0])
+        inside = item.solid.is_closed and item.solid.contains(point)
         return clearance if inside else -clearance
     return -float(coal.distance(item.geometry, _HERE, _DOT, Placement(np.eye(3), point),
                                 coal.DistanceRequest(), coal.DistanceResult()))

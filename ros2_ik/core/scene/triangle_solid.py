@@ -8,20 +8,25 @@ first, see `closed_mesh`.
 
 from collections.abc import Callable
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.kernels import kernel
 from ros2_ik.core.scene.cache import digest, remembered
 from ros2_ik.core.scene.closing import closed_mesh, winding_number
 from ros2_ik.core.scene.geometry_library import coal, Placement
-from ros2_ik.core.scene.meshes import Hull, triangle_tree
+from ros2_ik.core.scene.meshes import Hull, hull_of, triangle_tree
 
 _DOT = 1e-12     # m, the size of a point
+_SLACK = 1e-5   # m, of distances from triangles
+_BALLS = 64      # balls in or beside each solid that are remembered
+_PROBES = 300    # points at which an open mesh is probed
+_WAYS = np.array([way for way in product((-1, 0, 1), repeat=3) if any(way)], dtype=float)
 
 
 class TriangleSolid:
@@ -40,10 +45,11 @@ class TriangleSolid:
         self._given = vertices, triangles
         self.parts, self.has_parts, self.make_parts = parts, has_parts, make_parts
         self._part_geometries: tuple[Any, ...] | None = None
+        self._balls = np.zeros((0, 5))     # centre, square of the radius, whether it is inside
 
     def prepare(self) -> None:
         """Make what checks need."""
-        self.tree  # noqa: B018
+        self.tree, self._sides, self.least_part  # noqa: B018
 
     @cached_property
     def tree(self) -> Any:
@@ -53,8 +59,7 @@ class TriangleSolid:
         return tree
 
     @property
-    def size(self) -> int:
-        """Number of triangles."""
+    def triangle_count(self) -> int:
         return len(self._given[1])
 
     @property
@@ -74,14 +79,15 @@ class TriangleSolid:
     @property
     def closed(self) -> tuple[Array, Indices]:
         """Vertices (n, 3) and triangles (m, 3) without holes, turned outward."""
-        vertices = np.concatenate([self._given[0], self._closed['more']])
-        return vertices, self._closed['triangles']
+        vertices, more = self._given[0], self._closed['more']
+        return np.concatenate([vertices, more]) if len(more) else vertices, \
+            self._closed['triangles']
 
     @property
-    def samples(self) -> Array:
-        """One vertex of each connected part, (k, 3)."""
-        samples: Array = self._closed['samples']
-        return samples
+    def extremes(self) -> Array:
+        """The farthest vertices along some directions of each connected part, (k, d, 3)."""
+        extremes: Array = self._closed['extremes']
+        return extremes
 
     @property
     def points(self) -> Array:
@@ -90,14 +96,35 @@ class TriangleSolid:
         points: Array = vertices[np.unique(triangles)]
         return points
 
-    def contains(self, points: Array) -> Mask:
-        """Whether points (k, 3) off the surface are inside, (k,)."""
+    def holds(self, parts: Array) -> bool:
+        """
+        Whether one of some parts is inside, none of which meets the surface.
+
+        `parts` (k, d, 3) are points of each; where one of them is outside, all of the part is.
+        """
         low, high = self._bounds
-        number = kernel('winding') or winding_number
-        return np.array([bool((point >= low).all() and (point <= high).all()
-                              and any(number(corners, *point.tolist()) > 0.5
-                                      for corners in self._corners))
-                         for point in points], dtype=bool)
+        if not (within := ((parts >= low) & (parts <= high)).all(axis=(1, 2))).any():
+            return False
+        normals, offsets = self._sides
+        return any((part @ normals <= offsets).all() and self.contains(part[0])
+                   for part in parts[within])
+
+    def contains(self, point: Array) -> bool:
+        """Whether a point (3,) off the surface is inside."""
+        known = self._balls
+        away = known[:, :3] - point
+        near = np.flatnonzero(np.einsum('ij,ij->i', away, away) < known[:, 3])
+        inside = bool(known[near[0], 4]) if len(near) else self._look(point)
+        return inside or not self._is_tight and _winds(self._corners_given, point)
+
+    def _look(self, point: Array) -> bool:
+        """Find whether a point is inside, and remember it for the ball round it that is free."""
+        inside = _winds(self._corners, point)
+        if len(self._balls) < _BALLS:
+            radius = max(0.999 * self.clearance(point) - _SLACK, 0.0)
+            ball = [*point, radius ** 2, inside]
+            self._balls = np.vstack([self._balls, [ball]])    # one step, as others may read it
+        return inside
 
     def clearance(self, point: Array) -> float:
         """Distance [m] of a point (3,) from the surface, whatever side it is on."""
@@ -107,16 +134,45 @@ class TriangleSolid:
         return max(float(distance), 0.0)
 
     @cached_property
-    def _corners(self) -> tuple[Array, ...]:
-        """
-        The triangles (m, 3, 3) of which those round a point tell that it is inside.
+    def _sides(self) -> tuple[Array, Array]:
+        """Outward normals (3, f) of the faces of the hull, and their offsets (f,)."""
+        hull = hull_of(self.points)
+        a, b, c = (hull.vertices[hull.faces[:, corner]] for corner in range(3))
+        normals = np.cross(b - a, c - a)
+        return np.ascontiguousarray(normals.T), np.einsum('ij,ij->i', a, normals)
 
-        Of an open mesh also those given: where gaps are everywhere, covers enclose nothing, but
-        about the whole of them still winds round what is inside (Jacobson et al., Robust
-        inside-outside segmentation using generalized winding numbers, 2013).
+    @cached_property
+    def size(self) -> float:
+        """Diameter [m] of the box round it."""
+        low, high = self._bounds
+        return float(np.linalg.norm(high - low))
+
+    @cached_property
+    def least_part(self) -> float:
+        """Length [m] of the shortest connected part, or a bit less."""
+        return min(float(np.linalg.norm(part[:, None] - part, axis=2).max())
+                   for part in self.extremes)
+
+    @cached_property
+    def _corners(self) -> Array:
+        vertices, triangles = self.closed
+        return np.ascontiguousarray(vertices[triangles])
+
+    @cached_property
+    def _corners_given(self) -> Array:
+        vertices, triangles = self._given
+        return np.ascontiguousarray(vertices[triangles])
+
+    @property
+    def _is_tight(self) -> bool:
         """
-        both = (self.closed,) if self.is_closed else (self.closed, self._given)
-        return tuple(np.ascontiguousarray(vertices[triangles]) for vertices, triangles in both)
+        Whether what the closed surface holds is all that is inside.
+
+        Where gaps are everywhere, covers enclose nothing, but the triangles as they are still
+        wind round what is inside by about one (Jacobson et al., Robust inside-outside
+        segmentation using generalized winding numbers, 2013).
+        """
+        return bool(self._closed['is_tight'])
 
     @cached_property
     def _bounds(self) -> tuple[Array, Array]:
@@ -126,24 +182,38 @@ class TriangleSolid:
     @cached_property
     def _closed(self) -> dict[str, Any]:
         key = digest(*(np.ascontiguousarray(array).tobytes() for array in self._given))
-        return remembered('solids-2', key, self._examined)
+        return remembered('solids-4', key, self._examined)
 
     def _examined(self) -> dict[str, Any]:
         vertices, triangles, was_closed = closed_mesh(*self._given)
         return {'more': vertices[len(self._given[0]):], 'triangles': triangles,
-                'was_closed': np.array(was_closed), 'samples': _one_of_each(vertices, triangles)}
+                'was_closed': np.array(was_closed), 'extremes': _extremes(vertices, triangles),
+                'is_tight': np.array(was_closed or self._holds_all(vertices[triangles]))}
+
+    def _holds_all(self, corners: Array) -> bool:
+        """Whether points that the given triangles wind round are in the closed surface."""
+        low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+        points = np.random.default_rng(0).uniform(low, high, (_PROBES, 3))
+        return not any(_winds(self._corners_given, point) and not _winds(corners, point)
+                       for point in points)
 
 
-def _one_of_each(vertices: Array, triangles: Indices) -> Array:
-    """Return a vertex of each part whose triangles hang together, (k, 3)."""
+def _winds(corners: Array, point: Array) -> bool:
+    number = kernel('winding') or winding_number
+    return number(corners, *point.tolist()) > 0.5
+
+
+def _extremes(vertices: Array, triangles: Indices) -> Array:
+    """Return the farthest vertices along `_WAYS` of each part that hangs together, (k, d, 3)."""
     points, same = np.unique(vertices, axis=0, return_inverse=True)
     corners = same.reshape(-1)[triangles]
     start, end = corners[:, [0, 1]].reshape(-1), corners[:, [1, 2]].reshape(-1)
     links = coo_array((np.ones(len(start)), (start, end)), shape=(len(points), len(points)))
     labels = connected_components(links, directed=False)[1]
     used = np.unique(corners)
-    _, first = np.unique(labels[used], return_index=True)
-    return np.asarray(points[used[first]])
+    order = used[np.argsort(labels[used], kind='stable')]
+    parts = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+    return np.array([points[part][(points[part] @ _WAYS.T).argmax(axis=0)] for part in parts])
 
 
 _HERE = Placement(np.eye(3), np.zeros(3))

@@ -439,7 +439,7 @@ class Search:
             at_limits=() if status is Status.SUCCESS else joints_at_limits(self.problem, q),
             alternatives=alternatives,
             impossible=status is not Status.SUCCESS and is_impossible(self), travel=travel,
-            not_checked=self.problem.not_checked)
+            not_checked=self.problem.not_checked, geometry_notes=self.problem.geometry_notes)
 
 
 def _check_choice(name: str, value: Any, valid: tuple[str, ...]) -> None:

@@ -6,12 +6,24 @@ from example_data import data_folder
 import numpy as np
 import pinocchio as pin
 import pytest
+from scenes import solid
 from scipy.spatial import cKDTree
 import trimesh
 
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
-from ros2_ik.core.scene import Box, cache, Capsule, Cylinder, Mesh, Sphere
+from ros2_ik.core.scene import (
+    Box,
+    cache,
+    Capsule,
+    collision_checker,
+    CollisionChecker,
+    Cylinder,
+    Mesh,
+    own_collisions,
+    Scene,
+    Sphere,
+)
 from ros2_ik.core.scene.convex_pieces import sticking_out
 from ros2_ik.core.scene.robot_geometry import robot_geometry
 
@@ -179,7 +191,7 @@ def test_a_robot_without_geometry_says_so(small):
 
 @pytest.mark.parametrize(('shape', 'words'), [
     ('', 'nothing'), ('<box/>', 'box size'), ('<box size="1 2"/>', 'box size'),
-    ('<box size="1 0 1"/>', 'size of a box'), ('<box size="1 nan 1"/>', 'box size'),
+    ('<box size="1 -1 1"/>', 'size of a box'), ('<box size="1 nan 1"/>', 'box size'),
     ('<sphere radius="-1"/>', 'radius of a sphere'), ('<sphere/>', 'sphere radius'),
     ('<cylinder radius="1"/>', 'cylinder length'), ('<torus/>', '<torus>; valid'),
     ('<box size="1 1 1"/><sphere radius="1"/>', '<box>, <sphere>'),
@@ -204,3 +216,64 @@ def test_bad_origins_are_refused():
 def test_bad_options_are_refused(options, load):
     with pytest.raises(InvalidOptionError, match='valid: '):
         robot_geometry(load('panda'), **options)
+
+
+def test_a_size_of_0_counts_as_thin_and_is_told():
+    """Nothing else of the robot goes unchecked for it."""
+    robot = solid('one_joint', shapes={
+        'base': '<sphere radius="0.3"/>', 'arm': '<box size="0 0 0"/>',
+        'tip': '<box size="2 0 2"/>'}, xyz=(0, 0, 0))
+    geometry = robot_geometry(robot)
+    assert [body.link for body in geometry.bodies] == ['base', 'arm', 'tip']
+    assert [text.split(';')[0] for text in geometry.warnings] == [
+        "link 'arm': the size of its <box> is '0 0 0'",
+        "link 'tip': the size of its <box> is '2 0 2'"]
+    assert CollisionChecker(robot).in_collision(robot.neutral)
+    assert own_collisions(robot).checker is not None
+    with pytest.raises(InvalidSceneError, match='3 positive numbers'):
+        robot_geometry(solid('one_joint', shapes={'tip': '<box size="1 -1 1"/>'}))
+
+
+COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset>{}</asset><library_geometries><geometry id="g"><mesh><source id="p"><float_array id="f"
+count="9">0 0 0 1 0 0 0 1 0</float_array><technique_common><accessor source="#f" count="3"
+stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+<param name="Z" type="float"/>
+</accessor></technique_common></source><vertices id="v"><input semantic="POSITION" source="#p"/>
+</vertices><triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p>
+</triangles></mesh></geometry></library_geometries><library_visual_scenes><visual_scene id="s">
+<node><instance_geometry url="#g"/></node></visual_scene></library_visual_scenes><scene>
+<instance_visual_scene url="#s"/></scene></COLLADA>"""
+
+
+@pytest.mark.parametrize(('unit', 'told'), [
+    ('', 0), ('<unit name="meter" meter="1"/>', 0), ('<unit meter="0.0254"/>', 1)])
+def test_the_unit_of_collada_is_left_and_told(unit, told, tmp_path):
+    (tmp_path / 'a.dae').write_text(COLLADA.format(unit))
+    robot = solid('one_joint', shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'})
+    geometry = robot_geometry(robot)
+    assert np.ptp(geometry.bodies[0].shape.vertices, axis=0).tolist() == [1, 1, 0]
+    assert len(geometry.warnings) == told and all('0.0254 m' in t for t in geometry.warnings)
+
+
+@pytest.mark.parametrize('unit', ['1000', '0', 'nan', 'inch'])
+def test_units_that_make_no_sense_are_refused(unit, tmp_path):
+    (tmp_path / 'a.dae').write_text(COLLADA.format(f'<unit meter="{unit}"/>'))
+    with pytest.raises(InvalidSceneError, match=r'its unit is'):
+        robot_geometry(solid('one_joint',
+                             shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'}))
+
+
+def test_the_folders_of_meshes_tell_checkers_apart(tmp_path):
+    """Two robots of one text, whose meshes are in different folders."""
+    text = solid('one_joint', shapes={'tip': '<mesh filename="package://arm/a.stl"/>'}).urdf
+    found, scene = [], None
+    for size in (0.1, 0.2):
+        folder = tmp_path / str(size)
+        (folder / 'arm').mkdir(parents=True)
+        trimesh.creation.box([size] * 3).export(folder / 'arm' / 'a.stl')
+        robot = Robot.from_urdf(text, package_dirs=[folder])
+        scene = scene or Scene(robot)
+        shape = collision_checker(robot, scene).geometry.bodies[0].shape
+        found.append(np.ptp(shape.vertices, axis=0).max())
+    assert found == pytest.approx([0.1, 0.2])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.scene.mesh_files.collada import read_collada
+from ros2_ik.core.scene.mesh_files.collada import collada_unit, read_collada
 from ros2_ik.core.scene.mesh_files.obj import read_obj
 from ros2_ik.core.scene.mesh_files.stl import read_stl
 
@@ -38,6 +38,11 @@ def parse_mesh(kind: str, content: bytes) -> tuple[Array, Indices]:
     if not np.isfinite(vertices).all():
         raise ValueError('it has vertices that are not finite')
     return vertices, triangles
+
+
+def unit_of(kind: str, content: bytes) -> float:
+    """Return the unit [m] that the content of a file names, 1 if none; raises ValueError."""
+    return collada_unit(content) if kind == '.dae' else 1.0
 
 
 def _joined(vertices: Array, triangles: Indices) -> tuple[Array, Indices]:

@@ -1,7 +1,9 @@
 """
 COLLADA (dae) files: the polygons of all geometry in the scene, where its nodes place it.
 
-<unit> and <up_axis> are left as they are, as MoveIt, RViz (the axis) and Pinocchio do.
+<up_axis> is left as it is, as RViz, MoveIt and Pinocchio do, and so is <unit>, as MoveIt (which
+clears the transformation that assimp puts it into, geometric_shapes #52), Pinocchio, coal and
+trimesh do. RViz (getMeshUnitRescale) and Gazebo scale by it: who uses the mesh is to be told.
 Reference: https://www.khronos.org/files/collada_spec_1_4.pdf
 """
 
@@ -44,6 +46,20 @@ def read_collada(content: bytes) -> tuple[Array, Indices]:
         triangles.append(offset + (faces[:, ::-1] if mirrored else faces))
         offset += len(points)
     return np.concatenate(vertices), np.concatenate(triangles)
+
+
+def collada_unit(content: bytes) -> float:
+    """Return the unit [m] that a file names, 1 if it names none; raises ValueError."""
+    units = [unit for asset in children(parse_collada(content), 'asset')
+             for unit in children(asset, 'unit')]
+    text = units[0].get('meter', '1') if units else '1'
+    try:
+        unit = float(text)
+    except ValueError:
+        unit = math.nan
+    if not 0 < unit < math.inf:
+        raise ValueError(f"its unit is '{text}' m; valid: a positive number")
+    return unit
 
 
 def _scene(root: 'Element', ids: ColladaIds) -> 'Element':

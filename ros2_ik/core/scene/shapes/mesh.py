@@ -12,7 +12,7 @@ from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.convex_pieces import convex_pieces, pieces_are_known
 from ros2_ik.core.scene.meshes import cached_hull, Hull, read_triangles
-from ros2_ik.core.scene.overestimate import Overestimate, overestimate
+from ros2_ik.core.scene.overestimate import is_measured, Overestimate, overestimate
 from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
 from ros2_ik.core.scene.shapes.shape import (
     bounded,
@@ -118,9 +118,23 @@ class Mesh(HulledShape):
         return pieces_are_known(*self._solid.closed, self.padding)
 
     def make_parts(self) -> None:
-        """Make the convex parts and keep them on disk; takes seconds, or minutes."""
+        """Make the convex parts, measure them, and keep both on disk: seconds, or minutes."""
         if self.represented_by != 'hull':
             convex_pieces(*self._solid.closed, self.padding)
+            self.overestimate  # noqa: B018
+
+    @property
+    def known_stand_off(self) -> float | None:
+        """How far [m] the solids for distances reach beyond the mesh; None if not measured."""
+        if (self.represented_by == 'exact' and not self.has_parts
+                or not is_measured(self.distance_hulls(), *self._solid.closed)):
+            return None
+        return self.overestimate.distance
+
+    @property
+    def is_open(self) -> bool:
+        """Whether holes in it are covered, or would have to be."""
+        return self.represented_by != 'hull' and not self._solid.is_closed
 
     @cached_property
     def geometry(self) -> Any:
