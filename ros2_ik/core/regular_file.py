@@ -6,6 +6,7 @@ from pathlib import Path
 import stat
 
 LARGEST_TEXT = 50_000_000      # bytes
+PIECE = 1 << 20                # bytes
 _KINDS = {stat.S_IFDIR: 'a folder', stat.S_IFIFO: 'a pipe', stat.S_IFSOCK: 'a socket',
           stat.S_IFCHR: 'a device', stat.S_IFBLK: 'a device'}
 
@@ -26,11 +27,15 @@ def read_file(path: str | Path, most: int) -> bytes:
         os.close(handle)
         kind = _KINDS.get(stat.S_IFMT(mode), 'something else')
         raise OSError(errno.EINVAL, f'it is {kind}, not a regular file', str(path))
+    content = bytearray()
+    # piece by piece: a read of so much takes that memory first, and those in /proc say that they
+    # are empty
     with os.fdopen(handle, 'rb') as file:
-        content = file.read(most + 1)   # those in /proc say that they are empty
+        while len(content) <= most and (piece := file.read(PIECE)):
+            content += piece
     if len(content) > most:
         raise OSError(errno.EFBIG, f'it has more than {most} bytes', str(path))
-    return content
+    return bytes(content)
 
 
 def read_text_file(path: str | Path, most: int = LARGEST_TEXT) -> str:

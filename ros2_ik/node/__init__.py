@@ -2,6 +2,7 @@
 
 import logging
 import os
+import resource
 import signal
 import sys
 from typing import Any
@@ -16,6 +17,9 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 os.environ.setdefault('PYTHONSAFEPATH', '1')
 # The node says in ROS's log what the library says in Python's; workers would say it again.
 logging.getLogger('ros2_ik').addHandler(logging.NullHandler())
+# Address space of libraries and threads [bytes]. With less some of them end the process as they
+# like, which nobody can foresee: OpenBLAS, thread-local data.
+ADDRESSES = 1900 << 20
 USAGE = """\
 usage: ik_node [--ros-args [-p NAME:=VALUE] [--params-file FILE] [-r FROM:=TO] ...]
 
@@ -40,6 +44,10 @@ def main() -> int:
     if not {'-h', '--help'}.isdisjoint(sys.argv[1:]):
         print(USAGE, end='')
         return 0
+    if 0 <= (limit := resource.getrlimit(resource.RLIMIT_AS)[0]) < ADDRESSES:
+        print(f'ros2_ik: too little memory: the address space is limited to {limit >> 20} MB '
+              f'(ulimit -v), and the node needs {ADDRESSES >> 20} MB', file=sys.stderr)
+        return 1
     watchdog = Watchdog(spared)
     ensure_fork_server()   # it imports while this process does
     from ros2_ik.node.node import run  # late: worker processes come by here without ROS

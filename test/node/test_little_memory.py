@@ -1,0 +1,65 @@
+"""With little memory the node starts and answers, or says in words why it does not."""
+
+from contextlib import suppress
+import os
+import resource
+import signal
+import subprocess
+
+from ament_index_python.packages import get_package_prefix
+from node_harness import children, eventually, reachable
+import pytest
+from test_first_start import compiler, empty_cache  # noqa: F401
+
+from ros2_ik.msg import Status
+
+NODE = f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node'
+TIP = 'panda_hand_tcp'
+LITTLE = 200 << 20   # bytes: nothing more is allocated
+
+
+def starve(pid):
+    resource.prlimit(pid, resource.RLIMIT_AS, (LITTLE, LITTLE))
+
+
+def test_too_little_is_said():
+    run = subprocess.run(['bash', '-c', f'ulimit -v 1500000; exec {NODE}'], capture_output=True,
+                         text=True, timeout=20)
+    assert run.returncode == 1 and run.stderr == (
+        'ros2_ik: too little memory: the address space is limited to 1464 MB (ulimit -v), and the '
+        'node needs 1900 MB\n')
+
+
+@pytest.mark.slow
+def test_with_two_gigabytes_it_answers(start_node, client, panda, monkeypatch):
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (2_000_000 << 10, limits[1]))
+    try:
+        node = start_node()
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+    client.describe(panda)
+    answer = client.ik(targets=[reachable(panda, TIP, 1)], avoid_collisions=False)
+    assert answer.status == Status.SUCCESS, answer.message
+    eventually(node.workers, 'a worker')
+
+
+@pytest.mark.slow
+def test_workers_and_compiling_that_fail_are_no_end(start_node, client, panda,
+                                                    empty_cache):  # noqa: F811
+    node = start_node()
+    starve(eventually(lambda: compiler(node), 'a process that compiles'))
+    eventually(lambda: 'the inner loops are not compiled' in node.text, 'a warning')
+    workers = eventually(node.workers, 'a worker')
+    server = next(child for child in children(node.pid) if set(workers) <= set(children(child)))
+    starve(server)   # those that it forks have no more
+    for worker in workers:
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+    eventually(lambda: 'a worker process died' in node.text, 'a worker that ends')
+    client.describe(panda)
+    answer = client.ik(targets=[reachable(panda, TIP, 1)], avoid_collisions=False)
+    assert answer.status == Status.SUCCESS, answer.message
+    assert node.process.poll() is None
+    assert node.end() == 0
+    node.log.write_text('')   # with the last words of the starved
