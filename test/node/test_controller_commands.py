@@ -438,10 +438,10 @@ def test_a_stop_never_speeds_up_a_controller_whose_time_is_slow(monkeypatch, sca
     assert outcome.status == Status.PREEMPTED
     assert follower.peak < 3.0 * 1.05
     # without stamps it may as well be joint_states that are late
-    assert follower.speed < (fast * 1.05 + 0.02 if stamps else scale * FASTEST * 1.001)
+    assert follower.speed < (fast * 1.05 + 0.06 if stamps else scale * FASTEST * 1.001)
     if stamps:
         own = fast / scale
-        assert follower.position < at + max(own**2 / 2.5, own * 0.2) + 0.1
+        assert follower.position < at + max(own**2 / 2, own * 0.25) + 0.1
 
 
 @pytest.mark.parametrize('after', [0.4, 0.8, 1.5, 2.5])

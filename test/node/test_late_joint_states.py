@@ -184,7 +184,8 @@ class LateArm:
         """Say how large accelerations were, as part of the limit, by the mean value theorem."""
         sent = self._told.streamed[told:]
         if self._kind == 'joint_state':
-            return by_speed(np.array([data for _, data in sent]), np.array(self._told.speeds))
+            return by_speed(np.array([moment for moment, _ in sent]),
+                            np.array([data for _, data in sent]), np.array(self._told.speeds))
         if self._kind == 'position':
             return by_time(np.array([moment for moment, _ in sent]),
                            np.array([data for _, data in sent]))
@@ -206,11 +207,16 @@ class LateArm:
         return float(np.abs(way.positions[-1] - ends[-1]).max()) if ends else 0.0
 
 
-def by_speed(positions: np.ndarray, speeds: np.ndarray) -> float:
-    """Say what v dv/dx of commands (k, n) is, as part of the limit: it needs no times."""
-    worst = 0.0
+def by_speed(moments: np.ndarray, positions: np.ndarray, speeds: np.ndarray) -> float:
+    """
+    Say what v dv/dx of commands (k, n) is, as part of the limit: it needs no times.
+
+    What is slower after a pause of the node, in which nothing was sent, was not commanded to be.
+    """
+    worst, paused = 0.0, np.diff(moments) > 0.8 * PAUSE
     for x, v in zip(positions.T, speeds.T, strict=True):
-        far, energy = np.abs(np.diff(x)), np.abs(np.diff(v**2 / 2))
+        far, energy = np.abs(np.diff(x)), np.diff(v**2 / 2)
+        energy = np.abs(np.where(paused & (energy < 0), 0.0, energy))
         worst = max(worst, float((energy[far > 1e-5] / far[far > 1e-5]).max(initial=0.0)))
     return worst / LIMIT
 

@@ -1,5 +1,8 @@
 """What becomes of a motion when the node is killed."""
 
+import signal
+import time
+
 from arm_harness import (
     at_home,
     FAST,
@@ -83,3 +86,28 @@ def test_the_node_is_killed_while_it_streams_positions(newcomer, mock, record, s
     stopped = record.still()
     assert 0.03 < stopped[0] < FAR['panda_joint1'] - 0.5
     assert np.abs(stopped - record.commands[-1][1]).max() < 1e-3
+
+
+@pytest.mark.parametrize('parameters', [TRAJECTORIES, POSITIONS])
+def test_told_to_end_while_its_thread_hangs_in_a_library(newcomer, mock, record, start_node,
+                                                         endless, parameters):
+    """It cannot brake, and is killed: a trajectory goes on, a stream stays where it was sent."""
+    if parameters is POSITIONS:
+        mock.set('active', ['arm_position_controller', 'hand_controller'])
+    node = start_node(**parameters, **SLOW)
+    moving(at_home(newcomer()), record, 'compute_ik')
+    sent = len(record.trajectories)
+    node.process.send_signal(signal.SIGUSR1)
+    time.sleep(0.3)
+    told = time.monotonic()
+    node.process.send_signal(signal.SIGTERM)
+    assert node.process.wait(10) == -signal.SIGKILL
+    assert time.monotonic() - told < 4.0 and 'cannot be interrupted' in node.text
+    rest = record.still()
+    assert len(record.trajectories) == sent
+    if parameters is POSITIONS:
+        assert 0.03 < rest[0] < FAR['panda_joint1'] - 0.5
+        assert np.abs(rest - record.commands[-1][1]).max() < 1e-3
+        assert record.commands[-1][0] < told
+    else:
+        assert near(rest, FAR) < 1e-3

@@ -97,30 +97,6 @@ def test_while_it_starts(start_node, number):
     assert 'Traceback' not in node.text
 
 
-ENDLESS = """
-import signal
-
-def in_c(*_):
-    from collections import deque
-    from itertools import repeat
-    deque(repeat(0), maxlen=0)   # holds the interpreter's lock, and looks at no signal
-
-def in_python(*_):
-    while True:
-        pass
-
-signal.signal(signal.SIGUSR1, in_c)
-signal.signal(signal.SIGUSR2, in_python)
-"""
-
-
-@pytest.fixture
-def endless(monkeypatch, tmp_path):
-    """Have processes that go on for ever with something when told by SIGUSR1 or SIGUSR2."""
-    (tmp_path / 'sitecustomize.py').write_text(ENDLESS)
-    monkeypatch.setenv('PYTHONPATH', f'{tmp_path}{os.pathsep}{os.environ["PYTHONPATH"]}')
-
-
 def end_busy(node, client, panda, number):
     """End a node that is busy with what never ends; gives exit code, and its processes."""
     client.describe(panda)

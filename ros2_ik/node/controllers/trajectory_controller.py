@@ -13,12 +13,14 @@ from ros2_ik.node.controllers.measured import Feedback
 from ros2_ik.node.controllers.tracking import ASIDE
 from ros2_ik.node.controllers.trajectory_message import braking_message, trajectory_message
 
-SLACK = 0.02   # so late may a controller begin to brake, or so early does it seem to be [s]
+SLACK = 0.02   # so late may a controller begin a motion, or so early does it seem to be [s],
+HEARD = 0.04   # and so late may it hear that it shall brake, on a busy computer
 MORE = 0.5     # part of the largest accelerations that a robot which joins a motion may add to it
 SOON = 2.0     # braking may be given up for a motion that ends in so many times of what it takes
 SPOTS = 7      # states in which a controller may begin to brake that are looked at
 LOOKS = 50     # positions of the rest of a motion that are looked at
-SLOW = 0.8     # who has less than this part of the velocity he should have is slow
+SLOW = 0.9     # who has less than this part of the velocity he should have is slow,
+MOVES = 0.05   # if that is larger than this one [rad/s, m/s]
 HAIR = 1e-6    # so far beyond the rest of a motion is not beyond it [rad, m]
 CLEAR = 0.02   # so far ahead of its braking, and farther by what it goes
 LATE = 0.1     # in this time, nobody is who was told to brake [rad, m; s]
@@ -63,11 +65,11 @@ class TrajectoryController(Controller):
         follow, and all between is possible.
         """
         seen = task.feedback
-        if seen and seen.sure and (not task.on_way or self._slow(seen, task.lag)):
+        if seen and seen.sure and (not task.on_way or self._slow(seen)):
             self._brake_where_measured(seen, task)
             return
         now = time.monotonic()
-        begins = self._states(now - task.lag - SLACK, now + SLACK)
+        begins = self._states(now - task.lag - SLACK, now + HEARD)
         if not any(state.velocity.any() for state in begins):
             self._message, self.rest_at = None, now   # it was told to rest, where it was told
             return
@@ -93,7 +95,7 @@ class TrajectoryController(Controller):
         begins at its command needs time to come back.
         """
         now = time.monotonic()
-        age = max(now - seen.moment, 0.0) + SLACK
+        age = max(now - seen.moment, 0.0) + HEARD
         states = [_state(seen.position + age * seen.velocity, seen.velocity)]
         commands = []
         nearest = self._nearest(seen.position)
@@ -133,10 +135,11 @@ class TrajectoryController(Controller):
         """Whether positions are those that were commanded at a moment."""
         return bool(np.abs(self.commanded(moment).position - position).max() <= ASIDE)
 
-    def _slow(self, seen: Feedback, lag: float) -> bool:
-        """Whether joints that are on their way go there more slowly than they should."""
-        wanted = self.commanded(seen.moment - lag).velocity
-        return bool(seen.velocity @ wanted < SLOW * (wanted @ wanted))
+    def _slow(self, seen: Feedback) -> bool:
+        """Whether joints on their way were slower than they should be where they were."""
+        wanted = self.commanded(self._nearest(seen.position)).velocity
+        return bool(np.abs(wanted).max() > MOVES
+                    and seen.velocity @ wanted < SLOW * (wanted @ wanted))
 
     def _passes(self, end: np.ndarray, moment: float) -> bool:
         """Whether positions (n,) are beyond all that the motion comes to from a moment on."""
