@@ -49,7 +49,7 @@ class TriangleSolid:
 
     def prepare(self) -> None:
         """Make what checks need."""
-        self.tree, self._sides, self.least_part  # noqa: B018
+        self.tree, self.least_part  # noqa: B018
 
     @cached_property
     def tree(self) -> Any:
