@@ -135,7 +135,7 @@ def test_a_killed_demo_leaves_nothing_behind(start):
 
 def test_an_unknown_robot(start):
     code, errors = ended(start(*DEMO, '--robot', 'pandaa'))
-    assert code == 1
+    assert code == 2
     assert "did you mean 'panda'" in errors and 'Traceback' not in errors
 
 
@@ -167,7 +167,7 @@ def test_once_in_a_scene_file_out_of_reach(start, tmp_path):
     ('tabel', 'shipped: bin, floor, shelf, table'), ('/tmp', 'cannot be read')])
 def test_a_scene_that_does_not_load(start, scene, words):
     code, errors = ended(start(*DEMO, '--scene', scene, '--once'))
-    assert code == 1 and words in errors and 'Traceback' not in errors
+    assert code == 2 and words in errors and 'Traceback' not in errors
 
 
 @pytest.mark.slow
