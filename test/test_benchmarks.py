@@ -21,8 +21,9 @@ def run(absent, *arguments):
                           cwd=FOLDER.parent, capture_output=True, text=True, timeout=100)
 
 
-NEEDED = [('pose_ik.py', 'yourdfpy', 'yourdfpy'), ('collision_ik.py', 'fcl', 'python-fcl'),
-          ('constrained_ik.py', 'pydrake', 'drake')]
+NEEDED = [('pose_ik.py', 'yourdfpy', 'yourdfpy'), *(
+    pytest.param(*needed, marks=pytest.mark.slow) for needed in (
+        ('collision_ik.py', 'fcl', 'python-fcl'), ('constrained_ik.py', 'pydrake', 'drake')))]
 
 
 @pytest.mark.parametrize(('name', 'module', 'package'), NEEDED)

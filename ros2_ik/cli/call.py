@@ -8,7 +8,7 @@ from ros2_ik.cli.answer import answer_json, print_answer, to_json
 from ros2_ik.cli.fk import pose_table
 from ros2_ik.cli.joint_values import HELP, read_joint_values, shipped_home
 from ros2_ik.cli.numbers import positive
-from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.question import BadQuestion, Exit, with_options
 from ros2_ik.cli.solve import add_search_arguments
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
         avoid_collisions=not args.allow_collisions, execute=args.execute,
         max_joint_change=args.max_joint_change)
     answer = ask_ik(client, service, request, wanted, seed)
+    answer.message = with_options(answer.message, args)
     answer.notes += poses.notes(args.targets)
     if args.allow_collisions:
         answer.not_checked = (COLLISIONS_OFF,)

@@ -7,7 +7,7 @@ import sys
 
 from ros2_ik import __version__
 from ros2_ik.cli import call, constrained, fk, robots, solve, stop
-from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.question import BadQuestion, Exit, with_options
 
 ROS = ('rclpy', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',
        'std_srvs')
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except Exception as error:
-        print(f'ros2_ik: {_explanation(error)}', file=sys.stderr)
+        print(f'ros2_ik: {with_options(_explanation(error), args)}', file=sys.stderr)
         return Exit.BAD_QUESTION
 
 

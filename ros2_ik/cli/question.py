@@ -1,6 +1,8 @@
 """What is wrong with a command line, and how the command ends."""
 
+import argparse
 from enum import IntEnum
+import re
 
 
 class Exit(IntEnum):
@@ -14,3 +16,12 @@ class Exit(IntEnum):
 
 class BadQuestion(Exception):
     """A question that cannot be answered; the text is one line for the person who asked it."""
+
+
+def with_options(text: str, args: argparse.Namespace) -> str:
+    """Call fields of a request by the options that the command has for them."""
+    if 'allow_collisions' in args:
+        text = text.replace('avoid_collisions: false', '--allow-collisions')
+    return re.sub(r'\b[a-z]+(_[a-z]+)+\b',
+                  lambda word: f'--{word[0].replace("_", "-")}' if word[0] in args else word[0],
+                  text)

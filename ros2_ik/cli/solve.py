@@ -8,7 +8,7 @@ from ros2_ik.cli import poses
 from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, print_answer
 from ros2_ik.cli.joint_values import HELP, read_joint_values
 from ros2_ik.cli.numbers import count, positive
-from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.question import BadQuestion, Exit, with_options
 from ros2_ik.cli.recheck import Check, recheck, Wanted
 from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
 from ros2_ik.cli.scene_source import (
@@ -130,7 +130,7 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
                                                        'solver', 'solver_reason')}
     names = problem.joint_names
     return Answer(
-        solution.status.name, solution.message, solution.success,
+        solution.status.name, with_options(solution.message, args), solution.success,
         robot.to_joints(solution.best_q, names),
         [Check(e.tip, e.position, e.orientation) for e in solution.errors],
         recheck(robot, solution.best_q, wanted), figures=figures,

@@ -23,7 +23,7 @@ def main() -> int:
         return 0
     except Failed as failure:
         print(f'ros2_ik: {failure}', file=sys.stderr)
-        return 1
+        return failure.code
     finally:
         demo.close()
 

@@ -21,6 +21,14 @@ SCALING = {'velocity_scaling': 0.5, 'acceleration_scaling': 0.5}
 class Failed(Exception):
     """The demo cannot go on; the text says why."""
 
+    code = 1
+
+
+class BadArgument(Failed):
+    """It was asked for what does not exist; the exit code is that of the command."""
+
+    code = 2
+
 
 class Ended(Exception):
     """Somebody asked the demo to end."""
@@ -94,7 +102,7 @@ class Demo:
             shipped = shipped_robots()[name]
             surroundings(shipped.load(), shipped, scene)
         except IKError as error:
-            raise Failed(error) from None
+            raise BadArgument(error) from None
         return shipped
 
     def _check_domain(self) -> None:

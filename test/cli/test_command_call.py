@@ -59,6 +59,7 @@ def test_home_is_known_of_a_shipped_robot(call, judge):
     assert run.json['poses'][TCP]['xyz'] == pytest.approx(list(T[:3, 3]), abs=1e-8)
     run = call('--xyz', 0.4, 0.1, 0.5, '--seed', 'home', '--json')
     assert run.code == 0, run.err
+    assert f'{TCP} is the default tip' in run.json['message']
     assert 'the default tip: position only (no --rpy or --quat given)' in run.json['notes']
 
 

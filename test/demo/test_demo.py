@@ -67,7 +67,7 @@ def test_once_without_a_domain_takes_a_free_one(start):
 
 @pytest.mark.parametrize('end', [
     lambda pid: os.killpg(pid, signal.SIGINT),   # what Ctrl-C does
-    lambda pid: os.kill(pid, signal.SIGINT),
+    pytest.param(lambda pid: os.kill(pid, signal.SIGINT), marks=pytest.mark.slow),
     lambda pid: os.kill(pid, signal.SIGTERM),
 ], ids=['Ctrl-C', 'SIGINT', 'SIGTERM'])
 def test_signals_end_everything_with_code_0(start, end):
@@ -112,7 +112,8 @@ def test_the_hints_work_as_they_are(start, domain):
     assert process.poll() is None
 
 
-@pytest.mark.parametrize('name', ['mock_robot', 'ik_node'])
+@pytest.mark.parametrize('name', [
+    pytest.param('mock_robot', marks=pytest.mark.slow), 'ik_node'])
 def test_a_dead_child_ends_the_demo_with_its_last_words(start, name):
     process = start(*DEMO)
     come_up(process)
@@ -135,7 +136,7 @@ def test_a_killed_demo_leaves_nothing_behind(start):
 
 def test_an_unknown_robot(start):
     code, errors = ended(start(*DEMO, '--robot', 'pandaa'))
-    assert code == 1
+    assert code == 2
     assert "did you mean 'panda'" in errors and 'Traceback' not in errors
 
 
@@ -153,6 +154,7 @@ def test_once_in_a_scene(start, robot, scene):
     assert nothing_left(process)
 
 
+@pytest.mark.slow
 def test_once_in_a_scene_file_out_of_reach(start, tmp_path):
     path = tmp_path / 'a cell.yaml'
     path.write_text('objects: [{id: far, pose: {xyz: [0, 0, 9]}, '
@@ -167,7 +169,7 @@ def test_once_in_a_scene_file_out_of_reach(start, tmp_path):
     ('tabel', 'shipped: bin, floor, shelf, table'), ('/tmp', 'cannot be read')])
 def test_a_scene_that_does_not_load(start, scene, words):
     code, errors = ended(start(*DEMO, '--scene', scene, '--once'))
-    assert code == 1 and words in errors and 'Traceback' not in errors
+    assert code == 2 and words in errors and 'Traceback' not in errors
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """A node in a process of its own, and a client that talks to it over DDS."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 import io
 import os
 from pathlib import Path
@@ -42,6 +42,25 @@ def eventually(condition: Callable[[], Any], what: str, timeout: float = TIMEOUT
         assert time.monotonic() < end, f'not within {timeout} s: {what}'
         pause.wait(0.01)
     return result
+
+
+class Stopwatch:
+    """Counts the time but for what the machine was too busy to give to all who asked for it."""
+
+    def __init__(self) -> None:
+        self._began, self._withheld = time.monotonic(), _withheld()
+
+    @property
+    def seconds(self) -> float:
+        """Return the time since this was made [s]."""
+        return time.monotonic() - self._began - (_withheld() - self._withheld)
+
+
+def _withheld() -> float:
+    """Return how long there was anybody who waited for a processor [s]; 0 if it is not told."""
+    with suppress(OSError):
+        return int(Path('/proc/pressure/cpu').read_text().split()[4].removeprefix('total=')) * 1e-6
+    return 0.0
 
 
 class NodeProcess:

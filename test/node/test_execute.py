@@ -113,6 +113,8 @@ def test_joints_that_no_controller_moves(client, record):
      Status.INVALID_GOAL_CONSTRAINTS, 'puts it at 0.01'),
     (ASIDE, {'group': 'hand'}, Status.INVALID_GOAL_CONSTRAINTS, "not in group 'hand'"),
     (ASIDE, {'group': 'leg'}, Status.INVALID_GROUP_NAME, "unknown group 'leg'"),
+    (ASIDE, {'velocity_scaling': 1e-300}, Status.INVALID_GOAL_CONSTRAINTS,
+     'velocity_scaling is 1e-300; valid: 0.001 to 1, or 0'),
     (ASIDE, {'velocity_scaling': 1.5}, Status.INVALID_GOAL_CONSTRAINTS, 'velocity_scaling is 1.5'),
     (ASIDE, {'velocity_scaling': float('nan')}, Status.INVALID_GOAL_CONSTRAINTS, 'nan')])
 def test_questions_that_make_no_sense(client, record, joints, fields, status, text):

@@ -6,7 +6,7 @@ import signal
 import time
 
 from builtin_interfaces.msg import Duration
-from node_harness import children, eventually, neutral, unreachable
+from node_harness import children, eventually, neutral, Stopwatch, unreachable
 import pytest
 
 from ros2_ik.msg import Status
@@ -33,8 +33,10 @@ def gone(pid):
         return True
 
 
-@pytest.mark.parametrize('send', [to_node, to_group])
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(('number', 'send'), [
+    (signal.SIGINT, to_group), (signal.SIGTERM, to_node),
+    pytest.param(signal.SIGINT, to_node, marks=pytest.mark.slow),
+    pytest.param(signal.SIGTERM, to_group, marks=pytest.mark.slow)])
 def test_during_a_search(start_node, client, panda, number, send):
     node = start_node()
     client.describe(panda)
@@ -43,10 +45,10 @@ def test_during_a_search(start_node, client, panda, number, send):
                 for _ in range(3)]
     client.fk(state=neutral(panda))
     workers = node.workers()
-    start = time.monotonic()
+    watch = Stopwatch()
     send(node, number)
     assert node.process.wait(5) == 0
-    assert time.monotonic() - start < 1.0
+    assert watch.seconds < 1.0
     # their answers race with the end of the writer; on a busy machine one may be lost
     eventually(lambda: any(search.done() for search in searches), 'an answer')
     for response in [search.result() for search in searches if search.done()]:
@@ -91,9 +93,9 @@ def test_while_its_workers_start(start_node, number):
 def test_while_it_starts(start_node, number):
     node = start_node()
     eventually(lambda: catches(node.pid, signal.SIGTERM), 'a handler')
-    start = time.monotonic()
+    watch = Stopwatch()
     node.process.send_signal(number)
-    assert node.process.wait(5) == 0 and time.monotonic() - start < 1.0
+    assert node.process.wait(5) == 0 and watch.seconds < 1.0
     assert 'Traceback' not in node.text
 
 
@@ -104,10 +106,10 @@ def end_busy(node, client, panda, number):
     processes = family(node.pid)
     node.process.send_signal(number)
     time.sleep(0.3)
-    start = time.monotonic()
+    watch = Stopwatch()
     node.process.send_signal(signal.SIGTERM)
     code = node.process.wait(5)
-    assert time.monotonic() - start < 1.0
+    assert watch.seconds < 1.0
     eventually(lambda: all(map(gone, processes)), 'the end of all processes', 1.0)
     return code
 
@@ -126,15 +128,16 @@ def test_during_what_cannot_be_interrupted(start_node, client, panda, endless):
     assert 'cannot be interrupted' in node.text
 
 
-@pytest.mark.parametrize('delay', [0.0, 0.2, 0.5, 0.9, 1.4, 2.0])
+@pytest.mark.parametrize('delay', [0.0, 0.5, 1.4, *(
+    pytest.param(delay, marks=pytest.mark.slow) for delay in (0.2, 0.9, 2.0))])
 def test_in_every_phase_of_the_start(start_node, delay):
     """Nothing is left, and no word is lost about it."""
     node = start_node()
     eventually(lambda: catches(node.pid, signal.SIGTERM), 'a handler')
     time.sleep(delay)
     processes = family(node.pid)
-    start = time.monotonic()
+    watch = Stopwatch()
     to_group(node, signal.SIGINT)
-    assert node.process.wait(5) == 0 and time.monotonic() - start < 1.0
+    assert node.process.wait(5) == 0 and watch.seconds < 1.0
     eventually(lambda: all(map(gone, processes)), 'the end of all processes', 1.0)
     assert 'Traceback' not in node.text and 'KeyboardInterrupt' not in node.text

@@ -62,7 +62,7 @@ class Patient(Solver):
 def test_cancel_during_a_long_attempt(pipe, worker, panda):
     """What else comes meanwhile is not lost."""
     here, _ = pipe
-    here.send(job(1, panda))
+    here.send(job(1, panda, watched=False))
     worker.turn()
 
     def say():

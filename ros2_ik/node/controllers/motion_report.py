@@ -35,7 +35,7 @@ def progress(trip: Trip) -> dict[str, str]:
 
 
 def _group(trip: Trip) -> str:
-    return f"group '{trip.group}'" if trip.group else 'any joint'
+    return f"group '{trip.group}'" if trip.group else f'{len(trip.joints)} joints'
 
 
 def _controllers(trip: Trip) -> str:

@@ -20,6 +20,7 @@ from ros2_ik.node.refusal import Refusal
 
 HEADROOM = 0.998   # between two points of a trajectory a controller is a bit faster,
 CORNER = 0.025     # and accelerates by this part of jerk * period more at corners
+SLOWEST = 1e-3     # as parameter velocity_scaling; far below it nothing can be timed
 LONGEST = 600.0    # the node can do nothing else while it writes the points of a motion [s]
 
 
@@ -63,8 +64,8 @@ def checked_scaling(given: float, parameters: Any) -> float:
     """Give a request's part of the velocity limits, or the parameter's; raises Refusal."""
     if given == 0:
         return parameters.velocity_scaling
-    if not 0 < given <= 1:
+    if not SLOWEST <= given <= 1:
         raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                      f'velocity_scaling is {given:g}; valid: above 0 to 1, or 0 for the '
+                      f'velocity_scaling is {given:g}; valid: {SLOWEST:g} to 1, or 0 for the '
                       "parameter's")
     return given

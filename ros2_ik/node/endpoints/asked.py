@@ -136,7 +136,13 @@ def asked(parts: Parts, request: Any) -> Asked:
     return Asked(question, make_search(question, problem, budget),
                  answer_names(question, robot, free), scene,
                  scene is not None and scene is not parts.scene.known.scene,
-                 parts.scene.known.scene, needed, [*start.notes, *notes])
+                 parts.scene.known.scene, needed,
+                 [*_chosen_tip(request, question), *start.notes, *notes])
+
+
+def _chosen_tip(request: Any, question: Question) -> list[str]:
+    """Say which tip it is that the request has left to the node."""
+    return [] if request.tips else [f'{tip} is the default tip' for tip in question.tips]
 
 
 def _check_standing(parts: Parts, question: Question, robot: Robot,

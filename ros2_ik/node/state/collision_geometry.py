@@ -19,6 +19,7 @@ from ros2_ik.core import (
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.node.state.part_making import make_parts
 
+SRDF_COMES = 1.0   # so long after a URDF it is not yet missing [s]
 SAID_FROM = 0.01, 1e-3   # overestimates that are worth a line: share [1], distance [m]
 PATIENCE = 2.0   # so long a new robot's geometry is waited for; pieces of meshes take minutes [s]
 THREADS = 2      # a robot that takes long to be made must not keep the one after it waiting
@@ -114,7 +115,7 @@ class CollisionGeometry:
             self._end(robot, options, f'{type(error).__name__}: {error}')
         else:
             self._end(robot, options, '', len(geometry.bodies), geometry.warnings)
-            self._tell(f"robot '{robot.name}': {pairs.report()}" if pairs.report() else '')
+            self._tell(robot, f"robot '{robot.name}': {pairs.report()}" if pairs.report() else '')
             self._report(robot, geometry)
             if meshes := geometry.without_parts:
                 threading.Thread(target=self._refine, args=(robot, options, geometry, meshes),
@@ -148,12 +149,18 @@ class CollisionGeometry:
         if bodies:
             self._ready(robot, options)
 
-    def _tell(self, text: str) -> None:
+    def _tell(self, robot: Robot, text: str) -> None:
         """Say once for each robot which pairs are left out though no SRDF says so."""
-        if text != self._told:   # a robot is made anew when its SRDF comes after it
-            self._told = text
-            if text:
+        def say() -> None:
+            if self._wanted and self._wanted[0] is robot and text != self._told:
+                self._told = text
                 self._log.warning(text)
+        if text:   # a robot is made anew when its SRDF comes after it, as it mostly does
+            timer = threading.Timer(SRDF_COMES, say)
+            timer.daemon = True
+            timer.start()
+        else:
+            self._told = ''
 
     def _report(self, robot: Robot, geometry: RobotGeometry) -> None:
         """Say how much larger than the meshes is what stands for them, once for each robot."""

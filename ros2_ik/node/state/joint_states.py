@@ -166,8 +166,14 @@ class JointStates:
         return f'; publishers: {", ".join(names)}' if names else ''
 
     def clock_fault(self, name: str) -> str:
-        """Say by how much stamps of a joint are off, where they and not silence make it old."""
+        """
+        Say what makes the readings of a joint old: silence, or stamps that are off.
+
+        '' where others are told of, or the stamps have stopped.
+        """
         reading, now = self.get(name), time.monotonic()
+        if self._arrivals and (silent := now - self._arrivals[-1]) > RECENT:
+            return f'; no joint_states at all for {silent:.2g} s: does the driver run?'
         if reading is None or not reading.stamp or now - reading.received > RECENT:
             return ''
         off = (self._now() - reading.stamp) * 1e-9

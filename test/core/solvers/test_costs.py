@@ -243,7 +243,8 @@ def costs_of(robot):
            lambda q: math.sin(q[0]) * math.cos(q[1]) + position(robot, q)[0])
 
 
-@pytest.mark.parametrize('index', range(5))
+@pytest.mark.parametrize('index', [0, 1, *(pytest.param(index, marks=pytest.mark.slow)
+                                            for index in (2, 3, 4))])
 @pytest.mark.parametrize('name', ['scara', 'planar_2r', 'mimic_chain'])
 @pytest.mark.parametrize('wall', [False, True])
 def test_as_low_as_scipy(small, name, index, wall):

@@ -70,12 +70,13 @@ class Target:
         self.T, self.counted, self.tolerances = T, np.array(weights) > 0, tolerances
 
 
+@pytest.mark.parametrize('count', [500, pytest.param(2500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize('name', FORMS)
-def test_no_wrong_claim(small, name):
+def test_no_wrong_claim(small, name, count):
     robot, form = small(name), FORMS[name]
     lower, upper = (np.array(limit) for limit in LIMITS[name])
     generator, found = np.random.default_rng(99), Counter()
-    for i in range(2500):
+    for i in range(count):
         weights = random_weights(generator)
         tolerances = 10.0 ** -generator.integers(1, 7), 10.0 ** -generator.integers(1, 7)
         target = Target(random_target(generator, form, lower, upper), weights, tolerances)
@@ -93,7 +94,7 @@ def test_no_wrong_claim(small, name):
             assert solution.q is None and solution.joints is None
             assert (lower <= solution.best_q).all() and (solution.best_q <= upper).all()
             assert not holds(form, solution.best_q, target), (i, solution.explain())
-    assert found[True] > 800 and found[False] > 300
+    assert found[True] > 0.32 * count and found[False] > 0.12 * count
 
 
 def test_the_closed_forms_are_right(small):
