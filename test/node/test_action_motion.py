@@ -2,6 +2,7 @@
 
 from action_msgs.msg import GoalStatus
 from arm_harness import execute, HOME, near, TRAJECTORIES
+from builtin_interfaces.msg import Duration
 from node_harness import eventually
 import pytest
 
@@ -14,7 +15,8 @@ def to(joints):
     """Give the fields of a goal that one configuration alone meets."""
     wanted = JointPositions(names=list(joints), reference=list(joints.values()),
                             bounds=Bounds(target=[0.0], tolerance=1e-5))
-    return {'group': 'arm', 'execute': True, 'max_joint_change': 2.0,   # max_jump is 1
+    return {'group': 'arm', 'execute': True, 'timeout': Duration(sec=9),   # on a busy machine
+            'max_joint_change': 2.0,   # max_jump is 1
             'constraints': IKConstraints(joint_positions=[wanted])}
 
 

@@ -14,6 +14,7 @@ from ros2_ik.node.controllers.tracking import ASIDE
 from ros2_ik.node.controllers.trajectory_message import braking_message, trajectory_message
 
 SLACK = 0.02   # so late may a controller begin a motion, or so early does it seem to be [s],
+UNSEEN = 0.06  # or so late before that has been seen,
 HEARD = 0.04   # and so late may it hear that it shall brake, on a busy computer
 MORE = 0.5     # part of the largest accelerations that a robot which joins a motion may add to it
 SOON = 2.0     # braking may be given up for a motion that ends in so many times of what it takes
@@ -40,7 +41,9 @@ class TrajectoryController(Controller):
         self._unbraked: tuple[Motion, float] | None = None
 
     def send(self, motion: Motion, join: float) -> None:
-        self.send_trajectory(trajectory_message(motion, join))
+        message = trajectory_message(motion, join)
+        self._began = time.monotonic()   # to write it takes a while on a busy computer
+        self.send_trajectory(message)
 
     @abstractmethod
     def send_trajectory(self, message: JointTrajectory) -> None:
@@ -68,22 +71,24 @@ class TrajectoryController(Controller):
         if seen and seen.sure and (not task.on_way or self._slow(seen)):
             self._brake_where_measured(seen, task)
             return
-        now = time.monotonic()
-        begins = self._states(now - task.lag - SLACK, now + HEARD)
+        now, lag = time.monotonic(), task.lag
+        if seen and seen.moment < self._began + UNSEEN:   # nothing shows how late it began
+            lag = max(lag, UNSEEN)
+        begins = self._states(now - lag - SLACK, now + HEARD)
         if not any(state.velocity.any() for state in begins):
             self._message, self.rest_at = None, now   # it was told to rest, where it was told
             return
-        middle = self.commanded(now - task.lag / 2)
+        middle = self.commanded(now - lag / 2)
         if seen and not task.on_way:
             begins += [_state(seen.position, seen.velocity),
                        *self._states(self._nearest(seen.position), now)]
         braking = even_braking_motion(self.joints, middle.position, middle.velocity, task.limits,
                                       begins, task.bounds)
         self._message, self._unbraked = None, (self._motion, self._began)
-        self.rest_at = self._began + self._motion.duration + task.lag
+        self.rest_at = self._began + self._motion.duration + lag
         # not to go beyond the goal of a motion that ends about as soon
         if (self.rest_at - now <= SOON * braking.duration
-                and self._passes(braking.goal, now - task.lag)):
+                and self._passes(braking.goal, now - lag)):
             return
         self._send_braking(braking)
 
