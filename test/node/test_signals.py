@@ -54,7 +54,7 @@ def test_during_a_search(start_node, client, panda, number, send):
     for response in [search.result() for search in searches if search.done()]:
         assert response.status == Status.PREEMPTED and 'cancelled' in response.message
         assert response.best_attempt.joint_state.name
-    assert all(map(gone, workers))
+    eventually(lambda: all(map(gone, workers)), 'the end of the workers', 5.0)
 
 
 def test_twice_while_idle(start_node):
@@ -110,7 +110,7 @@ def end_busy(node, client, panda, number):
     node.process.send_signal(signal.SIGTERM)
     code = node.process.wait(5)
     assert watch.seconds < 1.0
-    eventually(lambda: all(map(gone, processes)), 'the end of all processes', 1.0)
+    eventually(lambda: all(map(gone, processes)), 'the end of all processes', 5.0)
     return code
 
 
@@ -139,5 +139,5 @@ def test_in_every_phase_of_the_start(start_node, delay):
     watch = Stopwatch()
     to_group(node, signal.SIGINT)
     assert node.process.wait(5) == 0 and watch.seconds < 1.0
-    eventually(lambda: all(map(gone, processes)), 'the end of all processes', 1.0)
+    eventually(lambda: all(map(gone, processes)), 'the end of all processes', 5.0)
     assert 'Traceback' not in node.text and 'KeyboardInterrupt' not in node.text
