@@ -211,9 +211,11 @@ def by_speed(moments: np.ndarray, positions: np.ndarray, speeds: np.ndarray) -> 
     """
     Say what v dv/dx of commands (k, n) is, as part of the limit: it needs no times.
 
-    What is slower after a pause of the node, in which nothing was sent, was not commanded to be.
+    After a pause, in which nothing was sent, joints may be slower: they have stood. That is known
+    with the first command after it, or with the second if the first was what was held up.
     """
-    worst, paused = 0.0, np.diff(moments) > 0.8 * PAUSE
+    late = np.diff(moments) > 0.8 * PAUSE
+    worst, paused = 0.0, late | np.concatenate([[False], late[:-1]])
     for x, v in zip(positions.T, speeds.T, strict=True):
         far, energy = np.abs(np.diff(x)), np.diff(v**2 / 2)
         energy = np.abs(np.where(paused & (energy < 0), 0.0, energy))
