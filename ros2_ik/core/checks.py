@@ -81,11 +81,18 @@ def tolerance_of(value: Any, name: str, error: type[IKError]) -> float:
     return number
 
 
-def whole(value: Any, name: str, error: type[IKError], least: int = 1) -> int:
-    """Give the value as an int if it is a whole number from `least` on, or raise `error`."""
+def whole(value: Any, name: str, error: type[IKError], least: int = 1,
+          most: float = 1e9) -> int:
+    """
+    Give the value as an int if it is a whole number from `least` to `most`, or raise `error`.
+
+    Compiled code counts in 64 bits.
+    """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) \
             or value < least:
         raise error(f'{name} must be a whole number from {least}, not {value!r}')
+    if value > most:
+        raise error(f'{name} must be at most {most:g}')
     return int(value)
 
 

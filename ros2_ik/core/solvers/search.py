@@ -111,7 +111,7 @@ class Search:
             raise InvalidOptionError(f'budget must be a Budget, not {budget!r}')
         solutions = whole(solutions, 'solutions', InvalidOptionError)
         if not isinstance(random_state, (np.random.Generator, type(None))):
-            random_state = whole(random_state, 'random_state', InvalidOptionError, least=0)
+            random_state = whole(random_state, 'random_state', InvalidOptionError, 0, math.inf)
         if select == 'cost' and not problem.costs:
             raise InvalidOptionError("select is 'cost', but the problem has no costs")
         self.budget = budget or Budget()

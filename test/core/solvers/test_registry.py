@@ -135,6 +135,7 @@ def test_unknown_options(asked, solver, option):
     ('lm', {'damping': None}), ('clik', {'eps': 'x'}), ('clik', {'eps': 0.0}),
     ('clik', {'eps': np.nan}), ('clik', {'dt': 'x'}), ('clik', {'dt': np.inf}),
     ('clik', {'damp': -1.0}), ('clik', {'damp': 'x'}), ('clik', {'it_max': 'x'}),
+    ('lm', {'attempt_iterations': 10**400}),
     ('clik', {'it_max': -1}), ('clik', {'form': 'jlog3'}), ('clik', {'form': []})])
 def test_options_out_of_their_range(asked, solver, options):
     with pytest.raises(InvalidOptionError) as caught:
