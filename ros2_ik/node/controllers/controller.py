@@ -192,6 +192,12 @@ class Controller(ABC):
         return dict(zip(self.joints, state.position.tolist(), strict=True))
 
     @property
+    def goal(self) -> np.ndarray:
+        """Where the present motion ends, (n,); after a first motion."""
+        assert self._motion is not None
+        return self._motion.goal
+
+    @property
     def ends_at(self) -> float:
         """When the present motion ends, on the steady clock [s]; after a first motion."""
         assert self._motion is not None

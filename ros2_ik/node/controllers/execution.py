@@ -302,6 +302,8 @@ class Execution:
         try:
             if reason := self._ways.look(trip):
                 trip.stop_for(reason)
+                if self._ways.touches_braking(trip):
+                    trip.add_to_reason('it does not come to rest before it touches something')
         except (IKError, Refusal) as error:   # what cannot be checked is not gone on with
             trip.stop(Status.INVALID_MOTION_PLAN,
                       f'stopped on the way: the scene has changed, and {error}')

@@ -22,6 +22,7 @@ SPOTS = 7      # states in which a controller may begin to brake that are looked
 LOOKS = 50     # positions of the rest of a motion that are looked at
 SLOW = 0.9     # who has less than this part of the velocity he should have is slow,
 MOVES = 0.05   # if that is larger than this one [rad/s, m/s]
+STARTS = 1e-3  # so near to where a motion begins are joints that have not begun it [rad, m]
 HAIR = 1e-6    # so far beyond the rest of a motion is not beyond it [rad, m]
 CLEAR = 0.02   # so far ahead of its braking, and farther by what it goes
 LATE = 0.1     # in this time, nobody is who was told to brake [rad, m; s]
@@ -65,10 +66,11 @@ class TrajectoryController(Controller):
 
         On their way that is where they were commanded to be in the last `lag`. Off it, or slow,
         that is where they are measured, if it is known when: else they are either late or do not
-        follow, and all between is possible.
+        follow, and all between is possible. Joints that have not begun to move are told to stay.
         """
         seen = task.feedback
-        if seen and seen.sure and (not task.on_way or self._slow(seen)):
+        if seen and seen.sure and (not task.on_way or self._slow(seen)
+                                   or self._not_begun(seen)):
             self._brake_where_measured(seen, task)
             return
         now, lag = time.monotonic(), task.lag
@@ -109,7 +111,7 @@ class TrajectoryController(Controller):
         elif seen.velocity.any():
             states += self._states(nearest - SLACK, nearest + age)
         else:
-            commands = [self.commanded(now), self.commanded(nearest)]
+            commands = [self.commanded(now), *self._states(nearest, min(nearest + age, now))]
         self._unbraked = self._motion, self._began
         self._send_braking(even_braking_motion(
             self.joints, seen.position, seen.velocity, task.limits, states, task.bounds, commands))
@@ -145,6 +147,12 @@ class TrajectoryController(Controller):
         wanted = self.commanded(self._nearest(seen.position)).velocity
         return bool(np.abs(wanted).max() > MOVES
                     and seen.velocity @ wanted < SLOW * (wanted @ wanted))
+
+    def _not_begun(self, seen: Feedback) -> bool:
+        """Whether joints still stood where the motion begins, when they should have moved."""
+        assert self._motion is not None
+        return bool(not seen.velocity.any() and seen.moment > self._began + UNSEEN
+                    and np.abs(self._motion.at(0.0).position - seen.position).max() <= STARTS)
 
     def _passes(self, end: np.ndarray, moment: float) -> bool:
         """Whether positions (n,) are beyond all that the motion comes to from a moment on."""
