@@ -153,6 +153,9 @@ class Execution:
         if self._robot is None or robot.key != self._robot.key:
             raise Refusal(Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
                           'since the question was asked')
+        if self._wiring.simulated and not self._wiring.now():
+            raise Refusal(Status.ROBOT_STATE_STALE, 'use_sim_time is true, but nothing has come '
+                          'on /clock; nothing was moved')
         goal = read_goal(robot, joints, group, self._controllers, self._measured,
                          self._parameters.goal_tolerance)
         if not goal:
@@ -209,7 +212,7 @@ class Execution:
         if not self._under_way(trip):
             await self._stand(trip)
         self._measured.require(trip.joints)
-        begin = time.monotonic()
+        begin = self._wiring.now()
         handover = Handover(trip, self._under_way(trip), self._measured, self._parameters)
         join = trip.joining(handover.at(begin).velocity, handover.lag())
         wait = lead + join if self._under_way(trip) else 0.0
@@ -221,7 +224,7 @@ class Execution:
             trip.notes = ['the way was not checked for collisions']
         trip.check()
         self._measured.require(trip.joints)
-        now = time.monotonic()
+        now = self._wiring.now()
         if wait and (now > begin + lead or handover.changed(begin + wait, start)):
             return False
         if handover.strayed(now):

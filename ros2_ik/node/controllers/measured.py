@@ -15,7 +15,7 @@ CREEP = 1e-3   # and so slow is an arm whose controller's time is nearly paused
 
 class Feedback(NamedTuple):
     """
-    Positions [rad, m] and velocities of joints, (n,), and when they were measured (steady clock).
+    Positions [rad, m] and velocities of joints, (n,), and when they were measured (motion clock).
 
     `sure` says that this moment is known, from stamps: else all may be older.
     """
@@ -46,10 +46,6 @@ class Measured:
                         f'execute_state_timeout allows {limit:g} s{states.clock_fault(joint)}')
         return ''
 
-    def known(self, joints: Iterable[str]) -> bool:
-        """Whether each of the joints was ever told of."""
-        return all(self._joint_states.get(joint) is not None for joint in joints)
-
     def require(self, joints: Sequence[str]) -> None:
         """Raise Refusal (ROBOT_STATE_STALE) unless all joints are fresh."""
         stale = self.stale(joints)
@@ -66,7 +62,7 @@ class Measured:
         return np.array(positions), np.array([v if abs(v) > still else 0.0 for v in speeds])
 
     def heard(self, joints: Sequence[str]) -> float:
-        """Say when the oldest of the values was measured, on the steady clock."""
+        """Say when the oldest of the values was measured, on the motion clock."""
         return min(self._joint_states.measured_at(joint) for joint in joints)
 
     def feedback(self, joints: Sequence[str]) -> Feedback:

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 import math
-import time
 
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
@@ -43,7 +42,7 @@ class TrajectoryController(Controller):
 
     def send(self, motion: Motion, join: float) -> None:
         message = trajectory_message(motion, join)
-        self._began = time.monotonic()   # to write it takes a while on a busy computer
+        self._began = self.wiring.now()   # to write it takes a while on a busy computer
         self.send_trajectory(message)
 
     @abstractmethod
@@ -73,7 +72,7 @@ class TrajectoryController(Controller):
                                    or self._not_begun(seen)):
             self._brake_where_measured(seen, task)
             return
-        now, lag = time.monotonic(), task.lag
+        now, lag = self.wiring.now(), task.lag
         if seen and seen.moment < self._began + UNSEEN:   # nothing shows how late it began
             lag = max(lag, UNSEEN)
         begins = self._states(now - lag - SLACK, now + HEARD)
@@ -101,7 +100,7 @@ class TrajectoryController(Controller):
         A controller whose time is slow begins on their way. Else, or if they stand, one that
         begins at its command needs time to come back.
         """
-        now = time.monotonic()
+        now = self.wiring.now()
         age = max(now - seen.moment, 0.0) + HEARD
         states = [_state(seen.position + age * seen.velocity, seen.velocity)]
         commands = []
@@ -128,7 +127,7 @@ class TrajectoryController(Controller):
 
     def _nearest(self, position: np.ndarray) -> float:
         """Return the moment until now when the joints were told to be nearest to positions."""
-        first, last = self._began, min(time.monotonic(), self._began + self._motion.duration)
+        first, last = self._began, min(self.wiring.now(), self._began + self._motion.duration)
         for _ in range(2):
             moments = np.linspace(first, last, 2 * LOOKS)
             apart = [float(np.abs(self.commanded(moment).position - position).max())
@@ -170,7 +169,7 @@ class TrajectoryController(Controller):
         """
         if self._unbraked is None or not self._braking or self._motion is None:
             return False
-        begin, now = self._motion.at(0.0), self.commanded(time.monotonic())
+        begin, now = self._motion.at(0.0), self.commanded(self.wiring.now())
         ahead = (position - now.position) * np.sign(begin.velocity)
         return bool((ahead > CLEAR + LATE * np.abs(begin.velocity)).any())
 
@@ -192,7 +191,7 @@ class TrajectoryController(Controller):
             self._motion, self._began = self._unbraked
             self._brake(task)
             self._braking = True
-            return max(self.rest_at - time.monotonic(), 0.0)
+            return max(self.rest_at - self.wiring.now(), 0.0)
         self.send_trajectory(self._message)
         return self._motion.duration
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-import time
 from typing import Any
 
 import numpy as np
@@ -62,9 +61,13 @@ class Trip:
 
     @property
     def rest_at(self) -> float:
-        """When the arm should stand after it was told to stop, on the steady clock."""
+        """When the arm should stand after it was told to stop, on the motion clock."""
         assert self._stopped is not None
         return self._stopped[0]
+
+    def now(self) -> float:
+        """Return the time that motions go by [s]."""
+        return self.controllers[0].wiring.now()
 
     def shares(self, other: 'Trip') -> bool:
         """Whether both have a joint."""
@@ -99,12 +102,12 @@ class Trip:
 
     def send(self, motion: Motion, planned: float, join: float = 0.0) -> None:
         """Hand a motion to the controllers, with the time to get onto it."""
-        self.motion, self.planned, self.sent = motion, planned, time.monotonic()
+        self.motion, self.planned, self.sent = motion, planned, self.now()
         for controller in self.controllers:
             controller.start(motion.part(controller.joints), join)
 
     def commanded(self, moment: float) -> MotionState:
-        """Where the joints shall be at a moment of the steady clock."""
+        """Where the joints shall be at a moment of the motion clock."""
         states = [controller.commanded(moment) for controller in self.controllers]
         return MotionState(*(np.concatenate(parts) for parts in zip(*states, strict=True)))
 
@@ -116,7 +119,7 @@ class Trip:
         controller has it, an arm that is late has yet to come.
         """
         assert self.motion is not None and self.sent is not None
-        reached = min(max(time.monotonic() - self.sent, 0.0), self.motion.duration)
+        reached = min(max(self.now() - self.sent, 0.0), self.motion.duration)
         moments = np.linspace(0.0, reached, min(2 + int(reached / SLACK), MOMENTS))
         at = self._measured.state(self.joints)[0]
         apart = np.array([np.abs(offset(self.robot, self.joints, self.motion.at(moment).position,
@@ -154,7 +157,7 @@ class Trip:
 
     def _brake_all(self) -> float:
         """Brake; gives when the arm will stand."""
-        return max([self.brake(controller) for controller in self.controllers]) + time.monotonic()
+        return max([self.brake(controller) for controller in self.controllers]) + self.now()
 
     def brake_others(self, controllers: list[Controller]) -> None:
         """Brake what is not one of these controllers, which another trip has taken."""
@@ -168,7 +171,7 @@ class Trip:
 
     def _brake_again(self, controllers: list[Controller], anew: bool = False) -> float:
         """Tell some to brake once more; gives when the arm will stand."""
-        return time.monotonic() + max([controller.stop_again(self._plain_task(controller), anew)
+        return self.now() + max([controller.stop_again(self._plain_task(controller), anew)
                                        for controller in controllers])
 
     def _unheard(self, controller: Controller) -> bool:
@@ -182,9 +185,6 @@ class Trip:
         """Say what there is to know for braking a controller's joints."""
         task, joints, measured = self._plain_task(controller), controller.joints, self._measured
         if measured.stale(joints):
-            # a simulation that is paused tells nothing, and goes on from where it was
-            if controller.wiring.simulated and measured.known(joints):
-                return replace(task, feedback=measured.feedback(joints), on_way=False)
             return task
         found = tracking(self.robot, joints, controller.commanded, measured)
         return replace(task, lag=self.lag if found.lag is None else found.lag,
@@ -203,12 +203,12 @@ class Trip:
             arrived = self._judge()
             if arrived:
                 return arrived
-        if self._stopped and time.monotonic() < self._last:
+        if self._stopped and self.now() < self._last:
             unheard = [one for one in self.controllers if self._unheard(one)]
             if unheard:
                 rest = self._brake_again(unheard, anew=True)
                 self._stopped = max(rest, self._stopped[0]), self._stopped[1]
-        if self._stopped and time.monotonic() >= self._stopped[0]:
+        if self._stopped and self.now() >= self._stopped[0]:
             outcome = self._standing(self._stopped[1])
             return outcome and self._with_place(outcome)
         return None
@@ -234,7 +234,7 @@ class Trip:
     def _standing(self, outcome: Outcome) -> Outcome | None:
         """Give the outcome when the arm stands, else brake again: the command may be lost."""
         if reason := self._unanswered():
-            self._open_at = time.monotonic()
+            self._open_at = self.now()
             if self._open_at <= self._last:
                 return None
             for one in self.controllers:
@@ -247,12 +247,12 @@ class Trip:
         reason = self._unsettled(ours)
         if not reason:   # as of after the controllers' last answers
             known = self._measured.heard(joints) > self._open_at
-            return outcome if known or time.monotonic() > self._last else None
-        if time.monotonic() > self._last:
+            return outcome if known or self.now() > self._last else None
+        if self.now() > self._last:
             return outcome._replace(message=f'{outcome.message}; but {reason}')
         astray = [one for one in ours
                   if not one.comes_to_rest(self._measured.feedback(one.joints))]
-        if astray and time.monotonic() > self._stopped[0] + AGAIN:
+        if astray and self.now() > self._stopped[0] + AGAIN:
             self._stopped = self._brake_again(astray), outcome
         return None
 
@@ -266,7 +266,7 @@ class Trip:
             at, speeds = self._measured.state(one.joints)
             if speeds.any():
                 return 'the arm still moves'
-            told = one.commanded(time.monotonic()).position
+            told = one.commanded(self.now()).position
             off = np.abs(offset(self.robot, one.joints, told, at))
             worst = int(np.argmax(off))
             if off[worst] > self._parameters.goal_tolerance:
@@ -281,7 +281,7 @@ class Trip:
             self.stop(Status.PREEMPTED, 'stopped on the way: cancelled')
         elif reason := self._trouble() or self._astray():
             self.stop(Status.CONTROL_FAILED, f'stopped on the way: {reason}')
-        elif time.monotonic() >= self.end:
+        elif self.now() >= self.end:
             return self._arrival()
         return None
 
@@ -302,7 +302,7 @@ class Trip:
 
     @property
     def end(self) -> float:
-        """When the motion should be over, on the steady clock."""
+        """When the motion should be over, on the motion clock."""
         return max(controller.ends_at for controller in self.controllers)
 
     def _trouble(self) -> str:
@@ -316,9 +316,9 @@ class Trip:
         worst = int(np.argmax(off))
         if off[worst] <= self._parameters.goal_tolerance and not speeds.any() and not (
                 self._unanswered()):
-            text = f'arrived after {time.monotonic() - self.sent:.2f} s, {off[worst]:.1g} off'
+            text = f'arrived after {self.now() - self.sent:.2f} s, {off[worst]:.1g} off'
             return Outcome(Status.SUCCESS, '; '.join([text, *self.notes]), (), self.planned)
-        if time.monotonic() > self.end + self._parameters.arrival_timeout:
+        if self.now() > self.end + self._parameters.arrival_timeout:
             self.stop(Status.CONTROL_FAILED, self._shortfall(positions, off, worst))
         return None
 
