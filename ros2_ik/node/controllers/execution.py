@@ -16,7 +16,11 @@ from ros2_ik.node.controllers.motion_goal import read_goal
 from ros2_ik.node.controllers.motion_report import log_line, progress
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
 from ros2_ik.node.controllers.planning import checked_scaling, planned_motion
-from ros2_ik.node.controllers.robot_controllers import check_controllers, RobotControllers
+from ros2_ik.node.controllers.robot_controllers import (
+    check_controllers,
+    RobotControllers,
+    usual_kinds,
+)
 from ros2_ik.node.controllers.trip import Cancelled, Trip
 from ros2_ik.node.controllers.turns import Turns
 from ros2_ik.node.controllers.way_checks import WayChecks
@@ -41,6 +45,8 @@ class Execution:
         check_controllers(wiring.parameters)
         self._wiring, self._parameters = wiring, wiring.parameters
         self._log, self._turns = log, Turns(wiring)
+        for text in usual_kinds(wiring.parameters):
+            log.warning(text)
         self._ways = WayChecks(state, scene, wiring.parameters, self._turns)
         self._measured = Measured(joint_states, wiring.parameters)
         self._robot: Robot | None = None
@@ -65,6 +71,8 @@ class Execution:
                 self._log.error(text)
             else:
                 self._log.info(f'{text} (no SRDF has come yet; it may define the groups)')
+        for text in self._controllers.overlaps():
+            self._log.warning(text)
         strange = self._parameters.limited_joints() - set(robot.joint_names)
         if strange:
             self._log.warning(f"joint_limits of '{sorted(strange)[0]}' are ignored: robot "
