@@ -74,6 +74,7 @@ class Arm:
         monkeypatch.setattr('time.monotonic', lambda: self.now)
         self.robot, self.parameters = Robot.load('panda'), Values()
         self.sent, self.simulated = [], None   # time of a simulation, if there is one
+        self.tells_velocity = True
         self._states = JointStates(pytest.fail, lambda: self._clock().now().nanoseconds,
                                    simulated=lambda: self._clock().ros_time_is_active)
         self.measured = Measured(self._states, self.parameters)
@@ -96,7 +97,8 @@ class Arm:
 
     def hear(self, position, velocity, stamp=0):
         stamp = SimpleNamespace(sec=int(stamp), nanosec=round(stamp % 1 * 1e9))
-        self._states.take(SimpleNamespace(name=[JOINT], position=[position], velocity=[velocity],
+        self._states.take(SimpleNamespace(name=[JOINT], position=[position],
+                                          velocity=[velocity] * self.tells_velocity,
                                           header=SimpleNamespace(stamp=stamp)))
 
     def trip(self, goal):
@@ -449,6 +451,25 @@ def test_a_stop_never_speeds_up_a_controller_whose_time_is_slow(monkeypatch, sca
     if stamps:
         own = fast / scale
         assert follower.position < at + max(own**2 / 2, own * 0.25) + 0.1
+
+
+@pytest.mark.parametrize('after', [0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
+@pytest.mark.parametrize('scale', [1.0, 0.5])
+def test_a_stop_where_joint_states_tell_no_velocities(monkeypatch, after, scale):
+    """A moving joint was taken for one that stands, and told to come back."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0)
+    arm.tells_velocity = False
+    arm.hear(0.0, 0.0, arm.now)
+    follower = Follower(arm, scale)
+    trip = arm.go(2.6)
+    assert follower.run(after, trip) is None and not trip.stopping
+    follower.peak, way = 0.0, [follower.position]
+    trip.stop(Status.PREEMPTED, 'stopped')
+    while (outcome := follower.run(0.02, trip)) is None:
+        way.append(follower.position)
+    assert outcome.status == Status.PREEMPTED and follower.peak < 3.0 * 1.05
+    assert np.diff(way).min() > -1e-6 and way[-1] - way[0] < (FASTEST**2 / 6 + 0.3) / scale
 
 
 @pytest.mark.parametrize('after', [0.4, 0.8, 1.5, 2.5])

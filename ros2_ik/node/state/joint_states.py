@@ -126,6 +126,11 @@ class JointStates:
         velocity = joint.velocity if joint else None
         return velocity if velocity is not None and math.isfinite(velocity) else None
 
+    def change(self, name: str) -> float | None:
+        """Return how fast a joint moved by its last positions and their stamps, or None [1/s]."""
+        joint = self._joints.get(name)
+        return joint.change() if joint and joint.reading.stamp else None
+
     def get(self, name: str) -> Reading | None:
         """Return the last reading of a joint."""
         joint = self._joints.get(name)
