@@ -108,7 +108,7 @@ def make_search(question: Question, problem: IKProblem, budget: Budget) -> Searc
 
 def _target(question: Question, i: int, robot: Robot, start: np.ndarray) -> PoseTarget:
     pose: Any = question.poses[i]
-    frame, offset = question.references[i]
+    frame, offset, _ = question.references[i]
     if offset is not None:
         pose = offset * pose
     if frame is not None and not question.follow_frames:

@@ -116,7 +116,8 @@ def asked(parts: Parts, request: Any) -> Asked:
     Raises Refusal and IKError.
     """
     robot = parts.robot()
-    question = read_question(request, robot, parts.parameters, parts.transforms.lookup)
+    question = read_question(request, robot, parts.parameters,
+                             parts.transforms.lookup(request.execute))
     budget = Budget.of(question.timeout)
     scene, checker, notes = _surroundings(parts, request, question)
     wanted = NOTHING
@@ -128,7 +129,7 @@ def asked(parts: Parts, request: Any) -> Asked:
     needed = needed_joints(question, robot, free, wanted)
     start = parts.state.start(robot, question.seed, needed, free, checked)
     if question.execute:
-        _check_standing(parts, question, robot, free)
+        _check_standing(parts, question, robot, free - _carrying(question, robot))
         _check_one_truth(parts, free | needed)
     if not question.avoid_collisions:
         scene = checker = None    # functions that measure distances keep theirs
@@ -143,6 +144,13 @@ def asked(parts: Parts, request: Any) -> Asked:
 def _chosen_tip(request: Any, question: Question) -> list[str]:
     """Say which tip it is that the request has left to the node."""
     return [] if request.tips else [f'{tip} is the default tip' for tip in question.tips]
+
+
+def _carrying(question: Question, robot: Robot) -> frozenset[str]:
+    """Joints that move what may stand still, as a thing seen by a camera on the arm: not yet."""
+    return frozenset[str]().union(*(robot.moving_joints(reference.frame)
+                                    for reference in question.references
+                                    if reference.loose_on and reference.frame))
 
 
 def _check_standing(parts: Parts, question: Question, robot: Robot,

@@ -31,6 +31,10 @@ PARAMETERS = (
     Spec('use_tf', True, 'Ask TF, where tf2_ros is installed, for frames that are not the '
          "robot's. It is listened to from the first such question on, which may take 1 s.",
          read_only=True),
+    Spec('tf_timeout', 5.0, 'Frames of TF whose newest transform is older are refused, in '
+         'questions and for the scene; what /tf_static tells has no age; 0: any age will do.',
+         's', 0, 1e6),
+    Spec('execute_tf_timeout', 0.5, 'The same for requests with execute.', 's', 0, 1e6),
     Spec('joint_state_timeout', 1.0,
          'Joint values older than this count as unknown; 0: any age will do.', 's', 0),
     Spec('joint_state_speed', 1.5,
