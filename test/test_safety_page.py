@@ -15,7 +15,7 @@ COMMANDS = [line for block in re.findall(r'```bash\n(.*?)```', PAGE, re.S)
             for line in block.splitlines()]
 OTHERS = {'controllers', 'joint_limits', 'offset', 'execute', 'position', 'joint_trajectory',
           'follow_joint_trajectory', 'joint_states',
-          'max_joint_change', 'compute_ik', 'solve_constrained_ik'}
+          'max_joint_change', 'compute_ik', 'solve_constrained_ik', 'follow_frames'}
 
 
 def test_links_and_files_exist():

@@ -30,8 +30,8 @@ from ros2_ik.node.parts import Parts
 from ros2_ik.node.refusal import Refusal
 
 REPLACED = 'the robot was replaced meanwhile'
-BOUND = ('with execute that bound is parameter max_jump, unless the request has a '
-         'max_joint_change')
+BOUND = ('with execute that bound is parameter max_jump, from where the robot stands, unless the '
+         'request has a max_joint_change')
 STANDING = 1e-2   # a joint so far from a value is there [rad, m]
 
 
@@ -134,7 +134,8 @@ def asked(parts: Parts, request: Any) -> Asked:
     if not question.avoid_collisions:
         scene = checker = None    # functions that measure distances keep theirs
     problem = make_problem(question, robot, start.q, checker, wanted)
-    return Asked(question, make_search(question, problem, budget),
+    standing = _standing(parts, robot, start.q) if question.execute else start.q
+    return Asked(question, make_search(question, problem, budget, standing),
                  answer_names(question, robot, free), scene,
                  scene is not None and scene is not parts.scene.known.scene,
                  parts.scene.known.scene, needed,
@@ -164,6 +165,17 @@ def _check_standing(parts: Parts, question: Question, robot: Robot,
             raise Refusal(Status.INVALID_ROBOT_STATE,
                           f"execute: the seed has joint '{name}' at {value}, but {where}, and it "
                           'may not move')
+
+
+def _standing(parts: Parts, robot: Robot, start: np.ndarray) -> np.ndarray:
+    """Where the robot stands (nq,), in the turns of the start; at the start where unknown."""
+    known = parts.state.known(robot)
+    q = np.array(robot.to_q(known, start))
+    for joint in robot.joints:
+        if joint.kind == 'continuous' and joint.name in known:
+            apart = start[joint.index] - q[joint.index]
+            q[joint.index] += 2 * np.pi * np.round(apart / (2 * np.pi))
+    return q
 
 
 def _check_one_truth(parts: Parts, joints: frozenset[str]) -> None:

@@ -130,7 +130,7 @@ PARAMETERS = (
     Spec('execute_state_timeout', 0.5, 'Before a motion, and while it runs, joint_states of the '
          'moved joints must not be older.', 's', 0.01, 60),
     Spec('path_resolution', 0.01, 'Largest move of a joint between two checks for collisions on '
-         'the way of a motion.', 'rad or m', 1e-4, 1),
+         'the way of a motion.', 'rad or m', 1e-4, 0.1),
     Spec('start_tolerance', 0.01, 'The joints may be so far from where a motion starts when it '
          'is sent.', 'rad or m', 1e-6, 10),
     Spec('goal_tolerance', 1e-3, 'The robot has arrived when each moved joint is so near to '
