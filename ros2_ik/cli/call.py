@@ -66,7 +66,6 @@ def run(args: argparse.Namespace) -> Exit:
 
 def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
     from ros2_ik.cli.node_answer import ask_ik, ik_request
-    from ros2_ik.core import COLLISIONS_OFF
     from ros2_ik.srv import ComputeIK
     wanted = poses.wanted(args.targets or [poses.TargetOptions()], args.deg)
     service = client.connect(ComputeIK, 'compute_ik', args.wait)
@@ -81,8 +80,6 @@ def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
     answer = ask_ik(client, service, request, wanted, seed)
     answer.message = with_options(answer.message, args)
     answer.notes += poses.notes(args.targets)
-    if args.allow_collisions:
-        answer.not_checked = (COLLISIONS_OFF,)
     if args.json:
         print(answer_json(answer))
     else:

@@ -7,6 +7,7 @@ import sys
 
 from ros2_ik import __version__
 from ros2_ik.cli import call, constrained, fk, robots, solve, stop
+from ros2_ik.cli.parser import Parser
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
 
 ROS = ('rclpy', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',
@@ -16,7 +17,7 @@ WHEELS = {'pinocchio': 'pin', 'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'PyYAM
 
 def make_parser() -> argparse.ArgumentParser:
     """Give the parser; `run` of its result is the function of the subcommand."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog='ros2_ik', description='Inverse kinematics for any URDF robot.',
         epilog='exit codes: 0 answered, 1 no solution, a wrong one, not reached, or not stopped,\n'
                '  2 bad question or nobody to ask (the reason is on stderr; stdout is empty,\n'

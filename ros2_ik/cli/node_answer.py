@@ -85,7 +85,8 @@ def read_reply(client: 'NodeClient', reply: Any, wanted: Sequence[Wanted],
         figures={'iterations': reply.iterations, 'restarts': reply.restarts,
                  'seconds': reply.seconds, 'solver': reply.solver, 'round_trip': round_trip,
                  'motion_seconds': reply.motion_seconds},
-        alternatives=[state_values(other, robot) for other in reply.alternatives]), robot
+        alternatives=[state_values(other, robot) for other in reply.alternatives],
+        not_checked=tuple(reply.not_checked)), robot
 
 
 def accepted(response: Any, also: Sequence[Status] = ()) -> Any:

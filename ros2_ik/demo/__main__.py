@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog='tools/demo', description=__doc__)
+    parser = argparse.ArgumentParser(prog='tools/demo', description=__doc__, allow_abbrev=False)
     parser.add_argument('--robot', default='panda', metavar='NAME',
                         help='shipped robot (default: %(default)s)')
     parser.add_argument('--scene', default='', metavar='NAME|PATH',

@@ -212,7 +212,7 @@ class MockRobot(Node):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; returns the exit code."""
     words = sys.argv if arguments is None else ['mock_robot', *arguments]
-    parser = argparse.ArgumentParser(prog='mock_robot', description=__doc__)
+    parser = argparse.ArgumentParser(prog='mock_robot', description=__doc__, allow_abbrev=False)
     parser.add_argument('--robot', default='panda', help='shipped robot (default: %(default)s)')
     args = parser.parse_args(remove_ros_args(words)[1:])
     stopping: list[bool] = []

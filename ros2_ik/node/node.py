@@ -91,7 +91,7 @@ class IKNode(Node):
         # one's long attempts must not stand in the way of a service's short ones
         self._pool, self._goal_pool = (Pool(size, log) for size in (parameters.workers,
                                                                     parameters.goal_workers))
-        transforms = Transforms(self, parameters.use_tf)
+        transforms = Transforms(self, parameters, self._now)
         joint_states = JointStates(
             lambda text: log.warning(text, throttle_duration_sec=5.0), self._now,
             self._joint_state_publishers, lambda: parameters.joint_state_speed, log.info,
@@ -101,7 +101,7 @@ class IKNode(Node):
         state = CurrentState(parameters, joint_states, base, self._now)
         self._markers = self.create_publisher(MarkerArray, '~/scene_markers', LATCHED)
         self._made_markers: Made = {}
-        self._scene = PlanningScene(parameters, state, transforms.lookup,
+        self._scene = PlanningScene(parameters, state, transforms.lookup(),
                                     CollisionGeometry(log, self._tell_workers), log,
                                     self._show, lambda: scene_made.trigger())
         scene_made = self.create_guard_condition(self._scene.take_made,

@@ -30,6 +30,7 @@ def test_an_answer_holds(call, judge):
     target = run.json['targets'][0]
     assert target['position_error'] == pytest.approx(target['claimed_position_error'], abs=1e-8)
     assert run.json['round_trip'] >= run.json['seconds'] > 0
+    assert 'panda_link8' in ''.join(run.json['not_checked'])
 
 
 def test_an_answer_as_a_table(process, domain):

@@ -36,6 +36,17 @@ def test_help_says_that_json_is_for_answers_alone(command, name):
         assert "did you mean 'panda'" in refused.refused()
 
 
+@pytest.mark.parametrize(('words', 'said'), [
+    (['call', '--exec'], "arguments: --exec; did you mean '--execute'?"),
+    (['call', '--ex', '--xyz', 1, 2, 3], "did you mean '--execute'?"),
+    (['solve', 'panda', '--allow-colisions'], "did you mean '--allow-collisions'?"),
+    (['call', '--fk', '--tip', 'a', 'b'], 'several tips are written --tip a --tip b'),
+    (['fk', 'panda', 'ur5'], 'unrecognized arguments: ur5')])
+def test_options_are_taken_whole(command, words, said):
+    """What is completed may be what nobody meant: --exec would have moved a robot."""
+    assert command(*words).refused().endswith(said)
+
+
 def test_refusals_of_a_real_process(process):
     assert 'COMMAND' in process().refused()
     assert 'unknown robot' in process('solve', 'pand', '--xyz', 1, 2, 3).refused()

@@ -2,7 +2,8 @@
 
 import math
 
-from node_harness import seed
+from builtin_interfaces.msg import Duration
+from node_harness import neutral, reachable, seed
 import numpy as np
 import pytest
 from scene_harness import applied, box, change, check, diff, HOME, pairs, pose
@@ -25,6 +26,15 @@ def test_what_is_not_checked_is_said(client):
     """Links without geometry, by name; the Panda's SRDF leaves nothing to guess."""
     text, = check(client).not_checked
     assert text.startswith('collisions: ') and 'panda_link8' in text and 'panda_hand_tcp' in text
+
+
+def test_answers_of_a_search_say_it_as_well(client, panda):
+    asked = {'targets': [reachable(panda, 'panda_hand_tcp', 1)], 'tips': ['panda_hand_tcp']}
+    told = client.ik(**asked, seed=neutral(panda), timeout=Duration(sec=2))
+    assert told.status == Status.SUCCESS, told.message
+    assert list(told.not_checked) == list(check(client).not_checked) != []
+    told = client.ik(**asked, seed=neutral(panda), avoid_collisions=False)
+    assert list(told.not_checked) == ['collisions: not checked']
 
 
 def test_touching_an_object(client):

@@ -116,6 +116,20 @@ def test_the_bound_counts_from_where_the_robot_stands_too(client, record):
     assert np.abs(record.still() - before).max() < 1e-6
 
 
+def test_max_jump_counts_from_where_the_robot_stands(client, record):
+    """Not from a seed elsewhere: what is found there could not be gone to."""
+    stands = {**HOME, 'panda_joint1': 1.5}
+    assert execute(client, stands).status == Status.SUCCESS
+    before = record.still()
+    asked = {'execute': True, 'seed': seed({name: HOME[name] for name in ARM}), 'group': 'arm'}
+    response = client.ik(constraints=turned(0.3), **asked)
+    assert response.status == Status.GOAL_CONSTRAINTS_VIOLATED, response.message
+    assert 'parameter max_jump, from where the robot stands' in response.message
+    assert np.abs(record.still() - before).max() < 1e-6
+    response = client.ik(constraints=turned(1.2), **asked)
+    assert response.status == Status.SUCCESS and 'arrived' in response.message, response.message
+
+
 @pytest.mark.parametrize('fields, word', [
     ({'max_joint_change': -1.0}, 'max_joint_change is -1'),
     ({'max_joint_change': float('nan')}, 'max_joint_change is nan'),

@@ -16,7 +16,7 @@ from ros2_ik.core import Configuration, Robot, Status
 from ros2_ik.msg import Bounds, FramePose, IKConstraints, IKCosts, JointPositions, RobotState
 from ros2_ik.node.conversions.constraint_reports import constraint_reports
 from ros2_ik.node.conversions.constraints import read_wanted
-from ros2_ik.node.conversions.frames import default_tip, group_name, reference
+from ros2_ik.node.conversions.frames import default_tip, group_name, Reference, reference
 from ros2_ik.node.conversions.poses import fill_pose, placement
 from ros2_ik.node.conversions.problems import (
     free_joints,
@@ -33,7 +33,7 @@ from ros2_ik.srv import ComputeIK
 DEFAULTS = SimpleNamespace(**{spec.name: spec.default for spec in PARAMETERS})
 
 
-def no_tf(target, source):
+def no_tf(robot, frame):
     raise LookupError('no TF here')
 
 
@@ -141,11 +141,11 @@ def test_frame_of_tf():
     place = pin.SE3.Random()
     asked = []
 
-    def lookup(target, source):
-        asked.append((target, source))
-        return place
+    def lookup(robot, frame):
+        asked.append(frame)
+        return Reference('fore', place)
     found = reference(small_arm(), '/camera', lookup)
-    assert found.frame is None and found.offset is place and asked == [('base', 'camera')]
+    assert found.frame == 'fore' and found.offset is place and asked == ['camera']
     assert reference(small_arm(), 'fore', lookup).frame == 'fore'
     assert reference(small_arm(), 'base', lookup) == reference(small_arm(), '', lookup)
     with pytest.raises(Refusal, match="unknown frame 'camera'.*no TF here") as error:
@@ -161,10 +161,58 @@ def test_target_in_a_frame_of_tf():
     message = reachable(robot, 'hand')
     message.header.frame_id = 'camera'
     moved = read_question(ComputeIK.Request(targets=[message]), robot, DEFAULTS,
-                          lambda target, source: place)
+                          lambda robot, frame: Reference(None, place))
     there, here = (make_problem(q, robot, robot.neutral).targets[0].function.reference
                    for q in (moved, asked))
     assert np.allclose(there.homogeneous, (place * here).homogeneous)
+
+
+def on_the(link, **other):
+    """Give a question in a frame that TF has on a link."""
+    robot, place = small_arm(), pin.SE3(np.eye(3), np.array([0.1, 0.2, 0.3]))
+    message = reachable(robot, 'hand')
+    message.header.frame_id = 'camera'
+    asked = read_question(ComputeIK.Request(targets=[message], **other), robot, DEFAULTS,
+                          lambda robot, frame: Reference(link, place))
+    return robot, asked, place
+
+
+def test_a_frame_on_a_link_stands_where_the_link_starts():
+    robot, asked, place = on_the('fore')
+    start = np.full(robot.nq, 0.3)
+    free = free_joints(asked, robot)
+    assert needed_joints(asked, robot, free) >= robot.moving_joints('fore')
+    function = make_problem(asked, robot, start).targets[0].function
+    link = Configuration(robot, start).transform('fore')
+    assert function.relative_to is None
+    assert np.allclose(function.reference.homogeneous,
+                       link @ place.homogeneous @ asked.poses[0].homogeneous)
+
+
+def test_a_frame_on_a_link_follows_it():
+    robot, asked, place = on_the('fore', follow_frames=True, group='arm')
+    target = make_problem(asked, robot, robot.neutral).targets[0]
+    function = target.function
+    assert target.relative_to == 'fore'
+    assert np.allclose(function.reference.homogeneous, (place * asked.poses[0]).homogeneous)
+
+
+def test_what_is_fixed_to_the_tip_cannot_be_its_target():
+    robot, asked, _ = on_the('hand', follow_frames=True)
+    with pytest.raises(Refusal, match="do not move 'hand' relative to 'hand'") as error:
+        free_joints(asked, robot)
+    assert error.value.status is Status.INVALID_LINK_NAME
+
+
+def test_what_may_stand_still_is_not_followed():
+    robot = small_arm()
+    message = reachable(robot, 'hand')
+    message.header.frame_id = 'tag'
+    request = ComputeIK.Request(targets=[message], follow_frames=True)
+    with pytest.raises(Refusal, match="'tag' hangs on link 'fore'.*valid:.*/tf_static") as error:
+        read_question(request, robot, DEFAULTS,
+                      lambda robot, frame: Reference(None, pin.SE3.Identity(), 'fore'))
+    assert error.value.status is Status.FRAME_TRANSFORM_FAILURE
 
 
 # -- questions ------------------------------------------------------------------------------

@@ -14,12 +14,14 @@ from small_arm import small_arm, SRDF, URDF
 
 from ros2_ik.core import Robot
 from ros2_ik.core.scene.cache import forget
+from ros2_ik.node.conversions.frames import OldTransformError
 from ros2_ik.node.state import collision_geometry
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.free_base import FreeBase
 from ros2_ik.node.state.joint_states import JointStates, MAX_NAMES
 from ros2_ik.node.state.reading import Reading
+from ros2_ik.node.state.tf_listener import Parent
 from ros2_ik.node.state.transforms import Transforms
 
 
@@ -207,56 +209,142 @@ def test_why_not_changes_nothing(description, swaps):
 
 # -- TF and the base ------------------------------------------------------------------------
 
+NOW = 10_000_000_000    # the node clock [ns]
+
+
+class Buffer:
+    """Knows single transforms, along x, and what hangs on what."""
+
+    def __init__(self):
+        self.known, self.parents = {}, {}
+
+    def has(self, parent, child, x=2.0, stamp=NOW):
+        """Tell of one transform."""
+        message = TransformStamped()
+        message.header.stamp = Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
+        message.transform.translation.x = x
+        self.known[parent, child] = message
+        return message
+
+    def hangs(self, child, parent, static=True, ago=0.0):
+        self.parents[child] = Parent(parent, static, time.monotonic() - ago)
+
+    def lookup_transform(self, target, source, when):
+        if (target, source) not in self.known:
+            raise RuntimeError(f'"{source}" does not exist')
+        return self.known[target, source]
+
+
 @pytest.fixture
 def tf(monkeypatch):
-    """Put a tf2_ros in place that knows one transform."""
-    message = TransformStamped()
-    message.header.stamp = Time(sec=3)
-    message.transform.translation.x = 2.0
-
-    class Buffer:
-        def __init__(self, node):
-            pass
-
-        def lookup_transform(self, target, source, when):
-            if (target, source) not in (('world', 'base'), ('world', 'map')):
-                raise RuntimeError(f'"{source}" does not exist')
-            return message
+    """Put a tf2_ros in place; gives its buffer."""
     monkeypatch.setitem(sys.modules, 'tf2_ros', ModuleType('tf2_ros'))
     monkeypatch.setattr('ros2_ik.node.state.transforms.PATIENCE', 0.05)
-    return SimpleNamespace(message=message, listen=lambda node: Buffer(node))
+    return Buffer()
+
+
+def transforms(tf=None, **parameters):
+    given = SimpleNamespace(**{'use_tf': True, 'tf_timeout': 5.0, 'execute_tf_timeout': 0.5,
+                               **parameters})
+    return Transforms(None, given, lambda: NOW, lambda node: tf)
 
 
 def test_transforms(tf):
-    transforms = Transforms(None, True, tf.listen)
-    assert transforms.absent == ''
-    assert transforms.lookup('world', 'base').translation.tolist() == [2, 0, 0]
-    assert transforms.find('world', 'base').stamp == 3_000_000_000
+    known, robot = transforms(tf), small_arm()
+    assert known.absent == ''
+    message = tf.has('base', 'table', stamp=NOW - 3_000_000_000)
+    found = known.lookup()(robot, 'table')
+    assert found.frame is None and found.offset.translation.tolist() == [2, 0, 0]
+    assert known.find('base', 'table').stamp == NOW - 3_000_000_000
     with pytest.raises(LookupError, match='TF: "camera" does not exist'):
-        transforms.lookup('world', 'camera')
-    tf.message.transform.rotation.w = 0.0
+        known.lookup()(robot, 'camera')
+    message.transform.rotation.w = 0.0
     with pytest.raises(LookupError, match='quaternion'):
-        transforms.lookup('world', 'base')
+        known.lookup()(robot, 'table')
     with pytest.raises(LookupError, match='use_tf'):
-        Transforms(None, False).lookup('world', 'base')
+        transforms(use_tf=False).lookup()(robot, 'table')
 
 
 def test_tf_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, 'tf2_ros', None)
     with pytest.raises(LookupError, match='not installed'):
-        Transforms(None, True).lookup('world', 'base')
+        transforms().lookup()(small_arm(), 'table')
+
+
+@pytest.mark.parametrize(('age', 'execute', 'limit'), [
+    (3.0, False, None), (6.0, False, 'tf_timeout allows 5 s'), (0.0, True, None),
+    (1.0, True, 'execute_tf_timeout allows 0.5 s')])
+@pytest.mark.parametrize('stamped', [True, False])
+def test_old_transforms_are_refused(tf, age, execute, limit, stamped):
+    """By stamp, or by when they came: a publisher that has ended, or whose clock is late."""
+    tf.has('base', 'part', stamp=NOW - int(age * 1e9) if stamped else 0)
+    tf.hangs('part', 'base', static=False, ago=0.0 if stamped else age)
+    find = transforms(tf).lookup(execute)
+    if limit is None:
+        assert find(small_arm(), 'part').offset is not None
+        return
+    with pytest.raises(OldTransformError, match=f"'part' is {age:g}.* s old.*{limit}"):
+        find(small_arm(), 'part')
+    assert transforms(tf, tf_timeout=0.0, execute_tf_timeout=0.0).lookup(execute)(
+        small_arm(), 'part').offset is not None
+
+
+def test_a_stamp_in_the_future_is_refused(tf):
+    tf.has('base', 'part', stamp=NOW + 6_000_000_000)
+    with pytest.raises(OldTransformError, match="'part' is stamped 6 s in the future"):
+        transforms(tf).lookup()(small_arm(), 'part')
+
+
+def test_static_transforms_have_no_age(tf):
+    tf.has('base', 'table', stamp=0)
+    tf.hangs('table', 'base', static=True, ago=1000.0)
+    assert transforms(tf).lookup(True)(small_arm(), 'table').offset is not None
+
+
+def test_what_is_fixed_to_a_link_is_part_of_it(tf):
+    """Also where TF knows where it stands, and where it does not know the robot at all."""
+    tf.has('fore', 'optical', 0.5, stamp=0)
+    tf.hangs('optical', 'camera')
+    tf.hangs('camera', 'fore')
+    for _ in range(2):
+        found = transforms(tf).lookup()(small_arm(), 'optical')
+        assert found.frame == 'fore' and found.loose_on is None
+        assert found.offset.translation.tolist() == [0.5, 0, 0]
+        tf.has('base', 'optical', 7.0)
+
+
+def test_what_is_fixed_to_a_link_that_stands(tf):
+    tf.has('base', 'table', 0.5, stamp=0)
+    tf.hangs('table', 'base')
+    found = transforms(tf).lookup()(small_arm(), 'table')
+    assert found.frame is None and found.offset.translation.tolist() == [0.5, 0, 0]
+
+
+def test_what_a_camera_sees_stands_where_tf_has_it(tf):
+    """It hangs on the arm, but need not move with it; of a robot unknown to TF all is relative."""
+    tf.has('fore', 'tag', 0.5)
+    tf.hangs('tag', 'camera', static=False)
+    tf.hangs('camera', 'fore')
+    found = transforms(tf).lookup()(small_arm(), 'tag')
+    assert (found.frame, found.loose_on) == ('fore', 'fore')
+    tf.has('base', 'tag', 7.0)
+    found = transforms(tf).lookup()(small_arm(), 'tag')
+    assert (found.frame, found.loose_on) == (None, 'fore')
+    assert found.offset.translation.tolist() == [7, 0, 0]
 
 
 def test_base_from_tf(tf):
     robot = small_arm(root_joint='planar')
-    base = FreeBase(SimpleNamespace(base_source='tf'), Transforms(None, True, tf.listen), Log())
+    tf.has('world', 'base', stamp=3_000_000_000)
+    base = FreeBase(SimpleNamespace(base_source='tf'), transforms(tf), Log())
     reading = base.read(robot)
     assert reading.value == [2, 0, 0] and reading.stamp == 3_000_000_000
 
 
 def test_base_pose_in_a_frame_of_tf(tf):
     robot, log = small_arm(root_joint='planar'), Log()
-    base = FreeBase(SimpleNamespace(base_source='topic'), Transforms(None, True, tf.listen), log)
+    tf.has('world', 'map')
+    base = FreeBase(SimpleNamespace(base_source='topic'), transforms(tf), log)
     assert base.read(robot) is None
     message = PoseStamped()
     message.header.frame_id, message.pose.position.x = 'map', 1.0

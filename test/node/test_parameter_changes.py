@@ -6,7 +6,8 @@ import subprocess
 from ament_index_python.packages import get_package_prefix
 from node_harness import eventually, reachable, unreachable
 import pytest
-from rcl_interfaces.srv import DescribeParameters, ListParameters
+from rcl_interfaces.msg import ParameterType
+from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters
 
 from ros2_ik.msg import Status
 from ros2_ik.node.parameters import PARAMETERS
@@ -45,6 +46,14 @@ def test_whole_number_for_a_float(start_node, client, panda):
     client.describe(panda)
     assert client.ik(targets=[unreachable()]).seconds > 0.9
     assert client.set('default_timeout', 2).successful
+    assert client.set('base_pose', [1, 0, 0, 0, 0, 0, 1]).successful
+    names = ['max_timeout', 'default_timeout', 'base_pose']
+    found = client.call(GetParameters, 'ros2_ik/get_parameters',
+                        GetParameters.Request(names=names)).values
+    assert [value.type for value in found] == [
+        ParameterType.PARAMETER_DOUBLE, ParameterType.PARAMETER_DOUBLE,
+        ParameterType.PARAMETER_DOUBLE_ARRAY]   # as before: tools take these as they come
+    assert found[1].double_value == 2.0
 
 
 def test_misspelt(start_node):

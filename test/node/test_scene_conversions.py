@@ -43,7 +43,7 @@ SHAPES = (Box([0.1, 0.2, 0.3]), Capsule(0.1, 0.3), Cone(0.1, 0.3), Ellipsoid([0.
           shape_kinds()['cylinder'](0.1, 0.3))
 
 
-def no_tf(target, source):
+def no_tf(robot, frame):
     raise LookupError('no TF here')
 
 

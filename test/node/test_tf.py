@@ -1,16 +1,20 @@
-"""TF costs nothing until a frame is asked for that is not the robot's."""
+"""TF: what it costs, which frames it puts where, and how old they may be."""
 
 from importlib.util import find_spec
 import os
 from pathlib import Path
+import re
 import threading
 import time
 
+from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import TransformStamped
-from node_harness import eventually, neutral
+from node_harness import eventually, matrix, neutral, reachable, seed, stamped, values
+import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
+from scene_harness import applied, box, diff, get, HOME, refused
 
 from ros2_ik.msg import PlanningScene, Status
 
@@ -89,3 +93,98 @@ def test_unknown_frames_are_refused_after_a_moment(client, node, transforms, pan
         assert response.status == Status.FRAME_TRANSFORM_FAILURE
         assert 'nowhere' in response.message
     assert waited < 1.0    # only the first question waits for what TF may still tell
+
+
+# -- frames that hang on moving links -------------------------------------------------------
+
+def transform(parent, child, x=0.0, z=0.0, ago=0.0):
+    """Give a transform, stamped now or a while ago."""
+    message = TransformStamped(child_frame_id=child)
+    message.header.frame_id = parent
+    nanoseconds = time.time_ns() - int(ago * 1e9)
+    message.header.stamp = Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+    message.transform.translation.x, message.transform.translation.z = x, z
+    return message
+
+
+@pytest.fixture
+def arm(client, node):
+    """Give a question's fields, of which is told where the arm starts; TF is listened to."""
+    assert client.fk(state=seed(HOME), frame_id='nowhere').status == Status.FRAME_TRANSFORM_FAILURE
+    return {'seed': seed(HOME), 'timeout': Duration(sec=1)}
+
+
+def tells(client, *transforms, topic='/tf'):
+    """Publish transforms, and wait until the node knows them, or that they are old."""
+    message = PlanningScene(fixed_frame_transforms=transforms)
+    client.publish(topic, message, latched=topic == '/tf_static')
+    for item in transforms:
+        eventually(lambda item=item: 'not exist' not in client.fk(
+            state=seed(HOME), frame_id=item.child_frame_id).message, item.child_frame_id)
+
+
+def ahead(frame, offset=0.2):
+    """Give a target before the hand, in its frame or one fixed to it."""
+    T = np.eye(4)
+    T[2, 3] = offset
+    return stamped(T, frame)
+
+
+def test_a_frame_fixed_to_a_link_is_part_of_it(client, arm):
+    """Where TF has the arm somewhere else, or nowhere, the start state counts, as for links."""
+    tells(client, transform('panda_hand', 'cam', z=0.05), topic='/tf_static')
+    own = client.ik(**arm, targets=[ahead('panda_hand')])
+    assert own.status == Status.SUCCESS, own.message
+    for _ in range(2):
+        found = client.ik(**arm, targets=[ahead('cam', 0.15)])
+        assert found.status == Status.SUCCESS, found.message
+        assert values(found.solution) == pytest.approx(values(own.solution), abs=1e-3)
+        tells(client, transform('panda_link0', 'panda_hand', x=0.5))
+    followed = client.ik(**arm, targets=[ahead('cam')], follow_frames=True)
+    assert followed.status == Status.INVALID_LINK_NAME
+    assert "not move 'panda_hand_tcp' relative to 'panda_hand'" in followed.message
+    here = client.fk(state=seed(HOME), frame_id='cam', links=['panda_hand'])
+    assert np.allclose(matrix(here.poses[0].pose)[:3, 3], (0, 0, -0.05), atol=1e-9)
+
+
+def test_what_may_stand_is_where_tf_has_it(client, arm):
+    """A tag that a camera on the arm sees is not followed, and not moved by a start state."""
+    tells(client, transform('panda_link0', 'panda_hand', x=0.5),
+          transform('panda_hand', 'tag', z=0.05))
+    where = client.fk(state=seed(HOME), frame_id='tag', links=['panda_link0'])
+    assert where.status == Status.SUCCESS, where.message
+    assert np.allclose(matrix(where.poses[0].pose)[:3, 3], (-0.5, 0, -0.05))
+    followed = client.ik(**arm, targets=[ahead('tag')], follow_frames=True)
+    assert followed.status == Status.FRAME_TRANSFORM_FAILURE
+    assert "'tag' hangs on link 'panda_hand'" in followed.message
+
+
+def test_of_a_robot_that_tf_does_not_know(client, arm):
+    tells(client, transform('panda_hand', 'tag', z=0.05))
+    found = client.ik(**arm, targets=[ahead('tag', 0.15)])
+    own = client.ik(**arm, targets=[ahead('panda_hand')])
+    assert found.status == Status.SUCCESS, found.message
+    assert values(found.solution) == pytest.approx(values(own.solution), abs=1e-3)
+
+
+def test_what_is_old_is_refused(client, arm, panda):
+    tells(client, transform('panda_link0', 'part', x=0.4, ago=15.0))
+    target = reachable(panda, 'panda_hand_tcp', 3)
+    target.header.frame_id = 'part'
+    response = client.ik(**arm, targets=[target])
+    assert response.status == Status.FRAME_TRANSFORM_FAILURE
+    assert re.search(r"'part' is 1[5-9].* s old.*tf_timeout allows 5 s", response.message)
+    assert 'tf_timeout allows 5 s' in refused(client, diff(box('box', frame='part')))
+    tells(client, transform('panda_link0', 'part', x=0.4, ago=1.0))
+    assert client.fk(state=seed(HOME), frame_id='part').status == Status.SUCCESS
+    moved = client.ik(**arm, targets=[target], execute=True)
+    assert moved.status == Status.FRAME_TRANSFORM_FAILURE
+    assert 'execute_tf_timeout allows 0.5 s' in moved.message
+
+
+def test_objects_on_links_stand_where_the_link_is(client, arm):
+    tells(client, transform('panda_hand', 'cam', z=0.05), topic='/tf_static')
+    applied(client, diff(box('box', frame='cam')))
+    hand = matrix(client.fk(state=seed(HOME), links=['panda_hand']).poses[0].pose)
+    stands = matrix(get(client).world.collision_objects[0].pose)
+    assert np.allclose(stands[:3, 3], hand[:3, 3] + 0.05 * hand[:3, 2], atol=1e-6)

@@ -15,6 +15,7 @@ import pytest
 
 from ros2_ik.core import Budget, Constraint, IKProblem, PoseTarget, Search, Status, UserFunction
 from ros2_ik.node.workers import LateError, Pool, pulse
+from ros2_ik.node.workers.pool import CHECK
 
 TIP = 'panda_hand_tcp'
 
@@ -149,3 +150,21 @@ def test_nobody_waits_for_a_worker_that_does_not_read(pool, panda):
     assert time.monotonic() < begun + 1.0
     os.kill(stopped, signal.SIGCONT)
     assert submit(pool, easy(panda)).get(timeout=60).success
+
+
+@pytest.mark.parametrize('ends', [True, False])
+def test_a_fork_server_that_dies_is_told_of_unless_the_node_ends(ends, logged, monkeypatch):
+    def die():
+        raise EOFError
+    monkeypatch.setattr('ros2_ik.node.workers.pool.ensure_fork_server', die)
+    pool = Pool(1, SimpleNamespace(error=lambda text, **_: logged.append(text)))
+    pool.start()
+    try:
+        if ends:
+            pool.close()
+            time.sleep(2 * CHECK)
+            assert not logged
+        else:
+            eventually(lambda: any('no worker process' in text for text in logged), 'a line')
+    finally:
+        pool.close()

@@ -35,6 +35,7 @@ def fill_answer(response: Any, solution: IKSolution, problem: IKProblem, names: 
     response.alternatives = [_fill(RobotState(), other, names, header)
                              for other in solution.alternatives]
     response.explanation = solution.explain()
+    response.not_checked = list(solution.not_checked)
     _fill_table(response, solution, problem)
     response.solver = solution.solver
 

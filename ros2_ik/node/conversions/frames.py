@@ -5,17 +5,42 @@ from typing import Any, NamedTuple
 
 import pinocchio as pin
 
-from ros2_ik.core import Robot, shipped_robots, Status, UnknownFrameError, UnknownGroupError
+from ros2_ik.core import (
+    Configuration,
+    Robot,
+    shipped_robots,
+    Status,
+    UnknownFrameError,
+    UnknownGroupError,
+)
 from ros2_ik.node.refusal import Refusal
 
-Lookup = Callable[[str, str], pin.SE3]   # (target frame, source frame) -> placement; LookupError
+
+class OldTransformError(LookupError):
+    """TF knows a frame, but only where it was too long ago."""
 
 
 class Reference(NamedTuple):
-    """A frame that poses are given in: one of the robot's (None: the root), and an offset."""
+    """
+    A frame that poses are given in: one of the robot's (None: the root), and an offset in it.
+
+    `loose_on` is the link that a frame of TF hangs on by transforms that are sent anew: whether
+    it moves with that link is not known.
+    """
 
     frame: str | None
     offset: pin.SE3 | None = None
+    loose_on: str | None = None
+
+    def placement(self, at: Configuration) -> pin.SE3 | None:
+        """Return where it is in the root frame, None for the root frame itself."""
+        if self.frame is None:
+            return self.offset
+        place = at.placement(self.frame)
+        return place if self.offset is None else place * self.offset
+
+
+Lookup = Callable[[Robot, str], Reference]   # finds a frame that is not the robot's; LookupError
 
 
 def link_name(robot: Robot, name: str, what: str) -> str:
@@ -39,10 +64,18 @@ def reference(robot: Robot, frame_id: str, lookup: Lookup) -> Reference:
         robot.frame_id(frame_id)
         return Reference(frame_id)
     except UnknownFrameError as unknown:
-        try:
-            return Reference(None, lookup(robot.root_frame, frame_id))
-        except LookupError as error:
-            raise Refusal(Status.FRAME_TRANSFORM_FAILURE, f'{unknown}; {error}') from None
+        return foreign_reference(robot, frame_id, lookup, unknown)
+
+
+def foreign_reference(robot: Robot, frame_id: str, lookup: Lookup,
+                      unknown: UnknownFrameError) -> Reference:
+    """Find a frame that is `unknown` to the robot and its scene in TF; raises Refusal."""
+    try:
+        return lookup(robot, frame_id)
+    except OldTransformError as error:
+        raise Refusal(Status.FRAME_TRANSFORM_FAILURE, error) from None
+    except LookupError as error:
+        raise Refusal(Status.FRAME_TRANSFORM_FAILURE, f'{unknown}; {error}') from None
 
 
 def default_group(robot: Robot, defaults: Any) -> str:

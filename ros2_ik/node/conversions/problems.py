@@ -11,6 +11,7 @@ from ros2_ik.core import (
     CollisionChecker,
     Configuration,
     IKProblem,
+    JointChangeBound,
     JointPositions,
     KinematicFunction,
     PoseTarget,
@@ -97,18 +98,28 @@ def make_problem(question: Question, robot: Robot, start: np.ndarray,
                      wanted.costs, checker=checker, collisions=checker is not None)
 
 
-def make_search(question: Question, problem: IKProblem, budget: Budget) -> Search:
-    """Make the search that answers a question; raises IKError."""
+def make_search(question: Question, problem: IKProblem, budget: Budget,
+                standing: np.ndarray | None = None) -> Search:
+    """
+    Make the search that answers a question; raises IKError.
+
+    Where parameter max_jump bounds it, it does so from where the robot is `standing` (nq,).
+    """
+    bound = question.max_joint_change
+    if question.bound_by_parameter and bound is not None:
+        origin = problem.start if standing is None else standing
+        problem = problem.bounded(JointChangeBound.of(problem.robot, origin, bound))
+        bound = None
     return Search(problem, solver=question.solver, select=question.select,
                   solutions=question.solutions, allow_restarts=question.allow_restarts,
                   budget=budget, random_state=question.random_state,
-                  max_joint_change=question.max_joint_change,
+                  max_joint_change=bound,
                   options=question.solver_options)
 
 
 def _target(question: Question, i: int, robot: Robot, start: np.ndarray) -> PoseTarget:
     pose: Any = question.poses[i]
-    frame, offset = question.references[i]
+    frame, offset, _ = question.references[i]
     if offset is not None:
         pose = offset * pose
     if frame is not None and not question.follow_frames:

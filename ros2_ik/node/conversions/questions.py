@@ -70,8 +70,7 @@ def read_question(request: Any, robot: Robot, defaults: Any, lookup: Lookup) -> 
     if not request.group and not _moves(robot, group, tips):
         group = ''   # the default one is not meant: an arm that is named moves itself
     return Question(
-        group, tips,
-        tuple(reference(robot, target.header.frame_id, lookup) for target in request.targets),
+        group, tips, _references(request, robot, lookup),
         tuple(placement(target.pose.position, target.pose.orientation, f"the target of '{tip}'")
               for tip, target in zip(tips, request.targets, strict=True)),
         _weights(request.weights, count),
@@ -85,6 +84,18 @@ def read_question(request: Any, robot: Robot, defaults: Any, lookup: Lookup) -> 
         _random_state(request.random_state, defaults), request.execute, not request.group,
         _max_joint_change(request, robot, defaults),
         request.execute and request.max_joint_change == 0 and defaults.max_jump > 0, functions)
+
+
+def _references(request: Any, robot: Robot, lookup: Lookup) -> tuple[Reference, ...]:
+    found = tuple(reference(robot, target.header.frame_id, lookup) for target in request.targets)
+    for target, each in zip(request.targets, found, strict=True):
+        if request.follow_frames and each.loose_on:
+            raise Refusal(Status.FRAME_TRANSFORM_FAILURE,
+                          f"follow_frames: frame '{target.header.frame_id}' hangs on link "
+                          f"'{each.loose_on}' by a transform that /tf sends anew, so it is not "
+                          'known whether it moves with the link; valid: frames of the robot, and '
+                          'those that /tf_static fixes to them')
+    return found
 
 
 def _tips(names: Sequence[str], count: int, robot: Robot, group: str,

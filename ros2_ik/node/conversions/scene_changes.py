@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pinocchio as pin
 
-from ros2_ik.core import Configuration, Part, Scene, SceneObject, Status, UnknownFrameError
+from ros2_ik.core import Configuration, Part, Scene, SceneObject, UnknownFrameError
 from ros2_ik.node.conversions.blame import blamed, wrong
-from ros2_ik.node.conversions.frames import Lookup
+from ros2_ik.node.conversions.frames import foreign_reference, Lookup
 from ros2_ik.node.conversions.poses import scene_pose
 from ros2_ik.node.conversions.scene_limits import SceneLimits
 from ros2_ik.node.conversions.shapes import Read, read_shapes, shape_poses
@@ -70,10 +70,9 @@ def frame_in_root(scene: Scene, frame_id: str, now: Now) -> pin.SE3:
     try:
         return scene.frame_pose(name, now.at(movers) if movers else None)
     except UnknownFrameError as unknown:
-        try:
-            return now.lookup(robot.root_frame, name)
-        except LookupError as absent:
-            raise wrong(f'{unknown}; {absent}', Status.FRAME_TRANSFORM_FAILURE) from None
+        found = foreign_reference(robot, name, now.lookup, unknown)
+        movers = robot.moving_joints(found.frame) if found.frame else frozenset()
+        return found.placement(now.at(movers)) if found.frame else found.offset
 
 
 def _movers(scene: Scene, frame: str) -> frozenset[str]:

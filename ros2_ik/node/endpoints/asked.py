@@ -30,8 +30,8 @@ from ros2_ik.node.parts import Parts
 from ros2_ik.node.refusal import Refusal
 
 REPLACED = 'the robot was replaced meanwhile'
-BOUND = ('with execute that bound is parameter max_jump, unless the request has a '
-         'max_joint_change')
+BOUND = ('with execute that bound is parameter max_jump, from where the robot stands, unless the '
+         'request has a max_joint_change')
 STANDING = 1e-2   # a joint so far from a value is there [rad, m]
 
 
@@ -116,7 +116,8 @@ def asked(parts: Parts, request: Any) -> Asked:
     Raises Refusal and IKError.
     """
     robot = parts.robot()
-    question = read_question(request, robot, parts.parameters, parts.transforms.lookup)
+    question = read_question(request, robot, parts.parameters,
+                             parts.transforms.lookup(request.execute))
     budget = Budget.of(question.timeout)
     scene, checker, notes = _surroundings(parts, request, question)
     wanted = NOTHING
@@ -128,12 +129,13 @@ def asked(parts: Parts, request: Any) -> Asked:
     needed = needed_joints(question, robot, free, wanted)
     start = parts.state.start(robot, question.seed, needed, free, checked)
     if question.execute:
-        _check_standing(parts, question, robot, free)
+        _check_standing(parts, question, robot, free - _carrying(question, robot))
         _check_one_truth(parts, free | needed)
     if not question.avoid_collisions:
         scene = checker = None    # functions that measure distances keep theirs
     problem = make_problem(question, robot, start.q, checker, wanted)
-    return Asked(question, make_search(question, problem, budget),
+    standing = _standing(parts, robot, start.q) if question.execute else start.q
+    return Asked(question, make_search(question, problem, budget, standing),
                  answer_names(question, robot, free), scene,
                  scene is not None and scene is not parts.scene.known.scene,
                  parts.scene.known.scene, needed,
@@ -143,6 +145,13 @@ def asked(parts: Parts, request: Any) -> Asked:
 def _chosen_tip(request: Any, question: Question) -> list[str]:
     """Say which tip it is that the request has left to the node."""
     return [] if request.tips else [f'{tip} is the default tip' for tip in question.tips]
+
+
+def _carrying(question: Question, robot: Robot) -> frozenset[str]:
+    """Joints that move what may stand still, as a thing seen by a camera on the arm: not yet."""
+    return frozenset[str]().union(*(robot.moving_joints(reference.frame)
+                                    for reference in question.references
+                                    if reference.loose_on and reference.frame))
 
 
 def _check_standing(parts: Parts, question: Question, robot: Robot,
@@ -156,6 +165,17 @@ def _check_standing(parts: Parts, question: Question, robot: Robot,
             raise Refusal(Status.INVALID_ROBOT_STATE,
                           f"execute: the seed has joint '{name}' at {value}, but {where}, and it "
                           'may not move')
+
+
+def _standing(parts: Parts, robot: Robot, start: np.ndarray) -> np.ndarray:
+    """Where the robot stands (nq,), in the turns of the start; at the start where unknown."""
+    known = parts.state.known(robot)
+    q = np.array(robot.to_q(known, start))
+    for joint in robot.joints:
+        if joint.kind == 'continuous' and joint.name in known:
+            apart = start[joint.index] - q[joint.index]
+            q[joint.index] += 2 * np.pi * np.round(apart / (2 * np.pi))
+    return q
 
 
 def _check_one_truth(parts: Parts, joints: frozenset[str]) -> None:

@@ -40,11 +40,11 @@ class ComputeFK:
         parts = self._parts
         robot = parts.robot()
         links = self._links(request.links, robot)
-        frame, offset = reference(robot, request.frame_id, parts.transforms.lookup)
-        needed = frozenset().union(*(robot.moving_joints(link, frame) for link in links))
+        frame = reference(robot, request.frame_id, parts.transforms.lookup())
+        needed = frozenset().union(*(robot.moving_joints(link, frame.frame) for link in links))
         q = parts.state.start(robot, joint_values(request.state, robot, 'state'), needed).q
         at = Configuration(robot, q, robot.scratch_data())
-        origin = at.placement(frame) if frame else offset
+        origin = frame.placement(at)
         header = parts.header(request.frame_id.removeprefix('/') or robot.root_frame)
         for link in links:
             place = at.placement(link)

@@ -1,6 +1,7 @@
 """The parameters as the node has them: declared once, checked at every change."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 import difflib
 import math
@@ -43,6 +44,7 @@ class Parameters:
         self._declare_all(controller_specs(self.controllers))
         self._declare_all(joint_limit_specs(getattr(self.node, '_parameter_overrides', {})))
         self._raise(_conflict(self._values))
+        self.node.add_pre_set_parameters_callback(self._before_set)
         self.node.add_on_set_parameters_callback(self._on_set)
         self.node.add_post_set_parameters_callback(self._on_changed)
         self._warn_of_unknown()
@@ -77,12 +79,14 @@ class Parameters:
             self._values[spec.name] = self._declare(spec)
 
     def _declare(self, spec: Spec) -> Any:
+        override = getattr(self.node, '_parameter_overrides', {}).get(spec.name)
         try:
-            given = self.node.declare_parameter(spec.name, spec.declared, spec.descriptor())
+            value = spec.declared if override is None else spec.for_ros(override.value)
+            given = self.node.declare_parameter(spec.name, value, spec.descriptor(),
+                                                ignore_override=True)
         except (ParameterException, ValueError, TypeError) as error:
-            overrides = getattr(self.node, '_parameter_overrides', {})
-            if spec.name in overrides:
-                spec.parse(overrides[spec.name].value)   # says it better
+            if override is not None:
+                spec.parse(override.value)   # says it better
             raise ParameterError(f'{spec.name}: {error}') from None
         return spec.parse(given.value)
 
@@ -101,6 +105,12 @@ class Parameters:
     def _raise(self, reason: str | None) -> None:
         if reason:
             raise ParameterError(reason)
+
+    def _before_set(self, parameters: list[Parameter]) -> list[Parameter]:
+        with suppress(ParameterError):   # _on_set says what is wrong
+            return [Parameter(p.name, value=self._specs[p.name].for_ros(p.value))
+                    if p.name in self._specs else p for p in parameters]
+        return parameters
 
     def _on_set(self, parameters: list[Parameter]) -> SetParametersResult:
         try:

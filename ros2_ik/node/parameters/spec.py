@@ -36,6 +36,10 @@ class Spec:
             raise ParameterError(f"{self.name} is '{parsed}'; valid: {valid}")
         return parsed
 
+    def for_ros(self, value: Any) -> Any:
+        """Return the value as ROS shall keep it: 1 as 1.0, so that tools see no other type."""
+        return self._typed(value) if isinstance(self.default, (float, list)) else value
+
     def _typed(self, value: Any) -> Any:
         wanted = type(self.default)
         if wanted is float and type(value) is int:

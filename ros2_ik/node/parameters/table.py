@@ -31,6 +31,10 @@ PARAMETERS = (
     Spec('use_tf', True, 'Ask TF, where tf2_ros is installed, for frames that are not the '
          "robot's. It is listened to from the first such question on, which may take 1 s.",
          read_only=True),
+    Spec('tf_timeout', 5.0, 'Frames of TF whose newest transform is older are refused, in '
+         'questions and for the scene; what /tf_static tells has no age; 0: any age will do.',
+         's', 0, 1e6),
+    Spec('execute_tf_timeout', 0.5, 'The same for requests with execute.', 's', 0, 1e6),
     Spec('joint_state_timeout', 1.0,
          'Joint values older than this count as unknown; 0: any age will do.', 's', 0),
     Spec('joint_state_speed', 1.5,
@@ -126,7 +130,7 @@ PARAMETERS = (
     Spec('execute_state_timeout', 0.5, 'Before a motion, and while it runs, joint_states of the '
          'moved joints must not be older.', 's', 0.01, 60),
     Spec('path_resolution', 0.01, 'Largest move of a joint between two checks for collisions on '
-         'the way of a motion.', 'rad or m', 1e-4, 1),
+         'the way of a motion.', 'rad or m', 1e-4, 0.1),
     Spec('start_tolerance', 0.01, 'The joints may be so far from where a motion starts when it '
          'is sent.', 'rad or m', 1e-6, 10),
     Spec('goal_tolerance', 1e-3, 'The robot has arrived when each moved joint is so near to '

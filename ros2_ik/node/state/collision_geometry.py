@@ -95,8 +95,7 @@ class CollisionGeometry:
         if self._busy:
             raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE,
                           "the robot's collision geometry is still being made, for "
-                          f'{time.monotonic() - self._since:.0f} s so far; avoid_collisions: '
-                          'false does without')
+                          f'{time.monotonic() - self._since:.0f} s so far; ask again')
         if self._fault:
             raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE,
                           f'collisions cannot be checked: {self._fault}; parameter missing_meshes '

@@ -52,8 +52,10 @@ class FreeBase:
         frame = frame.removeprefix('/')
         if frame in ('', robot.root_frame):
             return reading
-        offset = self._transforms.lookup(robot.root_frame, frame)
-        return reading._replace(value=offset * reading.value)
+        found = self._transforms.lookup()(robot, frame)
+        if found.frame is not None:
+            raise LookupError(f"base_pose is in frame '{frame}', which moves with the robot")
+        return reading._replace(value=found.offset * reading.value)
 
     def _looked_up(self, robot: Robot) -> Reading:
         base = robot.joints[0].name

@@ -1,17 +1,18 @@
 """TF, where tf2_ros is installed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import threading
 import time
 from typing import Any
 
-import pinocchio as pin
 from rclpy.node import Node
 from rclpy.time import Time
 
+from ros2_ik.core import Robot
+from ros2_ik.node.conversions.frames import Lookup, OldTransformError, Reference
 from ros2_ik.node.conversions.poses import placement
 from ros2_ik.node.state.reading import Reading
-from ros2_ik.node.state.tf_listener import listen_to_tf
+from ros2_ik.node.state.tf_listener import listen_to_tf, Parent
 
 PATIENCE = 1.0   # from the first question on, so long transforms are waited for [s]
 LOOK = 0.02      # and so often they are looked for [s]
@@ -19,49 +20,131 @@ LOOK = 0.02      # and so often they are looked for [s]
 
 class Transforms:
     """
-    Placements of frames that are not the robot's.
+    Placements of frames that are not the robot's; `now` is the node clock [ns].
 
     TF is listened to from the first question on, which waits a moment: each message costs, and
-    most robots are never asked for a foreign frame. `listen(node)` gives a tf2_ros.Buffer.
+    most robots are never asked for a foreign frame. `listen(node)` gives a tf2_ros.Buffer with
+    `parents`, as `listen_to_tf` does.
     """
 
-    def __init__(self, node: Node, wanted: bool,
+    def __init__(self, node: Node, parameters: Any, now: Callable[[], int],
                  listen: Callable[[Node], Any] = listen_to_tf) -> None:
-        self._node, self._listen = node, listen
+        self._node, self._listen, self._now = node, listen, now
+        self._parameters = parameters
         self._buffer: Any = None
         self._wait_until, self._beginning = 0.0, threading.Lock()
-        self.absent = '' if wanted else 'TF is off by parameter use_tf'
-        if wanted:
+        self.absent = '' if parameters.use_tf else 'TF is off by parameter use_tf'
+        if parameters.use_tf:
             try:
                 import tf2_ros  # noqa: F401
             except ImportError:
                 self.absent = 'TF cannot be asked: tf2_ros is not installed'
 
+    def lookup(self, execute: bool = False) -> Lookup:
+        """
+        Return what finds frames for a question, or for a motion, which wants newer transforms.
+
+        It raises LookupError with the reason, OldTransformError for transforms that are too old.
+        """
+        parameter = 'execute_tf_timeout' if execute else 'tf_timeout'
+
+        def find(robot: Robot, frame: str) -> Reference:
+            return self._patiently(lambda last: self._reference(robot, frame, parameter, last))
+        return find
+
     def find(self, target: str, source: str) -> Reading:
-        """Give the newest T_target_source, with its stamp; raises LookupError with the reason."""
+        """Return the newest T_target_source of any age; raises LookupError with the reason."""
+        return self._patiently(lambda _: self._newest(target, source))
+
+    def _patiently(self, look: Callable[[bool], Any]) -> Any:
+        """Try again while TF may not have come; `look` is told whether it is the last time."""
         if self.absent:
             raise LookupError(self.absent)
-        try:
-            message = self._newest(target, source)
-            place = placement(message.transform.translation, message.transform.rotation,
-                              f"the transform of '{source}'")
-        except Exception as error:   # tf2's own errors have no base class that is always there
-            raise LookupError(f'TF: {error}') from None
-        return Reading.of(place, message.header.stamp)
-
-    def _newest(self, target: str, source: str) -> Any:
         with self._beginning:   # changes of the scene ask in a thread of their own
             if self._buffer is None:
                 self._buffer = self._listen(self._node)
                 self._wait_until = time.monotonic() + PATIENCE
         while True:
+            last = time.monotonic() > self._wait_until
             try:
-                return self._buffer.lookup_transform(target, source, Time())
-            except Exception:
-                if time.monotonic() > self._wait_until:
+                return look(last)
+            except OldTransformError:
+                raise
+            except LookupError:
+                if last:
                     raise
             time.sleep(LOOK)
 
-    def lookup(self, target: str, source: str) -> pin.SE3:
-        """Give the newest T_target_source; raises LookupError with the reason."""
-        return self.find(target, source).value
+    def _reference(self, robot: Robot, frame: str, parameter: str, last: bool) -> Reference:
+        """
+        Put a frame on the link that it is fixed to, or to where it is in the root frame.
+
+        What a link carries by a transform that is sent anew need not move with it: a camera on
+        the arm tells so of what it sees. Such frames are put on the link only as long as TF
+        does not know where that is.
+        """
+        in_root: Reading | LookupError
+        try:
+            in_root = self._newest(robot.root_frame, frame)
+        except LookupError as error:
+            in_root = error
+        # after the look-up: what it has found hangs by parents that are known by now
+        carrier, static = _carrier(self._buffer.parents, frame, set(robot.frame_names))
+        loose = carrier if carrier and not static and robot.moving_joints(carrier) else None
+        if carrier is None or (loose and not (isinstance(in_root, LookupError) and last)):
+            if isinstance(in_root, LookupError):
+                raise in_root
+            return Reference(None, self._fresh(in_root, frame, parameter), loose)
+        place = self._fresh(self._newest(carrier, frame), frame, parameter)
+        return Reference(None if carrier == robot.root_frame else carrier, place, loose)
+
+    def _fresh(self, reading: Reading, frame: str, parameter: str) -> Any:
+        """Return the value of a transform that is new enough; raises OldTransformError."""
+        limit, now = getattr(self._parameters, parameter), self._now()
+        age = reading.age(now)
+        if limit and age > limit:
+            ahead = reading.stamp - now > limit * 1e9
+            what = (f'is stamped {age:.3g} s in the future' if ahead else
+                    f'is {age:.3g} s old')
+            raise OldTransformError(f"TF: the newest transform of '{frame}' {what}; parameter "
+                                    f'{parameter} allows {limit:g} s')
+        return reading.value
+
+    def _newest(self, target: str, source: str) -> Reading:
+        """Return T_target_source; static ones are received now. Raises LookupError."""
+        try:
+            message = self._buffer.lookup_transform(target, source, Time())
+            place = placement(message.transform.translation, message.transform.rotation,
+                              f"the transform of '{source}'")
+        except Exception as error:   # tf2's own errors have no base class that is always there
+            raise LookupError(f'TF: {error}') from None
+        reading = Reading.of(place, message.header.stamp)
+        received = [parent.received for parent in _between(self._buffer.parents, target, source)
+                    if not parent.static]
+        return reading._replace(received=min(received, default=reading.received))
+
+
+def _ancestry(parents: Mapping[str, Parent], frame: str) -> dict[str, Parent]:
+    """Return the parents from a frame upwards, by the frame that hangs on them."""
+    found: dict[str, Parent] = {}
+    while frame in parents and frame not in found:
+        found[frame] = parents[frame]
+        frame = parents[frame].frame
+    return found
+
+
+def _between(parents: Mapping[str, Parent], target: str, source: str) -> list[Parent]:
+    """Return what connects two frames."""
+    ways = _ancestry(parents, target), _ancestry(parents, source)
+    return [way[frame] for way in ways for frame in way if not all(frame in w for w in ways)]
+
+
+def _carrier(parents: Mapping[str, Parent], frame: str, links: set[str]) \
+        -> tuple[str | None, bool]:
+    """Return the nearest link above a frame, if there is one, and whether it is fixed to it."""
+    static = True
+    for parent in _ancestry(parents, frame).values():
+        static = static and parent.static
+        if parent.frame in links:
+            return parent.frame, static
+    return None, False

@@ -162,6 +162,8 @@ class Pool:
                 self._fill_places()
                 pause = CHECK
             except Exception as error:   # a fork server that dies, too few processes allowed
+                if self._closing.wait(CHECK):   # it died since the node ends
+                    return
                 pause = min(2 * pause + RESTART, SPARING)
                 self._log.error(f'no worker process can be started, next attempt in {pause:.0f} s:'
                                 f' {type(error).__name__}: {error}')

@@ -4,6 +4,8 @@ Stands in for tf2_ros where it is not installed: what Buffer and TransformListen
 tf2_msgs/TFMessage is a list of TransformStamped, as are a PlanningScene's fixed_frame_transforms.
 """
 
+from geometry_msgs.msg import TransformStamped
+import pinocchio as pin
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from ros2_ik.msg import PlanningScene
@@ -11,20 +13,60 @@ from ros2_ik.msg import PlanningScene
 
 class Buffer:
     def __init__(self, cache_time=None, node=None):
-        self.known = {}
+        self.known, self.static = {}, set()
+
+    def set_transform(self, transform, authority):
+        self.known[transform.child_frame_id] = transform
+        self.static.discard(transform.child_frame_id)
+
+    def set_transform_static(self, transform, authority):
+        self.set_transform(transform, authority)
+        self.static.add(transform.child_frame_id)
 
     def lookup_transform(self, target, source, time):
-        if (target, source) not in self.known:
-            raise LookupError(f'"{source}" passed to lookupTransform does not exist')
-        return self.known[target, source]
+        """Give the newest one, stamped as the oldest of its moving parts; 0 without these."""
+        up, down = self._chain(target), self._chain(source)
+        if up[-1] != down[-1]:
+            raise LookupError(f'"{source}" and "{target}" are not part of the same tree')
+        result = TransformStamped()
+        place = self._place(target).inverse() * self._place(source)
+        x, y, z, *quaternion = pin.SE3ToXYZQUAT(place)
+        moved, turned = result.transform.translation, result.transform.rotation
+        moved.x, moved.y, moved.z = x, y, z
+        turned.x, turned.y, turned.z, turned.w = quaternion
+        stamps = [self.known[frame].header.stamp for frame in {*up, *down} - ({*up} & {*down})
+                  if frame in self.known and frame not in self.static]
+        if stamps:
+            result.header.stamp = min(stamps, key=lambda stamp: (stamp.sec, stamp.nanosec))
+        return result
+
+    def _chain(self, frame):
+        """Give the frames from this one up to the root of its tree."""
+        chain = [frame]
+        while chain[-1] in self.known:
+            chain.append(self.known[chain[-1]].header.frame_id)
+        return chain
+
+    def _place(self, frame):
+        place = pin.SE3.Identity()
+        for name in self._chain(frame)[:-1]:
+            moved = self.known[name].transform.translation
+            turned = self.known[name].transform.rotation
+            place = pin.XYZQUATToSE3([moved.x, moved.y, moved.z, turned.x, turned.y, turned.z,
+                                      turned.w]) * place
+        return place
 
 
 class TransformListener:
     def __init__(self, buffer, node, **_):
-        def take(message):
+        def take(set_transform, message):
             for transform in message.fixed_frame_transforms:
-                buffer.known[transform.header.frame_id, transform.child_frame_id] = transform
+                set_transform(transform, 'default_authority')
         latched = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.subscriptions = [
-            node.create_subscription(PlanningScene, '/tf', take, QoSProfile(depth=100)),
-            node.create_subscription(PlanningScene, '/tf_static', take, latched)]
+            node.create_subscription(
+                PlanningScene, '/tf', lambda message: take(buffer.set_transform, message),
+                QoSProfile(depth=100)),
+            node.create_subscription(
+                PlanningScene, '/tf_static',
+                lambda message: take(buffer.set_transform_static, message), latched)]
