@@ -153,18 +153,18 @@ def _outward(vertices: Array, groups: list[Indices],
     Turn surfaces outward, but closed ones that hollow out others inward; say if any was turned.
 
     Those inside no other are turned outward. One wholly inside a solid hollows it out if the file
-    has the two opposite ways round. `patches` were open: which way round they were says nothing.
+    has the two opposite ways round. `patches` were open: which way round they were says nothing,
+    neither of them nor of what is inside of them, which is solid in doubt.
     """
     patches = [patch[:, ::-1] if signed_volume(vertices[patch]) < 0 else patch
                for patch in patches]
-    given = [signed_volume(vertices[group]) > 0 for group in groups]
+    given = [signed_volume(vertices[group]) >= 0 for group in groups]    # 0: a line
     if all(given):
         return [*groups, *patches], False
-    nested, given = NestedSurfaces(vertices, [*groups, *patches]), given + [True] * len(patches)
-    outward = [True] * len(given)
+    nested, outward = NestedSurfaces(vertices, groups), [True] * len(groups)
     for number in nested.from_largest():
-        outer = None if number >= len(groups) else nested.around(number)
+        outer = nested.around(number)
         outward[number] = outer is None or not outward[outer] or given[number] == given[outer]
     turned = [group if is_outward == was else group[:, ::-1]
-              for group, is_outward, was in zip(groups, outward, given, strict=False)]
+              for group, is_outward, was in zip(groups, outward, given, strict=True)]
     return [*turned, *patches], outward != given

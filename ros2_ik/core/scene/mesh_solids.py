@@ -92,17 +92,19 @@ def _mates(edge: Indices, forth: Mask, owner: Indices) -> tuple[Indices, Indices
 def _hollowed(vertices: Array,
               groups: list[Indices]) -> tuple[list[Indices], list[Indices]]:
     """Join surfaces turned inwards with the solids that they hollow out; gives the others too."""
-    hollow = [signed_volume(vertices[group]) <= 0 for group in groups]
-    if not any(hollow):
+    volumes = np.array([signed_volume(vertices[group]) for group in groups])
+    if (volumes > 0).all():
         return groups, []
     nested, solids, lost = NestedSurfaces(vertices, groups), list(groups), []
-    for number in np.flatnonzero(hollow).tolist():
-        outer = nested.around(number)
-        if outer is None or hollow[outer]:
+    for number in np.flatnonzero(volumes <= 0).tolist():
+        # lines enclose nothing: they may go with any
+        outer = (nested.around(number) if volumes[number] < 0
+                 else next((i for i in nested.wider(number) if volumes[i] > 0), None))
+        if outer is None or volumes[outer] <= 0:
             lost.append(groups[number])
         else:
             solids[outer] = np.concatenate([solids[outer], groups[number]])
-    return [solid for solid, is_hollow in zip(solids, hollow, strict=True) if not is_hollow], lost
+    return [solid for solid, volume in zip(solids, volumes, strict=True) if volume > 0], lost
 
 
 def _near_together(vertices: Array, solids: list[Indices], most: int) -> list[Indices]:

@@ -35,10 +35,16 @@ class NestedSurfaces:
 
     def around(self, number: int) -> int | None:
         """Return the smallest surface that a surface is wholly inside of, None without any."""
-        wider = np.flatnonzero((self._lows < self._lows[number]).all(axis=1)
-                               & (self._highs > self._highs[number]).all(axis=1))
-        order = wider[np.argsort(self._sizes[wider], kind='stable')].tolist()
-        return next((outer for outer in order if self._encloses(outer, number)), None)
+        return next((outer for outer in self.wider(number) if self._encloses(outer, number)), None)
+
+    def wider(self, number: int) -> list[int]:
+        """Return the surfaces round whose points is a box round those of one, smallest first."""
+        wider = (self._lows <= self._lows[number]).all(axis=1) \
+            & (self._highs >= self._highs[number]).all(axis=1) & (self._sizes > 0)
+        wider[number] = False
+        found = np.flatnonzero(wider)
+        order: list[int] = found[np.argsort(self._sizes[found], kind='stable')].tolist()
+        return order
 
     def _encloses(self, outer: int, inner: int) -> bool:
         """Whether the surfaces do not meet, and one point of the inner one is inside."""

@@ -163,6 +163,23 @@ def test_a_surface_hollows_out_the_one_round_it_if_they_are_opposite(inverted, h
         assert bool(found) == (as_given and not is_hollow)
 
 
+@pytest.mark.parametrize('inverted', [(0, 1), (1, 0), (1, 1)])
+def test_what_is_inside_an_open_surface_is_solid(inverted):
+    """Which way round that is says nothing, so neither does which way round the inner one is."""
+    made = nested((3.0, 1.0), inverted)
+    made.faces = made.faces[1:]
+    assert ball_arm_among((as_mesh(made), (0, 0, 0))).collides(np.zeros(1))
+
+
+def test_triangles_that_are_lines_leave_a_mesh_as_it_is():
+    made = trimesh.creation.box([1, 1, 1])
+    faces = np.concatenate([made.faces, [[0, 0, 1], [2, 2, 2]]])
+    checker = ball_arm_among((Mesh(np.array(made.vertices), faces), (0, 0, 0)))
+    place = pin.SE3(np.eye(3), np.array([0.7, 0, 0.1]))
+    assert checker.rigid_contacts('tip', place, np.zeros(1), ('turn',))
+    assert len(Mesh(np.array(made.vertices), faces, 'pieces').hulls) == 1
+
+
 @pytest.mark.parametrize('shape', [Box([0.02] * 3), Sphere(0.01), Cone(0.01, 0.02),
                                    Cylinder(0.01, 0.02), Capsule(0.01, 0.01),
                                    OcTree([[0.1, 0, 0]], 0.01),
