@@ -153,8 +153,9 @@ def _outward(vertices: Array, groups: list[Indices],
     Turn surfaces outward, but closed ones that hollow out others inward; say if any was turned.
 
     Those inside no other are turned outward. One wholly inside a solid hollows it out if the file
-    has the two opposite ways round. `patches` were open: which way round they were says nothing,
-    neither of them nor of what is inside of them, which is solid in doubt.
+    has it inward and the other outward; or the reverse, where all the outermost are inward.
+    `patches` were open: which way round they were says nothing, neither of them nor of what is
+    inside of them, which is solid in doubt.
     """
     patches = [patch[:, ::-1] if signed_volume(vertices[patch]) < 0 else patch
                for patch in patches]
@@ -162,9 +163,12 @@ def _outward(vertices: Array, groups: list[Indices],
     if all(given):
         return [*groups, *patches], False
     nested, outward = NestedSurfaces(vertices, groups), [True] * len(groups)
+    around = [nested.around(number) for number in range(len(groups))]
+    inside_out = not any(was for was, outer in zip(given, around, strict=True) if outer is None)
     for number in nested.from_largest():
-        outer = nested.around(number)
-        outward[number] = outer is None or not outward[outer] or given[number] == given[outer]
+        outer = around[number]
+        outward[number] = (outer is None or not outward[outer] or given[number] == given[outer]
+                           or given[number] != inside_out)
     turned = [group if is_outward == was else group[:, ::-1]
               for group, is_outward, was in zip(groups, outward, given, strict=True)]
     return [*turned, *patches], outward != given

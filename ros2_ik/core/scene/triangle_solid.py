@@ -187,7 +187,7 @@ class TriangleSolid:
     @cached_property
     def _closed(self) -> dict[str, Any]:
         key = digest(*(np.ascontiguousarray(array).tobytes() for array in self._given))
-        return remembered('solids-6', key, self._examined)
+        return remembered('solids-5', key, self._examined)
 
     def _examined(self) -> dict[str, Any]:
         vertices, triangles, was_closed, was_turned = closed_mesh(*self._given)
