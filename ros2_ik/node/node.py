@@ -94,7 +94,8 @@ class IKNode(Node):
         transforms = Transforms(self, parameters, self._now)
         joint_states = JointStates(
             lambda text: log.warning(text, throttle_duration_sec=5.0), self._now,
-            self._joint_state_publishers, lambda: parameters.joint_state_speed, log.info)
+            self._joint_state_publishers, lambda: parameters.joint_state_speed, log.info,
+            lambda: bool(self.get_clock().ros_time_is_active))
         base = FreeBase(parameters, transforms,
                         lambda text: log.warning(text, throttle_duration_sec=5.0))
         state = CurrentState(parameters, joint_states, base, self._now)

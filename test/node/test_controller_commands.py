@@ -73,23 +73,32 @@ class Arm:
         self.now = 100.0
         monkeypatch.setattr('time.monotonic', lambda: self.now)
         self.robot, self.parameters = Robot.load('panda'), Values()
-        self.sent, self._states = [], JointStates(pytest.fail, lambda: round(self.now * 1e9))
+        self.sent, self.simulated = [], None   # time of a simulation, if there is one
+        self.tells_velocity = True
+        self._states = JointStates(pytest.fail, lambda: self._clock().now().nanoseconds,
+                                   simulated=lambda: self._clock().ros_time_is_active)
         self.measured = Measured(self._states, self.parameters)
         node = SimpleNamespace(
             create_publisher=lambda *_: SimpleNamespace(
                 publish=self._take, topic_name='c', get_subscription_count=lambda: 2),
             create_subscription=lambda *_, **__: None,
             create_timer=lambda *_, **__: object(), destroy_timer=lambda _: None,
-            get_clock=lambda: SimpleNamespace(ros_time_is_active=False))
+            get_clock=self._clock)
         self.controller = kind('c', (JOINT,), '', Wiring(node, None, self.parameters, None))
         self.hear(0.0, 0.0)
+
+    def _clock(self):
+        now = self.simulated() if self.simulated else self.now
+        return SimpleNamespace(ros_time_is_active=bool(self.simulated),
+                               now=lambda: SimpleNamespace(nanoseconds=round(now * 1e9)))
 
     def _take(self, data):
         self.sent.append(deserialize_message(data, Float64MultiArray).data[0])
 
     def hear(self, position, velocity, stamp=0):
         stamp = SimpleNamespace(sec=int(stamp), nanosec=round(stamp % 1 * 1e9))
-        self._states.take(SimpleNamespace(name=[JOINT], position=[position], velocity=[velocity],
+        self._states.take(SimpleNamespace(name=[JOINT], position=[position],
+                                          velocity=[velocity] * self.tells_velocity,
                                           header=SimpleNamespace(stamp=stamp)))
 
     def trip(self, goal):
@@ -109,7 +118,7 @@ class Arm:
             self.now += PERIOD
             if isinstance(self.controller, Stream):
                 self.controller._tick()
-            state = self.controller.commanded(self.now - late)
+            state = self.controller.commanded(self.controller.wiring.now() - late)
             self.hear(state.position[0], state.velocity[0])
 
 
@@ -444,6 +453,25 @@ def test_a_stop_never_speeds_up_a_controller_whose_time_is_slow(monkeypatch, sca
         assert follower.position < at + max(own**2 / 2, own * 0.25) + 0.1
 
 
+@pytest.mark.parametrize('after', [0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
+@pytest.mark.parametrize('scale', [1.0, 0.5])
+def test_a_stop_where_joint_states_tell_no_velocities(monkeypatch, after, scale):
+    """A moving joint was taken for one that stands, and told to come back."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0)
+    arm.tells_velocity = False
+    arm.hear(0.0, 0.0, arm.now)
+    follower = Follower(arm, scale)
+    trip = arm.go(2.6)
+    assert follower.run(after, trip) is None and not trip.stopping
+    follower.peak, way = 0.0, [follower.position]
+    trip.stop(Status.PREEMPTED, 'stopped')
+    while (outcome := follower.run(0.02, trip)) is None:
+        way.append(follower.position)
+    assert outcome.status == Status.PREEMPTED and follower.peak < 3.0 * 1.05
+    assert np.diff(way).min() > -1e-6 and way[-1] - way[0] < (FASTEST**2 / 6 + 0.3) / scale
+
+
 @pytest.mark.parametrize('after', [0.4, 0.8, 1.5, 2.5])
 def test_a_joint_that_never_moved_is_told_to_stay(monkeypatch, after):
     """In a time in which a controller that begins at its commands gets back, too."""
@@ -535,10 +563,8 @@ def test_a_stop_after_a_pause_begins_at_rest(streamed, ahead):
 def test_a_stream_goes_by_the_time_of_a_simulation(monkeypatch, speed):
     """Slow or paused; a repeated stop does not jump to its end meanwhile."""
     arm = Arm(monkeypatch, Positions)
-    wiring, begin = arm.controller.wiring, arm.now
-    wiring.node.get_clock = lambda: SimpleNamespace(
-        ros_time_is_active=True, now=lambda: SimpleNamespace(
-            nanoseconds=round((1000 + speed * (arm.now - begin)) * 1e9)))
+    begin = arm.now
+    arm.simulated = lambda: 1000 + speed * (arm.now - begin)
     trip = arm.go(2.5)
     way = trip.motion
     arm.run(1.0)
@@ -557,9 +583,7 @@ def test_a_stream_goes_by_the_time_of_a_simulation(monkeypatch, speed):
 def test_a_stop_waits_for_the_time_of_a_simulation(monkeypatch, speed):
     arm = Arm(monkeypatch, Positions)
     times = [1000.0]
-    arm.controller.wiring.node.get_clock = lambda: SimpleNamespace(
-        ros_time_is_active=True,
-        now=lambda: SimpleNamespace(nanoseconds=round(times[0] * 1e9)))
+    arm.simulated = lambda: times[0]
     trip = arm.go(2.5)
     for k in range(500):
         times[0] += PERIOD * (1.0 if k < 80 else speed)

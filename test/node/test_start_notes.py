@@ -52,3 +52,15 @@ def test_two_nodes_of_one_name_are_told_of(start_node):
 def test_a_clock_that_never_comes_is_told_of(start_node):
     node = start_node(use_sim_time=True)
     eventually(lambda: 'nothing has come on /clock' in node.text, 'the line')
+
+
+def test_controllers_without_kind_or_of_one_joint_are_told_of(client, panda, start_node):
+    """Only one of two may command a joint; a kind that nobody gave may be the wrong one."""
+    node = start_node(controllers=['left', 'right'], **{
+        'left.group': 'arm', 'right.kind': 'position'})
+    eventually(lambda: "controller 'left' has no parameter left.kind: it is taken for a "
+               'joint_trajectory; valid: ' in node.text, 'the kind')
+    assert "'right' has no" not in node.text
+    client.describe(panda)
+    eventually(lambda: "controllers 'left' and 'right' both move joint 'panda_joint1'"
+               in node.text, 'the joint')

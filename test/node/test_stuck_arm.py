@@ -74,7 +74,8 @@ def test_an_arm_that_is_stuck(client, record, mock, node, told):
     answer = client.wait(future)
     assert answer.status == Status.CONTROL_FAILED, answer.message
     joint, at, commanded, far = re.search(
-        r"joint '(\w+)' does not follow: it is at (\S+), commanded to be at (\S+), and (\S+) from",
+        r"joint '(\w+)' does not follow: it was at (\S+), commanded to be at (\S+), "
+        r'and (\S+) from',
         answer.message).groups()
     assert joint == 'panda_joint1' and float(far) > 0.2
     assert abs(float(at) - record.at()[0]) < 1e-3 and float(commanded) > float(at) + 0.2

@@ -15,18 +15,19 @@ class CheckedDistance(KinematicFunction):
     """
     A function of what is near in a checker; value and Jacobian share all work: `evaluate`.
 
-    Convex parts of small meshes are made now, so that no search has to wait for them; hulls stand
-    for large ones until `CollisionChecker.make_parts` was called, and for all without
-    `make_parts`.
+    Convex parts of small meshes are made now, so that no search has to wait for them, unless a
+    subclass has no `makes_parts`; hulls stand for the others until `CollisionChecker.make_parts`
+    was called.
     """
 
     periodic = True
+    makes_parts = True
 
-    def __init__(self, checker: CollisionChecker, *pair: str, make_parts: bool = True) -> None:
+    def __init__(self, checker: CollisionChecker, *pair: str) -> None:
         if not isinstance(checker, CollisionChecker):
             raise InvalidConstraintError(f'checker must be a CollisionChecker, not {checker!r}')
         self.checker = checker.only(*pair) if pair else checker
-        if make_parts:
+        if self.makes_parts:
             self.checker.make_parts(QUICK)
 
     def joints(self, robot: Robot) -> frozenset[str]:

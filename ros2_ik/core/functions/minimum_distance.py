@@ -26,9 +26,8 @@ class MinimumDistance(CheckedDistance):
     Without anything to check, all rows are at `influence`.
     """
 
-    def __init__(self, checker: CollisionChecker, influence: float = 0.2, rows: int = 12,
-                 make_parts: bool = True) -> None:
-        super().__init__(checker, make_parts=make_parts)
+    def __init__(self, checker: CollisionChecker, influence: float = 0.2, rows: int = 12) -> None:
+        super().__init__(checker)
         self.influence = positive(influence, 'influence', InvalidConstraintError)
         rows = whole(rows, 'rows', InvalidConstraintError)
         self.labels = tuple(f'distance {i + 1} [m]' for i in range(rows))

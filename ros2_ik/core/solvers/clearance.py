@@ -86,7 +86,7 @@ class Clearance:
         if self._pusher is None:
             question = self._problem.question()
             question['constraints'] = (*question['constraints'], Constraint(
-                MinimumDistance(self._checker, SIGHT, make_parts=False), lower=GAP))
+                _KnownDistance(self._checker, SIGHT), lower=GAP))
             # distances depend on every joint: only those that the question is about may move
             robot = self._problem.robot
             still = set(robot.joint_names) - set(self._problem.joint_names)
@@ -102,6 +102,12 @@ class Clearance:
     def _holds(self, q: Array) -> bool:
         """Whether all but the gap holds."""
         return not accept(self._problem, q).violations
+
+
+class _KnownDistance(MinimumDistance):
+    """Distances of what there is: the time of a search is its bound."""
+
+    makes_parts = False
 
 
 def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact, ...]:

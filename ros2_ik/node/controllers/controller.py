@@ -35,6 +35,12 @@ class Wiring:
         """Whether time is that of a simulation, which may be slow or paused."""
         return bool(self.node.get_clock().ros_time_is_active)
 
+    def now(self) -> float:
+        """Return the time that motions go by [s]: that of a simulation, else the steady clock."""
+        if self.simulated:
+            return float(self.node.get_clock().now().nanoseconds * 1e-9)
+        return time.monotonic()
+
 
 @dataclass(frozen=True)
 class BrakingTask:
@@ -107,7 +113,7 @@ class Controller(ABC):
         """Take down that a motion begins now."""
         self.failure, self.released, self._braking = '', False, False
         self.refused = False
-        self._motion, self._began = motion, time.monotonic()
+        self._motion, self._began = motion, self.wiring.now()
 
     @abstractmethod
     def send(self, motion: Motion, join: float) -> None:
@@ -124,11 +130,11 @@ class Controller(ABC):
         if not self._braking:
             self._brake(task)
             self._braking = True
-        return max(self.rest_at - time.monotonic(), 0.0)
+        return max(self.rest_at - self.wiring.now(), 0.0)
 
     @abstractmethod
     def _brake(self, task: BrakingTask) -> None:
-        """Send what brakes, and set `rest_at`, when the joints will stand on the steady clock."""
+        """Send what brakes, and set `rest_at`, when the joints will stand on the motion clock."""
 
     def goes_on(self, position: np.ndarray) -> bool:
         """Whether joints at positions (n,) cannot have heard that they shall brake."""
@@ -139,7 +145,7 @@ class Controller(ABC):
         return False
 
     def unbraked(self, moment: float) -> MotionState:
-        """Where the joints would be at a moment of the steady clock if they had not to brake."""
+        """Where the joints would be at a moment of the motion clock if they had not to brake."""
         return self.commanded(moment)
 
     @abstractmethod
@@ -165,7 +171,7 @@ class Controller(ABC):
         return not set(joints).isdisjoint(self.joints)
 
     def commanded(self, moment: float) -> MotionState:
-        """Where the joints shall be at a moment of the steady clock; after a first motion."""
+        """Where the joints shall be at a moment of the motion clock; after a first motion."""
         assert self._motion is not None
         return self._motion.at(moment - self._began)
 
@@ -174,7 +180,7 @@ class Controller(ABC):
         if not self.concerns(message):
             return
         self.hush()
-        self.released, self._disturbed = True, time.monotonic()
+        self.released, self._disturbed = True, self.wiring.now()
         self.failure = (f"another client sends commands to controller '{self.name}', on "
                         f'{self.topic}; nothing more is sent to it')
 
@@ -186,21 +192,29 @@ class Controller(ABC):
         """Return where the joints were told to rest, {} while they move or nobody knows."""
         if self._motion is None or self.released:
             return {}
-        state = self.commanded(time.monotonic())
+        state = self.commanded(self.wiring.now())
         if state.velocity.any():
             return {}
         return dict(zip(self.joints, state.position.tolist(), strict=True))
 
     @property
+    def goal(self) -> np.ndarray:
+        """Where the present motion ends, (n,); after a first motion."""
+        assert self._motion is not None
+        return self._motion.goal
+
+    @property
     def ends_at(self) -> float:
-        """When the present motion ends, on the steady clock [s]; after a first motion."""
+        """When the present motion ends, on the motion clock [s]; after a first motion."""
         assert self._motion is not None
         return self._began + self._motion.duration
 
     @property
     def commanded_until(self) -> float:
-        """When the last command ended, or another client's came, on the steady clock [s]."""
-        return max(self.ends_at if self._motion else -math.inf, self._disturbed)
+        """When the last command ended, or another client's came, on the motion clock [s]."""
+        now = self.wiring.now()   # which may have gone back, when a simulation begins anew
+        ended = self.ends_at if self._motion and self._began <= now else -math.inf
+        return max(ended, self._disturbed if self._disturbed <= now else -math.inf)
 
     @abstractmethod
     def close(self) -> None:

@@ -16,7 +16,11 @@ from ros2_ik.node.controllers.motion_goal import read_goal
 from ros2_ik.node.controllers.motion_report import log_line, progress
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
 from ros2_ik.node.controllers.planning import checked_scaling, planned_motion
-from ros2_ik.node.controllers.robot_controllers import check_controllers, RobotControllers
+from ros2_ik.node.controllers.robot_controllers import (
+    check_controllers,
+    RobotControllers,
+    usual_kinds,
+)
 from ros2_ik.node.controllers.trip import Cancelled, Trip
 from ros2_ik.node.controllers.turns import Turns
 from ros2_ik.node.controllers.way_checks import WayChecks
@@ -41,6 +45,8 @@ class Execution:
         check_controllers(wiring.parameters)
         self._wiring, self._parameters = wiring, wiring.parameters
         self._log, self._turns = log, Turns(wiring)
+        for text in usual_kinds(wiring.parameters):
+            log.warning(text)
         self._ways = WayChecks(state, scene, wiring.parameters, self._turns)
         self._measured = Measured(joint_states, wiring.parameters)
         self._robot: Robot | None = None
@@ -65,6 +71,8 @@ class Execution:
                 self._log.error(text)
             else:
                 self._log.info(f'{text} (no SRDF has come yet; it may define the groups)')
+        for text in self._controllers.overlaps():
+            self._log.warning(text)
         strange = self._parameters.limited_joints() - set(robot.joint_names)
         if strange:
             self._log.warning(f"joint_limits of '{sorted(strange)[0]}' are ignored: robot "
@@ -153,6 +161,9 @@ class Execution:
         if self._robot is None or robot.key != self._robot.key:
             raise Refusal(Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
                           'since the question was asked')
+        if self._wiring.simulated and not self._wiring.now():
+            raise Refusal(Status.ROBOT_STATE_STALE, 'use_sim_time is true, but nothing has come '
+                          'on /clock; nothing was moved')
         goal = read_goal(robot, joints, group, self._controllers, self._measured,
                          self._parameters.goal_tolerance)
         if not goal:
@@ -209,7 +220,7 @@ class Execution:
         if not self._under_way(trip):
             await self._stand(trip)
         self._measured.require(trip.joints)
-        begin = time.monotonic()
+        begin = self._wiring.now()
         handover = Handover(trip, self._under_way(trip), self._measured, self._parameters)
         join = trip.joining(handover.at(begin).velocity, handover.lag())
         wait = lead + join if self._under_way(trip) else 0.0
@@ -221,7 +232,7 @@ class Execution:
             trip.notes = ['the way was not checked for collisions']
         trip.check()
         self._measured.require(trip.joints)
-        now = time.monotonic()
+        now = self._wiring.now()
         if wait and (now > begin + lead or handover.changed(begin + wait, start)):
             return False
         if handover.strayed(now):
@@ -302,6 +313,8 @@ class Execution:
         try:
             if reason := self._ways.look(trip):
                 trip.stop_for(reason)
+                if self._ways.touches_braking(trip):
+                    trip.add_to_reason('it does not come to rest before it touches something')
         except (IKError, Refusal) as error:   # what cannot be checked is not gone on with
             trip.stop(Status.INVALID_MOTION_PLAN,
                       f'stopped on the way: the scene has changed, and {error}')

@@ -8,7 +8,7 @@ from action_msgs.msg import GoalStatus
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_ik.node.controllers.command_topic import ANY
-from ros2_ik.node.controllers.controller import register_controller
+from ros2_ik.node.controllers.controller import BrakingTask, register_controller
 from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
 
 PATIENCE = 0.2   # for the answer to a goal, before the next one is sent [s]
@@ -21,7 +21,8 @@ class FollowJointTrajectoryController(TrajectoryController):
 
     When a goal of ours ends before its time, the controller holds, is not active any more, or
     does what another client wants: it is released. To brake, a goal is sent, not a cancel, after
-    which the controller would hold the measured position: a step.
+    which the controller would hold the measured position: a step. Only a goal that is accepted
+    after a stop is cancelled: nothing has moved by it.
     """
 
     usual_topic = '{}/follow_joint_trajectory'
@@ -39,7 +40,7 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._asked = -math.inf    # when a goal was sent that is not answered
         self._open: set[int] = set()       # numbers of goals that are not answered
         self._brakes = False       # whether the last goal was to brake
-        self._disowned: set[int] = set()   # of these, those to be cancelled if they are accepted
+        self._disowned: set[int] = set()   # those to be cancelled when they are accepted
         # a trajectory on the controller's topic replaces that of the goal without ending it
         topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
         self._others = self.wiring.node.create_subscription(
@@ -83,16 +84,16 @@ class FollowJointTrajectoryController(TrajectoryController):
                 before.cancel_goal_async()
             return
         self._running[number] = handle
-        if number in self._disowned:
-            self._disowned.remove(number)
-            handle.cancel_goal_async()
         handle.get_result_async().add_done_callback(
             lambda future: self._ended(number, future.result()))
-        if waiting is not None:
+        if waiting is not None:   # which replaces it
             self.send_trajectory(waiting)
+        elif number in self._disowned:
+            handle.cancel_goal_async()
 
     def _ended(self, number: int, answer: Any) -> None:
         self._running.pop(number, None)
+        self._disowned.discard(number)
         result = answer.result
         if number != self._number:   # replaced by a later one of ours
             return
@@ -108,10 +109,17 @@ class FollowJointTrajectoryController(TrajectoryController):
         return self._brakes and bool(self._open)
 
     def unanswered(self) -> str:
-        if not self._open:
-            return ''
-        return (f"controller '{self.name}' has not said whether it accepts the goal that was sent "
-                'to it')
+        if self._open:
+            return (f"controller '{self.name}' has not said whether it accepts the goal that was "
+                    'sent to it')
+        if self._disowned & self._running.keys():
+            return f"controller '{self.name}' has not ended the goal that was cancelled"
+        return ''
+
+    def _brake(self, task: BrakingTask) -> None:
+        if not self._running:   # what it may yet take is not to move joints that stand
+            self._disowned |= self._open
+        super()._brake(task)
 
     def disown(self) -> None:
         self._waiting = None

@@ -16,7 +16,7 @@ AHEAD = 0.01    # of the motion that it joins is a robot [s]
 
 class Handover:
     """
-    Where a trip's joints are at a moment of the steady clock, until the trip begins.
+    Where a trip's joints are at a moment of the motion clock, until the trip begins.
 
     As measured when this was made, or on the way of `others`, the trips it will replace.
     """

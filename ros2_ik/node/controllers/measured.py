@@ -15,7 +15,7 @@ CREEP = 1e-3   # and so slow is an arm whose controller's time is nearly paused
 
 class Feedback(NamedTuple):
     """
-    Positions [rad, m] and velocities of joints, (n,), and when they were measured (steady clock).
+    Positions [rad, m] and velocities of joints, (n,), and when they were measured (motion clock).
 
     `sure` says that this moment is known, from stamps: else all may be older.
     """
@@ -46,10 +46,6 @@ class Measured:
                         f'execute_state_timeout allows {limit:g} s{states.clock_fault(joint)}')
         return ''
 
-    def known(self, joints: Iterable[str]) -> bool:
-        """Whether each of the joints was ever told of."""
-        return all(self._joint_states.get(joint) is not None for joint in joints)
-
     def require(self, joints: Sequence[str]) -> None:
         """Raise Refusal (ROBOT_STATE_STALE) unless all joints are fresh."""
         stale = self.stale(joints)
@@ -58,22 +54,34 @@ class Measured:
 
     def state(self, joints: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Give positions and velocities (n,); what is slow, or tells none, is at rest."""
-        return self._state(joints, STILL)
-
-    def _state(self, joints: Sequence[str], still: float) -> tuple[np.ndarray, np.ndarray]:
-        positions = [self._joint_states.get(joint).value for joint in joints]
         speeds = [self._joint_states.velocity(joint) or 0.0 for joint in joints]
-        return np.array(positions), np.array([v if abs(v) > still else 0.0 for v in speeds])
+        return self._positions(joints), np.array([v if abs(v) > STILL else 0.0 for v in speeds])
+
+    def _positions(self, joints: Sequence[str]) -> np.ndarray:
+        return np.array([self._joint_states.get(joint).value for joint in joints])
+
+    def _velocity(self, joint: str) -> float | None:
+        """Return a joint's velocity, by its positions where none is told, None if unknown."""
+        told = self._joint_states.velocity(joint)
+        speed = self._joint_states.change(joint) if told is None else told
+        least = STILL if told is None else CREEP   # positions tremble
+        return speed if speed is None or abs(speed) > least else 0.0
 
     def heard(self, joints: Sequence[str]) -> float:
-        """Say when the oldest of the values was measured, on the steady clock."""
+        """Say when the oldest of the values was measured, on the motion clock."""
         return min(self._joint_states.measured_at(joint) for joint in joints)
 
     def feedback(self, joints: Sequence[str]) -> Feedback:
-        """Give what is known of joints, of which none is unknown; what is stale is not sure."""
+        """
+        Give what is known of joints, of which none is unknown.
+
+        What is stale, or moves nobody knows how fast, is not sure.
+        """
         stamped = all(self._joint_states.get(joint).stamp for joint in joints)
-        return Feedback(*self._state(joints, CREEP), self.heard(joints),
-                        stamped and not self.stale(joints))
+        speeds = [self._velocity(joint) for joint in joints]
+        return Feedback(self._positions(joints), np.array([speed or 0.0 for speed in speeds]),
+                        self.heard(joints), stamped and None not in speeds
+                        and not self.stale(joints))
 
 
 def offset(robot: Robot, joints: Sequence[str], one: np.ndarray,

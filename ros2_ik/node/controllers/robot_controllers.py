@@ -1,10 +1,16 @@
 """The controllers of a robot, and which of them a motion takes."""
 
 from collections.abc import Collection, Iterable
+from itertools import combinations
 from typing import Any
 
 from ros2_ik.core import IKError, Robot, Status
-from ros2_ik.node.controllers.controller import Controller, controller_kind, Wiring
+from ros2_ik.node.controllers.controller import (
+    Controller,
+    controller_kind,
+    controller_kinds,
+    Wiring,
+)
 from ros2_ik.node.parameters.spec import ParameterError
 from ros2_ik.node.refusal import Refusal
 
@@ -17,6 +23,13 @@ def check_controllers(parameters: Any) -> None:
         if missing:
             raise ParameterError(f"{name}.kind is '{kind}': {missing}")
     _check_topics(parameters)
+
+
+def usual_kinds(parameters: Any) -> list[str]:
+    """Say of which controllers nobody said what kind they are."""
+    return [f"controller '{name}' has no parameter {name}.kind: it is taken for a "
+            f"{parameters[f'{name}.kind']}; valid: {', '.join(controller_kinds())}"
+            for name in parameters.controllers if not parameters.given(f'{name}.kind')]
 
 
 def _check_topics(parameters: Any) -> None:
@@ -46,6 +59,13 @@ class RobotControllers:
             made = controller_kind(wiring.parameters[f'{name}.kind'])
             self.controllers.append(made(name, joints, wiring.parameters[f'{name}.topic'],
                                          wiring))
+
+    def overlaps(self) -> list[str]:
+        """Say which controllers have a joint in common: a robot lets one at a time command it."""
+        return [f"controllers '{one.name}' and '{other.name}' both move joint "
+                f"'{next(joint for joint in one.joints if joint in other.joints)}': only one of "
+                'them may be active (their parameters group say what they move, empty: all)'
+                for one, other in combinations(self.controllers, 2) if one.shares(other.joints)]
 
     def choose(self, joints: Collection[str]) -> list[Controller]:
         """

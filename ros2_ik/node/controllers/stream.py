@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections import deque
-import time
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,7 @@ class Stream(Controller):
     Publishes where the joints shall be, once a period along the motion.
 
     Joints stand where they were told last. So after a pause the motion goes on from there, as
-    slowly as the pause was long, and back to its speed within the limits of acceleration. Where
-    time is that of a simulation, the motion goes as that does.
+    slowly as the pause was long, and back to its speed within the limits of acceleration.
     """
 
     message_type: Any
@@ -37,9 +35,9 @@ class Stream(Controller):
         self._commands = CommandTopic(self.wiring, self.message_type, self.topic, 1,
                                       self.give_way)
         self._time, self._rate = 0.0, 1.0   # on the motion [s], and how fast that goes
-        self._last = 0.0                    # the clock at the last command [s]
-        self._reached = 0.0                 # when the end was reached, on the steady clock [s]
-        self._past = deque[tuple[float, float, float]]()   # steady clock, time and rate of each
+        self._last = 0.0                    # when it was commanded last [s]
+        self._reached = 0.0                 # when the end was reached [s]
+        self._past = deque[tuple[float, float, float]]()   # when, time and rate of each
         self._limits = acceleration_limits(self.joints, self.wiring.parameters)
         self._timer: Any = None
 
@@ -47,7 +45,7 @@ class Stream(Controller):
         return self._commands.unheard()
 
     def send(self, motion: Motion, join: float) -> None:
-        self._time, self._rate, self._last = 0.0, 1.0, self._clock()
+        self._time, self._rate, self._last = 0.0, 1.0, self.wiring.now()
         self._limits = acceleration_limits(self.joints, self.wiring.parameters)
         self._past.clear()
         self._keep()
@@ -60,22 +58,18 @@ class Stream(Controller):
             clock=Clock(clock_type=ClockType.STEADY_TIME),
             callback_group=self.wiring.callback_group)
 
-    def _clock(self) -> float:
-        """Return the time that the motion goes by [s]."""
-        if self.wiring.simulated:
-            return float(self.wiring.node.get_clock().now().nanoseconds * 1e-9)
-        return time.monotonic()
-
     def _keep(self) -> None:
-        now = time.monotonic()
+        now = self.wiring.now()
         if not self._past or self._past[-1][1] < self._motion.duration:
             self._reached = now
+        while self._past and self._past[-1][0] >= now:   # the clock stands, or went back
+            self._past.pop()
         self._past.append((now, self._time, self._rate))
         while self._past[0][0] < now - KEPT:
             self._past.popleft()
 
     def _tick(self) -> None:
-        now = self._clock()
+        now = self.wiring.now()
         elapsed, self._last = max(now - self._last, 0.0), now
         self._time, self._rate = self._after(elapsed)
         self._keep()
@@ -116,7 +110,7 @@ class Stream(Controller):
 
     def _brake(self, task: BrakingTask) -> None:
         # the joints are at once where they are told to be, however late that is
-        told = self.commanded(time.monotonic())
+        told = self.commanded(self.wiring.now())
         braking = braking_motion(self.joints, told.position, told.velocity, task.limits,
                                  told.acceleration, task.bounds)
         self.start(braking)
@@ -134,7 +128,7 @@ class Stream(Controller):
     @property
     def ends_at(self) -> float:
         left = self._motion.duration - self._time
-        return time.monotonic() + left if left > 0 else self._reached
+        return self.wiring.now() + left if left > 0 else self._reached
 
     def commanded(self, moment: float) -> MotionState:
         if moment < self._past[-1][0]:
@@ -142,9 +136,9 @@ class Stream(Controller):
             return self._state(float(np.interp(moment, moments, times)),
                                float(np.interp(moment, moments, rates)))
         # by a pause the motion is late, as soon as it goes on
-        pause = time.monotonic() - self._past[-1][0]
+        pause = self.wiring.now() - self._past[-1][0]
         reached, rate = self._after(pause)
-        return self._state(reached + rate * (moment - time.monotonic()), rate)
+        return self._state(reached + rate * (moment - self.wiring.now()), rate)
 
     @abstractmethod
     def message(self, state: MotionState) -> Any:

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 import math
-import time
 
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
@@ -22,6 +21,7 @@ SPOTS = 7      # states in which a controller may begin to brake that are looked
 LOOKS = 50     # positions of the rest of a motion that are looked at
 SLOW = 0.9     # who has less than this part of the velocity he should have is slow,
 MOVES = 0.05   # if that is larger than this one [rad/s, m/s]
+STARTS = 1e-3  # so near to where a motion begins are joints that have not begun it [rad, m]
 HAIR = 1e-6    # so far beyond the rest of a motion is not beyond it [rad, m]
 CLEAR = 0.02   # so far ahead of its braking, and farther by what it goes
 LATE = 0.1     # in this time, nobody is who was told to brake [rad, m; s]
@@ -42,7 +42,7 @@ class TrajectoryController(Controller):
 
     def send(self, motion: Motion, join: float) -> None:
         message = trajectory_message(motion, join)
-        self._began = time.monotonic()   # to write it takes a while on a busy computer
+        self._began = self.wiring.now()   # to write it takes a while on a busy computer
         self.send_trajectory(message)
 
     @abstractmethod
@@ -65,13 +65,14 @@ class TrajectoryController(Controller):
 
         On their way that is where they were commanded to be in the last `lag`. Off it, or slow,
         that is where they are measured, if it is known when: else they are either late or do not
-        follow, and all between is possible.
+        follow, and all between is possible. Joints that have not begun to move are told to stay.
         """
         seen = task.feedback
-        if seen and seen.sure and (not task.on_way or self._slow(seen)):
+        if seen and seen.sure and (not task.on_way or self._slow(seen)
+                                   or self._not_begun(seen)):
             self._brake_where_measured(seen, task)
             return
-        now, lag = time.monotonic(), task.lag
+        now, lag = self.wiring.now(), task.lag
         if seen and seen.moment < self._began + UNSEEN:   # nothing shows how late it began
             lag = max(lag, UNSEEN)
         begins = self._states(now - lag - SLACK, now + HEARD)
@@ -99,7 +100,7 @@ class TrajectoryController(Controller):
         A controller whose time is slow begins on their way. Else, or if they stand, one that
         begins at its command needs time to come back.
         """
-        now = time.monotonic()
+        now = self.wiring.now()
         age = max(now - seen.moment, 0.0) + HEARD
         states = [_state(seen.position + age * seen.velocity, seen.velocity)]
         commands = []
@@ -109,7 +110,7 @@ class TrajectoryController(Controller):
         elif seen.velocity.any():
             states += self._states(nearest - SLACK, nearest + age)
         else:
-            commands = [self.commanded(now), self.commanded(nearest)]
+            commands = [self.commanded(now), *self._states(nearest, min(nearest + age, now))]
         self._unbraked = self._motion, self._began
         self._send_braking(even_braking_motion(
             self.joints, seen.position, seen.velocity, task.limits, states, task.bounds, commands))
@@ -126,7 +127,7 @@ class TrajectoryController(Controller):
 
     def _nearest(self, position: np.ndarray) -> float:
         """Return the moment until now when the joints were told to be nearest to positions."""
-        first, last = self._began, min(time.monotonic(), self._began + self._motion.duration)
+        first, last = self._began, min(self.wiring.now(), self._began + self._motion.duration)
         for _ in range(2):
             moments = np.linspace(first, last, 2 * LOOKS)
             apart = [float(np.abs(self.commanded(moment).position - position).max())
@@ -146,6 +147,12 @@ class TrajectoryController(Controller):
         return bool(np.abs(wanted).max() > MOVES
                     and seen.velocity @ wanted < SLOW * (wanted @ wanted))
 
+    def _not_begun(self, seen: Feedback) -> bool:
+        """Whether joints still stood where the motion begins, when they should have moved."""
+        assert self._motion is not None
+        return bool(not seen.velocity.any() and seen.moment > self._began + UNSEEN
+                    and np.abs(self._motion.at(0.0).position - seen.position).max() <= STARTS)
+
     def _passes(self, end: np.ndarray, moment: float) -> bool:
         """Whether positions (n,) are beyond all that the motion comes to from a moment on."""
         assert self._motion is not None
@@ -162,7 +169,7 @@ class TrajectoryController(Controller):
         """
         if self._unbraked is None or not self._braking or self._motion is None:
             return False
-        begin, now = self._motion.at(0.0), self.commanded(time.monotonic())
+        begin, now = self._motion.at(0.0), self.commanded(self.wiring.now())
         ahead = (position - now.position) * np.sign(begin.velocity)
         return bool((ahead > CLEAR + LATE * np.abs(begin.velocity)).any())
 
@@ -184,7 +191,7 @@ class TrajectoryController(Controller):
             self._motion, self._began = self._unbraked
             self._brake(task)
             self._braking = True
-            return max(self.rest_at - time.monotonic(), 0.0)
+            return max(self.rest_at - self.wiring.now(), 0.0)
         self.send_trajectory(self._message)
         return self._motion.duration
 

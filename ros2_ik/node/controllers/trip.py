@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-import time
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,11 @@ from ros2_ik.node.controllers.outcome import Outcome
 from ros2_ik.node.controllers.tracking import MOST, tracking
 from ros2_ik.node.refusal import Refusal
 
-AGAIN = 0.1   # so much later than it should an arm may come to rest, before it is told again [s]
+SLACK = 0.02   # earlier than it seems to be a robot may be on its way [s]
+NEAR = 1e-3    # so alike are places that cannot be told apart [rad, m]
+MOMENTS = 400  # of a motion that are looked at for where a robot is
+JOIN = 0.1     # seconds that a way beside the motion takes, where they mean nothing
+AGAIN = 0.1    # so much later than it should an arm may come to rest, before it is told again [s]
 
 Cancelled = Callable[[], bool]
 
@@ -48,6 +51,7 @@ class Trip:
         self.lag = 0.0                 # when it was known last [s]
         self._withdrawn: Outcome | None = None
         self._stopped: tuple[float, Outcome] | None = None   # when the arm will stand, and why
+        self._open_at = -np.inf         # when controllers had something to answer last
         self._last = 0.0                # until when it is told to brake
 
     @property
@@ -57,9 +61,13 @@ class Trip:
 
     @property
     def rest_at(self) -> float:
-        """When the arm should stand after it was told to stop, on the steady clock."""
+        """When the arm should stand after it was told to stop, on the motion clock."""
         assert self._stopped is not None
         return self._stopped[0]
+
+    def now(self) -> float:
+        """Return the time that motions go by [s]."""
+        return self.controllers[0].wiring.now()
 
     def shares(self, other: 'Trip') -> bool:
         """Whether both have a joint."""
@@ -94,19 +102,42 @@ class Trip:
 
     def send(self, motion: Motion, planned: float, join: float = 0.0) -> None:
         """Hand a motion to the controllers, with the time to get onto it."""
-        self.motion, self.planned, self.sent = motion, planned, time.monotonic()
+        self.motion, self.planned, self.sent = motion, planned, self.now()
         for controller in self.controllers:
             controller.start(motion.part(controller.joints), join)
 
     def commanded(self, moment: float) -> MotionState:
-        """Where the joints shall be at a moment of the steady clock."""
+        """Where the joints shall be at a moment of the motion clock."""
         states = [controller.commanded(moment) for controller in self.controllers]
         return MotionState(*(np.concatenate(parts) for parts in zip(*states, strict=True)))
 
-    def left(self) -> Motion:
-        """Give what is left of the motion."""
-        assert self.motion is not None
-        return self.motion.rest(self.motion.duration - (self.end - time.monotonic()))
+    def ahead(self) -> Motion:
+        """
+        Give the way from where the joints are measured onto the motion, and on to its end.
+
+        It joins the motion where that was nearest to them by now, and rather earlier: where the
+        controller has it, an arm that is late has yet to come.
+        """
+        assert self.motion is not None and self.sent is not None
+        reached = min(max(self.now() - self.sent, 0.0), self.motion.duration)
+        moments = np.linspace(0.0, reached, min(2 + int(reached / SLACK), MOMENTS))
+        at = self._measured.state(self.joints)[0]
+        apart = np.array([np.abs(offset(self.robot, self.joints, self.motion.at(moment).position,
+                                        at)).max() for moment in moments.tolist()])
+        first = float(moments[np.argmax(apart <= apart.min() + NEAR)])
+        rest = self.motion.rest(max(first - (moments[1] - moments[0]) - SLACK, 0.0))
+        return self._straight(at, rest.at(0.0).position).then(rest, JOIN)
+
+    def braking_way(self) -> Motion:
+        """Give the way from where the joints are measured to where they were told to rest."""
+        told = np.concatenate([controller.goal for controller in self.controllers])
+        return self._straight(self._measured.state(self.joints)[0], told)
+
+    def _straight(self, start: np.ndarray, end: np.ndarray) -> Motion:
+        """Give a straight way, for a check of it only: it has no velocities."""
+        way, rest = offset(self.robot, self.joints, end, start), np.zeros(len(start))
+        return Motion(self.joints, JOIN, lambda time: MotionState(
+            end + (min(time / JOIN, 1.0) - 1.0) * way, rest, rest))
 
     def stop(self, status: Status, message: str) -> None:
         """Brake; the outcome comes when the arm stands."""
@@ -118,9 +149,15 @@ class Trip:
             self._stopped = self._brake_all(), outcome
             self._last = self._stopped[0] + self._parameters.arrival_timeout
 
+    def add_to_reason(self, text: str) -> None:
+        """Say more of why it was stopped."""
+        assert self._stopped is not None
+        rest_at, outcome = self._stopped
+        self._stopped = rest_at, outcome._replace(message=f'{outcome.message}; {text}')
+
     def _brake_all(self) -> float:
         """Brake; gives when the arm will stand."""
-        return max([self.brake(controller) for controller in self.controllers]) + time.monotonic()
+        return max([self.brake(controller) for controller in self.controllers]) + self.now()
 
     def brake_others(self, controllers: list[Controller]) -> None:
         """Brake what is not one of these controllers, which another trip has taken."""
@@ -134,7 +171,7 @@ class Trip:
 
     def _brake_again(self, controllers: list[Controller], anew: bool = False) -> float:
         """Tell some to brake once more; gives when the arm will stand."""
-        return time.monotonic() + max([controller.stop_again(self._plain_task(controller), anew)
+        return self.now() + max([controller.stop_again(self._plain_task(controller), anew)
                                        for controller in controllers])
 
     def _unheard(self, controller: Controller) -> bool:
@@ -148,9 +185,6 @@ class Trip:
         """Say what there is to know for braking a controller's joints."""
         task, joints, measured = self._plain_task(controller), controller.joints, self._measured
         if measured.stale(joints):
-            # a simulation that is paused tells nothing, and goes on from where it was
-            if controller.wiring.simulated and measured.known(joints):
-                return replace(task, feedback=measured.feedback(joints), on_way=False)
             return task
         found = tracking(self.robot, joints, controller.commanded, measured)
         return replace(task, lag=self.lag if found.lag is None else found.lag,
@@ -169,14 +203,23 @@ class Trip:
             arrived = self._judge()
             if arrived:
                 return arrived
-        if self._stopped and time.monotonic() < self._last:
+        if self._stopped and self.now() < self._last:
             unheard = [one for one in self.controllers if self._unheard(one)]
             if unheard:
                 rest = self._brake_again(unheard, anew=True)
                 self._stopped = max(rest, self._stopped[0]), self._stopped[1]
-        if self._stopped and time.monotonic() >= self._stopped[0]:
-            return self._standing(self._stopped[1])
+        if self._stopped and self.now() >= self._stopped[0]:
+            outcome = self._standing(self._stopped[1])
+            return outcome and self._with_place(outcome)
         return None
+
+    def _with_place(self, outcome: Outcome) -> Outcome:
+        """Add to an outcome that the arm stands at its goal all the same, if so."""
+        assert self.motion is not None
+        if self._measured.stale(self.joints) or self._off_goal().max() > (
+                self._parameters.goal_tolerance):
+            return outcome
+        return outcome._replace(message=f'{outcome.message}; the arm is at its goal meanwhile')
 
     def _refused(self) -> Outcome:
         """Give the outcome where no controller took the motion."""
@@ -191,23 +234,25 @@ class Trip:
     def _standing(self, outcome: Outcome) -> Outcome | None:
         """Give the outcome when the arm stands, else brake again: the command may be lost."""
         if reason := self._unanswered():
-            if time.monotonic() <= self._last:
+            self._open_at = self.now()
+            if self._open_at <= self._last:
                 return None
             for one in self.controllers:
                 one.disown()
             return outcome._replace(message=f'{outcome.message}; but {reason}')
         ours = [one for one in self.controllers if not one.released]
         joints = [joint for one in ours for joint in one.joints]
-        if self._measured.stale(joints):
+        if not joints or self._measured.stale(joints):
             return outcome
         reason = self._unsettled(ours)
-        if not reason:
-            return outcome
-        if time.monotonic() > self._last:
+        if not reason:   # as of after the controllers' last answers
+            known = self._measured.heard(joints) > self._open_at
+            return outcome if known or self.now() > self._last else None
+        if self.now() > self._last:
             return outcome._replace(message=f'{outcome.message}; but {reason}')
         astray = [one for one in ours
                   if not one.comes_to_rest(self._measured.feedback(one.joints))]
-        if astray and time.monotonic() > self._stopped[0] + AGAIN:
+        if astray and self.now() > self._stopped[0] + AGAIN:
             self._stopped = self._brake_again(astray), outcome
         return None
 
@@ -221,7 +266,7 @@ class Trip:
             at, speeds = self._measured.state(one.joints)
             if speeds.any():
                 return 'the arm still moves'
-            told = one.commanded(time.monotonic()).position
+            told = one.commanded(self.now()).position
             off = np.abs(offset(self.robot, one.joints, told, at))
             worst = int(np.argmax(off))
             if off[worst] > self._parameters.goal_tolerance:
@@ -236,7 +281,7 @@ class Trip:
             self.stop(Status.PREEMPTED, 'stopped on the way: cancelled')
         elif reason := self._trouble() or self._astray():
             self.stop(Status.CONTROL_FAILED, f'stopped on the way: {reason}')
-        elif time.monotonic() >= self.end:
+        elif self.now() >= self.end:
             return self._arrival()
         return None
 
@@ -248,14 +293,16 @@ class Trip:
         self.error = float(found.error[worst])
         if not 0 < limit < self.error:
             return ''
-        return (f"joint '{self.joints[worst]}' does not follow: it is at "
-                f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, '
-                f'and {self.error:.3g} from all that was commanded in the last {MOST:g} s; '
-                f'parameter max_tracking_error allows {limit:g}')
+        return '; '.join(filter(None, [
+            f"joint '{self.joints[worst]}' does not follow: it was at "
+            f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, and '
+            f'{self.error:.3g} from all that was commanded in the last {MOST:g} s; parameter '
+            f'max_tracking_error allows {limit:g}',
+            self._unanswered()]))
 
     @property
     def end(self) -> float:
-        """When the motion should be over, on the steady clock."""
+        """When the motion should be over, on the motion clock."""
         return max(controller.ends_at for controller in self.controllers)
 
     def _trouble(self) -> str:
@@ -265,15 +312,21 @@ class Trip:
     def _arrival(self) -> Outcome | None:
         assert self.motion is not None
         positions, speeds = self._measured.state(self.joints)
-        off = np.abs(offset(self.robot, self.joints, positions, self.motion.goal))
+        off = self._off_goal()
         worst = int(np.argmax(off))
         if off[worst] <= self._parameters.goal_tolerance and not speeds.any() and not (
                 self._unanswered()):
-            text = f'arrived after {time.monotonic() - self.sent:.2f} s, {off[worst]:.1g} off'
+            text = f'arrived after {self.now() - self.sent:.2f} s, {off[worst]:.1g} off'
             return Outcome(Status.SUCCESS, '; '.join([text, *self.notes]), (), self.planned)
-        if time.monotonic() > self.end + self._parameters.arrival_timeout:
+        if self.now() > self.end + self._parameters.arrival_timeout:
             self.stop(Status.CONTROL_FAILED, self._shortfall(positions, off, worst))
         return None
+
+    def _off_goal(self) -> np.ndarray:
+        """Return how far each joint is from its goal, (n,)."""
+        assert self.motion is not None
+        return np.abs(offset(self.robot, self.joints, self._measured.state(self.joints)[0],
+                             self.motion.goal))
 
     def _shortfall(self, positions: np.ndarray, off: np.ndarray, worst: int) -> str:
         joint, limit = self.joints[worst], self._parameters.goal_tolerance

@@ -42,23 +42,30 @@ class WayChecks:
 
     def look(self, trip: Trip) -> Outcome | None:
         """
-        Go on with a check of the way that is left to a trip, if the scene has changed.
+        Go on with a check of the way from where a trip's joints are, if the scene has changed.
 
         Gives why it must stop, or None.
         """
-        if trip.scene is None:
+        if trip.scene is None or trip.stopping:
             return None
         if trip.check_left is None and trip.scene is not self._scene.known.scene:
             trip.scene = self._scene.known.scene
-            trip.check_left = self._made(trip, trip.left(), trip.scene, frozenset())
+            trip.check_left = self._made(trip, trip.ahead(), trip.scene, frozenset())
         if trip.check_left is None or not trip.check_left.run(LOOK_SLICE):
             return None
         blockage, trip.check_left = trip.check_left.blockage, None
         if blockage is None:
             return None
+        where = ('the arm is in contact where it is' if blockage.fraction == 0 else
+                 f'ahead, at {_place(blockage, trip.robot, trip.joints)}')
         return Outcome(Status.INVALID_MOTION_PLAN, 'stopped on the way: the scene has changed, '
-                       f'and ahead, at {_place(blockage, trip.robot, trip.joints)}: '
-                       f'{_touching(blockage)}', blockage.contacts, trip.planned, trip.scene)
+                       f'and {where}: {_touching(blockage)}', blockage.contacts, trip.planned,
+                       trip.scene)
+
+    def touches_braking(self, trip: Trip) -> bool:
+        """Whether a trip that has been told to stop touches something of its scene before."""
+        check = trip.scene and self._made(trip, trip.braking_way(), trip.scene, frozenset())
+        return bool(check and check.run() and check.blockage)
 
     def _made(self, trip: Trip, motion: Motion, scene: Scene,
               beside: frozenset[str]) -> WayCheck | None:

@@ -53,6 +53,10 @@ class Parameters:
         """Give the value of a parameter whose name has dots."""
         return self._values[name]
 
+    def given(self, name: str) -> bool:
+        """Whether a parameter was given at the start."""
+        return name in getattr(self.node, '_parameter_overrides', {})
+
     def limit(self, joint: str, kind: str) -> float | None:
         """Give joint_limits.<joint>.max_<kind>, or None where it does not count."""
         counts = self._values.get(f'joint_limits.{joint}.has_{kind}_limits', True)

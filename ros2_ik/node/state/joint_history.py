@@ -14,6 +14,7 @@ REVERSAL = 0.25   # too fast there and back within this time is no jitter [s]
 UNLIMITED = 10.0  # speed of joints without a limit [rad/s, m/s]
 SPACING = 10**7   # between the readings that are remembered [ns],
 REMEMBERED = 128  # so many of them: more than a second
+SPAN = 25_000_000, 200_000_000   # readings so far apart, from and to, tell a velocity [ns]
 CAP = 0.1         # a stamp older than all of these allows for no more [s]
 
 
@@ -78,6 +79,15 @@ class JointHistory:
         self.reading, self.velocity = reading, velocity
         self._remember(reading)
         return wrong
+
+    def change(self) -> float | None:
+        """Return how fast it moved in the last readings, by their stamps, or None [1/s]."""
+        last, least, most = self.reading, *SPAN
+        for stamp, value in reversed(self._past):
+            if last.stamp - stamp >= least:
+                seconds = (last.stamp - stamp) * 1e-9
+                return self._apart(value, last.value) / seconds if seconds <= most * 1e-9 else None
+        return None
 
     def contradictory(self, now: float, dispute: bool = False) -> bool:
         """

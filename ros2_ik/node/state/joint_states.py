@@ -23,15 +23,16 @@ class JointStates:
 
     `warn` gives whether it let a warning through, `inform` is for what is said once. `now` is the
     node clock [ns], `publishers` are the names of the nodes that publish, `factor` is that of
-    JointHistory.take.
+    JointHistory.take, `simulated` tells whether the node clock is that of a simulation.
     """
 
     def __init__(self, warn: Callable[[str], bool], now: Callable[[], int] = time.time_ns,
                  publishers: Callable[[], Sequence[str]] = tuple,
                  factor: Callable[[], float] = lambda: FACTOR,
-                 inform: Callable[[str], object] = lambda _: None) -> None:
+                 inform: Callable[[str], object] = lambda _: None,
+                 simulated: Callable[[], bool] = lambda: False) -> None:
         self._warn, self._now, self._publishers = warn, now, publishers
-        self._factor, self._inform = factor, inform
+        self._factor, self._inform, self._simulated = factor, inform, simulated
         self._nan: set[str] = set()   # joints of which it was told that they have no number
         self._joints: dict[str, JointHistory] = {}
         self._limits: dict[str, tuple[float, bool]] = {}   # speed, whether it is continuous
@@ -72,7 +73,7 @@ class JointStates:
         if len(self._joints) + len(self._nan) + len(names) > MAX_NAMES and self._too_many(names):
             return
         velocities = message.velocity if len(message.velocity) == len(names) else None
-        _, stamp, received = Reading.of(None, message.header.stamp)
+        _, stamp, received, _ = Reading.of(None, message.header.stamp)
         received -= _waited(info)
         self._arrivals.append(received)
         self._mind_the_clock()
@@ -82,7 +83,7 @@ class JointStates:
             if not math.isfinite(position):
                 nan[name] = position
                 continue
-            self.newest = reading = Reading(position, stamp, received)
+            self.newest = reading = Reading(position, stamp, received, self._looked)
             velocity = velocities[i] if velocities is not None else None
             known = self._joints.get(name)
             if known is None:
@@ -125,6 +126,11 @@ class JointStates:
         velocity = joint.velocity if joint else None
         return velocity if velocity is not None and math.isfinite(velocity) else None
 
+    def change(self, name: str) -> float | None:
+        """Return how fast a joint moved by its last positions and their stamps, or None [1/s]."""
+        joint = self._joints.get(name)
+        return joint.change() if joint and joint.reading.stamp else None
+
     def get(self, name: str) -> Reading | None:
         """Return the last reading of a joint."""
         joint = self._joints.get(name)
@@ -133,11 +139,11 @@ class JointStates:
     def age(self, name: str) -> float:
         """Return the age of a joint's last reading [s]; inf where there is none."""
         joint = self._joints.get(name)
-        return joint.reading.age(self._now()) if joint else math.inf
+        return joint.reading.age(self._now(), self._simulated()) if joint else math.inf
 
     def measured_at(self, name: str) -> float:
-        """Return when a joint's last reading was measured, on the steady clock [s]."""
-        return self._joints[name].reading.measured_at(self._now())
+        """Return when a joint's last reading was measured, on the motion clock [s]."""
+        return self._joints[name].reading.measured_at(self._now(), self._simulated())
 
     # -- what is wrong with them ----------------------------------------------------------
 

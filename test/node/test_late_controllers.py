@@ -1,0 +1,252 @@
+"""What is told to an arm that is late, or has yet to begin, when it must stop."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from test_controller_commands import Arm, Follower, JOINT, Positions, Trajectories
+
+from ros2_ik.core import Status
+from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
+from ros2_ik.node.controllers.way_checks import WayChecks
+
+OBSTACLE = 0.8   # joint 1 touches something here
+
+
+class Obstacle:
+    """A checker of collisions by the value of one joint, which touches within `reach` of one."""
+
+    def __init__(self, robot, place=OBSTACLE, reach=0.02):
+        self.robot, self.place, self.reach = robot, place, reach
+        self.moving_joints = frozenset([JOINT])
+
+    def collides(self, q):
+        return abs(q[self.robot.joint(JOINT).index] - self.place) < self.reach
+
+    def in_collision(self, q, at_once=False):
+        return (SimpleNamespace(first='arm', second='obstacle', depth=0.01),)
+
+
+class Cell:
+    """A scene with nothing, into which something comes."""
+
+    def __init__(self, arm):
+        self.arm, self._checkers = arm, {}
+        self.known = SimpleNamespace(scene=None)
+        self.put(None)
+        self.parameters = SimpleNamespace(path_resolution=0.01)
+        state = SimpleNamespace(known=lambda _: {JOINT: 0.0}, start=self._start)
+        self.ways = WayChecks(state, self, self.parameters, None)
+
+    def put(self, checker):
+        scene = SimpleNamespace(robot=self.arm.robot)
+        self._checkers[id(scene)] = checker
+        self.known.scene = self._kept = scene
+
+    def checker(self, scene):
+        return self._checkers[id(scene)], ()
+
+    def _start(self, robot, first, *_, **__):
+        q = np.zeros(robot.nq)
+        q[robot.joint(JOINT).index] = first[JOINT]
+        return SimpleNamespace(q=q, notes=[])
+
+    def look(self, trip):
+        """Look until the check is finished; gives what is found."""
+        found = self.ways.look(trip)
+        while found is None and trip.check_left is not None:
+            found = self.ways.look(trip)
+        return found
+
+
+def moving(arm, cell, seconds, late):
+    """Begin a motion beyond the obstacle that is not there yet; the arm is late."""
+    trip = arm.go(2.0)
+    trip.scene = cell.known.scene
+    arm.run(seconds, late)
+    assert cell.look(trip) is None
+    return trip
+
+
+@pytest.mark.parametrize('kind', [Trajectories, Positions])
+@pytest.mark.parametrize('late', [0.0, 0.1, 0.2, 0.3])
+@pytest.mark.parametrize('before', [0.02, 0.1, 0.3])
+def test_what_comes_between_the_arm_and_its_command(monkeypatch, kind, late, before):
+    """The arm has yet to pass it, though its command is beyond."""
+    way = Arm(monkeypatch, kind).go(2.0).motion
+    reached = next(t for t in np.arange(0, 3, 0.005) if way.at(t).position[0] > OBSTACLE - before)
+    arm = Arm(monkeypatch, kind)
+    cell = Cell(arm)
+    trip = moving(arm, cell, reached + late, late)
+    cell.put(Obstacle(arm.robot, reach=0.005))
+    found = cell.look(trip)
+    assert found and found.status == Status.INVALID_MOTION_PLAN
+    assert 'the scene has changed, and ahead' in found.message
+
+
+def test_what_the_arm_has_passed_is_no_obstacle(monkeypatch):
+    arm = Arm(monkeypatch, Trajectories)
+    cell = Cell(arm)
+    trip = moving(arm, cell, 1.0, 0.1)
+    assert arm.measured.state([JOINT])[0][0] > OBSTACLE + 0.1
+    cell.put(Obstacle(arm.robot))
+    assert cell.look(trip) is None
+
+
+def test_an_arm_in_contact_is_told_of(monkeypatch):
+    arm = Arm(monkeypatch, Trajectories)
+    cell = Cell(arm)
+    trip = moving(arm, cell, 0.6, 0.1)
+    cell.put(Obstacle(arm.robot, arm.measured.state([JOINT])[0][0]))
+    assert 'is in contact where it is' in cell.look(trip).message
+
+
+@pytest.mark.parametrize('free', [True, False])
+def test_a_stop_that_comes_too_late_is_known(monkeypatch, free):
+    arm = Arm(monkeypatch, Trajectories)
+    cell = Cell(arm)
+    trip = moving(arm, cell, 0.6, 0.0)
+    at = arm.measured.state([JOINT])[0][0]
+    cell.put(Obstacle(arm.robot, at + (1.0 if free else 0.1)))
+    trip.stop_for(cell.look(trip))
+    assert cell.ways.touches_braking(trip) is not free
+
+
+class Late(Follower):
+    """A controller that hears what it is told some seconds later."""
+
+    def __init__(self, arm, late):
+        super().__init__(arm)
+        self.late, self.queue = late, []
+        self.seen = self.message = getattr(arm.controller, 'told', None)
+
+    def step(self):
+        told = getattr(self.arm.controller, 'told', None)
+        if told is not self.seen:
+            self.seen = told
+            self.queue.append((self.arm.now + self.late, told))
+        self.arm.controller.told, kept = self.message, told
+        if self.queue and self.queue[0][0] <= self.arm.now:
+            self.arm.controller.told = self.queue.pop(0)[1]
+        super().step()
+        self.arm.controller.told = kept
+
+
+@pytest.mark.parametrize('stop', [0.15, 0.2, 0.3, 0.4, 0.6, 0.9])
+def test_joints_that_have_not_begun_are_told_to_stay(monkeypatch, stop):
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0)
+    arm.controller.told = None
+    arm.hear(0.0, 0.0, arm.now)
+    late = Late(arm, 1.0)
+    trip = arm.go(2.0)
+    late.run(stop, trip)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    assert arm.controller.told.points[-1].positions[0] == 0
+    early = late.run(1.0, trip)   # what it was told before cannot be taken back
+    late.run(late.queue[-1][0] - arm.now if late.queue else 0)
+    late.peak = 0.0
+    outcome = early or late.run(10, trip)
+    assert outcome.status == Status.PREEMPTED
+    late.run(3)
+    assert abs(late.position) < 1e-6 and late.peak < 3.0 * 1.05
+
+
+class Future:
+    """What a client gives for an answer that may come later."""
+
+    def __init__(self):
+        self.calls, self.answer = [], None
+
+    def add_done_callback(self, call):
+        self.calls.append(call)
+        if self.answer is not None:
+            call(self)
+
+    def result(self):
+        return self.answer
+
+    def answered(self, answer):
+        self.answer = answer
+        for call in self.calls:
+            call(self)
+
+
+class Handle:
+    """A goal that the controller has accepted, or not."""
+
+    def __init__(self, accepted):
+        self.accepted, self.cancelled, self.end = accepted, False, Future()
+
+    def cancel_goal_async(self):
+        self.cancelled = True
+
+    def get_result_async(self):
+        return self.end
+
+    def ends(self, status):
+        self.end.answered(SimpleNamespace(status=status, result=SimpleNamespace(
+            SUCCESSFUL=0, error_code=0, error_string='')))
+
+
+@pytest.fixture
+def goals(monkeypatch):
+    """Give the goals that an action gets, each with the future of its answer."""
+    goals = []
+
+    class ActionClient:
+        def __init__(self, *_, **__):
+            pass
+
+        def server_is_ready(self):
+            return True
+
+        def send_goal_async(self, goal):
+            goals.append((goal.trajectory, Future()))
+            return goals[-1][1]
+
+    messages = SimpleNamespace(FollowJointTrajectory=SimpleNamespace(Goal=SimpleNamespace))
+    monkeypatch.setitem(sys.modules, 'control_msgs', SimpleNamespace(action=messages))
+    monkeypatch.setitem(sys.modules, 'control_msgs.action', messages)
+    monkeypatch.setattr('rclpy.action.ActionClient', ActionClient)
+    return goals
+
+
+def standing(arm, trip, seconds):
+    """Let time pass with an arm that stands; gives the outcome, if it ends."""
+    for _ in range(round(seconds / 0.02)):
+        arm.now += 0.02
+        arm.hear(0.0, 0.0, arm.now)
+        if outcome := trip.look():
+            return outcome
+    return None
+
+
+@pytest.mark.parametrize('stop', [0.1, 0.3, 0.7])
+@pytest.mark.parametrize('accepted', [True, False])
+def test_an_open_goal_is_disowned_by_a_stop(monkeypatch, goals, stop, accepted):
+    """Nothing sends the arm anywhere, and the answer comes when the goal has ended."""
+    arm = Arm(monkeypatch, FollowJointTrajectoryController)
+    arm.parameters.update(max_tracking_error=0.0)
+    arm.hear(0.0, 0.0, arm.now)
+    trip = arm.go(2.0)
+    assert standing(arm, trip, stop) is None
+    trip.stop(Status.PREEMPTED, 'stopped')
+    assert standing(arm, trip, 0.5) is None, 'it may still move'
+    handle = Handle(accepted)
+    goals[0][1].answered(handle)
+    # a goal that waited for this answer takes its place
+    assert handle.cancelled is (accepted and stop > 0.2) and len(goals) == 1 + (
+        accepted or stop > 0.2)
+    for trajectory, _ in goals[1:]:
+        assert trajectory.points[-1].positions[0] == 0
+    if accepted:
+        assert standing(arm, trip, 0.5) is None, 'the cancelled goal has not ended'
+        handle.ends(5)
+    for _, answer in goals[1:]:
+        if answer.answer is None:
+            answer.answered(Handle(accepted))
+    outcome = standing(arm, trip, 3.0)
+    assert outcome and outcome.status == Status.PREEMPTED, outcome
+    assert outcome.message.startswith('nothing was moved') is not accepted
