@@ -49,6 +49,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return Exit.BAD_QUESTION
 
 
+def run_as_process() -> int:
+    """
+    Run the command and end the process.
+
+    Once ROS was used it ends at once: when all is said and the node is gone, the interpreter's
+    end still takes apart what DDS has in static memory, and was seen to hang in it under load.
+    """
+    code = main()
+    if 'rclpy' in sys.modules:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
 def _shielded(word: str) -> str:
     """Keep argparse from taking -1e-3 for an option: a space in front makes it a value."""
     try:

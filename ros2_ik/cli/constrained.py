@@ -168,5 +168,5 @@ def _holding(scene: 'Scene', state: Any, start: Any) -> 'Scene':
     return with_attached(scene, state, now, 'seed.')
 
 
-def _no_tf(target: str, source: str) -> Any:
+def _no_tf(robot: Any, frame: str) -> Any:
     raise LookupError('without a node there is no TF')
