@@ -116,7 +116,7 @@ def test_a_stop_that_comes_too_late_is_known(monkeypatch, free):
     assert cell.ways.touches_braking(trip) is not free
 
 
-@pytest.mark.parametrize('late', [0.0, 0.1, 0.2, 0.3])
+@pytest.mark.parametrize('late', [0.0, 0.1, 0.2, 0.3, 0.5])
 @pytest.mark.parametrize('ahead', [0.5, 0.7, 3.0])
 def test_a_late_arm_rests_before_what_came_into_its_way(monkeypatch, late, ahead):
     """Not beyond it, where the controller that begins at its command would come to rest."""
