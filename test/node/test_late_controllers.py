@@ -1,14 +1,17 @@
 """What is told to an arm that is late, or has yet to begin, when it must stop."""
 
+from functools import partial
 import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
 from test_controller_commands import Arm, Follower, JOINT, Positions, Trajectories
 
 from ros2_ik.core import Status
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
+from ros2_ik.node.controllers.outcome import Outcome
 from ros2_ik.node.controllers.way_checks import WayChecks
 
 OBSTACLE = 0.8   # joint 1 touches something here
@@ -111,6 +114,26 @@ def test_a_stop_that_comes_too_late_is_known(monkeypatch, free):
     cell.put(Obstacle(arm.robot, at + (1.0 if free else 0.1)))
     trip.stop_for(cell.look(trip))
     assert cell.ways.touches_braking(trip) is not free
+
+
+@pytest.mark.parametrize('late', [0.0, 0.1, 0.2, 0.3, 0.5])
+@pytest.mark.parametrize('ahead', [0.5, 0.7, 3.0])
+def test_a_late_arm_rests_before_what_came_into_its_way(monkeypatch, late, ahead):
+    """Not beyond it, where the controller that begins at its command would come to rest."""
+    arm = Arm(monkeypatch, Trajectories)
+    cell = Cell(arm)
+    trip = moving(arm, cell, 0.4 + late, late)
+    at, fast = (float(values[0]) for values in arm.measured.state([JOINT]))
+    arm.hear(at, fast, arm.now)
+    place = at + fast**2 / 2 / 3.0 + ahead * fast**2 / 2 / 3.0 + 0.1
+    cell.put(Obstacle(arm.robot, place))
+    trip.stop_for(cell.look(trip) or Outcome(Status.PREEMPTED, 'stopped'),
+                  partial(cell.ways.clear, trip))
+    end = arm.controller.told.points[-1]
+    assert end.positions[0] < place - 0.02 and not cell.ways.touches_braking(trip)
+    seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
+    braking = CubicHermiteSpline([0, seconds], [at, end.positions[0]], [fast, 0])
+    assert np.abs(braking([0, seconds], 2)).max() < 3.0 * 1.01
 
 
 class Late(Follower):

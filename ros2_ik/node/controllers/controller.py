@@ -49,7 +49,8 @@ class BrakingTask:
 
     They stay inside `bounds`, lower and upper (n,). `lag` is by how much they are late [s], as
     far as is known. `feedback` is where they were measured, None when that says nothing new;
-    `on_way` whether that is where they were told to be not long ago.
+    `on_way` whether that is where they were told to be not long ago. `clear`, where something
+    has come into the way, says whether they may go to positions (n,) from there.
     """
 
     limits: MotionLimits
@@ -57,6 +58,11 @@ class BrakingTask:
     lag: float = 0.0
     feedback: Feedback | None = None
     on_way: bool = True
+    clear: Callable[[np.ndarray], bool] | None = None
+
+    def blocked(self, end: np.ndarray) -> bool:
+        """Whether joints that are measured surely would touch something before they rest."""
+        return bool(self.feedback and self.feedback.sure and self.clear and not self.clear(end))
 
 
 class Controller(ABC):

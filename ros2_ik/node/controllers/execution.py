@@ -1,6 +1,7 @@
 """The one who commands the robot: nothing is moved but by this."""
 
 from collections.abc import Mapping
+from functools import partial
 import time
 import traceback
 from typing import Any
@@ -312,7 +313,7 @@ class Execution:
         """Stop a trip for what has come into its way."""
         try:
             if reason := self._ways.look(trip):
-                trip.stop_for(reason)
+                trip.stop_for(reason, partial(self._ways.clear, trip))
                 if self._ways.touches_braking(trip):
                     trip.add_to_reason('it does not come to rest before it touches something')
         except (IKError, Refusal) as error:   # what cannot be checked is not gone on with

@@ -89,9 +89,13 @@ class TrajectoryController(Controller):
         self.rest_at = self._began + self._motion.duration + lag
         # not to go beyond the goal of a motion that ends about as soon
         if (self.rest_at - now <= SOON * braking.duration
-                and self._passes(braking.goal, now - lag)):
+                and self._passes(braking.goal, now - lag)
+                and not task.blocked(self._motion.goal)):
             return
-        self._send_braking(braking)
+        if task.blocked(braking.goal):   # from where they are measured they may rest before it
+            self._brake_where_measured(seen, task)
+        else:
+            self._send_braking(braking)
 
     def _brake_where_measured(self, seen: Feedback, task: BrakingTask) -> None:
         """

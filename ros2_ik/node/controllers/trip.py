@@ -21,6 +21,7 @@ JOIN = 0.1     # seconds that a way beside the motion takes, where they mean not
 AGAIN = 0.1    # so much later than it should an arm may come to rest, before it is told again [s]
 
 Cancelled = Callable[[], bool]
+Clear = Callable[[Mapping[str, float]], bool]
 
 
 class Trip:
@@ -130,8 +131,14 @@ class Trip:
 
     def braking_way(self) -> Motion:
         """Give the way from where the joints are measured to where they were told to rest."""
-        told = np.concatenate([controller.goal for controller in self.controllers])
-        return self._straight(self._measured.state(self.joints)[0], told)
+        return self.way_to({joint: place for controller in self.controllers for joint, place in
+                            zip(controller.joints, controller.goal.tolist(), strict=True)})
+
+    def way_to(self, ends: Mapping[str, float]) -> Motion:
+        """Give the way of some joints from where they are measured; the others stay there."""
+        at = self._measured.state(self.joints)[0]
+        return self._straight(at, np.array([ends.get(joint, place) for joint, place in zip(
+            self.joints, at.tolist(), strict=True)]))
 
     def _straight(self, start: np.ndarray, end: np.ndarray) -> Motion:
         """Give a straight way, for a check of it only: it has no velocities."""
@@ -143,10 +150,14 @@ class Trip:
         """Brake; the outcome comes when the arm stands."""
         self.stop_for(Outcome(status, message, (), self.planned))
 
-    def stop_for(self, outcome: Outcome) -> None:
-        """Brake; this outcome comes when the arm stands."""
+    def stop_for(self, outcome: Outcome, clear: Clear | None = None) -> None:
+        """
+        Brake; this outcome comes when the arm stands.
+
+        `clear` says whether joints may go somewhere, if something has come into the way.
+        """
         if self._stopped is None:
-            self._stopped = self._brake_all(), outcome
+            self._stopped = self._brake_all(clear), outcome
             self._last = self._stopped[0] + self._parameters.arrival_timeout
 
     def add_to_reason(self, text: str) -> None:
@@ -155,9 +166,9 @@ class Trip:
         rest_at, outcome = self._stopped
         self._stopped = rest_at, outcome._replace(message=f'{outcome.message}; {text}')
 
-    def _brake_all(self) -> float:
+    def _brake_all(self, clear: Clear | None) -> float:
         """Brake; gives when the arm will stand."""
-        return max([self.brake(controller) for controller in self.controllers]) + self.now()
+        return self.now() + max([self.brake(controller, clear) for controller in self.controllers])
 
     def brake_others(self, controllers: list[Controller]) -> None:
         """Brake what is not one of these controllers, which another trip has taken."""
@@ -165,9 +176,13 @@ class Trip:
             if controller not in controllers:
                 self.brake(controller)
 
-    def brake(self, controller: Controller) -> float:
+    def brake(self, controller: Controller, clear: Clear | None = None) -> float:
         """Stop one of the controllers; gives how long that takes [s]."""
-        return controller.stop(self._task(controller))
+        task = self._task(controller)
+        if clear:
+            task = replace(task, clear=lambda end: clear(
+                dict(zip(controller.joints, end.tolist(), strict=True))))
+        return controller.stop(task)
 
     def _brake_again(self, controllers: list[Controller], anew: bool = False) -> float:
         """Tell some to brake once more; gives when the arm will stand."""

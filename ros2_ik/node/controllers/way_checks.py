@@ -1,5 +1,6 @@
 """What is in the way of a motion."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ros2_ik.core import Blockage, Motion, Robot, Scene, Status, WayCheck
@@ -64,7 +65,14 @@ class WayChecks:
 
     def touches_braking(self, trip: Trip) -> bool:
         """Whether a trip that has been told to stop touches something of its scene before."""
-        check = trip.scene and self._made(trip, trip.braking_way(), trip.scene, frozenset())
+        return self._touches(trip, trip.braking_way())
+
+    def clear(self, trip: Trip, ends: Mapping[str, float]) -> bool:
+        """Whether joints of a trip may go to these places from where they are measured."""
+        return not self._touches(trip, trip.way_to(ends))
+
+    def _touches(self, trip: Trip, way: Motion) -> bool:
+        check = trip.scene and self._made(trip, way, trip.scene, frozenset())
         return bool(check and check.run() and check.blockage)
 
     def _made(self, trip: Trip, motion: Motion, scene: Scene,
