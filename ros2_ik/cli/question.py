@@ -22,6 +22,8 @@ def with_options(text: str, args: argparse.Namespace) -> str:
     """Call fields of a request by the options that the command has for them."""
     if 'allow_collisions' in args:
         text = text.replace('avoid_collisions: false', '--allow-collisions')
+    if 'package_dir' in args:
+        text = text.replace('package_dirs', '--package-dir')
     return re.sub(r'\b[a-z]+(_[a-z]+)+\b',
                   lambda word: f'--{word[0].replace("_", "-")}' if word[0] in args else word[0],
                   text)

@@ -18,7 +18,8 @@ def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot',
         'help': 'shipped robot (ros2_ik robots lists them) or URDF file', **options})
     parser.add_argument('--srdf', metavar='FILE', help='SRDF of the URDF file')
     parser.add_argument('--package-dir', metavar='DIR', action='append', default=[],
-                        help='folder in which package:// meshes are looked for; repeatable')
+                        help='folder in which package:// and relative meshes are looked for, '
+                             'too; repeatable')
     parser.add_argument('--root-joint', choices=('fixed', 'planar', 'freeflyer'),
                         help='how the root link stands in the world (default: fixed)')
 

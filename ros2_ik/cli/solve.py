@@ -19,7 +19,7 @@ from ros2_ik.cli.scene_source import (
 )
 
 if TYPE_CHECKING:
-    from ros2_ik.core import Robot, ShippedRobot
+    from ros2_ik.core import CollisionChecker, Robot, ShippedRobot
 
 EXAMPLE = """examples:
   ros2_ik solve panda --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
@@ -106,7 +106,7 @@ def default_tip(robot: 'Robot', shipped: 'ShippedRobot | None', group: str | Non
 
 def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
            seed: dict[str, Any]) -> Answer:
-    from ros2_ik.core import collision_checker, IKProblem, PoseTarget, Scene, solve
+    from ros2_ik.core import IKProblem, PoseTarget, solve
     tolerances = _given(args, 'position_tolerance', 'orientation_tolerance')
     if args.allow_collisions and args.scene:
         raise BadQuestion('--scene and --allow-collisions are both given: the one is what must '
@@ -118,8 +118,7 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
     if scene is not None:
         checker = make_checker(robot, scene, args.meshes)
     else:
-        checker = collision_checker(robot, Scene(robot), args.meshes, 'leave out') \
-            if args.meshes else None
+        checker = None if args.allow_collisions else _alone(robot, args.meshes or 'exact')
     problem = IKProblem(robot, [PoseTarget(*target, **tolerances) for target in wanted],
                         args.group, seed, checker=checker,
                         collisions=not args.allow_collisions)
@@ -136,6 +135,16 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
         recheck(robot, solution.best_q, wanted), figures=figures,
         alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives],
         not_checked=solution.not_checked)
+
+
+def _alone(robot: 'Robot', meshes: str) -> 'CollisionChecker | None':
+    """Return the check of a robot without a scene; None for one without collision elements."""
+    from ros2_ik.core import own_collisions
+    own = own_collisions(robot, meshes)
+    if own.fault:
+        raise BadQuestion(f'COLLISION_CHECKING_UNAVAILABLE: {own.fault}; avoid_collisions: false '
+                          'does without')
+    return own.checker
 
 
 def _given(args: argparse.Namespace, *names: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """`ros2_ik solve` and `constrained` without a scene: the robot alone, and what is not checked."""
 
 import pytest
+import trimesh
 import yaml
 
 OFF = 'collisions: not checked'
@@ -38,6 +39,28 @@ def test_the_robot_alone_by_default(command, arm):
     assert '2 links' in text and 'upper, fore' in text
     run = command('solve', arm, *NEAR, '--timeout', 0.2)
     assert run.code == 1 and text in run.out.splitlines() and OFF not in run.out.splitlines()
+
+
+@pytest.mark.parametrize('options', [(), ('--meshes', 'hull')])
+def test_nothing_is_solved_unchecked_unless_that_is_asked_for(command, tmp_path, options):
+    """A robot none of whose meshes is there, as it was until --package-dir or the files."""
+    trimesh.creation.icosphere(1, 0.1).export(tmp_path / 'ball.stl')
+    urdf = tmp_path / 'robot' / 'arm.urdf'
+    urdf.parent.mkdir()
+    urdf.write_text(ARM.replace('<sphere radius="0.1"/>', '<mesh filename="ball.stl"/>'))
+    run = command('solve', urdf, *NEAR, *options, '--timeout', 0.2)
+    reason = run.refused()
+    for word in ('COLLISION_CHECKING_UNAVAILABLE', 'ball.stl', str(urdf.parent), '--package-dir',
+                 '--allow-collisions'):
+        assert word in reason
+    if not options:
+        run = command('solve', urdf, *NEAR, '--allow-collisions')
+        assert run.code == 0 and OFF in run.out.splitlines()
+    run = command('solve', urdf, *NEAR, *options, '--package-dir', tmp_path, '--json')
+    assert run.json['status'] == 'GOAL_IN_COLLISION'
+    beside = urdf.rename(tmp_path / 'arm.urdf')
+    run = command('solve', beside, *NEAR, *options, '--json')
+    assert run.json['status'] == 'GOAL_IN_COLLISION'
 
 
 def test_collisions_allowed_and_said(command, arm):

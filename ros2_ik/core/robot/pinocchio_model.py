@@ -124,8 +124,14 @@ def _inertial(element: 'Element', link: str) -> 'Element':
         for attribute, count in attributes.items():
             if part.get(attribute) is not None or tag != 'origin':
                 numbers(part.get(attribute, ''), count, f"link '{link}', {tag} {attribute}")
-        ElementTree.SubElement(copy, tag, part.attrib)
+        copy.append(_plain(part))
     return copy
+
+
+def _plain(element: 'Element') -> 'Element':
+    """Copy an element of numbers; urdfdom reads none with white space after it."""
+    return ElementTree.Element(element.tag, {
+        name: ' '.join(value.split()) for name, value in element.items()})
 
 
 def _append(root: 'Element', element: 'Element', joint: JointElement) -> None:
@@ -134,9 +140,9 @@ def _append(root: 'Element', element: 'Element', joint: JointElement) -> None:
         return
     kind = 'revolute' if joint.kind == 'continuous' else joint.kind
     copy = _element(joint.name, kind, joint.parent, joint.child)
-    copy.extend(element.findall('origin'))
+    copy.extend(_plain(origin) for origin in element.findall('origin'))
     if (axis := element.find('axis')) is not None:     # without xyz Pinocchio reads 0 0 0
-        ElementTree.SubElement(copy, 'axis', xyz=axis.get('xyz', DEFAULT_AXIS))
+        copy.append(_plain(ElementTree.Element('axis', xyz=axis.get('xyz', DEFAULT_AXIS))))
     if kind in ('revolute', 'prismatic'):
         _set_limit(copy, joint.velocity)
     if joint.mimic:
@@ -155,7 +161,7 @@ def _append_planar(root: 'Element', element: 'Element', joint: JointElement) -> 
         kind = 'revolute' if part == 'theta' else 'prismatic'
         copy = _element(f'{joint.name}/{part}', kind, links[i], links[i + 1])
         if i == 0:
-            copy.extend(element.findall('origin'))
+            copy.extend(_plain(origin) for origin in element.findall('origin'))
         ElementTree.SubElement(copy, 'axis', xyz=axis)
         _set_limit(copy, math.inf)
         root.append(copy)

@@ -80,9 +80,10 @@ class Robot:
         """
         Make a robot from a URDF text or file.
 
-        `package_dirs` are folders in which package:// meshes are looked for. `srdf` is a text or
-        a file, too. `root_joint` says how the root link stands in the world: 'fixed', 'planar'
-        (x y theta) or 'freeflyer'; the SRDF's virtual joint then gives name and parent frame.
+        `package_dirs` are folders in which package:// and relative meshes are looked for, after
+        the folder of the URDF where that is a file. `srdf` is a text or a file, too. `root_joint`
+        says how the root link stands in the world: 'fixed', 'planar' (x y theta) or 'freeflyer';
+        the SRDF's virtual joint then gives name and parent frame.
 
         Raises RobotDescriptionError that says which element is wrong.
         """
@@ -90,7 +91,10 @@ class Robot:
             package_dirs = [package_dirs]
         if not isinstance(package_dirs, Iterable):
             raise RobotDescriptionError(f'package_dirs are folders, not {package_dirs!r}')
-        return cls(_read(text_or_path, 'URDF'), tuple(str(folder) for folder in package_dirs),
+        urdf, folders = _read(text_or_path, 'URDF'), [str(folder) for folder in package_dirs]
+        if urdf is not text_or_path:
+            folders.insert(0, str(Path(text_or_path).absolute().parent))
+        return cls(urdf, tuple(folders),
                    None if srdf is None else _read(srdf, 'SRDF'), root_joint)
 
     @classmethod

@@ -22,6 +22,7 @@ _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 _NO_LIMIT = 1e15
 DEFAULT_AXIS = '1 0 0'
 _LIMITS = {'lower', 'upper'}
+_PARALLEL = 1e-6  # of an axis beside z
 _NAMED = 10       # so many names in one warning
 
 
@@ -83,7 +84,7 @@ def parse_urdf(text: str) -> RobotTree:
     by_name = _resolve_mimics({joint.name: joint for joint in joints})
     tree = RobotTree(root.get('name') or 'robot', tuple(links), by_name, _root(links, joints),
                      root, {joint.child: joint.name for joint in joints},
-                     _limit_warnings(root))
+                     _limit_warnings(root) + _planar_warnings(root))
     _check_connected(tree)
     return tree
 
@@ -186,6 +187,22 @@ def _limits(element: 'Element', name: str, kind: str) -> tuple[float, float, flo
         if soft[0] < soft[1] and max(lower, soft[0]) <= min(upper, soft[1]):
             lower, upper = max(lower, soft[0]), min(upper, soft[1])
     return lower, upper, velocity
+
+
+def _planar_warnings(root: 'Element') -> tuple[str, ...]:
+    """Name the planar joints whose plane is not the one that they are taken to have."""
+    found = []
+    for element in root.findall('joint'):
+        if element.get('type') != 'planar':
+            continue
+        where, axis = f"joint '{element.get('name')}', axis", element.find('axis')
+        text = DEFAULT_AXIS if axis is None else axis.get('xyz', DEFAULT_AXIS)
+        x, y, z = numbers(text, 3, where)
+        if math.hypot(x, y) > _PARALLEL * abs(z):
+            found.append(f'{where}: a planar joint moves in x and y and turns about z of its '
+                         f"frame, as MoveIt and Pinocchio have it; its axis '{text}' is not z "
+                         'and is not used')
+    return tuple(found)
 
 
 def _limit_warnings(root: 'Element') -> tuple[str, ...]:

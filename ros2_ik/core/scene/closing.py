@@ -17,6 +17,8 @@ from scipy.spatial import cKDTree
 
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.scene.mesh_solids import corners_of, surfaces
+from ros2_ik.core.scene.meshes import signed_volume
+from ros2_ik.core.scene.nested_surfaces import NestedSurfaces
 
 _SAME = 1e-5     # of the extent, within which corners are one where a mesh is open
 
@@ -26,12 +28,13 @@ class ClosedMesh(NamedTuple):
     Vertices (n, 3), first of all those given, and triangles (m, 3), closed and turned outward.
 
     Surfaces that hollow out others are turned inward. `was_closed` if no more was done than to
-    turn whole surfaces.
+    turn whole surfaces, `was_turned` if that was.
     """
 
     vertices: Array
     triangles: Indices
     was_closed: bool
+    was_turned: bool
 
 
 def closed_mesh(vertices: Array, triangles: Indices) -> ClosedMesh:
@@ -50,18 +53,9 @@ def closed_mesh(vertices: Array, triangles: Indices) -> ClosedMesh:
     rest = ~whole & ~lines
     if rest.any():
         vertices, patches = _patches(vertices, *_one_way_round(triangles[rest], corners[rest]))
-    turned = _outward(vertices, groups, patches)
-    return ClosedMesh(vertices, np.concatenate([*turned, triangles[lines]]), was_closed)
-
-
-def winding_number(corners: Array, x: float, y: float, z: float) -> float:
-    """Sum the solid angles of triangles (m, 3, 3) as seen from a point, in full turns."""
-    a, b, c = np.moveaxis(corners - np.array((x, y, z)), 1, 0)
-    la, lb, lc = (np.sqrt(np.einsum('ij,ij->i', v, v)) for v in (a, b, c))
-    dots = [np.einsum('ij,ij->i', v, w) for v, w in ((a, b), (b, c), (c, a))]
-    angles = np.arctan2(np.einsum('ij,ij->i', a, np.cross(b, c)),
-                        la * lb * lc + dots[0] * lc + dots[1] * la + dots[2] * lb)
-    return float(angles.sum() / (2 * np.pi))
+    outward, was_turned = _outward(vertices, groups, patches)
+    return ClosedMesh(vertices, np.concatenate([*outward, triangles[lines]]), was_closed,
+                      was_turned)
 
 
 def _double(corners: Indices, labels: Indices) -> Mask:
@@ -153,24 +147,28 @@ def _by_label(rows: Indices, labels: Indices) -> list[Indices]:
     return np.split(rows[order], ends) if len(rows) else []
 
 
-def _outward(vertices: Array, groups: list[Indices], patches: list[Indices]) -> list[Indices]:
+def _outward(vertices: Array, groups: list[Indices],
+             patches: list[Indices]) -> tuple[list[Indices], bool]:
     """
-    Turn surfaces outward, but closed ones that hollow out others inward.
+    Turn surfaces outward, but closed ones that hollow out others inward; say if any was turned.
 
-    `patches` were open: which way round they were says nothing.
+    Those inside no other are turned outward. One wholly inside a solid hollows it out if the file
+    has it inward and the other outward; or the reverse, where all the outermost are inward.
+    `patches` were open: which way round they were says nothing, neither of them nor of what is
+    inside of them, which is solid in doubt.
     """
-    patches = [patch[:, ::-1] if _volume(vertices[patch]) < 0 else patch for patch in patches]
-    volumes = [_volume(vertices[group]) for group in groups]
-    outward = [group for group, volume in zip(groups, volumes, strict=True) if volume > 0]
-    solid = vertices[np.concatenate([*patches, *outward, np.zeros((0, 3), dtype=np.intp)])]
-    turned = []
-    for group, volume in zip(groups, volumes, strict=True):
-        inner = vertices[group[0]].mean(axis=0)
-        hollow = volume <= 0 and len(solid) and winding_number(solid, *inner) > 0.5
-        turned.append(group[:, ::-1] if volume <= 0 and not hollow else group)
-    return [*turned, *patches]
-
-
-def _volume(corners: Array) -> float:
-    moved = corners - corners[0, 0]
-    return float(np.einsum('ij,ij->', moved[:, 0], np.cross(moved[:, 1], moved[:, 2])) / 6)
+    patches = [patch[:, ::-1] if signed_volume(vertices[patch]) < 0 else patch
+               for patch in patches]
+    given = [signed_volume(vertices[group]) >= 0 for group in groups]    # 0: a line
+    if all(given):
+        return [*groups, *patches], False
+    nested, outward = NestedSurfaces(vertices, groups), [True] * len(groups)
+    around = [nested.around(number) for number in range(len(groups))]
+    inside_out = not any(was for was, outer in zip(given, around, strict=True) if outer is None)
+    for number in nested.from_largest():
+        outer = around[number]
+        outward[number] = (outer is None or not outward[outer] or given[number] == given[outer]
+                           or given[number] != inside_out)
+    turned = [group if is_outward == was else group[:, ::-1]
+              for group, is_outward, was in zip(groups, outward, given, strict=True)]
+    return [*turned, *patches], outward != given

@@ -18,7 +18,6 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.scene.cache import digest, is_remembered, remembered
-from ros2_ik.core.scene.closing import winding_number
 from ros2_ik.core.scene.mesh_solids import solids_of
 from ros2_ik.core.scene.meshes import (
     Hull,
@@ -26,12 +25,14 @@ from ros2_ik.core.scene.meshes import (
     hulls_as_arrays,
     hulls_from_arrays,
     mesh_volume,
+    signed_volume,
 )
+from ros2_ik.core.scene.winding import winding_number
 
 MOST_PIECES = 24
 GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's
 PART = 0.05             # of the volume, that a cut should take off
-ROOM = 'pieces-3'       # of the cache
+ROOM = 'pieces-4'       # of the cache
 _EFFORT = 10_000_000    # triangles cut, in all trials
 _SAME = 1e-6            # m, within which faces are in one plane
 
@@ -145,7 +146,7 @@ class _Solid:
                                                            strict=True)))
             if self._inside(tuple(near for _, near in corner))]
         hull = hull_of(np.concatenate([surface.reshape(-1, 3), np.reshape(inner, (-1, 3))]))
-        volume = 0.0 if self.volume is None else _volume(np.concatenate([surface, lids]))
+        volume = 0.0 if self.volume is None else signed_volume(np.concatenate([surface, lids]))
         return _Slice(self, surface, lids, low, high, hull,
                       max(hull.volume - max(volume, 0.0), 0.0))
 
@@ -174,13 +175,8 @@ class _Solid:
         if self.volume is None or not np.isfinite(point).all():
             return False
         if point not in self._known:
-            self._known[point] = winding_number(self.corners, *point) > 0.25
+            self._known[point] = abs(winding_number(self.corners, *point)) > 0.25
         return self._known[point]
-
-
-def _volume(corners: Array) -> float:
-    moved = corners - corners[0, 0]
-    return float(np.einsum('ij,ij->', moved[:, 0], np.cross(moved[:, 1], moved[:, 2])) / 6)
 
 
 def _planes(piece: _Slice) -> list[tuple[int, float]]:

@@ -29,8 +29,10 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     for path in tried:
         if path.is_file():
             return path
-    looked = ', '.join(str(path) for path in tried) or 'nowhere, as there are no package_dirs'
-    raise InvalidSceneError(f"the mesh '{name}' cannot be found; looked for: {looked}")
+    looked = ', '.join(str(path) for path in tried) or 'nowhere'
+    more = {'': '; package_dirs names more folders', 'file': ''}.get(
+        scheme if separator else '', '; package_dirs and AMENT_PREFIX_PATH name more folders')
+    raise InvalidSceneError(f"the mesh '{name}' cannot be found; looked for: {looked}{more}")
 
 
 def _in_packages(rest: str, package_dirs: tuple[str, ...]) -> list[Path]:

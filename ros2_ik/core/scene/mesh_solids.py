@@ -10,7 +10,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.scene.meshes import mesh_volume
+from ros2_ik.core.scene.meshes import signed_volume
+from ros2_ik.core.scene.nested_surfaces import NestedSurfaces
 
 MOST_SOLIDS = 200     # of more, telling which to take together takes longer than it is worth
 
@@ -27,13 +28,10 @@ def solids_of(vertices: Array, triangles: Indices, most: int) -> list[Indices]:
     groups = [triangles[labels == label] for label in np.flatnonzero(closed)] \
         if closed.sum() <= MOST_SOLIDS else []
     rest = triangles[~closed[labels]] if groups else triangles
-    outward = [group for group in groups if mesh_volume(vertices, group) is not None]
-    hollows = [group for group in groups if mesh_volume(vertices, group) is None]
-    if hollows:
-        outward, lost = _hollowed(vertices, outward, hollows)
-        rest = np.concatenate([rest, *lost])
+    solids, lost = _hollowed(vertices, groups)
+    rest = np.concatenate([rest, *lost])
     room = max(most - bool(len(rest)), 1)
-    return [*_near_together(vertices, outward, room), *([rest] if len(rest) else [])]
+    return [*_near_together(vertices, solids, room), *([rest] if len(rest) else [])]
 
 
 def corners_of(vertices: Array, triangles: Indices) -> Indices:
@@ -91,20 +89,22 @@ def _mates(edge: Indices, forth: Mask, owner: Indices) -> tuple[Indices, Indices
     return owner[one][np.argsort(edge[one])], owner[other][np.argsort(edge[other])]
 
 
-def _hollowed(vertices: Array, solids: list[Indices],
-              hollows: list[Indices]) -> tuple[list[Indices], list[Indices]]:
-    """Join surfaces turned inwards with the smallest solid round them; gives the others too."""
-    lows, highs = _bounds(vertices, solids)
-    sizes = (highs - lows).prod(axis=1)
-    solids, lost = list(solids), []
-    for hollow, low, high in zip(hollows, *_bounds(vertices, hollows), strict=True):
-        round_it = np.flatnonzero((lows <= low).all(axis=1) & (highs >= high).all(axis=1))
-        if len(round_it):
-            smallest = round_it[sizes[round_it].argmin()]
-            solids[smallest] = np.concatenate([solids[smallest], hollow])
+def _hollowed(vertices: Array,
+              groups: list[Indices]) -> tuple[list[Indices], list[Indices]]:
+    """Join surfaces turned inwards with the solids that they hollow out; gives the others too."""
+    volumes = np.array([signed_volume(vertices[group]) for group in groups])
+    if (volumes > 0).all():
+        return groups, []
+    nested, solids, lost = NestedSurfaces(vertices, groups), list(groups), []
+    for number in np.flatnonzero(volumes <= 0).tolist():
+        # lines enclose nothing: they may go with any
+        outer = (nested.around(number) if volumes[number] < 0
+                 else next((i for i in nested.wider(number) if volumes[i] > 0), None))
+        if outer is None or volumes[outer] <= 0:
+            lost.append(groups[number])
         else:
-            lost.append(hollow)
-    return solids, lost
+            solids[outer] = np.concatenate([solids[outer], groups[number]])
+    return [solid for solid, volume in zip(solids, volumes, strict=True) if volume > 0], lost
 
 
 def _near_together(vertices: Array, solids: list[Indices], most: int) -> list[Indices]:

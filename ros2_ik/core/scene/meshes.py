@@ -109,6 +109,12 @@ def mesh_volume(vertices: Array, triangles: Indices) -> float | None:
     return volume if gap < 1e-4 * area and volume > 0 else None
 
 
+def signed_volume(corners: Array) -> float:
+    """Return the volume [m^3] in a closed surface (m, 3, 3), negative if it is turned inward."""
+    moved = corners - corners[0, 0]
+    return float(np.einsum('ij,ij->', moved[:, 0], np.cross(moved[:, 1], moved[:, 2])) / 6)
+
+
 def read_triangles(path: str | Path) -> tuple[Array, Indices]:
     """
     Read the vertices (n, 3) and triangles (m, 3) of an stl, obj or dae file; kept by content.

@@ -22,10 +22,15 @@ _alone: Kept[tuple[str, tuple[str, ...], str], 'OwnCollisions'] = Kept()
 
 @dataclass(frozen=True)
 class OwnCollisions:
-    """How a robot alone is checked against itself: None if there is nothing to check."""
+    """
+    How a robot alone is checked against itself: None if there is nothing to check.
+
+    `fault` says why nothing of what its URDF describes can be checked.
+    """
 
     checker: CollisionChecker | None
     not_checked: tuple[str, ...]
+    fault: str | None = None
 
 
 def own_collisions(robot: Robot, meshes: str = 'exact') -> OwnCollisions:
@@ -44,11 +49,13 @@ def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
     try:
         checker = CollisionChecker(robot, Scene(robot), meshes, 'leave out')
     except InvalidSceneError as error:
-        return OwnCollisions(None, (f'{COLLISIONS_OFF} ({error})',))
+        return OwnCollisions(None, (f'{COLLISIONS_OFF} ({error})',), str(error))
     if warnings := checker.geometry.warnings:
         more = f' (and {len(warnings) - 1} more)' if len(warnings) > 1 else ''
         _log.warning("robot '%s': %s%s", robot.name, warnings[0], more)
-    return OwnCollisions(checker if checker.pair_count else None, not_checked(checker))
+    lost = bool(checker.geometry.left_out and not checker.geometry.bodies)
+    return OwnCollisions(checker if checker.pair_count else None, not_checked(checker),
+                         checker.geometry.warnings[0] if lost else None)
 
 
 def not_checked(checker: CollisionChecker) -> tuple[str, ...]:

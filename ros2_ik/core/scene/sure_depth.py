@@ -37,8 +37,7 @@ def depth_of(item: Item, point: Array) -> float:
     """Return how deep [m] a point (3,) of its frame is in an item, negative outside."""
     if item.solid is not None:
         clearance = item.solid.clearance(point)
-        inside = item.solid.is_closed and item.solid.contains(point)
-        return clearance if inside else -clearance
+        return clearance if item.solid.surely_contains(point) else -clearance
     return -float(coal.distance(item.geometry, _HERE, _DOT, Placement(np.eye(3), point),
                                 coal.DistanceRequest(), coal.DistanceResult()))
 

@@ -16,11 +16,11 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.kernels import kernel
 from ros2_ik.core.scene.cache import digest, remembered
-from ros2_ik.core.scene.closing import closed_mesh, winding_number
+from ros2_ik.core.scene.closing import closed_mesh
 from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.meshes import Hull, hull_of, triangle_tree
+from ros2_ik.core.scene.winding import turns_round, winds_round
 
 _DOT = 1e-12     # m, the size of a point
 _SLACK = 1e-5   # m, of distances from triangles
@@ -36,7 +36,7 @@ class TriangleSolid:
     `parts` returns convex solids that together contain it, for distances; before `has_parts`
     does, which `make_parts` brings about in seconds or minutes, that is its hull.
     `is_closed` is False where holes had to be covered: what is behind them counts as inside, but
-    nobody knows.
+    nobody knows. Nor does anybody where surfaces had to be turned, see `surely_contains`.
     """
 
     def __init__(self, vertices: Array, triangles: Indices,
@@ -115,11 +115,16 @@ class TriangleSolid:
         away = known[:, :3] - point
         near = np.flatnonzero(np.einsum('ij,ij->i', away, away) < known[:, 3])
         inside = bool(known[near[0], 4]) if len(near) else self._look(point)
-        return inside or not self._is_tight and _winds(self._corners_given, point)
+        return inside or not self._is_tight and winds_round(self._corners_given, point)
+
+    def surely_contains(self, point: Array) -> bool:
+        """Whether a point (3,) is inside, as the file has it: with no surface closed or turned."""
+        return (self.is_closed and not self._closed['was_turned'] and self.contains(point)
+                and turns_round(self._corners_given, point) > 0.5)
 
     def _look(self, point: Array) -> bool:
         """Find whether a point is inside, and remember it for the ball round it that is free."""
-        inside = _winds(self._corners, point)
+        inside = winds_round(self._corners, point)
         if len(self._balls) < _BALLS:
             radius = max(0.999 * self.clearance(point) - _SLACK, 0.0)
             ball = [*point, radius ** 2, inside]
@@ -182,25 +187,21 @@ class TriangleSolid:
     @cached_property
     def _closed(self) -> dict[str, Any]:
         key = digest(*(np.ascontiguousarray(array).tobytes() for array in self._given))
-        return remembered('solids-4', key, self._examined)
+        return remembered('solids-5', key, self._examined)
 
     def _examined(self) -> dict[str, Any]:
-        vertices, triangles, was_closed = closed_mesh(*self._given)
+        vertices, triangles, was_closed, was_turned = closed_mesh(*self._given)
         return {'more': vertices[len(self._given[0]):], 'triangles': triangles,
-                'was_closed': np.array(was_closed), 'extremes': _extremes(vertices, triangles),
+                'was_closed': np.array(was_closed), 'was_turned': np.array(was_turned),
+                'extremes': _extremes(vertices, triangles),
                 'is_tight': np.array(was_closed or self._holds_all(vertices[triangles]))}
 
     def _holds_all(self, corners: Array) -> bool:
         """Whether points that the given triangles wind round are in the closed surface."""
         low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
         points = np.random.default_rng(0).uniform(low, high, (_PROBES, 3))
-        return not any(_winds(self._corners_given, point) and not _winds(corners, point)
+        return not any(winds_round(self._corners_given, point) and not winds_round(corners, point)
                        for point in points)
-
-
-def _winds(corners: Array, point: Array) -> bool:
-    number = kernel('winding') or winding_number
-    return number(corners, *point.tolist()) > 0.5
 
 
 def _extremes(vertices: Array, triangles: Indices) -> Array:

@@ -1,6 +1,7 @@
 """What a search says in the end: status, message and solution."""
 
 from collections import Counter
+import time
 from typing import Any
 
 from ros2_ik.core.arrays import Array
@@ -8,6 +9,7 @@ from ros2_ik.core.problem import IKProblem, JointChange, Status, Verdict
 
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
 _NAMED = 3      # so many joints in one message
+LOOKING = 0.05  # s, for what touches in several answers
 
 
 def failure_status(search: Any) -> Status:
@@ -106,9 +108,13 @@ def _beyond(search: Any) -> list[str]:
 
 
 def _blocked(search: Any) -> str:
-    """Name the pairs that touch most often in what was found."""
-    pairs = Counter((contact.first, contact.second) for q in search.touching
-                    for contact in search.problem.checker.in_collision(q, at_once=True))
+    """Name the pairs that touch most often in what was found, as far as there is time to look."""
+    pairs, end = Counter[tuple[str, str]](), time.monotonic() + LOOKING
+    for q in search.touching:
+        pairs.update((contact.first, contact.second)
+                     for contact in search.problem.checker.in_collision(q, at_once=True))
+        if time.monotonic() >= end:
+            break
     names = [f"'{first}' and '{second}'" for (first, second), _ in pairs.most_common(3)]
     return f'in what was found these touch: {", ".join(names)}'
 

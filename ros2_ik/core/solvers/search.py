@@ -153,6 +153,7 @@ class Search:
         self._starts: Starts | None = None
         self._clearance: Clearance | None = None
         self._nearby: Nearby | None = None
+        self._answer: IKSolution | None = None
 
     def state(self) -> bytes:
         """
@@ -160,7 +161,7 @@ class Search:
 
         Pickled, so that two searches of one state stay apart. User functions must be picklable.
         """
-        left_out = ('problem', '_solver', '_starts', '_clearance', '_nearby')
+        left_out = ('problem', '_solver', '_starts', '_clearance', '_nearby', '_answer')
         fields = {key: value for key, value in self.__dict__.items() if key not in left_out}
         fields['budget'] = replace(self.budget, cancel=None, progress=None)
         return pack((self.problem.question(), fields), self.problem.robot)
@@ -400,6 +401,14 @@ class Search:
 
     def solution(self) -> IKSolution:
         """Give the answer as it stands; before the end that is the best so far."""
+        if self._answer is not None:
+            return self._answer
+        answer = self._answer_so_far()
+        if self._ended is not None:
+            self._answer = answer
+        return answer
+
+    def _answer_so_far(self) -> IKSolution:
         found = self._ranked()
         if not found:
             return self._solution(failure_status(self), self.near_enough or self.best, ())
@@ -408,8 +417,8 @@ class Search:
 
     def _contacts(self, q: Array) -> tuple[Contact, ...]:
         checker = self.problem.checker
-        return self.tip_contacts or (
-            () if checker is None else checker.in_collision(q, at_once=True))
+        assert checker is not None
+        return self.tip_contacts or checker.in_collision(q, at_once=True)
 
     def _ranked(self) -> list[Candidate]:
         return sorted(self.accepted, key=self._rank)[:self.solutions]
@@ -428,11 +437,16 @@ class Search:
         verdict = accept(self.problem, q) if candidate is None else candidate.verdict
         seconds = (self._ended or time.monotonic()) - self.budget.started
         travel = largest_change(self.problem.free.joints, self._seeds[0], q)
+        looks = status is not Status.SUCCESS and self.problem.checker is not None
+        began = time.monotonic() if looks else 0.0
+        text = message(self, status, verdict, seconds, travel)
+        contacts = self._contacts(q) if looks else ()
+        if looks:
+            seconds += time.monotonic() - began
         return IKSolution(
-            status, message(self, status, verdict, seconds, travel), q, robot.to_joints(q),
+            status, text, q, robot.to_joints(q),
             verdict.errors, verdict.violations, named_costs(self.problem, verdict),
-            contacts=() if status is Status.SUCCESS else self._contacts(q),
-            iterations=self.iterations,
+            contacts=contacts, iterations=self.iterations,
             restarts=max(0, self.attempts - len(self._seeds)), seconds=seconds,
             solver=self.solver, solver_reason=self.reason,
             exit_flag=candidate.attempt.exit_flag if candidate else self.last_flag,

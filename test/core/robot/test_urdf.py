@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -242,6 +243,29 @@ def test_no_limits_are_no_news_where_none_are_asked_for():
                 joint('m', 'revolute', 'd', 'e', axis=X, mimic=('l', 1.0, 0.0)),
                 joint('n', 'floating', 'e', 'f'))
     assert Robot.from_urdf(text).warnings == ()
+
+
+@pytest.mark.parametrize(('axis', 'told'), [
+    ((0, 0, 1), False), ((0, 0, -2), False), ((0, 1, 0), True), ((0.1, 0, 1), True),
+    (None, True)])
+def test_a_planar_joint_in_another_plane_is_told(axis, told):
+    """Without an <axis> it is x, in the specification."""
+    found = Robot.from_urdf(urdf(joint('drive', 'planar', 'a', 'b', axis=axis))).warnings
+    assert bool(found) == told
+    assert all(word in text for text in found for word in ("'drive'", 'planar', 'z'))
+
+
+def test_numbers_with_line_breaks_are_numbers(capfd):
+    """Unitree's hands have such inertias; urdfdom drops them, and says so on stderr."""
+    text = urdf(joint('j', 'continuous', 'a', 'b', xyz=(1, 2, 3), axis=X))
+    given = Robot.from_urdf(text)
+    for attribute in ('xyz', 'rpy', 'value', 'ixx', 'ixz', 'izz'):
+        text = re.sub(f'{attribute}="([^"]*)"', attribute + '="\\n\\1\\n"', text)
+    robot = Robot.from_urdf(text)
+    for one, other in zip(robot.model.inertias, given.model.inertias, strict=True):
+        assert one == other
+    assert robot.model.jointPlacements[1] == given.model.jointPlacements[1]
+    assert capfd.readouterr().err == ''
 
 
 def test_largest_double_as_limit_is_no_limit():

@@ -171,6 +171,20 @@ def test_packages_where_ros_has_them(variable, packages, monkeypatch):
     assert len(robot_geometry(robot).bodies) == 1
 
 
+def test_relative_meshes_are_looked_for_beside_the_file_first(packages):
+    """As Drake does; a file of the same name in other folders is another robot's."""
+    folder = packages / 'parts'
+    for file, radius in ((folder / 'link.stl', 0.1), (packages / 'link.stl', 0.2)):
+        trimesh.creation.icosphere(2, radius).export(file)
+    path = folder / 'robot.urdf'
+    path.write_text(robot_with(collision('<mesh filename="link.stl"/>')).urdf)
+    for robot in (Robot.from_urdf(path, [packages]), Robot.from_urdf(str(path))):
+        shape = robot_geometry(robot).bodies[0].shape
+        assert np.abs(shape.vertices).max() == pytest.approx(0.1)
+    text = Robot.from_urdf(path.read_text(), [packages])
+    assert np.abs(robot_geometry(text).bodies[0].shape.vertices).max() == pytest.approx(0.2)
+
+
 @pytest.mark.parametrize('file', ['none.stl', 'broken.stl', 'ring.ply'])
 def test_missing_meshes_are_refused_or_left_out_and_said(file, packages):
     mesh = collision(f'<mesh filename="package://parts/meshes/{file}"/>')

@@ -2,6 +2,7 @@
 
 from judge import pose
 import numpy as np
+import pinocchio as pin
 import pytest
 from scenes import pairs, random_pose, scattered, solid
 from solid_judge import SolidJudge
@@ -115,6 +116,99 @@ def test_an_open_mesh_is_solid_behind_its_holes(how, tmp_path, monkeypatch):
         assert checker.collides(q) == (off < 0) == bool(checker.in_collision(q))
         seen[off < 0] += 1
     assert min(seen.values()) > 5 and not mesh.has_parts
+
+
+def overlapping(draw):
+    """Make a cube of 1 m and a bar through its side, x 0.1 .. 1.1, that is inside out."""
+    cube = trimesh.creation.box([1, 1, 1])
+    bar = trimesh.creation.box([1, 0.5, 0.5]).apply_translation([0.6, 0, 0])
+    bar.invert()
+    bar.faces = draw.permutation(bar.faces)
+    return trimesh.util.concatenate([cube, bar])
+
+
+def test_what_overlaps_is_solid_whichever_way_round_it_is():
+    """However its triangles are ordered: nothing but what is all inside hollows a mesh out."""
+    draw = np.random.default_rng(2)
+    for detail in ['exact'] * 12 + ['pieces']:
+        mesh = as_mesh(overlapping(draw), detail=detail)
+        for x, touches in ((-0.3, True), (0.3, True), (0.8, True), (1.25, False)):
+            checker = ball_arm_among((mesh, (-x, 0, 0)))
+            assert checker.collides(np.zeros(1)) == touches, x
+            if detail == 'pieces':
+                assert (checker.distances(np.zeros(1), 3.0).distance.min() < 0) == touches
+
+
+def test_bars_through_each_other_some_inside_out():
+    """What is well inside one of them is judged by their sides, whatever the others are."""
+    draw, seen = np.random.default_rng(12), {True: 0, False: 0}
+    for _ in range(15):
+        sizes = draw.uniform(0.4, 0.7, (4, 3)) * [3, 1, 1]
+        places = [random_pose(draw, (-0.5, -0.5, -0.5), (0.5, 0.5, 0.5)) for _ in sizes]
+        bars = [trimesh.creation.box(size).apply_transform(T)
+                for size, T in zip(sizes, places, strict=True)]
+
+        def depths(points):
+            local = [trimesh.transform_points(points, np.linalg.inv(T)) for T in places]  # noqa: B023
+            return np.array([(size / 2 - np.abs(at)).min(axis=1)
+                             for size, at in zip(sizes, local, strict=True)])    # noqa: B023
+
+        assert sum((depths(bar.vertices) > 0).all(axis=1).sum() for bar in bars) == 0
+        probes = [T[:3, :3] @ (draw.uniform(-0.5, 0.5, 3) * (size - 0.24)) + T[:3, 3]
+                  for size, T in zip(sizes, places, strict=True)]
+        for bar in bars:
+            if draw.random() < 0.5:
+                bar.invert()
+        made = trimesh.util.concatenate(bars)
+        made.faces = draw.permutation(made.faces)
+        mesh = as_mesh(made)
+        for point in [*probes, *draw.uniform(-1, 1, (4, 3))]:
+            depth = depths([point]).max()
+            if not -0.2 < depth < 0.11:     # else the ball may meet the surface
+                assert ball_arm_among((mesh, -point)).collides(np.zeros(1)) == (depth > 0)
+                seen[bool(depth > 0)] += 1
+    assert seen[True] >= 60 and seen[False] > 20
+
+
+def nested(sizes, inverted):
+    """Make cubes round each other, those of which `inverted` says so inside out."""
+    cubes = [trimesh.creation.box([size] * 3) for size in sizes]
+    for cube, inside_out in zip(cubes, inverted, strict=True):
+        if inside_out:
+            cube.invert()
+    return trimesh.util.concatenate(cubes)
+
+
+@pytest.mark.parametrize(('inverted', 'hollow', 'as_given'), [
+    ((0, 0, 0), (0, 0, 0), True), ((0, 1, 0), (0, 1, 0), True), ((0, 0, 1), (0, 0, 0), True),
+    ((1, 0, 1), (0, 1, 0), False), ((1, 1, 1), (0, 0, 0), False), ((0, 1, 1), (0, 1, 0), False),
+    ((1, 1, 0), (0, 0, 0), False)])
+def test_a_surface_hollows_out_the_one_round_it_if_they_are_opposite(inverted, hollow, as_given):
+    """A file that is inside out as a whole means the same; but it proves nothing any more."""
+    mesh = as_mesh(nested((3.0, 2.0, 1.0), inverted))
+    for x, is_hollow in zip((1.25, 0.75, 0.0), hollow, strict=True):
+        checker = ball_arm_among((mesh, (-x, 0, 0)))
+        assert checker.collides(np.zeros(1)) != is_hollow, x
+        place = pin.SE3(np.eye(3), np.array([0.7, 0, 0.1]))
+        found = checker.rigid_contacts('tip', place, np.zeros(1), ('turn',))
+        assert bool(found) == (as_given and not is_hollow)
+
+
+@pytest.mark.parametrize('inverted', [(0, 1), (1, 0), (1, 1)])
+def test_what_is_inside_an_open_surface_is_solid(inverted):
+    """Which way round that is says nothing, so neither does which way round the inner one is."""
+    made = nested((3.0, 1.0), inverted)
+    made.faces = made.faces[1:]
+    assert ball_arm_among((as_mesh(made), (0, 0, 0))).collides(np.zeros(1))
+
+
+def test_triangles_that_are_lines_leave_a_mesh_as_it_is():
+    made = trimesh.creation.box([1, 1, 1])
+    faces = np.concatenate([made.faces, [[0, 0, 1], [2, 2, 2]]])
+    checker = ball_arm_among((Mesh(np.array(made.vertices), faces), (0, 0, 0)))
+    place = pin.SE3(np.eye(3), np.array([0.7, 0, 0.1]))
+    assert checker.rigid_contacts('tip', place, np.zeros(1), ('turn',))
+    assert len(Mesh(np.array(made.vertices), faces, 'pieces').hulls) == 1
 
 
 @pytest.mark.parametrize('shape', [Box([0.02] * 3), Sphere(0.01), Cone(0.01, 0.02),

@@ -4,6 +4,8 @@ Without a scene the robot is checked against itself, and what is not checked is 
 Contacts are judged by python-fcl on the hulls of the files' meshes.
 """
 
+import time
+
 from fcl_judge import FclJudge
 import numpy as np
 import pytest
@@ -257,3 +259,23 @@ def test_what_counts_in_place_of_meshes_is_told(tmp_path, monkeypatch):
     text = told()
     assert 'no convex parts' not in text
     assert f'stand off from meshes by up to {1e3 * most:.1f} mm' in text
+
+
+def test_a_failure_looks_at_no_more_than_there_is_time_for(monkeypatch):
+    """Whatever one look takes: what is told of several answers, and counted in `seconds`."""
+    robot, looks = Robot.from_urdf(FOLDING), 0
+    look = CollisionChecker.in_collision
+
+    def slow(*arguments, **options):
+        nonlocal looks
+        looks += 1
+        time.sleep(0.04)
+        return look(*arguments, **options)
+
+    monkeypatch.setattr(CollisionChecker, 'in_collision', slow)
+    began = time.monotonic()
+    solution = solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES, timeout=0.2)
+    took = time.monotonic() - began
+    assert solution.status is Status.GOAL_IN_COLLISION and solution.restarts > 6
+    assert solution.contacts and 'these touch' in solution.message
+    assert looks <= 3 and 0.2 + 0.04 * looks <= solution.seconds <= took
