@@ -91,11 +91,11 @@ class IKNode(Node):
         # one's long attempts must not stand in the way of a service's short ones
         self._pool, self._goal_pool = (Pool(size, log) for size in (parameters.workers,
                                                                     parameters.goal_workers))
-        transforms = Transforms(self, parameters, self._now)
+        transforms = Transforms(self, parameters, self._now, simulated=self._simulated)
         joint_states = JointStates(
             lambda text: log.warning(text, throttle_duration_sec=5.0), self._now,
             self._joint_state_publishers, lambda: parameters.joint_state_speed, log.info,
-            lambda: bool(self.get_clock().ros_time_is_active))
+            self._simulated)
         base = FreeBase(parameters, transforms,
                         lambda text: log.warning(text, throttle_duration_sec=5.0))
         state = CurrentState(parameters, joint_states, base, self._now)
@@ -133,6 +133,9 @@ class IKNode(Node):
         self._reminded = False
         self._reminder = self.create_timer(REMINDER, self._remind,
                                            clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _simulated(self) -> bool:
+        return bool(self.get_clock().ros_time_is_active)
 
     def _now(self) -> int:
         return self.get_clock().now().nanoseconds

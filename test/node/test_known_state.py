@@ -246,10 +246,10 @@ def tf(monkeypatch):
     return Buffer()
 
 
-def transforms(tf=None, **parameters):
+def transforms(tf=None, simulated=False, **parameters):
     given = SimpleNamespace(**{'use_tf': True, 'tf_timeout': 5.0, 'execute_tf_timeout': 0.5,
                                **parameters})
-    return Transforms(None, given, lambda: NOW, lambda node: tf)
+    return Transforms(None, given, lambda: NOW, lambda node: tf, lambda: simulated)
 
 
 def test_transforms(tf):
@@ -296,6 +296,17 @@ def test_a_stamp_in_the_future_is_refused(tf):
     tf.has('base', 'part', stamp=NOW + 6_000_000_000)
     with pytest.raises(OldTransformError, match="'part' is stamped 6 s in the future"):
         transforms(tf).lookup()(small_arm(), 'part')
+
+
+def test_in_simulated_time_stamps_count_alone(tf):
+    """It may stand; what has no stamp is as old as it has been there."""
+    tf.has('base', 'part')
+    tf.hangs('part', 'base', static=False, ago=60.0)
+    assert transforms(tf, simulated=True).lookup(True)(small_arm(), 'part').offset is not None
+    for stamp, simulated in (NOW, False), (0, True), (NOW - 10**10 + 1, True):
+        tf.has('base', 'part', stamp=stamp)
+        with pytest.raises(OldTransformError):
+            transforms(tf, simulated).lookup(True)(small_arm(), 'part')
 
 
 def test_static_transforms_have_no_age(tf):

@@ -22,15 +22,18 @@ class Transforms:
     """
     Placements of frames that are not the robot's; `now` is the node clock [ns].
 
+    `simulated` tells whether that is the clock of a simulation, which may be slow or stand.
+
     TF is listened to from the first question on, which waits a moment: each message costs, and
     most robots are never asked for a foreign frame. `listen(node)` gives a tf2_ros.Buffer with
     `parents`, as `listen_to_tf` does.
     """
 
     def __init__(self, node: Node, parameters: Any, now: Callable[[], int],
-                 listen: Callable[[Node], Any] = listen_to_tf) -> None:
+                 listen: Callable[[Node], Any] = listen_to_tf,
+                 simulated: Callable[[], bool] = lambda: False) -> None:
         self._node, self._listen, self._now = node, listen, now
-        self._parameters = parameters
+        self._parameters, self._simulated = parameters, simulated
         self._buffer: Any = None
         self._wait_until, self._beginning = 0.0, threading.Lock()
         self.absent = '' if parameters.use_tf else 'TF is off by parameter use_tf'
@@ -101,7 +104,7 @@ class Transforms:
     def _fresh(self, reading: Reading, frame: str, parameter: str) -> Any:
         """Return the value of a transform that is new enough; raises OldTransformError."""
         limit, now = getattr(self._parameters, parameter), self._now()
-        age = reading.age(now)
+        age = reading.age(now, bool(reading.stamp) and self._simulated())
         if limit and age > limit:
             ahead = reading.stamp - now > limit * 1e9
             what = (f'is stamped {age:.3g} s in the future' if ahead else
