@@ -1,5 +1,6 @@
 """Sends a goal to the action solve_constrained_ik and judges the result."""
 
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 import sys
@@ -18,6 +19,7 @@ from ros2_ik.cli.messages import state_values
 from ros2_ik.cli.node_answer import PATIENCE, read_reply, recheck_reply
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.recheck import Wanted
+from ros2_ik.cli.stop import Interrupt
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
@@ -29,8 +31,8 @@ def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
     """
     Send a goal (of `read_goal`), show its feedback, and re-check the result.
 
-    Ctrl-C cancels it: then the answer is the best so far, marked as interrupted. Raises
-    BadQuestion.
+    Ctrl-C, or another signal to end, cancels it: then the answer is the best so far, marked as
+    interrupted. Raises BadQuestion.
     """
     action = ActionClient(client.node, SolveConstrainedIK, f'{client.name}/{ACTION}')
     client.await_server(action.server_is_ready, f'{ACTION}/_action/send_goal', wait,
@@ -38,11 +40,7 @@ def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
     joints = client.joints(live=not goal.execute)
     started = time.monotonic()
     running = _Running(client, goal.timeout.sec + PATIENCE)
-    sent = action.send_goal_async(goal_message(goal), running.show)
-    running.await_future(sent, 'take the goal')
-    if not sent.result().accepted:
-        raise BadQuestion(f'{client.name} refused the goal: it has too many')
-    result = running.result(sent.result())
+    result = running.result(action, goal_message(goal))
     wanted = _wanted(goal)
     answer, robot = read_reply(client, result, wanted, time.monotonic() - started)
     recheck_reply(answer, robot, wanted, joints, state_values(goal.seed, robot),
@@ -64,28 +62,35 @@ class _Running:
         self._heard = time.monotonic()
         print(feedback_line(message.feedback), file=sys.stderr)
 
-    def await_future(self, future: Any, what: str) -> None:
-        """Serve DDS until the future is done; raises BadQuestion when nothing is heard."""
-        def over() -> bool:
-            return future.done() or time.monotonic() > self._heard + self._patience
-        while not over():
-            self._client.spin_until(over, self._patience)
-        if not future.done():
-            raise BadQuestion(f'{self._client.name} did not {what} within {self._patience:g} s')
-
-    def result(self, handle: Any) -> Any:
-        """Wait for the end; an interrupt asks for it."""
-        future = handle.get_result_async()
-        try:
-            self.await_future(future, 'send the result')
-        except KeyboardInterrupt:
-            self.interrupted = True
-            handle.cancel_goal_async()
-            self.await_future(future, 'end a cancelled goal')
+    def result(self, action: ActionClient, goal: SolveConstrainedIK.Goal) -> Any:
+        """Send a goal and wait for its end; an interrupt asks for that, whenever it comes."""
+        with Interrupt() as interrupt:
+            sent = action.send_goal_async(goal, self.show)
+            self._await(sent, 'take the goal')    # what was not taken cannot be cancelled
+            handle = sent.result()
+            if not handle.accepted:
+                raise BadQuestion(f'{self._client.name} refused the goal: it has too many')
+            future = handle.get_result_async()
+            self._await(future, 'send the result', lambda: interrupt.came)
+            if not future.done():
+                self.interrupted = True
+                handle.cancel_goal_async()
+                self._await(future, 'end a cancelled goal')
         wrapped = future.result()
         if wrapped.status == GoalStatus.STATUS_UNKNOWN:
             raise BadQuestion(f'{self._client.name} does not know the goal any longer')
         return wrapped.result
+
+    def _await(self, future: Any, what: str,
+               interrupted: Callable[[], bool] = lambda: False) -> None:
+        """Serve DDS until the future is done; raises BadQuestion when nothing is heard."""
+        def over() -> bool:
+            return (future.done() or interrupted()
+                    or time.monotonic() > self._heard + self._patience)
+        while not over():
+            self._client.spin_until(over, self._patience)
+        if not (future.done() or interrupted()):
+            raise BadQuestion(f'{self._client.name} did not {what} within {self._patience:g} s')
 
 
 def feedback_line(told: Any) -> str:

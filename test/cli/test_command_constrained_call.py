@@ -6,14 +6,20 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+from typing import Any
 
 import pytest
 import yaml
 
-pytest.importorskip('rclpy')
+rclpy = pytest.importorskip('rclpy')
+from rclpy.action import ActionServer, CancelResponse, GoalResponse  # noqa: E402
+from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
+from rclpy.executors import MultiThreadedExecutor  # noqa: E402
+
 from ros2_ik.action import SolveConstrainedIK  # noqa: E402
 from ros2_ik.cli.goal_client import feedback_line  # noqa: E402
-from ros2_ik.msg import ConstraintState  # noqa: E402
+from ros2_ik.msg import ConstraintState, Status  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 LOCAL = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
@@ -78,6 +84,71 @@ def test_an_interrupt_cancels(domain, problem):
     killer.cancel()
     assert running.returncode == 130 and out.startswith('PREEMPTED'), out
     assert 'best attempt' in out and 'VIOLATED by' in out
+
+
+class SlowServer:
+    """The action of a node that takes goals late, and ends them when they are cancelled."""
+
+    def __init__(self, domain: str) -> None:
+        self.asked, self.may_take = threading.Event(), threading.Event()
+        self.cancelled = threading.Event()
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context, domain_id=int(domain))
+        self._node = rclpy.create_node('slow_ik', context=self._context)
+        self._server = ActionServer(
+            self._node, SolveConstrainedIK, '/slow_ik/solve_constrained_ik', self._run,
+            goal_callback=self._take, cancel_callback=lambda goal: CancelResponse.ACCEPT,
+            callback_group=ReentrantCallbackGroup())
+        self._executor = MultiThreadedExecutor(4, context=self._context)
+        self._executor.add_node(self._node)
+        self._thread = threading.Thread(target=self._executor.spin)
+        self._thread.start()
+
+    def _take(self, goal: object) -> GoalResponse:
+        self.asked.set()
+        assert self.may_take.wait(20)
+        return GoalResponse.ACCEPT
+
+    def _run(self, handle: Any) -> SolveConstrainedIK.Result:
+        end = time.monotonic() + 20
+        while not handle.is_cancel_requested and time.monotonic() < end:
+            time.sleep(0.01)
+        if handle.is_cancel_requested:
+            self.cancelled.set()
+            handle.canceled()
+        else:
+            handle.abort()
+        return SolveConstrainedIK.Result(status=Status.PREEMPTED, message='cancelled')
+
+    def close(self) -> None:
+        self.may_take.set()
+        self._executor.shutdown()
+        self._thread.join()
+        self._server.destroy()
+        self._node.destroy_node()
+        rclpy.shutdown(context=self._context)
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_before_the_goal_was_taken_cancels_it(domain, problem, number):
+    server = SlowServer(domain)
+    try:
+        running = subprocess.Popen(
+            [sys.executable, ROOT / 'scripts/ros2_ik', 'constrained', problem(5, 10),
+             '--node', '/slow_ik'], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain})
+        killer = threading.Timer(60.0, running.kill)
+        killer.start()
+        assert server.asked.wait(30)
+        running.send_signal(number)
+        time.sleep(0.2)
+        server.may_take.set()
+        out, errors = running.communicate()
+        killer.cancel()
+        assert server.cancelled.is_set(), errors
+        assert running.returncode == 130 and out.startswith('PREEMPTED'), out + errors
+    finally:
+        server.close()
 
 
 HARD, BROKEN = ConstraintState(name='high', holds=True), ConstraintState(name='far', violation=0.2)
