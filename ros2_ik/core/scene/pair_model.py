@@ -57,11 +57,6 @@ class PairModel:
         return self._kept('distances', lambda: list(self.data.distanceResults))
 
     @property
-    def collision_results(self) -> list[Any]:
-        """Where this thread finds whether each pair touches after that was computed."""
-        return self._kept('collisions', lambda: list(self.data.collisionResults))
-
-    @property
     def broad_phase(self) -> tuple[Any, Any]:
         """This thread's tree of boxes, for bounded items only, and what stops at a contact."""
         return self._kept('tree', self._make_tree)
