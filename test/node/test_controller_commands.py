@@ -69,10 +69,10 @@ class Trajectories(TrajectoryController):
 class Arm:
     """A joint that goes where a controller has it, `late` [s]; time passes only here."""
 
-    def __init__(self, monkeypatch, kind):
+    def __init__(self, monkeypatch, kind, robot='panda', joint=JOINT):
         self.now = 100.0
         monkeypatch.setattr('time.monotonic', lambda: self.now)
-        self.robot, self.parameters = Robot.load('panda'), Values()
+        self.robot, self.joint, self.parameters = Robot.load(robot), joint, Values()
         self.sent, self.simulated = [], None   # time of a simulation, if there is one
         self.tells_velocity = True
         self._states = JointStates(pytest.fail, lambda: self._clock().now().nanoseconds,
@@ -84,7 +84,7 @@ class Arm:
             create_subscription=lambda *_, **__: None,
             create_timer=lambda *_, **__: object(), destroy_timer=lambda _: None,
             get_clock=self._clock)
-        self.controller = kind('c', (JOINT,), '', Wiring(node, None, self.parameters, None))
+        self.controller = kind('c', (joint,), '', Wiring(node, None, self.parameters, None))
         self.hear(0.0, 0.0)
 
     def _clock(self):
@@ -97,19 +97,19 @@ class Arm:
 
     def hear(self, position, velocity, stamp=0):
         stamp = SimpleNamespace(sec=int(stamp), nanosec=round(stamp % 1 * 1e9))
-        self._states.take(SimpleNamespace(name=[JOINT], position=[position],
+        self._states.take(SimpleNamespace(name=[self.joint], position=[position],
                                           velocity=[velocity] * self.tells_velocity,
                                           header=SimpleNamespace(stamp=stamp)))
 
     def trip(self, goal):
-        return Trip(self.robot, [self.controller], {JOINT: goal}, self.measured, self.parameters,
+        return Trip(self.robot, [self.controller], {self.joint: goal}, self.measured, self.parameters,
                     None)
 
-    def go(self, goal):
-        """Begin a motion from 0."""
+    def go(self, goal, start=0.0):
+        """Begin a motion."""
         trip = self.trip(goal)
-        limits = motion_limits(self.robot, (JOINT,), self.parameters)
-        motion = straight_motion(self.robot, (JOINT,), [0.0], [goal], limits)
+        limits = motion_limits(self.robot, (self.joint,), self.parameters)
+        motion = straight_motion(self.robot, (self.joint,), [start], [goal], limits)
         trip.send(motion, motion.duration)
         return trip
 
@@ -470,6 +470,33 @@ def test_a_stop_where_joint_states_tell_no_velocities(monkeypatch, after, scale)
         way.append(follower.position)
     assert outcome.status == Status.PREEMPTED and follower.peak < 3.0 * 1.05
     assert np.diff(way).min() > -1e-6 and way[-1] - way[0] < (FASTEST**2 / 6 + 0.3) / scale
+
+
+@pytest.mark.parametrize('scale', [1.0, 0.5])
+@pytest.mark.parametrize('after', np.linspace(0.2, 2.3, 8).tolist())
+def test_a_driver_that_tells_angles_within_one_turn(monkeypatch, after, scale):
+    """The place beyond pi was taken for one a turn away."""
+    arm = Arm(monkeypatch, Trajectories, 'kinova', 'j2s6s200_joint_1')
+    arm.parameters.update(max_tracking_error=0.0, arrival_timeout=5.0)
+    follower = Follower(arm, scale)
+    follower.position = 3.0
+
+    def hear(position, velocity, stamp):
+        arm_hears((position + np.pi) % (2 * np.pi) - np.pi, velocity, stamp)
+    arm_hears = arm.hear
+    monkeypatch.setattr(arm, 'hear', hear)
+    arm.hear(3.0, 0.0, arm.now)
+    trip = arm.go(-1.7, 3.0)
+    assert follower.run(after, trip) is None
+    follower.peak, way = 0.0, [follower.position]
+    trip.stop(Status.PREEMPTED, 'stopped')
+    outcome = None
+    while outcome is None and len(way) < 1000:
+        outcome = follower.run(0.02, trip)
+        way.append(follower.position)
+    assert outcome and 'but' not in outcome.message, outcome
+    assert np.diff(way).min() > -1e-6 and follower.peak < 3.0 * 1.05
+    assert abs(arm.controller.told.points[-1].positions[0] - way[-1]) < 2e-3
 
 
 @pytest.mark.parametrize('after', [0.4, 0.8, 1.5, 2.5])

@@ -210,6 +210,12 @@ class Controller(ABC):
         return self._motion.goal
 
     @property
+    def middle(self) -> np.ndarray:
+        """Halfway between both ends of the present motion, (n,); after a first motion."""
+        assert self._motion is not None
+        return (self._motion.at(0.0).position + self._motion.goal) / 2
+
+    @property
     def ends_at(self) -> float:
         """When the present motion ends, on the motion clock [s]; after a first motion."""
         assert self._motion is not None

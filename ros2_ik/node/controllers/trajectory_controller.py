@@ -68,9 +68,10 @@ class TrajectoryController(Controller):
         follow, and all between is possible. Joints that have not begun to move are told to stay.
         """
         seen = task.feedback
-        if seen and seen.sure and (not task.on_way or self._slow(seen)
+        nearest = self._nearest(seen.position) if seen else 0.0
+        if seen and seen.sure and (not task.on_way or self._slow(seen, nearest)
                                    or self._not_begun(seen)):
-            self._brake_where_measured(seen, task)
+            self._brake_where_measured(seen, nearest, task)
             return
         now, lag = self.wiring.now(), task.lag
         if seen and seen.moment < self._began + UNSEEN:   # nothing shows how late it began
@@ -82,7 +83,7 @@ class TrajectoryController(Controller):
         middle = self.commanded(now - lag / 2)
         if seen and not task.on_way:
             begins += [_state(seen.position, seen.velocity),
-                       *self._states(self._nearest(seen.position), now)]
+                       *self._states(nearest, now)]
         braking = even_braking_motion(self.joints, middle.position, middle.velocity, task.limits,
                                       begins, task.bounds)
         self._message, self._unbraked = None, (self._motion, self._began)
@@ -93,22 +94,22 @@ class TrajectoryController(Controller):
                 and not task.blocked(self._motion.goal)):
             return
         if task.blocked(braking.goal):   # from where they are measured they may rest before it
-            self._brake_where_measured(seen, task)
+            self._brake_where_measured(seen, nearest, task)
         else:
             self._send_braking(braking)
 
-    def _brake_where_measured(self, seen: Feedback, task: BrakingTask) -> None:
+    def _brake_where_measured(self, seen: Feedback, nearest: float, task: BrakingTask) -> None:
         """
         Brake joints that are not where they are commanded to be, or not so fast.
 
-        A controller whose time is slow begins on their way. Else, or if they stand, one that
-        begins at its command needs time to come back.
+        `nearest` is when they were told to be where they are, or nearest to that. A controller
+        whose time is slow begins on their way. Else, or if they stand, one that begins at its
+        command needs time to come back.
         """
         now = self.wiring.now()
         age = max(now - seen.moment, 0.0) + HEARD
         states = [_state(seen.position + age * seen.velocity, seen.velocity)]
         commands = []
-        nearest = self._nearest(seen.position)
         if not self._is_at(nearest, seen.position):
             commands = [self.commanded(now)]
         elif seen.velocity.any():
@@ -145,9 +146,9 @@ class TrajectoryController(Controller):
         """Whether positions are those that were commanded at a moment."""
         return bool(np.abs(self.commanded(moment).position - position).max() <= ASIDE)
 
-    def _slow(self, seen: Feedback) -> bool:
+    def _slow(self, seen: Feedback, nearest: float) -> bool:
         """Whether joints on their way were slower than they should be where they were."""
-        wanted = self.commanded(self._nearest(seen.position)).velocity
+        wanted = self.commanded(nearest).velocity
         return bool(np.abs(wanted).max() > MOVES
                     and seen.velocity @ wanted < SLOW * (wanted @ wanted))
 

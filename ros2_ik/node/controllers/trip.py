@@ -8,7 +8,7 @@ import numpy as np
 
 from ros2_ik.core import Motion, MotionState, Robot, Scene, Status, WayCheck
 from ros2_ik.node.controllers.controller import BrakingTask, Controller
-from ros2_ik.node.controllers.measured import Measured, offset
+from ros2_ik.node.controllers.measured import Feedback, Measured, offset
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.controllers.outcome import Outcome
 from ros2_ik.node.controllers.tracking import MOST, tracking
@@ -192,7 +192,7 @@ class Trip:
     def _unheard(self, controller: Controller) -> bool:
         """Whether joints are plainly on their way as if they had not been told to brake."""
         joints, measured = controller.joints, self._measured
-        if measured.stale(joints) or not controller.goes_on(measured.state(joints)[0]):
+        if measured.stale(joints) or not controller.goes_on(self._feedback(controller).position):
             return False
         return tracking(self.robot, joints, controller.unbraked, measured).lag is not None
 
@@ -203,7 +203,17 @@ class Trip:
             return task
         found = tracking(self.robot, joints, controller.commanded, measured)
         return replace(task, lag=self.lag if found.lag is None else found.lag,
-                       feedback=measured.feedback(joints), on_way=found.lag is not None)
+                       feedback=self._feedback(controller), on_way=found.lag is not None)
+
+    def _feedback(self, controller: Controller) -> Feedback:
+        """
+        Give what is known of a controller's joints, in the turns of its commands.
+
+        Drivers may tell of continuous joints within one turn; no motion takes them farther.
+        """
+        seen, middle = self._measured.feedback(controller.joints), controller.middle
+        return seen._replace(position=middle + offset(self.robot, controller.joints,
+                                                      seen.position, middle))
 
     def _plain_task(self, controller: Controller) -> BrakingTask:
         """Say the same without what is measured now."""
@@ -266,7 +276,7 @@ class Trip:
         if self.now() > self._last:
             return outcome._replace(message=f'{outcome.message}; but {reason}')
         astray = [one for one in ours
-                  if not one.comes_to_rest(self._measured.feedback(one.joints))]
+                  if not one.comes_to_rest(self._feedback(one))]
         if astray and self.now() > self._stopped[0] + AGAIN:
             self._stopped = self._brake_again(astray), outcome
         return None
