@@ -81,8 +81,8 @@ def _turnable(joint: Joint, robot: Robot) -> bool:
 def _is_angle(joint: Joint, robot: Robot) -> bool:
     """Whether a full turn of a joint leads to the same place."""
     # a turn of the leader must be a turn of its followers
-    whole = all(follower.rotary and follower.multiplier == round(follower.multiplier)
-                for follower in robot.mimics.values() if follower.leader == joint.name)
+    whole = all(follower.turns_along for follower in robot.mimics.values()
+                if follower.leader == joint.name)
     return joint.single and joint.rotary and whole
 
 

@@ -1,6 +1,7 @@
 """A movable joint, as its values stand in q."""
 
 from dataclasses import dataclass, replace
+import math
 from typing import Any, cast, Literal, NamedTuple
 
 from ros2_ik.core.errors import RobotDescriptionError
@@ -21,6 +22,9 @@ class Joint:
     `size` values from `index` on in q: one angle [rad] or distance [m]; a floating joint has
     x y z qx qy qz qw, a planar one x y theta. `velocity_size` columns from `velocity_index` on
     in the tangent space. Absent limits are infinite.
+
+    A full turn of a continuous one, which has no limits, leads to the same place: also of all
+    that mimics it. With followers that have limits, or turn otherwise, it counts as revolute.
     """
 
     name: str
@@ -52,19 +56,28 @@ class Follower(NamedTuple):
     offset: float
     rotary: bool
 
+    @property
+    def turns_along(self) -> bool:
+        """Whether a full turn of the leader leads to the same place."""
+        return self.rotary and float(self.multiplier).is_integer()
+
 
 def find_followers(tree: RobotTree) -> dict[str, Follower]:
     """Give every mimic joint of a robot by name."""
-    return {j.name: Follower(j.mimic.joint, j.mimic.multiplier, j.mimic.offset,
-                             j.kind != 'prismatic')
-            for j in tree.joints.values() if j.mimic}
+    return {j.name: _follower(j) for j in tree.joints.values() if j.mimic}
+
+
+def _follower(element: JointElement) -> Follower:
+    assert element.mimic is not None
+    return Follower(element.mimic.joint, element.mimic.multiplier, element.mimic.offset,
+                    element.kind != 'prismatic')
 
 
 def read_joints(model: Any, elements: dict[str, JointElement]) -> tuple[Joint, ...]:
     """
     Joints that have values in the q of a Pinocchio model, in order.
 
-    Their limits are narrowed by those of the joints that mimic them. Raises
+    Their limits are narrowed by those of the joints that mimic them, see Joint. Raises
     RobotDescriptionError where that leaves nothing.
     """
     joints = {name: _joint(model, element) for name, element in elements.items()
@@ -101,4 +114,8 @@ def _narrowed(leader: Joint, follower: JointElement) -> Joint:
             f"joint '{follower.name}' mimics '{leader.name}' but no value of the leader keeps "
             f'both within their limits: [{leader.lower:g}, {leader.upper:g}] and '
             f'[{ends[0]:g}, {ends[1]:g}]')
-    return replace(leader, lower=lower + 0.0, upper=upper + 0.0)   # no -0.0
+    kind: Kind = leader.kind
+    if kind == 'continuous' and (math.isfinite(lower) or math.isfinite(upper)
+                                 or not _follower(follower).turns_along):
+        kind = 'revolute'
+    return replace(leader, kind=kind, lower=lower + 0.0, upper=upper + 0.0)   # no -0.0

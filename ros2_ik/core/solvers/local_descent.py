@@ -75,8 +75,9 @@ class LocalDescent:
                 last = joint.index + joint.size
                 position[first:first + joint.size] = self._start[joint.index:last]
         position, turn = position[free.column], turn[free.column]
-        return (np.maximum(free.lower - position, -turn),
-                np.minimum(free.upper - position, turn))
+        low = np.maximum(free.lower - position, -turn)
+        # limits may exclude each other: SciPy must not be told that, and `conflict` tells it
+        return low, np.maximum(low, np.minimum(free.upper - position, turn))
 
     def at(self, x: Array) -> Point:
         """Give the point at x, which is computed once; raises Stopped if it is an end."""

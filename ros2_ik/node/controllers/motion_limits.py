@@ -29,12 +29,8 @@ def _chosen(kind: str, joints: Sequence[str], parameters: Any) -> np.ndarray:
 def position_bounds(robot: Robot, joints: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the smallest and the largest positions of joints, (n,) each; infinite ones, too."""
     limits = [robot.joint(joint) for joint in joints]
-    turning = [joint.kind == 'continuous' for joint in limits]
-    lower = [-math.inf if free else joint.lower for joint, free in zip(limits, turning,
-                                                                       strict=True)]
-    upper = [math.inf if free else joint.upper for joint, free in zip(limits, turning,
-                                                                      strict=True)]
-    return np.array(lower), np.array(upper)
+    return (np.array([joint.lower for joint in limits]),
+            np.array([joint.upper for joint in limits]))
 
 
 def _velocity(robot: Robot, joint: str, parameters: Any) -> float:

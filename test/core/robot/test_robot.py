@@ -9,13 +9,16 @@ from hypothesis import given, strategies as st
 from judge import Limits
 import numpy as np
 import pytest
-from small_robots import joint, ONE_LINK, SMALL, TWO_ARMS, urdf, X
+from small_robots import joint, ONE_LINK, SMALL, TWO_ARMS, urdf, X, Z
 
 from ros2_ik.core import (
     Configuration,
     InvalidStateError,
+    InverseKinematics,
+    MotionLimits,
     Robot,
     RobotDescriptionError,
+    straight_motion,
     UnknownFrameError,
     UnknownGroupError,
     UnknownJointError,
@@ -25,7 +28,8 @@ from ros2_ik.core import (
 KINDS = {
     'one_joint': ['revolute'], 'planar_2r': ['revolute'] * 2,
     'scara': ['revolute', 'revolute', 'prismatic', 'revolute'], 'gantry': ['prismatic'] * 3,
-    'turntable': ['continuous'] * 2, 'mimic_chain': ['revolute'] * 2,
+    'turntable': ['continuous', 'revolute'],   # a rack follows the second one
+    'mimic_chain': ['revolute'] * 2,
     'fingers': ['revolute', 'prismatic'],
     'nested': ['prismatic', 'planar', 'revolute', 'floating', 'continuous'],
     'zero_links': ['revolute'] * 7, 'two_arms': ['revolute'] * 13, 'all_fixed': [], 'one_link': [],
@@ -78,6 +82,27 @@ def test_limits_of_a_continuous_leader_come_from_its_follower():
               mimic=('wheel', -0.1, 0.0))))
     assert (robot.lower[0], robot.upper[0]) == pytest.approx((-3.0, 1.0))
     assert (robot.joints[0].lower, robot.joints[0].upper) == (robot.lower[0], robot.upper[0])
+
+
+@pytest.mark.parametrize('kind, multiplier, limits, leader', [
+    ('continuous', 2.0, None, 'continuous'), ('continuous', 1.2568, None, 'revolute'),
+    ('revolute', 1.0, (-200.0, 200.0), 'revolute'), ('prismatic', 0.05, (-0.5, 1.0), 'revolute')])
+def test_a_continuous_leader_turns_only_if_its_follower_does(kind, multiplier, limits, leader):
+    """A rack and its pinion: a way was taken for one that ends a turn, and .3 m, away."""
+    robot = Robot.from_urdf(urdf(
+        joint('pinion', 'continuous', 'base', 'wheel', axis=Z),
+        joint('rack', kind, 'base', 'tip', axis=X, limits=limits,
+              mimic=('pinion', multiplier, 0.0))))
+    assert robot.joint('pinion').kind == leader
+    motion = straight_motion(robot, ['pinion'], [0.0], [6.0], MotionLimits([1.0], [1.0], [10.0]))
+    end = 6.0 if leader == 'revolute' else 6.0 - 2 * np.pi
+    assert motion.goal[0] == pytest.approx(end)
+    ik = InverseKinematics(robot)
+    ik.add_joint_constraint('rack', -0.05, 0.1)
+    rack = robot.to_joints(ik.solve({'pinion': 6.2}, timeout=0.5).q, ['rack'])['rack']
+    if leader == 'continuous':
+        rack = np.remainder(rack + np.pi, 2 * np.pi) - np.pi
+    assert -0.05 - 1e-6 <= rack <= 0.1 + 1e-6
 
 
 def test_multiplier_zero_binds_nothing():

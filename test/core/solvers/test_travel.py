@@ -18,6 +18,7 @@ from ros2_ik.core import (
     Search,
     solve,
     solve_pose,
+    solver_names,
     Status,
     UnknownJointError,
 )
@@ -136,10 +137,11 @@ def test_a_free_base_is_bounded_in_metres_and_in_radians(small, turn, holds):
     assert not solution.success
 
 
-def test_a_bound_that_excludes_all_is_told_at_once(small):
+@pytest.mark.parametrize('solver', solver_names())
+def test_a_bound_that_excludes_all_is_told_at_once(small, solver):
     robot = small('zero_links')
     seed = {'elbow': robot.joint('elbow').upper + 1.0}
-    solution = solve(problem(robot), [seed], max_joint_change=0.5, timeout=30.0)
+    solution = solve(problem(robot), [seed], solver=solver, max_joint_change=0.5, timeout=30.0)
     assert solution.status is Status.GOAL_CONSTRAINTS_VIOLATED and solution.impossible
     assert solution.seconds < 5.0
     upper = robot.joint('elbow').upper
