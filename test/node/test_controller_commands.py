@@ -102,8 +102,8 @@ class Arm:
                                           header=SimpleNamespace(stamp=stamp)))
 
     def trip(self, goal):
-        return Trip(self.robot, [self.controller], {self.joint: goal}, self.measured, self.parameters,
-                    None)
+        return Trip(self.robot, [self.controller], {self.joint: goal}, self.measured,
+                    self.parameters, None)
 
     def go(self, goal, start=0.0):
         """Begin a motion."""
@@ -193,6 +193,19 @@ def test_the_replaced_one_is_stopped_meanwhile(arm):
     before.stop(Status.PREEMPTED, 'its client cancelled')
     arm.run(0.15)
     assert handover.changed(begin + 0.6, start)
+
+
+def test_a_stream_remembers_the_motion_before(streamed):
+    """Late readings tell of it: joints were taken for ones that do not follow, and stopped."""
+    before = streamed.go(2.0)
+    streamed.run(0.6)
+    _, _, motion, begin = replacing(streamed, before, -1.0, 0.0)
+    told = [before.commanded(begin - late).position for late in (0.05, 0.2)]
+    trip = streamed.trip(-1.0)
+    trip.send(motion, motion.duration)
+    streamed.run(0.03)
+    for late, position in zip((0.05, 0.2), told, strict=True):
+        assert abs(trip.commanded(begin - late).position - position).max() < 1e-9
 
 
 def test_a_stream_that_is_late_is_another_way(streamed):

@@ -218,7 +218,8 @@ class Execution:
                 trip.check()
             await controller.prepare()
         trip.check()
-        while self._stops_somewhere(trip):
+        while any(other.stopping for other in self._under_way(trip)):
+            # from where a controller brakes is not known well enough to go on from there
             await self._turns.pause(LOOK)
             trip.check()
         if not self._under_way(trip):
@@ -245,16 +246,6 @@ class Execution:
         self._replace(trip)
         trip.send(whole, motion.duration, join)
         return True
-
-    def _stops_somewhere(self, trip: Trip) -> bool:
-        """
-        Whether a trip that this one will replace is being stopped, and it is not known where.
-
-        Without stamps a controller may brake from any of the last places: such a stop is let end.
-        """
-        return any(other.stopping and not self._measured.feedback(other.joints).sure
-                   and not all(one.immediate for one in other.controllers)
-                   for other in self._under_way(trip))
 
     async def _stand(self, trip: Trip) -> None:
         """Wait until it is known where the joints stand; raises Refusal."""

@@ -1,8 +1,9 @@
 """Controllers that take what they are told at once, and so are told it bit by bit."""
 
 from abc import abstractmethod
+from bisect import bisect_right
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -17,6 +18,15 @@ CATCH = 2      # pauses of so many periods are usual;
 HELD = 0.1     # in one of so long the joints have come to rest [s]
 ROOM = 0.85    # part of the acceleration that is used to get back to the planned speed
 KEPT = 1.0     # what was commanded is known for so long [s]
+
+
+class _Command(NamedTuple):
+    """When a motion's state was commanded, its time on that motion, and how fast that went."""
+
+    moment: float
+    motion: Motion
+    time: float
+    rate: float
 
 
 class Stream(Controller):
@@ -37,7 +47,7 @@ class Stream(Controller):
         self._time, self._rate = 0.0, 1.0   # on the motion [s], and how fast that goes
         self._last = 0.0                    # when it was commanded last [s]
         self._reached = 0.0                 # when the end was reached [s]
-        self._past = deque[tuple[float, float, float]]()   # when, time and rate of each
+        self._past = deque[_Command]()      # also of motions before
         self._limits = acceleration_limits(self.joints, self.wiring.parameters)
         self._timer: Any = None
 
@@ -47,7 +57,6 @@ class Stream(Controller):
     def send(self, motion: Motion, join: float) -> None:
         self._time, self._rate, self._last = 0.0, 1.0, self.wiring.now()
         self._limits = acceleration_limits(self.joints, self.wiring.parameters)
-        self._past.clear()
         self._keep()
         self._repeat()
 
@@ -60,12 +69,13 @@ class Stream(Controller):
 
     def _keep(self) -> None:
         now = self.wiring.now()
-        if not self._past or self._past[-1][1] < self._motion.duration:
+        last = self._past[-1] if self._past else None
+        if last is None or last.motion is not self._motion or last.time < self._motion.duration:
             self._reached = now
-        while self._past and self._past[-1][0] >= now:   # the clock stands, or went back
+        while self._past and self._past[-1].moment >= now:   # the clock stands, or went back
             self._past.pop()
-        self._past.append((now, self._time, self._rate))
-        while self._past[0][0] < now - KEPT:
+        self._past.append(_Command(now, self._motion, self._time, self._rate))
+        while self._past[0].moment < now - KEPT:
             self._past.popleft()
 
     def _tick(self) -> None:
@@ -73,7 +83,7 @@ class Stream(Controller):
         elapsed, self._last = max(now - self._last, 0.0), now
         self._time, self._rate = self._after(elapsed)
         self._keep()
-        self._commands.publish(self.message(self._state(self._time, self._rate)))
+        self._commands.publish(self.message(_state(self._motion, self._time, self._rate)))
         if self._time > self._motion.duration + HOLD:
             self.hush()
 
@@ -97,11 +107,6 @@ class Stream(Controller):
         moving = np.abs(state.velocity) > 1e-9
         room = (left[moving] / np.abs(state.velocity[moving])).min(initial=np.inf)
         return float(min(self._rate + max(room, 0.0) * elapsed, 1.0)) if elapsed else self._rate
-
-    def _state(self, moment: float, rate: float) -> MotionState:
-        """Give the state at a time on the motion that goes so fast."""
-        position, velocity, acceleration = self._motion.at(moment)
-        return MotionState(position, rate * velocity, rate**2 * acceleration)
 
     def hush(self) -> None:
         if self._timer is not None:
@@ -131,14 +136,21 @@ class Stream(Controller):
         return self.wiring.now() + left if left > 0 else self._reached
 
     def commanded(self, moment: float) -> MotionState:
-        if moment < self._past[-1][0]:
-            moments, times, rates = zip(*self._past, strict=True)
-            return self._state(float(np.interp(moment, moments, times)),
-                               float(np.interp(moment, moments, rates)))
+        if moment < self._past[-1].moment:
+            return self._commanded_before(moment)
         # by a pause the motion is late, as soon as it goes on
-        pause = self.wiring.now() - self._past[-1][0]
+        pause = self.wiring.now() - self._past[-1].moment
         reached, rate = self._after(pause)
-        return self._state(reached + rate * (moment - self.wiring.now()), rate)
+        return _state(self._motion, reached + rate * (moment - self.wiring.now()), rate)
+
+    def _commanded_before(self, moment: float) -> MotionState:
+        k = bisect_right(self._past, moment, key=lambda command: command.moment)
+        before, after = self._past[max(k - 1, 0)], self._past[k]
+        if before.motion is not after.motion:   # it went over to the other one in one step
+            return _state(*before[1:])
+        moments = before.moment, after.moment
+        return _state(after.motion, float(np.interp(moment, moments, (before.time, after.time))),
+                      float(np.interp(moment, moments, (before.rate, after.rate))))
 
     @abstractmethod
     def message(self, state: MotionState) -> Any:
@@ -147,3 +159,9 @@ class Stream(Controller):
     def close(self) -> None:
         self.hush()
         self._commands.close()
+
+
+def _state(motion: Motion, time: float, rate: float) -> MotionState:
+    """Give the state at a time on a motion that goes so fast."""
+    position, velocity, acceleration = motion.at(time)
+    return MotionState(position, rate * velocity, rate**2 * acceleration)
