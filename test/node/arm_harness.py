@@ -149,7 +149,7 @@ def at_home(client: Client) -> Client:
 
 def goal_request(joints: dict[str, float], **fields: Any) -> Execute.Request:
     """Give a request to go to joint values."""
-    return Execute.Request(goal=seed(joints), **fields)
+    return Execute.Request(**{'goal': seed(joints), **fields})
 
 
 def execute(client: Client, joints: dict[str, float], timeout: float = 60.0,

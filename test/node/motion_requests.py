@@ -28,16 +28,17 @@ def at_joints(joints: dict[str, float]) -> dict[str, Any]:
 class Requested:
     """A motion that has been asked for."""
 
-    def __init__(self, client: Client, way: str, joints: dict[str, float]) -> None:
+    def __init__(self, client: Client, way: str, joints: dict[str, float],
+                 **fields: Any) -> None:
         self._client, self.goal = client, None
         if way == 'execute':
-            request = goal_request({**HOME, **joints})
+            request = goal_request({**HOME, **joints}, **fields)
             self._future = client.service(Execute, 'ros2_ik/execute').call_async(request)
         elif way == 'compute_ik':
-            request = ComputeIK.Request(**at_joints(joints))
+            request = ComputeIK.Request(**at_joints(joints), **fields)
             self._future = client.service(ComputeIK, 'ros2_ik/compute_ik').call_async(request)
         else:
-            self.goal = client.goal(**at_joints(joints))
+            self.goal = client.goal(**at_joints(joints), **fields)
             self._future = self.goal.result_later()
 
     def done(self) -> bool:
@@ -51,8 +52,9 @@ class Requested:
         return answer.result if self.goal else answer
 
 
-def moving(client: Client, record: Recorder, way: str) -> Requested:
+def moving(client: Client, record: Recorder, way: str, **fields: Any) -> Requested:
     """Ask for FAR; gives that when the arm moves."""
-    asked = Requested(client, way, FAR)
-    eventually(lambda: record.at()[0] > 0.03, 'the arm moves', 60.0)
+    asked = Requested(client, way, FAR, **fields)
+    eventually(lambda: record.at()[0] > 0.03 or asked.done(), 'the arm moves', 60.0)
+    assert not asked.done(), asked.answer()
     return asked

@@ -160,8 +160,9 @@ def pairs(response: Any) -> set[frozenset[str]]:
     return {frozenset((c.contact_body_1, c.contact_body_2)) for c in response.contacts}
 
 
-def state_holding(*items: AttachedCollisionObject) -> RobotState:
-    """Give HOME with objects held."""
-    state = seed(HOME)
+def state_holding(*items: AttachedCollisionObject,
+                  at: dict[str, float] = HOME) -> RobotState:
+    """Give joint values with objects held."""
+    state = seed(at)
     state.attached_collision_objects = list(items)
     return state

@@ -245,7 +245,6 @@ def test_a_second_one_replaces(client, record):
     speeds = np.abs(np.diff(positions, axis=0) / np.diff(times)[:, None])
     # 1.1 at rest; on a busy machine the arm is farther behind its commands, and catches up
     assert speeds.max() < 0.3 * 2.61 * 1.5
-    assert np.abs(np.diff(positions, axis=0)).max() < 0.05
 
 
 def test_many_at_once(client, record):

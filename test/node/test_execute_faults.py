@@ -18,8 +18,7 @@ from arm_harness import (
 from node_harness import eventually
 import numpy as np
 import pytest
-from rosgraph_msgs.msg import Clock
-from scene_harness import applied, box, diff, empty, pose
+from scene_harness import applied, attached, box, diff, empty, pose, state_holding
 from std_msgs.msg import String
 
 from ros2_ik.msg import Status
@@ -75,11 +74,13 @@ def test_another_description_comes(client, record, start_node, panda):
 
 @pytest.mark.parametrize('controllers', [TRAJECTORIES, POSITIONS], ids=['trajectory', 'position'])
 def test_something_comes_into_the_way(client, record, mock, start_node, controllers):
-    """And something else does not."""
+    """And something else does not; also if the question holds something of its own."""
     mock.set('active', controllers['controllers'])
     start_node(**controllers, **FAST)
     at_home(client)
-    future = moving(client, record)
+    nut = attached(box('nut', 0.01, at=pose(0.0, 0.0, 0.1), frame='panda_hand'),
+                   touch=['panda_leftfinger', 'panda_rightfinger'])
+    future = moving(client, record, goal=state_holding(nut, at={**HOME, **FAR}))
     aside = box('aside', at=pose(-0.6, -0.6, 0.5))
     applied(client, diff(aside, joints={}))
     ahead = box('ahead', 0.12, at=pose(0.34 * math.cos(1.3), 0.34 * math.sin(1.3), 0.55))
@@ -120,23 +121,6 @@ def test_a_controller_that_dies(client, record, start_node, mock):
     mock.process.kill()
     ended = client.wait(future)
     assert ended.status in (Status.CONTROL_FAILED, Status.ROBOT_STATE_STALE), ended.message
-
-
-@pytest.mark.slow
-def test_a_clock_that_stands_still(client, record, mock, start_node):
-    """With use_sim_time and one tick of the clock, all goes on by the steady clock."""
-    mock.set('stamp', False)   # else its clock differs
-    start_node(**TRAJECTORIES, **FAST, use_sim_time=True, joint_state_timeout=0.0)
-    tick = Clock()
-    tick.clock.sec = 1000
-    client.publish('clock', tick)
-    at_home(client)
-    answer = execute(client, {'panda_joint1': 0.3})
-    assert answer.status == Status.SUCCESS, answer.message
-    assert near(record.at(), {'panda_joint1': 0.3}) < 1e-3
-    future = moving(client, record)
-    client.publish('clock', Clock())                       # and back to zero
-    assert client.wait(future).status == Status.SUCCESS
 
 
 @pytest.mark.slow

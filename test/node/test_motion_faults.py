@@ -9,9 +9,9 @@ from motion_requests import FAR, moving, Requested, SLOW, WAYS
 from node_harness import Client, eventually
 import numpy as np
 import pytest
-from scene_harness import applied, box, diff, empty, pose
+from scene_harness import applied, attached, box, diff, empty, pose
 
-from ros2_ik.msg import Status
+from ros2_ik.msg import AllowedCollisionMatrix, LinkPadding, RobotState, Status
 
 pytestmark = pytest.mark.slow
 
@@ -128,14 +128,21 @@ def test_a_goal_that_is_cancelled(client, record):
 
 # -- what comes into the way -----------------------------------------------------------------
 
-@pytest.mark.parametrize('way', ['execute'])
-def test_an_object_that_comes_into_the_way(client, record, way):
+@pytest.mark.parametrize('way, fields', [
+    ('execute', {}), ('compute_ik', {}),
+    ('compute_ik', {'link_padding': [LinkPadding(link_name='panda_hand', padding=0.005)]}),
+    ('compute_ik', {'allowed_collisions': AllowedCollisionMatrix(
+        default_entry_names=['panda_hand'], default_entry_values=[False])}),
+    ('solve_constrained_ik', {'seed': RobotState(is_diff=True, attached_collision_objects=[
+        attached(box('nut', 0.01, at=pose(0.0, 0.0, 0.1), frame='panda_hand'),
+                 touch=['panda_leftfinger', 'panda_rightfinger'])])})])
+def test_an_object_that_comes_into_the_way(client, record, way, fields):
     """The motion stops for it, and the next one there is refused."""
     assert client.set('velocity_scaling', 0.3).successful
-    asked = moving(client, record, way)
+    asked = moving(client, record, way, **fields)
     applied(client, diff(box('late', 0.16, at=pose(0.06, 0.34, 0.55))))
     ended = asked.answer()
-    for answer in (ended, Requested(client, way, FAR).answer()):
+    for answer in (ended, Requested(client, 'execute', FAR).answer()):
         assert answer.status == Status.INVALID_MOTION_PLAN, answer.message
         assert 'late' in {name for c in answer.contacts for name in (c.contact_body_1,
                                                                      c.contact_body_2)}

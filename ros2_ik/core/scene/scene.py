@@ -273,6 +273,27 @@ class Scene:
         """Pose of a frame in the root frame, a new pinocchio.SE3."""
         return frame_pose(self, frame, at)
 
+    def rebased(self, base: 'Scene', other: 'Scene') -> 'Scene':
+        """
+        Give `other` with all by which this scene differs from `base`.
+
+        Raises InvalidSceneError where an object of one id would be in the world and attached.
+        """
+        if other is base:
+            return self
+        if not self.robot.key == base.robot.key == other.robot.key:
+            raise InvalidSceneError('scenes of different robots have no difference')
+        changed = {name: _merged(*(getattr(scene, name) for scene in (self, base, other)))
+                   for name in ('objects', 'attached', 'padding', 'scale', 'named')}
+        twice = sorted(changed['objects'].keys() & changed['attached'].keys())
+        if twice:
+            raise InvalidSceneError(f"object '{twice[0]}' is held, and another one of that id has "
+                                    'come into the scene')
+        allowed = (scene.allowed for scene in (self, base, other))
+        return other._with(**changed, allowed=AllowedCollisions(*(
+            _merged(*mappings) for mappings in zip(*(
+                (matrix.pairs, matrix.defaults) for matrix in allowed), strict=True))))
+
     # -- travelling -----------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
@@ -361,6 +382,13 @@ def _without(items: Mapping[str, Any], gone: Iterable[str]) -> Mapping[str, Any]
     """Leave some out; the same mapping if that changes nothing."""
     gone = set(gone).intersection(items)
     return {id: item for id, item in items.items() if id not in gone} if gone else items
+
+
+def _merged(mine: Mapping[Any, Any], base: Mapping[Any, Any],
+            other: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Give a mapping with all by which `mine` differs from `base`."""
+    changed = {name: value for name, value in mine.items() if base.get(name) is not value}
+    return {**_without(other, base.keys() - mine.keys()), **changed}
 
 
 def _flag(value: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from rclpy.clock import Clock, ClockType
 
-from ros2_ik.core import IKError, Robot, Scene, Status
+from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.node.controllers.controller import Wiring
 from ros2_ik.node.controllers.handover import Handover
 from ros2_ik.node.controllers.measured import Measured, offset
@@ -24,7 +24,7 @@ from ros2_ik.node.controllers.robot_controllers import (
 )
 from ros2_ik.node.controllers.trip import Cancelled, Trip
 from ros2_ik.node.controllers.turns import Turns
-from ros2_ik.node.controllers.way_checks import WayChecks
+from ros2_ik.node.controllers.way_checks import OwnScene, WayChecks
 from ros2_ik.node.refusal import Refusal
 
 LOOK = 0.02                 # seconds between two looks at what moves
@@ -108,22 +108,22 @@ class Execution:
         self.stop(Status.PREEMPTED, 'the node was stopped')
 
     async def run(self, robot: Robot, joints: Mapping[str, Any], group: str = '', *,
-                  avoid_collisions: bool = True, scene: Scene | None = None,
+                  avoid_collisions: bool = True, own: OwnScene | None = None,
                   velocity_scaling: float = 0.0, cancelled: Cancelled | None = None,
                   stops: int | None = None, who: str = 'the node',
                   max_joint_change: Mapping[str, float] | None = None) -> Outcome:
         """
         Move joints of a robot to values by name, and wait until it has arrived.
 
-        `group` is who may move ('': all), `scene` what must not be touched on the way (None: the
-        present one), `velocity_scaling` 0 means the parameter's. `cancelled` is asked all the
-        time. `stops` is what it was here when the motion was asked for: what was stopped since
-        does not begin. `who` asks is told in the log. No joint moves farther than
-        `max_joint_change`. Never raises for what is wrong with the question: the outcome says it.
+        `group` is who may move ('': all), `own` the question's scene, of which nothing must be
+        touched on the way (None: the present one), `velocity_scaling` 0 means the parameter's.
+        `cancelled` is asked all the time. `stops` is what it was here when the motion was asked
+        for: what was stopped since does not begin. `who` asks is told in the log. No joint moves
+        farther than `max_joint_change`. Never raises for what is wrong with the question: the
+        outcome says it.
         """
         trip = None
         try:
-            scene = self._ways.own(scene)
             if stops is not None and stops != self.stops:
                 raise Refusal(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
                               'after this one was asked for')
@@ -133,7 +133,7 @@ class Execution:
                 return Outcome(Status.SUCCESS, 'all joints of the goal are where it wants them')
             trip.who, trip.group, trip.max_change = who, group, max_joint_change or {}
             for lead in LEADS:
-                if await self._set_out(trip, scaling, lead, avoid_collisions, scene):
+                if await self._set_out(trip, scaling, lead, avoid_collisions, own):
                     return await self._wiring.wait(lambda done: self._watch(trip, done))
             raise Refusal(Status.CONTROL_FAILED, 'the robot does not stay where it is, or on its '
                           'way, while the motion is checked; nothing was sent')
@@ -203,7 +203,7 @@ class Execution:
                 if other is not trip and other.sent is not None and other.shares(trip)]
 
     async def _set_out(self, trip: Trip, scaling: float, lead: float, avoid_collisions: bool,
-                       scene: Scene | None) -> bool:
+                       own: OwnScene | None) -> bool:
         """
         Plan, check and send; gives False when the start has moved away meanwhile.
 
@@ -232,7 +232,7 @@ class Execution:
         start = handover.at(begin + wait)
         motion = planned_motion(trip, start, scaling, self._parameters)
         if avoid_collisions:
-            await self._ways.check(trip, motion, scene, self._beside(trip))
+            await self._ways.check(trip, motion, own, self._beside(trip))
         else:
             trip.notes = ['the way was not checked for collisions']
         trip.check()

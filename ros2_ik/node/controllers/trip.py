@@ -45,7 +45,9 @@ class Trip:
         self.sent: float | None = None
         self.planned = 0.0              # duration, without what goes before it [s]
         self.notes: list[str] = []
-        self.scene: Scene | None = None       # in which the way was checked, if it is the node's
+        self.scene: Scene | None = None       # in which the way was checked,
+        self.world: Scene | None = None       # and that of the node which it was made of
+        self.add_own: Callable[[Scene], Scene] = lambda scene: scene
         self.check_left: WayCheck | None = None   # of the way that is left, in a newer scene
         self.done: Callable[[Outcome], None] | None = None
         self.error = 0.0                # of the farthest joint when last looked at [rad, m]

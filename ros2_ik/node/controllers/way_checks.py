@@ -1,7 +1,7 @@
 """What is in the way of a motion."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ros2_ik.core import Blockage, Motion, Robot, Scene, Status, WayCheck
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
@@ -13,6 +13,17 @@ SLICE = 1e-3        # computing time of a check before others have their turn [s
 LOOK_SLICE = 5e-3   # and in a look at what moves
 
 
+class OwnScene(NamedTuple):
+    """A question's own scene, and that of the node which it was made of."""
+
+    scene: Scene
+    base: Scene
+
+    def on(self, present: Scene) -> Scene:
+        """Give the node's present scene with what the question adds; raises InvalidSceneError."""
+        return self.scene.rebased(self.base, present)
+
+
 class WayChecks:
     """Checks the ways of trips; `state` completes joint values, `scene` is the PlanningScene."""
 
@@ -20,20 +31,16 @@ class WayChecks:
         self._state, self._scene = state, scene
         self._parameters, self._turns = parameters, turns
 
-    def own(self, scene: Scene | None) -> Scene | None:
-        """Give a scene, or None if it is the present one: then the one of the check counts."""
-        return None if scene is None or scene is self._scene.known.scene else scene
-
-    async def check(self, trip: Trip, motion: Motion, scene: Scene | None,
+    async def check(self, trip: Trip, motion: Motion, own: OwnScene | None,
                     beside: frozenset[str]) -> None:
         """
-        Check a motion, with turns for others; raises Blocked or Refusal.
+        Check a motion, with turns for others; raises Blocked, Refusal or InvalidSceneError.
 
         `beside` are the joints that other motions move: nothing is checked against what moves.
-        `scene` None is the present one, and then trip.scene, too, so that `look` minds it.
+        `own` None is the present scene. Later changes of that one count, too: see `look`.
         """
-        if scene is None:
-            scene = trip.scene = self._scene.known.scene
+        trip.add_own = own.on if own else _as_it_is
+        scene = self._present(trip)
         check = self._made(trip, motion, scene, beside)
         while check and not check.run(SLICE):
             await self._turns.turn()
@@ -49,9 +56,8 @@ class WayChecks:
         """
         if trip.scene is None or trip.stopping:
             return None
-        if trip.check_left is None and trip.scene is not self._scene.known.scene:
-            trip.scene = self._scene.known.scene
-            trip.check_left = self._made(trip, trip.ahead(), trip.scene, frozenset())
+        if trip.check_left is None and trip.world is not self._scene.known.scene:
+            trip.check_left = self._made(trip, trip.ahead(), self._present(trip), frozenset())
         if trip.check_left is None or not trip.check_left.run(LOOK_SLICE):
             return None
         blockage, trip.check_left = trip.check_left.blockage, None
@@ -62,6 +68,12 @@ class WayChecks:
         return Outcome(Status.INVALID_MOTION_PLAN, 'stopped on the way: the scene has changed, '
                        f'and {where}: {_touching(blockage)}', blockage.contacts, trip.planned,
                        trip.scene)
+
+    def _present(self, trip: Trip) -> Scene:
+        """Take the present scene for a trip, with what its question adds."""
+        trip.world = self._scene.known.scene
+        trip.scene = trip.add_own(trip.world)
+        return trip.scene
 
     def touches_braking(self, trip: Trip) -> bool:
         """Whether a trip that has been told to stop touches something of its scene before."""
@@ -102,6 +114,10 @@ class WayChecks:
             raise Refusal(Status.ROBOT_STATE_STALE, f"it is not known where joint '{unknown[0]}' "
                           'stands, so that the way cannot be checked for collisions; '
                           'avoid_collisions: false does without')
+
+
+def _as_it_is(scene: Scene) -> Scene:
+    return scene
 
 
 def _outcome(found: Blockage, robot: Robot, joints: tuple[str, ...], scene: Scene) -> Outcome:

@@ -9,6 +9,7 @@ from std_msgs.msg import Header
 
 from ros2_ik.core import Budget, CollisionChecker, IKSolution, Robot, Scene, Search, Status
 from ros2_ik.node.controllers.outcome import Outcome
+from ros2_ik.node.controllers.way_checks import OwnScene
 from ros2_ik.node.conversions.answers import (
     answer_names,
     fill_answer,
@@ -40,16 +41,15 @@ class Asked(NamedTuple):
     A request, or goal, that has been read, and its search, which has not been run.
 
     `names` are the joints of an answer; `notes` belong into its message. `scene` is the one that
-    solutions are checked against, None if they may touch anything; `own` says that it is not the
-    node's, which is `known`: something is held, allowed or padded for this question only. `needed`
-    joints do not move, but the solution depends on where they are.
+    solutions are checked against, None if they may touch anything; it is made of the node's, which
+    is `known`, by what is held, allowed or padded for this question only. `needed` joints do not
+    move, but the solution depends on where they are.
     """
 
     question: Question
     search: Search
     names: tuple[str, ...]
     scene: Scene | None
-    own: bool
     known: Scene
     needed: frozenset[str]
     notes: list[str]
@@ -77,8 +77,8 @@ class Asked(NamedTuple):
         outcome = self._outdated(parts, solution) or await parts.execution.run(
             self.robot, {name: solution.best_joints[name] for name in self.names},
             self.question.group, avoid_collisions=self.question.avoid_collisions,
-            scene=self.scene if self.own else None, cancelled=cancelled, stops=stops,
-            who=who, max_joint_change=self.question.max_joint_change)
+            own=OwnScene(self.scene, self.known) if self.scene else None, cancelled=cancelled,
+            stops=stops, who=who, max_joint_change=self.question.max_joint_change)
         answer.status = int(outcome.status)
         answer.message = f'{answer.message}; {outcome.message}'
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
@@ -87,9 +87,6 @@ class Asked(NamedTuple):
 
     def _outdated(self, parts: Parts, solution: IKSolution) -> Outcome | None:
         """Refuse to move when the world is not any more what the search was told of it."""
-        if self.own and parts.scene.known.scene is not self.known:
-            return Outcome(Status.INVALID_MOTION_PLAN, 'nothing was moved: the scene has changed '
-                           'during the search; ask again')
         at = parts.state.known(self.robot)
         for name in sorted(self.needed - set(self.names)):
             if name in at and not np.allclose(at[name], solution.best_joints[name], rtol=0,
@@ -137,7 +134,6 @@ def asked(parts: Parts, request: Any) -> Asked:
     standing = _standing(parts, robot, start.q) if question.execute else start.q
     return Asked(question, make_search(question, problem, budget, standing),
                  answer_names(question, robot, free), scene,
-                 scene is not None and scene is not parts.scene.known.scene,
                  parts.scene.known.scene, needed,
                  [*_chosen_tip(request, question), *start.notes, *notes])
 

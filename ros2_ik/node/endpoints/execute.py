@@ -6,6 +6,7 @@ import traceback
 from typing import Any
 
 from ros2_ik.core import Robot, Status
+from ros2_ik.node.controllers.way_checks import OwnScene
 from ros2_ik.node.conversions.blame import wrong
 from ros2_ik.node.conversions.contacts import contact_messages
 from ros2_ik.node.conversions.robot_states import joint_values
@@ -36,11 +37,13 @@ class Execute:
         robot = parts.robot()
         goal = joint_values(request.goal, robot, 'goal')
         _check_followers(robot, request.goal.joint_state, goal, parts.parameters.goal_tolerance)
-        scene, notes = None, list[str]()
+        own, notes = None, list[str]()
         if request.avoid_collisions:
+            base = parts.scene.known.scene
             scene, notes = parts.scene_with(request.goal, goal, 'goal.')
+            own = OwnScene(scene, base)
         outcome = await parts.execution.run(
-            robot, goal, request.group, avoid_collisions=request.avoid_collisions, scene=scene,
+            robot, goal, request.group, avoid_collisions=request.avoid_collisions, own=own,
             velocity_scaling=request.velocity_scaling, who='service execute',
             max_joint_change=_bound(request.max_joint_change, robot))
         response.status = int(outcome.status)

@@ -744,3 +744,39 @@ def compare(scene, model):
         assert same(scene.frame_pose(id, AT), model.held[id]['pose'])
     pairs = {pair for pair in scene.allowed.pairs if pair != ('left_a', 'left_b')}
     assert pairs == {tuple(sorted(pair)) for pair in model.pairs}
+
+
+@settings(max_examples=60)
+@given(operations, operations)
+def test_what_is_rebased_is_as_if_it_came_later(mine, theirs):
+    """Where both change different things; ids that both change are left out here."""
+    common = ({id for _, id, *_ in mine} & {id for _, id, *_ in theirs})
+    base = EMPTY.add(SceneObject('given', [BOX], POSES[0]))
+
+    def after(scene, steps):
+        for what, id, link, frame, index in steps:
+            if id in common or 'all' in what or frame not in (None, *LINKS):
+                continue
+            try:
+                scene = change(scene, what, id, link, frame, POSES[index])
+            except IKError:
+                continue
+        return scene
+    own, other = after(base, mine), after(base, theirs)
+    assert own.rebased(base, other) == after(other, mine)
+    assert own.rebased(base, base) is own and base.rebased(base, other) == other
+
+
+def test_padding_and_allowed_pairs_are_rebased():
+    base = EMPTY.with_padding({'left_hand': 0.1}).allow('left_hand', 'base')
+    own = base.with_padding({'left_hand': 0.0, 'base': 0.02}).allow('left_hand', 'base', False)
+    other = base.with_padding({'right_c': 0.3}).add(SceneObject('late', [BOX]))
+    found = own.rebased(base, other)
+    assert dict(found.padding) == {'base': 0.02, 'right_c': 0.3} and 'late' in found.objects
+    assert not found.allowed.allowed('left_hand', 'base')
+
+
+def test_one_id_is_not_rebased_onto_another_object():
+    own = EMPTY.attach(SceneObject('tool', [BOX]), 'left_hand', at=AT)
+    with pytest.raises(InvalidSceneError, match="'tool' is held"):
+        own.rebased(EMPTY, EMPTY.add(SceneObject('tool', [BOX])))
