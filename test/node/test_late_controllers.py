@@ -273,3 +273,29 @@ def test_an_open_goal_is_disowned_by_a_stop(monkeypatch, goals, stop, accepted):
     outcome = standing(arm, trip, 3.0)
     assert outcome and outcome.status == Status.PREEMPTED, outcome
     assert outcome.message.startswith('nothing was moved') is not accepted
+
+
+def test_a_controller_that_was_killed_is_forgotten(monkeypatch, goals):
+    """What it never answered or ended is no reason not to rest, nor to take a goal for begun."""
+    arm = Arm(monkeypatch, FollowJointTrajectoryController)
+    arm.parameters.update(max_tracking_error=0.0)
+    arm.hear(0.0, 0.0, arm.now)
+    trip = arm.go(2.0)
+    goals[0][1].answered(Handle(True))
+    assert standing(arm, trip, 0.3) is None
+    trip.stop(Status.PREEMPTED, 'stopped')
+    assert standing(arm, trip, 9.0).status == Status.PREEMPTED   # neither goal is heard of again
+    assert 'has not said' in arm.controller.unanswered()
+    arm.controller.settle()
+    again, sent = arm.go(0.5), len(goals)
+    assert standing(arm, again, 0.3) is None
+    assert 'has not said' in arm.controller.unanswered()
+    again.stop(Status.PREEMPTED, 'stopped')
+    handle = Handle(True)
+    goals[sent - 1][1].answered(handle)
+    assert handle.cancelled, 'a goal that is accepted after a stop'
+    handle.ends(5)
+    for _, answer in goals[sent:]:
+        answer.answered(Handle(True))
+    outcome = standing(arm, again, 3.0)
+    assert outcome.status == Status.PREEMPTED and 'but' not in outcome.message, outcome

@@ -172,6 +172,9 @@ class Controller(ABC):
     def disown(self) -> None:   # noqa: B027  (most answer nothing)
         """Cancel what it may yet take: nobody watches it any more."""
 
+    def settle(self) -> None:   # noqa: B027  (the same)
+        """Forget what was sent for a motion that is over, and may never be answered."""
+
     def shares(self, joints: Iterable[str]) -> bool:
         """Whether it moves some of these joints."""
         return not set(joints).isdisjoint(self.joints)

@@ -309,6 +309,8 @@ class Execution:
                 outcome = Outcome(Status.FAILURE, f'{type(error).__name__}: {error}', (),
                                   trip.planned)
             if outcome:
+                for controller in trip.controllers:
+                    controller.settle()
                 self._end(trip, outcome)
         if not self._trips:
             self._timer.cancel()

@@ -125,6 +125,12 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._waiting = None
         self._disowned |= self._open
 
+    def settle(self) -> None:
+        # a controller that was killed answers nothing, and one that is started again knows nothing
+        self.disown()
+        self._open.clear()
+        self._running.clear()
+
     def concerns(self, message: JointTrajectory) -> bool:
         return bool(message.points) and self.shares(message.joint_names)
 
