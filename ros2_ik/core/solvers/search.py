@@ -347,7 +347,9 @@ class Search:
         assert checker is not None
         if len(self.touching) < 8:
             self.touching.append(touching.q)
-        if len(self.touching) == (DOUBT if self.allow_restarts else 1):
+        # that the target is in contact says nothing of what is near it
+        if self.approximate is None and len(self.touching) == (
+                DOUBT if self.allow_restarts else 1):
             self.tip_contacts = tip_contacts(self.problem, checker)
         if self.tip_contacts or (self.select == 'first' and self.budget.over()):
             return

@@ -118,6 +118,19 @@ def test_an_approximate_answer_touches_nothing(load):
     assert solution.status is Status.APPROXIMATE
 
 
+def test_a_target_in_contact_has_approximate_answers(load):
+    """That nothing can be at the target says nothing of what is near it."""
+    robot = load('ur5')
+    T = np.diag([1.0, -1.0, -1.0, 1.0])
+    T[:3, 3] = 0.5, 0.1, 0.3
+    scene = Scene(robot).add(SceneObject('block', [Box([0.4, 0.4, 0.2])], pose((0.5, 0.1, 0.25))))
+    exact, near = (solve_pose(robot, 'tool0', T, scene=scene, approximate=bound, timeout=1.0,
+                              random_state=0) for bound in (None, (0.5, 0.5)))
+    assert exact.impossible and exact.status is Status.GOAL_IN_COLLISION
+    assert near.status is Status.APPROXIMATE and not near.impossible
+    assert not collision_checker(robot, scene).collides(near.q)
+
+
 # -- questions ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('kind', [np.float32, np.float64, np.int64, np.int8, int, float])
