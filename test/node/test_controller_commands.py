@@ -466,6 +466,26 @@ def test_a_stop_never_speeds_up_a_controller_whose_time_is_slow(monkeypatch, sca
         assert follower.position < at + max(own**2 / 2, own * 0.25) + 0.1
 
 
+@pytest.mark.parametrize('after, scale', [(0.4, 0.0), (0.6, 0.0), (1.2, 0.0), (0.6, 0.05),
+                                          (1.2, 0.05), (0.4, 0.3), (0.6, 0.3), (0.8, 0.3)])
+def test_a_slow_arm_without_stamps_is_stopped_short(monkeypatch, after, scale):
+    """It was left to end by itself, as if it were merely late; 0: it is stuck from .3 s on."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0, arrival_timeout=30.0)
+    follower = Follower(arm, scale or 1.0)
+    trip = arm.go(1.2)
+    assert follower.run(0.3, trip, False) is None
+    follower.stuck = not scale
+    assert follower.run(after - 0.3, trip, False) is None
+    follower.peak, at, sent = 0.0, follower.position, arm.controller.told
+    trip.stop(Status.PREEMPTED, 'stopped')
+    follower.run(4.0, trip, False)
+    assert arm.controller.told is not sent
+    assert arm.controller.told.points[-1].positions[0] < (
+        at + FASTEST**2 / 6 + 0.1 if scale else at + 1e-3)
+    assert follower.peak < 3.0 * 1.05
+
+
 @pytest.mark.parametrize('after', [0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
 @pytest.mark.parametrize('scale', [1.0, 0.5])
 def test_a_stop_where_joint_states_tell_no_velocities(monkeypatch, after, scale):

@@ -299,3 +299,30 @@ def test_a_controller_that_was_killed_is_forgotten(monkeypatch, goals):
         answer.answered(Handle(True))
     outcome = standing(arm, again, 3.0)
     assert outcome.status == Status.PREEMPTED and 'but' not in outcome.message, outcome
+
+
+@pytest.mark.parametrize('answer', [0.2, 0.25, 0.3])
+def test_braking_that_waited_for_an_answer_begins_where_the_arm_is_then(monkeypatch, goals,
+                                                                        answer):
+    arm = Arm(monkeypatch, FollowJointTrajectoryController)
+    arm.hear(0.0, 0.0, arm.now)
+    trip, began = arm.go(2.0), arm.now
+
+    def goes_on(until):
+        while arm.now < began + until:
+            arm.now += 0.02
+            state = trip.motion.at(arm.now - began - 0.01)
+            arm.hear(state.position[0], state.velocity[0], arm.now)
+            assert trip.look() is None
+    goes_on(0.15)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    goes_on(answer)
+    assert len(goals) == 1
+    goals[0][1].answered(Handle(True))
+    end = goals[1][0].points[-1]
+    seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
+    state = trip.motion.at(arm.now - began)
+    braking = CubicHermiteSpline([0, seconds], [state.position[0], end.positions[0]],
+                                 [state.velocity[0], 0.0])
+    assert np.abs(braking([0, seconds], 2)).max() < 3.0 * 1.05
+    assert trip.look() is None and trip.rest_at == arm.controller.rest_at

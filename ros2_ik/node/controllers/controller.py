@@ -50,7 +50,8 @@ class BrakingTask:
     They stay inside `bounds`, lower and upper (n,). `lag` is by how much they are late [s], as
     far as is known. `feedback` is where they were measured, None when that says nothing new;
     `on_way` whether that is where they were told to be not long ago. `clear`, where something
-    has come into the way, says whether they may go to positions (n,) from there.
+    has come into the way, says whether they may go to positions (n,) from there. `anew` says all
+    that as of later, for what could not be told at once.
     """
 
     limits: MotionLimits
@@ -59,6 +60,7 @@ class BrakingTask:
     feedback: Feedback | None = None
     on_way: bool = True
     clear: Callable[[np.ndarray], bool] | None = None
+    anew: Callable[[], 'BrakingTask'] | None = None
 
     def blocked(self, end: np.ndarray) -> bool:
         """Whether joints that are measured surely would touch something before they rest."""
@@ -141,6 +143,10 @@ class Controller(ABC):
     @abstractmethod
     def _brake(self, task: BrakingTask) -> None:
         """Send what brakes, and set `rest_at`, when the joints will stand on the motion clock."""
+
+    def reconsider(self, task: Callable[[], BrakingTask]) -> bool:
+        """Brake what was left to end by itself, if it is known by now that this is not so."""
+        return False
 
     def goes_on(self, position: np.ndarray) -> bool:
         """Whether joints at positions (n,) cannot have heard that they shall brake."""

@@ -40,6 +40,7 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._asked = -math.inf    # when a goal was sent that is not answered
         self._open: set[int] = set()       # numbers of goals that are not answered
         self._brakes = False       # whether the last goal was to brake
+        self._task: BrakingTask | None = None   # of the last stop
         self._disowned: set[int] = set()   # those to be cancelled when they are accepted
         # a trajectory on the controller's topic replaces that of the goal without ending it
         topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
@@ -86,7 +87,12 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._running[number] = handle
         handle.get_result_async().add_done_callback(
             lambda future: self._ended(number, future.result()))
-        if waiting is not None:   # which replaces it
+        if waiting is not None and waiting is self._message:   # it was to brake, and
+            # the joints have gone on, or begun, while it waited
+            self.brake_anew(self._task.anew)
+            if number == self._number and not self._task.on_way:
+                handle.cancel_goal_async()
+        elif waiting is not None:   # which replaces it
             self.send_trajectory(waiting)
         elif number in self._disowned:
             handle.cancel_goal_async()
@@ -119,6 +125,7 @@ class FollowJointTrajectoryController(TrajectoryController):
     def _brake(self, task: BrakingTask) -> None:
         if not self._running:   # what it may yet take is not to move joints that stand
             self._disowned |= self._open
+        self._task = task
         super()._brake(task)
 
     def disown(self) -> None:

@@ -17,13 +17,15 @@ class Feedback(NamedTuple):
     """
     Positions [rad, m] and velocities of joints, (n,), and when they were measured (motion clock).
 
-    `sure` says that this moment is known, from stamps: else all may be older.
+    `sure` says that this moment is known, from stamps: else all may be older. `speeds` says that
+    the velocities are known, whenever that was.
     """
 
     position: np.ndarray
     velocity: np.ndarray
     moment: float
     sure: bool
+    speeds: bool
 
 
 class Measured:
@@ -79,9 +81,9 @@ class Measured:
         """
         stamped = all(self._joint_states.get(joint).stamp for joint in joints)
         speeds = [self._velocity(joint) for joint in joints]
+        fresh = None not in speeds and not self.stale(joints)
         return Feedback(self._positions(joints), np.array([speed or 0.0 for speed in speeds]),
-                        self.heard(joints), stamped and None not in speeds
-                        and not self.stale(joints))
+                        self.heard(joints), stamped and fresh, fresh)
 
 
 def offset(robot: Robot, joints: Sequence[str], one: np.ndarray,

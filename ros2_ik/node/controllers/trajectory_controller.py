@@ -1,6 +1,7 @@
 """Controllers that are told whole motions, as trajectories."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 import math
 
 import numpy as np
@@ -20,7 +21,12 @@ SOON = 2.0     # braking may be given up for a motion that ends in so many times
 SPOTS = 7      # states in which a controller may begin to brake that are looked at
 LOOKS = 50     # positions of the rest of a motion that are looked at
 SLOW = 0.9     # who has less than this part of the velocity he should have is slow,
-MOVES = 0.05   # if that is larger than this one [rad/s, m/s]
+MOVES = 0.05   # if that is larger than this one [rad/s, m/s];
+HALF = 0.5     # with readings of nobody knows when: less than this part,
+FAST = 0.2     # if that is larger than this one, or who stands so long after the begin
+LATEST = 1.5   # [s]; their readings count as
+OLD = 0.5      # older by this [s]
+STANDS = 1e-6  # who has less than this squared velocity has none [rad/s, m/s]
 STARTS = 1e-3  # so near to where a motion begins are joints that have not begun it [rad, m]
 HAIR = 1e-6    # so far beyond the rest of a motion is not beyond it [rad, m]
 CLEAR = 0.02   # so far ahead of its braking, and farther by what it goes
@@ -39,6 +45,7 @@ class TrajectoryController(Controller):
         super().__init__(*arguments)
         self._message: JointTrajectory | None = None   # that brakes
         self._unbraked: tuple[Motion, float] | None = None
+        self._left_to_end = False    # whether the motion is to end by itself, though stopped
 
     def send(self, motion: Motion, join: float) -> None:
         message = trajectory_message(motion, join)
@@ -67,10 +74,10 @@ class TrajectoryController(Controller):
         that is where they are measured, if it is known when: else they are either late or do not
         follow, and all between is possible. Joints that have not begun to move are told to stay.
         """
-        seen = task.feedback
+        self._message, self._unbraked = None, (self._motion, self._began)
+        self._left_to_end, seen = False, task.feedback
         nearest = self._nearest(seen.position) if seen else 0.0
-        if seen and seen.sure and (not task.on_way or self._slow(seen, nearest)
-                                   or self._not_begun(seen)):
+        if seen and self._is_behind(seen, nearest, task.on_way):
             self._brake_where_measured(seen, nearest, task)
             return
         now, lag = self.wiring.now(), task.lag
@@ -78,7 +85,7 @@ class TrajectoryController(Controller):
             lag = max(lag, UNSEEN)
         begins = self._states(now - lag - SLACK, now + HEARD)
         if not any(state.velocity.any() for state in begins):
-            self._message, self.rest_at = None, now   # it was told to rest, where it was told
+            self.rest_at = now   # it was told to rest, where it was told
             return
         middle = self.commanded(now - lag / 2)
         if seen and not task.on_way:
@@ -86,12 +93,10 @@ class TrajectoryController(Controller):
                        *self._states(nearest, now)]
         braking = even_braking_motion(self.joints, middle.position, middle.velocity, task.limits,
                                       begins, task.bounds)
-        self._message, self._unbraked = None, (self._motion, self._began)
         self.rest_at = self._began + self._motion.duration + lag
         # not to go beyond the goal of a motion that ends about as soon
         if (self.rest_at - now <= SOON * braking.duration
-                and self._passes(braking.goal, now - lag)
-                and not task.blocked(self._motion.goal)):
+                and self._ends_before(braking, now - lag, task)):
             return
         if task.blocked(braking.goal):   # from where they are measured they may rest before it
             self._brake_where_measured(seen, nearest, task)
@@ -107,18 +112,31 @@ class TrajectoryController(Controller):
         command needs time to come back.
         """
         now = self.wiring.now()
-        age = max(now - seen.moment, 0.0) + HEARD
-        states = [_state(seen.position + age * seen.velocity, seen.velocity)]
+        age = max(now - seen.moment, 0.0) + (0.0 if seen.sure else OLD)
+        states = [_state(seen.position + (age + HEARD) * seen.velocity, seen.velocity)]
+        wanted = self.commanded(nearest).velocity
+        ahead = HEARD + age * min(max(float(seen.velocity @ wanted), 0.0)
+                                  / max(float(wanted @ wanted), STANDS), 1.0)
         commands = []
         if not self._is_at(nearest, seen.position):
             commands = [self.commanded(now)]
         elif seen.velocity.any():
-            states += self._states(nearest - SLACK, nearest + age)
+            states += self._states(nearest - SLACK, nearest + ahead)
         else:
-            commands = [self.commanded(now), *self._states(nearest, min(nearest + age, now))]
-        self._unbraked = self._motion, self._began
-        self._send_braking(even_braking_motion(
-            self.joints, seen.position, seen.velocity, task.limits, states, task.bounds, commands))
+            commands = [self.commanded(now), *self._states(nearest, min(nearest + ahead, now))]
+        braking = even_braking_motion(self.joints, seen.position, seen.velocity, task.limits,
+                                      states, task.bounds, commands)
+        self._left_to_end = False
+        if not commands and self._ends_before(braking, nearest, task):
+            self.rest_at = now + self._began + self._motion.duration - nearest
+            return
+        self._send_braking(braking)
+
+    def _ends_before(self, braking: Motion, moment: float, task: BrakingTask) -> bool:
+        """Whether the motion, from a moment on, is to end by itself, not to go beyond its end."""
+        self._left_to_end = (self._passes(braking.goal, moment)
+                             and not task.blocked(self._motion.goal))
+        return self._left_to_end
 
     def _send_braking(self, braking: Motion) -> None:
         self.begin(braking)
@@ -146,17 +164,37 @@ class TrajectoryController(Controller):
         """Whether positions are those that were commanded at a moment."""
         return bool(np.abs(self.commanded(moment).position - position).max() <= ASIDE)
 
-    def _slow(self, seen: Feedback, nearest: float) -> bool:
+    def _is_behind(self, seen: Feedback, nearest: float, on_way: bool) -> bool:
+        """Whether what was measured shows that joints are behind their motion, not only late."""
+        if seen.sure:
+            return not on_way or self._slow(seen, nearest) or self._not_begun(seen)
+        # late readings may also tell of a motion before, unless this one begins at rest
+        assert self._motion is not None
+        return (seen.speeds and not self._motion.at(0.0).velocity.any()
+                and (self._slow(seen, nearest, HALF, FAST) or self._not_begun(seen, LATEST)))
+
+    def _slow(self, seen: Feedback, nearest: float, part: float = SLOW,
+              least: float = MOVES) -> bool:
         """Whether joints on their way were slower than they should be where they were."""
         wanted = self.commanded(nearest).velocity
-        return bool(np.abs(wanted).max() > MOVES
-                    and seen.velocity @ wanted < SLOW * (wanted @ wanted))
+        return bool(np.abs(wanted).max() > least
+                    and seen.velocity @ wanted < part * (wanted @ wanted))
 
-    def _not_begun(self, seen: Feedback) -> bool:
+    def _not_begun(self, seen: Feedback, after: float = UNSEEN) -> bool:
         """Whether joints still stood where the motion begins, when they should have moved."""
         assert self._motion is not None
-        return bool(not seen.velocity.any() and seen.moment > self._began + UNSEEN
+        return bool(not seen.velocity.any() and seen.moment > self._began + after
                     and np.abs(self._motion.at(0.0).position - seen.position).max() <= STARTS)
+
+    def reconsider(self, task: Callable[[], BrakingTask]) -> bool:
+        if not self._left_to_end or self.released or (seen := (now := task()).feedback) is None:
+            return False
+        nearest = self._nearest(seen.position)
+        if not self._is_behind(seen, nearest, now.on_way):
+            return False
+        self._brake_where_measured(seen, nearest, now)
+        self._braking = True
+        return not self._left_to_end
 
     def _passes(self, end: np.ndarray, moment: float) -> bool:
         """Whether positions (n,) are beyond all that the motion comes to from a moment on."""
@@ -191,14 +229,19 @@ class TrajectoryController(Controller):
     def stop_again(self, task: BrakingTask, anew: bool) -> float:
         if self.released or self._message is None or self.brake_unanswered:
             return 0.0
-        assert self._motion is not None and self._unbraked is not None
         if anew:
-            self._motion, self._began = self._unbraked
-            self._brake(task)
-            self._braking = True
+            self.brake_anew(lambda: task)
             return max(self.rest_at - self.wiring.now(), 0.0)
+        assert self._motion is not None
         self.send_trajectory(self._message)
         return self._motion.duration
+
+    def brake_anew(self, task: Callable[[], BrakingTask]) -> None:
+        """Brake from the motion before as if it had not been told yet."""
+        assert self._unbraked is not None
+        self._motion, self._began = self._unbraked
+        self._brake(task())
+        self._braking = True
 
 
 def _state(position: np.ndarray, velocity: np.ndarray) -> MotionState:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -180,16 +181,24 @@ class Trip:
 
     def brake(self, controller: Controller, clear: Clear | None = None) -> float:
         """Stop one of the controllers; gives how long that takes [s]."""
-        task = self._task(controller)
-        if clear:
-            task = replace(task, clear=lambda end: clear(
-                dict(zip(controller.joints, end.tolist(), strict=True))))
-        return controller.stop(task)
+        return controller.stop(self._task_clear(controller, clear))
+
+    def _task_clear(self, controller: Controller, clear: Clear | None) -> BrakingTask:
+        """Say what there is to know for braking when something may have come into the way."""
+        def may_go(end: np.ndarray) -> bool:
+            return clear is None or clear(dict(zip(controller.joints, end.tolist(), strict=True)))
+        return replace(self._task(controller), clear=clear and may_go,
+                       anew=lambda: self._task_clear(controller, clear))
 
     def _brake_again(self, controllers: list[Controller], anew: bool = False) -> float:
         """Tell some to brake once more; gives when the arm will stand."""
         return self.now() + max([controller.stop_again(self._plain_task(controller), anew)
                                        for controller in controllers])
+
+    def _rest_of_all(self) -> float:
+        """When the joints will stand by what controllers were told, on the motion clock."""
+        return max((one.rest_at for one in self.controllers if not one.released),
+                   default=self.now())
 
     def _unheard(self, controller: Controller) -> bool:
         """Whether joints are plainly on their way as if they had not been told to brake."""
@@ -231,10 +240,13 @@ class Trip:
             if arrived:
                 return arrived
         if self._stopped and self.now() < self._last:
-            unheard = [one for one in self.controllers if self._unheard(one)]
-            if unheard:
-                rest = self._brake_again(unheard, anew=True)
-                self._stopped = max(rest, self._stopped[0]), self._stopped[1]
+            if unheard := [one for one in self.controllers if self._unheard(one)]:
+                self._brake_again(unheard, anew=True)
+            for one in self.controllers:
+                if one.reconsider(partial(self._task, one)):
+                    self._last = one.rest_at + self._parameters.arrival_timeout
+            self._stopped = max(self._rest_of_all(), self._stopped[0]), self._stopped[1]
+            self._last = max(self._last, self._stopped[0])
         if self._stopped and self.now() >= self._stopped[0]:
             outcome = self._standing(self._stopped[1])
             return outcome and self._with_place(outcome)
