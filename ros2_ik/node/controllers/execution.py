@@ -31,6 +31,7 @@ LOOK = 0.02                 # seconds between two looks at what moves
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
 PATIENCE = 3.0              # for an arm that stands, and readings that show it [s]
 LATEST = 1.5                # so old may readings without stamps be [s]
+STANDS = 0.3                # who moves by another's command, and turns, does not stand so long [s]
 LEADS = (0.1, 0.4, 1.8)     # time to check the way of a motion that replaces another one [s]
 
 
@@ -240,7 +241,7 @@ class Execution:
         now = self._wiring.now()
         if wait and (now > begin + lead or handover.changed(begin + wait, start)):
             return False
-        if handover.strayed(now):
+        if handover.strayed(now) or (not wait and self._unknown_rest(trip)):
             return False
         whole = handover.before(motion, begin, wait, now) if wait else motion
         self._replace(trip)
@@ -280,6 +281,10 @@ class Execution:
                 return Refusal(Status.ROBOT_STATE_STALE, 'joint_states may still show where the '
                                f"joints were before the last command to controller '"
                                f"{controller.name}' ended; nothing was moved")
+            if self._measured.stood(joints) < STANDS:
+                return Refusal(Status.CONTROL_FAILED, f"the joints of controller '"
+                               f"{controller.name}' do not stand for {STANDS:g} s, and were not "
+                               'told to rest where they are; nothing was moved')
         return None
 
     # -- what is under way ----------------------------------------------------------------

@@ -73,6 +73,10 @@ class Measured:
         """Say when the oldest of the values was measured, on the motion clock."""
         return min(self._joint_states.measured_at(joint) for joint in joints)
 
+    def stood(self, joints: Iterable[str]) -> float:
+        """Say for how long all of the joints have been where they are [s]."""
+        return min(self._joint_states.stood(joint) for joint in joints)
+
     def feedback(self, joints: Sequence[str]) -> Feedback:
         """
         Give what is known of joints, of which none is unknown.

@@ -280,6 +280,9 @@ class Trip:
                 one.disown()
             return outcome._replace(message=f'{outcome.message}; but {reason}')
         ours = [one for one in self.controllers if not one.released]
+        for one in self.controllers:
+            if one.released and one.failure not in outcome.message:
+                outcome = outcome._replace(message=f'{outcome.message}; but {one.failure}')
         joints = [joint for one in ours for joint in one.joints]
         if not joints or self._measured.stale(joints):
             return outcome

@@ -16,6 +16,7 @@ SPACING = 10**7   # between the readings that are remembered [ns],
 REMEMBERED = 128  # so many of them: more than a second
 SPAN = 25_000_000, 200_000_000   # readings so far apart, from and to, tell a velocity [ns]
 CAP = 0.1         # a stamp older than all of these allows for no more [s]
+TREMBLE = 1e-3    # who stands moves by no more [rad, m]
 
 
 def fastest(joint: Joint) -> float:
@@ -43,8 +44,8 @@ class JointHistory:
     a robot that was set elsewhere, or a slider, does not come back.
     """
 
-    __slots__ = ('_hasty', '_past', 'contradiction', 'disputed', 'reading', 'speed', 'turning',
-                 'velocity')
+    __slots__ = ('_hasty', '_past', '_place', 'contradiction', 'disputed', 'reading', 'speed',
+                 'turning', 'velocity')
 
     def __init__(self, reading: Reading, velocity: float | None, speed: float | None = None,
                  turning: bool = False) -> None:
@@ -54,6 +55,7 @@ class JointHistory:
         self.disputed = -math.inf                        # the last time, on the steady clock [s]
         self._hasty: tuple[float, float] | None = None   # the last change that was too fast, when
         self._past = deque[tuple[int, float]](maxlen=REMEMBERED)   # stamps and values
+        self._place = reading                            # the first one where it stands
 
     def take(self, reading: Reading, velocity: float | None, factor: float) -> bool:
         """
@@ -77,8 +79,14 @@ class JointHistory:
         if stamped and reading.stamp == last.stamp:
             reading = reading._replace(received=last.received)
         self.reading, self.velocity = reading, velocity
+        if abs(self._apart(self._place.value, reading.value)) > TREMBLE:
+            self._place = reading
         self._remember(reading)
         return wrong
+
+    def stood(self) -> float:
+        """Return for how long it has been at one place, as far as is known [s]."""
+        return self.reading.received - self._place.received
 
     def change(self) -> float | None:
         """Return how fast it moved in the last readings, by their stamps, or None [1/s]."""

@@ -131,6 +131,11 @@ class JointStates:
         joint = self._joints.get(name)
         return joint.change() if joint and joint.reading.stamp else None
 
+    def stood(self, name: str) -> float:
+        """Return for how long a joint has been at one place, as far as is known [s]."""
+        joint = self._joints.get(name)
+        return joint.stood() if joint else 0.0
+
     def get(self, name: str) -> Reading | None:
         """Return the last reading of a joint."""
         joint = self._joints.get(name)
