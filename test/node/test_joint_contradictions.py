@@ -214,3 +214,18 @@ def test_a_driver_whose_clock_was_set_back(stream):
         stream.tell(0.4, off=-10.0)
     assert 'behind' in stream.states.clock_fault('shoulder')
     assert stream.states.age('shoulder') == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize('stamped', [True, False])
+def test_who_turns_does_not_stand(stream, stamped):
+    """A joint that swings is at rest for a moment; one that trembles stands."""
+    random = np.random.default_rng(2)
+    for _ in range(600):
+        stream.now += 0.01
+        stream.tell(0.2 * np.sin(4 * stream.now), stamped=stamped)
+        assert stream.states.stood('shoulder') < 0.4
+    for i in range(100):
+        stream.now += 0.01
+        stream.tell(0.1 + random.normal(0, 1e-3), stamped=stamped)
+        assert i < 55 or stream.states.stood('shoulder') > 0.5
+    assert stream.states.stood('nobody') == 0

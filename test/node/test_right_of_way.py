@@ -79,6 +79,34 @@ def test_another_trajectory_on_the_topic(client, record, mock, start_node):
     assert execute_later(client, HOME) and not mock.process.poll()
 
 
+@pytest.mark.slow
+def test_no_motion_begins_where_another_client_turns(client, record, mock, start_node):
+    """The arm stands there for a moment."""
+    start_node(**TRAJECTORIES, **FAST)
+    at_home(client)
+    publisher = client.node.create_publisher(JointTrajectory, 'arm_controller/joint_trajectory',
+                                             10)
+    swing, times = theirs(), np.linspace(0.0, 12.0, 481)
+    points = []
+    for moment in times.tolist():
+        there = np.array([HOME[name] for name in ARM])
+        there[0] += 0.1 * (1 - np.cos(4 * moment))
+        seconds = 0.5 + moment
+        points.append(JointTrajectoryPoint(
+            positions=there.tolist(),
+            velocities=[0.4 * np.sin(4 * moment) * (moment < 12), *[0.0] * 6],
+            time_from_start=Duration(sec=int(seconds), nanosec=int(seconds % 1 * 1e9))))
+    swing.points = points
+    publisher.publish(swing)
+    eventually(lambda: record.at()[0] > 0.1, 'the arm swings')
+    for _ in range(2):
+        answer = client.wait(execute_later(client, ELSEWHERE))
+        assert answer.status == Status.CONTROL_FAILED, answer.message
+        assert 'nothing was moved' in answer.message
+    assert not record.trajectories or len(record.trajectories) == 2   # home, and theirs
+    client.node.destroy_publisher(publisher)
+
+
 def test_another_stream_of_positions(client, record, mock, start_node):
     mock.set('active', POSITIONS['controllers'])
     start_node(**POSITIONS, **FAST)

@@ -31,7 +31,7 @@ LOOK = 0.02                 # seconds between two looks at what moves
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
 PATIENCE = 3.0              # for an arm that stands, and readings that show it [s]
 LATEST = 1.5                # so old may readings without stamps be [s]
-STANDS = 0.3                # who moves by another's command, and turns, does not stand so long [s]
+STANDS = 0.5                # who moves by another's command, and turns, does not stand so long [s]
 LEADS = (0.1, 0.4, 1.8)     # time to check the way of a motion that replaces another one [s]
 
 

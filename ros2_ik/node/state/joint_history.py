@@ -16,7 +16,6 @@ SPACING = 10**7   # between the readings that are remembered [ns],
 REMEMBERED = 128  # so many of them: more than a second
 SPAN = 25_000_000, 200_000_000   # readings so far apart, from and to, tell a velocity [ns]
 CAP = 0.1         # a stamp older than all of these allows for no more [s]
-TREMBLE = 1e-3    # who stands moves by no more [rad, m]
 
 
 def fastest(joint: Joint) -> float:
@@ -79,7 +78,7 @@ class JointHistory:
         if stamped and reading.stamp == last.stamp:
             reading = reading._replace(received=last.received)
         self.reading, self.velocity = reading, velocity
-        if abs(self._apart(self._place.value, reading.value)) > TREMBLE:
+        if abs(self._apart(self._place.value, reading.value)) > NOISE:
             self._place = reading
         self._remember(reading)
         return wrong
