@@ -10,7 +10,8 @@ from ros2_ik.cli.question import BadQuestion
 if TYPE_CHECKING:
     from ros2_ik.core import Joint, Robot
 
-HELP = ('joint=value ... [rad, m] (a floating joint: x,y,z,qx,qy,qz,qw), '
+HELP = ('joint=value ... [rad, m] (a floating joint: x,y,z,qx,qy,qz,qw; a planar one: '
+        'x,y,theta), '
         'or the name of a state: home of a shipped robot, or one of the SRDF')
 
 
@@ -35,6 +36,8 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float | list[
         numbers = [float(part) for part in text.split(',')]
     except ValueError:
         raise BadQuestion(f"'{name}={text}': '{text}' is not a number") from None
+    if joint.kind == 'planar' and degrees:
+        return [*numbers[:2], *map(math.radians, numbers[2:])]
     if not joint.single:
         return numbers
     if len(numbers) != 1:
