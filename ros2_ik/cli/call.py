@@ -39,7 +39,7 @@ def add_parser(commands: Any) -> None:
                         help='the pose holds relative to --frame in the answer if it moves')
     parser.add_argument('--deg', action='store_true', help=DEG)
     parser.add_argument('--seed', '--joints', nargs='+', metavar='S', default=[],
-                        help=f'{HELP} (default: joint_states)')
+                        help=f'{HELP}; joints that are not named are where joint_states have them')
     add_search_arguments(parser)
     parser.add_argument('--allow-collisions', action='store_true',
                         help='an answer may touch the scene, or the robot itself')

@@ -14,6 +14,16 @@ HELP = ('joint=value ... [rad, m] (a floating joint: x,y,z,qx,qy,qz,qw; a planar
         'x,y,theta), '
         'or the name of a state: home of a shipped robot, or one of the SRDF')
 
+START = ('joints that are not named are at home where there is one, else at zero, or amid limits '
+         'that exclude it')
+
+
+def read_start(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
+               degrees: bool) -> dict[str, Any]:
+    """Give values by joint name as `words` have them, and of the other joints those of home."""
+    known = home is not None or any('home' in states for states in robot.group_states.values())
+    return read_joint_values([*(['home'] if known else []), *words], robot, home, degrees)
+
 
 def read_joint_values(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
                       degrees: bool) -> dict[str, Any]:

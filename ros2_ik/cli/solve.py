@@ -6,7 +6,7 @@ from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli import poses
 from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, print_answer
-from ros2_ik.cli.joint_values import HELP, read_joint_values
+from ros2_ik.cli.joint_values import HELP, read_start, START
 from ros2_ik.cli.numbers import count, DEG, FULL_TURN, HALF_TURN, in_radians, positive
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
 from ros2_ik.cli.recheck import Check, recheck, Wanted
@@ -38,8 +38,8 @@ def add_parser(commands: Any) -> None:
     poses.add_target_arguments(parser, '--relative-to', 'frame the pose is given in; if it moves, '
                                'the pose holds in the answer (default: the root)')
     parser.add_argument('--deg', action='store_true', help=DEG)
-    parser.add_argument('--seed', nargs='+', metavar='S', default=None,
-                        help=f'where the search starts: {HELP} (default: home, or zero)')
+    parser.add_argument('--seed', nargs='+', metavar='S', default=[],
+                        help=f'where the search starts: {HELP}; {START}')
     add_search_arguments(parser)
     add_scene_argument(parser, 'touch neither this scene (a shipped one, or a YAML file) nor the '
                                'robot itself (default: the robot alone)')
@@ -93,8 +93,7 @@ def run(args: argparse.Namespace) -> Exit:
     for target in targets:
         target.tip = target.tip or default_tip(robot, shipped, args.group)
     wanted = poses.wanted(targets, args.deg)
-    words = args.seed or (['home'] if home is not None else [])
-    seed = read_joint_values(words, robot, home, args.deg)
+    seed = read_start(args.seed, robot, home, args.deg)
     answer = _solve(args, robot, wanted, seed)
     answer.notes += poses.notes(targets)
     if args.json:
