@@ -61,6 +61,17 @@ def test_misspelt(start_node):
     eventually(lambda: "did you mean 'default_timeout'?" in node.text, 'a warning')
 
 
+def test_defaults_may_come_before_the_robot_that_has_them(start_node, client, panda):
+    node = start_node(default_tip='panda_hnd', default_group='arm')
+    client.describe(panda)
+    eventually(lambda: "'panda_hnd'; did you mean" in node.text, 'a complaint')
+    assert 'requests that leave it to the node will fail' in node.text
+    response = client.ik(targets=[reachable(panda, TIP)])
+    assert response.status == Status.INVALID_LINK_NAME
+    assert 'parameter default_tip' in response.message and 'did you mean' in response.message
+    assert client.set('default_tip', 'panda_hand').successful
+
+
 def test_every_parameter_is_described(client, panda_node):
     names = [spec.name for spec in PARAMETERS]
     listed = client.call(ListParameters, 'ros2_ik/list_parameters', ListParameters.Request())
@@ -83,6 +94,8 @@ REFUSED = {
     'base_source': ('tf', 'tf2_ros is not installed'),
     'root_joint': ('floating', 'fixed, planar, freeflyer'),
     'robot_description': ('<robot/>', 'no links'),
+    'default_tip': ('panda_hnd_tcp', "default_tip: unknown frame 'panda_hnd_tcp'; did you mean '"),
+    'default_group': ('amr', "default_group: unknown group 'amr'; did you mean 'arm'"),
 }
 
 
@@ -104,12 +117,6 @@ def test_changes_take_effect(client, panda, panda_node):
     assert 'max_solutions allows 1' in client.ik(targets=[target], solutions=2).message
     assert client.set('default_tip', 'panda_link7').successful
     assert client.ik(targets=[reachable(panda, 'panda_link7')]).status == Status.SUCCESS
-    assert client.set('default_tip', 'panda_link77').successful   # the robot may come later
-    eventually(lambda: 'requests that leave it to the node will fail' in panda_node.text,
-               'a complaint')
-    response = client.ik(targets=[target])
-    assert response.status == Status.INVALID_LINK_NAME
-    assert 'parameter default_tip' in response.message and 'did you mean' in response.message
     assert client.set('default_tip', '').successful
     assert client.set('default_solver', 'clik').successful
     assert client.ik(targets=[target]).solver == 'clik'
