@@ -57,8 +57,12 @@ def test_whole_number_for_a_float(start_node, client, panda):
 
 
 def test_misspelt(start_node):
-    node = start_node(defualt_timeout=1.0)
-    eventually(lambda: "did you mean 'default_timeout'?" in node.text, 'a warning')
+    limit = 'joint_limits.panda_jont1.max_velocity'    # is taken: the robot may have this joint
+    node = start_node(defualt_timeout=1.0, **{limit: 1.0, limit.replace('ity', 'ty'): 1.0})
+    eventually(lambda: "did you mean 'default_timeout'?" in node.text
+               and f"'{limit.replace('ity', 'ty')}' is ignored" in node.text, 'warnings')
+    assert f"did you mean '{limit}'" not in node.text
+    assert "did you mean 'joint_limits.<joint>.max_velocity'?" in node.text
 
 
 def test_defaults_may_come_before_the_robot_that_has_them(start_node, client, panda):

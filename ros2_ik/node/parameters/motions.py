@@ -10,6 +10,9 @@ _LIMITS = {'velocity': 'rad/s or m/s', 'acceleration': 'rad/s^2 or m/s^2',
            'jerk': 'rad/s^3 or m/s^3'}
 _LIMIT = re.compile(r'joint_limits\.(.+)\.(max_(\w+)|has_(\w+)_limits)')   # MoveIt's names
 
+LIMITS = tuple(f'joint_limits.<joint>.{name}' for kind in _LIMITS
+               for name in (f'max_{kind}', f'has_{kind}_limits'))
+
 
 def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
     """Give the parameters of the controllers called so; raises ParameterError for bad names."""
