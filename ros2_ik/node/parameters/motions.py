@@ -25,8 +25,9 @@ def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
                    choices=controller_kinds, read_only=True)
         yield Spec(f'{name}.group', '', f"Group that controller '{name}' moves. Empty: all "
                    'joints.', read_only=True)
-        yield Spec(f'{name}.topic', '', f"Topic, or action, of controller '{name}'. Empty: the "
-                   'usual one of its kind.', read_only=True)
+        yield Spec(f'{name}.topic', '', f"Topic, or action, of controller '{name}', in the "
+                   "node's namespace unless it begins with /. Empty: the usual one of its kind.",
+                   read_only=True)
 
 
 def joint_limit_specs(given: Iterable[str]) -> Iterator[Spec]:
