@@ -36,7 +36,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--fk', action='store_true', help='ask for the poses of the tips')
     poses.add_target_arguments(parser, '--frame', 'frame the pose is given in (default: the root)')
     parser.add_argument('--follow-frames', action='store_true',
-                        help='the pose holds relative to --frame in the answer if it moves')
+                        help='the pose holds relative to --frame in the answer, if the '
+                             'solution moves that; else --frame is taken where it stands')
     parser.add_argument('--deg', action='store_true', help=DEG)
     parser.add_argument('--seed', '--joints', nargs='+', metavar='S', default=[],
                         help=f'{HELP}; joints that are not named are where joint_states have them')
