@@ -7,9 +7,9 @@ from ros2_ik.cli import poses
 from ros2_ik.cli.answer import answer_json, print_answer, to_json
 from ros2_ik.cli.fk import pose_table
 from ros2_ik.cli.joint_values import HELP, read_joint_values, shipped_home
-from ros2_ik.cli.numbers import positive
+from ros2_ik.cli.numbers import DEG, positive
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
-from ros2_ik.cli.solve import add_search_arguments
+from ros2_ik.cli.solve import add_search_arguments, use_radians
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
@@ -36,10 +36,11 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--fk', action='store_true', help='ask for the poses of the tips')
     poses.add_target_arguments(parser, '--frame', 'frame the pose is given in (default: the root)')
     parser.add_argument('--follow-frames', action='store_true',
-                        help='the pose holds relative to --frame in the answer if it moves')
-    parser.add_argument('--deg', action='store_true', help='angles are degrees')
+                        help='the pose holds relative to --frame in the answer, if the '
+                             'solution moves that; else --frame is taken where it stands')
+    parser.add_argument('--deg', action='store_true', help=DEG)
     parser.add_argument('--seed', '--joints', nargs='+', metavar='S', default=[],
-                        help=f'{HELP} (default: joint_states)')
+                        help=f'{HELP}; joints that are not named are where joint_states have them')
     add_search_arguments(parser)
     parser.add_argument('--allow-collisions', action='store_true',
                         help='an answer may touch the scene, or the robot itself')
@@ -60,6 +61,7 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.cli.node_client import NodeClient
     if args.fk:
         _refuse_what_fk_ignores(args)
+    use_radians(args)
     with NodeClient(args.node) as client:
         return _forward(args, client) if args.fk else _inverse(args, client)
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, print_answer
+from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.numbers import positive
 from ros2_ik.cli.question import BadQuestion, Exit
 from ros2_ik.cli.recheck import Check, recheck, Wanted
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> Exit:
         raise BadQuestion('--robot and --node are both given: the one solves here, the other '
                           'asks a node')
     robot, shipped = load_robot(args)
-    answer = _solve(args, goal, robot, shipped.home if shipped else {})
+    answer = _solve(args, goal, robot, shipped.home if shipped else None)
     _print(args, answer, robot)
     return answer.exit
 
@@ -109,7 +110,7 @@ def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> A
         raise BadQuestion('execute: the robot is moved by a node: leave out --robot')
     question = questions.read_question(goal, robot, DEFAULTS, _no_tf)
     budget = Budget.of(question.timeout)
-    start = robot.to_q({**home, **question.seed})
+    start = robot.to_q({**read_start([], robot, home, degrees=False), **question.seed})
     checker = _checker(args, goal, robot, start, question)
     wanted = constraints.read_wanted(goal, robot, checker)
     question = problems.settled(question, robot, wanted)

@@ -4,7 +4,7 @@ import argparse
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.answer import add_json_argument, joint_table, to_json
-from ros2_ik.cli.joint_values import HELP, read_joint_values
+from ros2_ik.cli.joint_values import HELP, read_start, START
 from ros2_ik.cli.poses import components
 from ros2_ik.cli.question import Exit
 from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
@@ -27,7 +27,7 @@ def add_parser(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
-                        help=f'{HELP} (default: home, or zero)')
+                        help=f'{HELP}; {START}')
     parser.add_argument('--frame', nargs='+', action='extend', metavar='F',
                         help='frames asked for (default: the tips)')
     parser.add_argument('--relative-to', metavar='F',
@@ -42,8 +42,7 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.core import Configuration
     robot, shipped = load_robot(args)
     home = shipped.home if shipped else None
-    words = args.joints or (['home'] if home is not None else [])
-    at = Configuration(robot, read_joint_values(words, robot, home, args.deg))
+    at = Configuration(robot, read_start(args.joints, robot, home, args.deg))
     poses = {frame: components(at.transform(frame, args.relative_to))
              for frame in args.frame or default_frames(robot, shipped)}
     frame = args.relative_to or robot.root_frame

@@ -10,8 +10,19 @@ from ros2_ik.cli.question import BadQuestion
 if TYPE_CHECKING:
     from ros2_ik.core import Joint, Robot
 
-HELP = ('joint=value ... [rad, m] (a floating joint: x,y,z,qx,qy,qz,qw), '
+HELP = ('joint=value ... [rad, m] (a floating joint: x,y,z,qx,qy,qz,qw; a planar one: '
+        'x,y,theta), '
         'or the name of a state: home of a shipped robot, or one of the SRDF')
+
+START = ('joints that are not named are at home where there is one, else at zero, or amid limits '
+         'that exclude it')
+
+
+def read_start(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
+               degrees: bool) -> dict[str, Any]:
+    """Give values by joint name as `words` have them, and of the other joints those of home."""
+    known = home is not None or any('home' in states for states in robot.group_states.values())
+    return read_joint_values([*(['home'] if known else []), *words], robot, home, degrees)
 
 
 def read_joint_values(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
@@ -35,6 +46,8 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float | list[
         numbers = [float(part) for part in text.split(',')]
     except ValueError:
         raise BadQuestion(f"'{name}={text}': '{text}' is not a number") from None
+    if joint.kind == 'planar' and degrees:
+        return [*numbers[:2], *map(math.radians, numbers[2:])]
     if not joint.single:
         return numbers
     if len(numbers) != 1:

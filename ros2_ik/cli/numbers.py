@@ -3,7 +3,20 @@
 import argparse
 import math
 
-FULL_TURN = math.tau * 1.001    # [rad], with room for rounding
+from ros2_ik.cli.question import BadQuestion
+
+FULL_TURN, HALF_TURN = math.tau * 1.001, math.pi * 1.001    # [rad], with room for rounding
+DEG = ('angles are degrees: those of --rpy, --seed, --orientation-tolerance and '
+       '--max-joint-change')
+
+
+def in_radians(option: str, value: float, degrees: bool, most: float, limit: str) -> float:
+    """Give an angle [rad]; raises BadQuestion above `most` [rad], which `limit` has in words."""
+    angle = math.radians(value) if degrees else value
+    if math.isfinite(angle) and abs(angle) > most:
+        raise BadQuestion(f'{option}: {value:g} {"deg" if degrees else "rad"} is more than '
+                          f'{limit}' + ('' if degrees else '; for degrees add --deg'))
+    return angle
 
 
 def positive(text: str) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import math
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.numbers import FULL_TURN
+from ros2_ik.cli.numbers import FULL_TURN, in_radians
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.recheck import Wanted
 
@@ -88,20 +88,12 @@ def matrix(target: TargetOptions, degrees: bool) -> 'NDArray[Any]':
     T = np.eye(4)
     T[:3, 3] = target.xyz or 0.0
     if target.rpy is not None:
-        T[:3, :3] = pin.rpy.rpyToMatrix(np.array(_radians(target.rpy, degrees)))
+        most = math.inf if degrees else FULL_TURN    # 720 degrees are no mistaken radians
+        T[:3, :3] = pin.rpy.rpyToMatrix(np.array([
+            in_radians('--rpy', angle, degrees, most, 'a full turn') for angle in target.rpy]))
     elif target.quat is not None:
         T[:3, :3] = pin.Quaternion(np.array(_unit(target.quat))).toRotationMatrix()
     return T
-
-
-def _radians(rpy: Sequence[float], degrees: bool) -> list[float]:
-    if degrees:
-        return [math.radians(angle) for angle in rpy]
-    for angle in rpy:
-        if math.isfinite(angle) and abs(angle) > FULL_TURN:
-            raise BadQuestion(f'--rpy: {angle:g} rad is more than a full turn; '
-                              'for degrees add --deg')
-    return list(rpy)
 
 
 def _unit(quaternion: Sequence[float]) -> list[float]:

@@ -6,8 +6,8 @@ from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli import poses
 from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, print_answer
-from ros2_ik.cli.joint_values import HELP, read_joint_values
-from ros2_ik.cli.numbers import count, positive
+from ros2_ik.cli.joint_values import HELP, read_start, START
+from ros2_ik.cli.numbers import count, DEG, FULL_TURN, HALF_TURN, in_radians, positive
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
 from ros2_ik.cli.recheck import Check, recheck, Wanted
 from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
@@ -37,10 +37,9 @@ def add_parser(commands: Any) -> None:
     add_robot_arguments(parser)
     poses.add_target_arguments(parser, '--relative-to', 'frame the pose is given in; if it moves, '
                                'the pose holds in the answer (default: the root)')
-    parser.add_argument('--deg', action='store_true',
-                        help='angles of --rpy and --seed are degrees')
-    parser.add_argument('--seed', nargs='+', metavar='S', default=None,
-                        help=f'where the search starts: {HELP} (default: home, or zero)')
+    parser.add_argument('--deg', action='store_true', help=DEG)
+    parser.add_argument('--seed', nargs='+', metavar='S', default=[],
+                        help=f'where the search starts: {HELP}; {START}')
     add_search_arguments(parser)
     add_scene_argument(parser, 'touch neither this scene (a shipped one, or a YAML file) nor the '
                                'robot itself (default: the robot alone)')
@@ -60,7 +59,7 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--position-tolerance', type=positive, metavar='M',
                         help='default: 1e-5')
     parser.add_argument('--orientation-tolerance', type=positive, metavar='RAD',
-                        help='default: 1e-4')
+                        help='default: 1e-4 rad; at most half a turn')
     parser.add_argument('--no-restarts', action='store_true', help='one descent from the seed')
     parser.add_argument('--solver', help='default: chosen by the question')
     parser.add_argument('--select', choices=('first', 'nearest', 'manipulability'),
@@ -69,21 +68,32 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--solutions', type=count, default=1, metavar='N',
                         help='how many different ones to look for')
     parser.add_argument('--max-joint-change', type=positive, metavar='M',
-                        help='no joint may be farther from the seed in the answer [rad, m] '
+                        help='no joint may be farther from the seed in the answer [rad, m], '
+                             'at most a full turn; with --deg degrees, and slides may move as '
+                             'many m as those are rad: 30 is 0.52 rad, 0.52 m '
                              '(default: not bounded; with --execute parameter max_jump)')
     add_json_argument(parser)
 
 
+def use_radians(args: argparse.Namespace) -> None:
+    """Make radians of what a search is told in degrees; raises BadQuestion for too large ones."""
+    for name, most, limit in (('orientation_tolerance', HALF_TURN, 'half a turn'),
+                              ('max_joint_change', FULL_TURN, 'a full turn')):
+        for value in _given(args, name).values():
+            setattr(args, name, in_radians(f'--{name.replace("_", "-")}', value, args.deg, most,
+                                           limit))
+
+
 def run(args: argparse.Namespace) -> Exit:
     """Solve and print; returns the exit code."""
+    use_radians(args)
     robot, shipped = load_robot(args)
     home = shipped.home if shipped else None
     targets = args.targets or [poses.TargetOptions()]
     for target in targets:
         target.tip = target.tip or default_tip(robot, shipped, args.group)
     wanted = poses.wanted(targets, args.deg)
-    words = args.seed or (['home'] if home is not None else [])
-    seed = read_joint_values(words, robot, home, args.deg)
+    seed = read_start(args.seed, robot, home, args.deg)
     answer = _solve(args, robot, wanted, seed)
     answer.notes += poses.notes(targets)
     if args.json:

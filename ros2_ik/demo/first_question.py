@@ -20,9 +20,9 @@ START = 30.0     # seconds for the node to come up and to know its robot
 TIMEOUT = 2.0    # seconds for the search: a busy machine is not the node's fault
 RANDOM_STATE = 7
 POSITION_TOLERANCE, ORIENTATION_TOLERANCE = 1e-5, 1e-4
-
-
-TRIES = 10_000   # draws of joint values, until nothing touches
+NEAR = 0.5       # joints are moved so far at most [rad, m]; parameter max_jump allows 1
+STEPS = 21       # places on the way that are looked at
+TRIES = 1000     # draws of joint values, until nothing touches
 
 
 class Asked(NamedTuple):
@@ -36,21 +36,25 @@ class Asked(NamedTuple):
 
 def reachable(robot: Robot, shipped: ShippedRobot, checker: CollisionChecker) -> Wanted:
     """
-    Give the pose of the robot's tip with the joints of its group anywhere in their limits.
+    Give the pose of the robot's tip with the joints of its group near home, where it stands.
 
-    Nothing touches there. Raises BadQuestion if something always does.
+    Nothing touches there, nor on the straight way; the node's own bound on motions allows it.
+    Raises BadQuestion if something always does.
     """
     tip = default_tip(robot, shipped, None)
     names = (robot.group(shipped.group).joint_names if shipped.group
              else robot.moving_joints(tip))
-    random = np.random.default_rng(RANDOM_STATE)
+    random, home = np.random.default_rng(RANDOM_STATE), robot.to_q(shipped.home)
+    lower, upper = np.maximum(robot.lower, home - NEAR), np.minimum(robot.upper, home + NEAR)
     for _ in range(TRIES):
-        anywhere = robot.to_joints(robot.random_q(random), names)
-        at = Configuration(robot, shipped.home | anywhere)
-        if not checker.collides(at):
-            return Wanted(tip, at.transform(tip), None, (1.0,) * 6)
-    raise BadQuestion(f'in {TRIES} random configurations something always touched: '
-                      + '; '.join(str(contact) for contact in checker.in_collision(at)))
+        near = robot.to_joints(random.uniform(lower, upper), names)
+        goal = robot.to_q(shipped.home | near)
+        way = [Configuration(robot, home + t * (goal - home)) for t in np.linspace(1, 0, STEPS)]
+        if not any(map(checker.collides, way)):
+            return Wanted(tip, way[0].transform(tip), None, (1.0,) * 6)
+    touching = next(filter(None, map(checker.in_collision, way)))
+    raise BadQuestion(f'on the way to {TRIES} random configurations something always touched: '
+                      + '; '.join(map(str, touching)))
 
 
 def ask(client: NodeClient, shipped: ShippedRobot, scene: str = '') -> Asked:

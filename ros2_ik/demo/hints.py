@@ -8,8 +8,6 @@ from ros2_ik.cli.messages import pose_message
 from ros2_ik.cli.poses import components
 from ros2_ik.cli.recheck import Wanted
 
-ANYWHERE = 6.3   # joints may move so far to a pose that was drawn at random [rad, m]
-
 
 def hints(robot: str, wanted: Wanted, scene: str = '') -> str:
     """Give commands for a second terminal, with a pose that is reachable."""
@@ -18,8 +16,7 @@ def hints(robot: str, wanted: Wanted, scene: str = '') -> str:
     run = _runner()
     commands = [
         f'{run}ros2_ik call --tip {wanted.tip} --xyz {xyz} --rpy {rpy}',
-        f'{run}ros2_ik call --tip {wanted.tip} --xyz {xyz} --rpy {rpy} --execute '
-        f'--max-joint-change {ANYWHERE:g}',
+        f'{run}ros2_ik call --tip {wanted.tip} --xyz {xyz} --rpy {rpy} --execute',
         f'{run}ros2_ik call --fk --tip {wanted.tip}',
         f'{run}ros2_ik fk {robot} --frame {wanted.tip}',
         *([f'{run}ros2_ik solve {robot} --scene {shlex.quote(scene)} --xyz {xyz} --rpy {rpy}']

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 import traceback
+from types import SimpleNamespace
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -269,6 +270,12 @@ class IKNode(Node):
         texts = _texts(values)
         if texts and (reason := self._parts.description.why_not(**texts)):
             return reason
+        robot = self._parts.description.robot
+        if robot is not None and not texts:   # another robot may have what this one has not
+            given = SimpleNamespace(**{name: values.get(name, '')
+                                       for name in ('default_group', 'default_tip')})
+            if reason := wrong_default(robot, given):
+                return reason
         scene = values.get('scene', '')
         return scene_fault(scene) or self._scene.why_not(scene) or None
 
@@ -279,8 +286,6 @@ class IKNode(Node):
         robot = self._parts.description.robot
         if robot is not None and names & {'meshes', 'missing_meshes'}:
             self._scene.make_geometry(robot)
-        if robot is not None and names & {'default_group', 'default_tip'}:
-            self._look_at_defaults(robot)
         if 'scene' in names:
             self._scene.load(self._parts.parameters.scene)
 

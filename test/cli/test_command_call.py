@@ -109,6 +109,8 @@ def test_forward_kinematics(call, judge):
     (['--xyz', 1, 2, 3, '--weights', 1, 1, 1, 0, 0, 1], 'those of rotations, 0 0 1, need --rpy'),
     (['--xyz', 1, 2, 3, '--select', 'cost'], "invalid choice: 'cost'"),
     (['--xyz', 1, 2, 3, '--rpy', 180, 0, 0], 'for degrees add --deg'),
+    (['--xyz', 1, 2, 3, '--execute', '--max-joint-change', 30], 'for degrees add --deg'),
+    (['--xyz', 1, 2, 3, '--orientation-tolerance', 5], 'for degrees add --deg'),
     (['--xyz', 1, 2, 3, '--quat', 1, 1, 0, 0], 'norm 1.41421'),
     (['--xyz', 1, 2, 3, '--seed', 'resting'], 'known states: default, home'),
     (['--fk', '--xyz', 1, 2, 3], 'takes none'),

@@ -91,7 +91,9 @@ def test_a_solution_that_is_far_is_refused(command, max_jump, back):
 
 def test_a_request_has_a_bound_of_its_own(command, max_jump):
     assert call(command, '--max-joint-change', 0.001).code == 1
-    run = call(command, '--max-joint-change', 1.5)
+    # 4 cm take some 7 degrees: 1 is too little, and in radians it would be enough
+    assert call(command, '--deg', '--max-joint-change', 1).code == 1
+    run = call(command, '--deg', '--max-joint-change', 50)
     assert run.code == 0, run.out + run.err
     assert 'largest joint change' in run.out
 

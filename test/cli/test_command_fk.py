@@ -36,6 +36,23 @@ def test_home_of_each_shipped_robot(command, judge, name):
         assert run.json['joints'][joint] == value
 
 
+def test_joints_that_are_not_named_are_at_home(command, tmp_path, planar_arm):
+    for name in ('panda', 'xarm7'):
+        home = command('fk', name, '--json').json['joints']
+        first = min(home)
+        run = command('fk', name, '--joints', f'{first}=0.3', '--json')
+        assert run.json['joints'] == home | {first: 0.3}
+    pose = ('panda', '--xyz', 0.4, 0.1, 0.5, '--random-state', 1, '--json')
+    seeded = command('solve', *pose, '--seed', 'panda_joint1=0').json
+    assert seeded['joints'] == command('solve', *pose).json['joints']
+    srdf = tmp_path / 'arm.srdf'
+    srdf.write_text('<robot name="planar_arm"><group name="arm"><joint name="elbow"/></group>'
+                    '<group_state name="home" group="arm"><joint name="elbow" value="0.7"/>'
+                    '</group_state></robot>')
+    run = command('fk', planar_arm, '--srdf', srdf, '--joints', 'lift=0.1', '--json')
+    assert run.json['joints'] == {'shoulder': 0, 'elbow': 0.7, 'lift': 0.1}
+
+
 def test_relative_to_another_link(command, judge):
     run = command('fk', 'panda', '--joints', 'panda_joint4=-1.1', '--frame', 'panda_hand_tcp',
                   'panda_link7', '--relative-to', 'panda_link3', '--json')

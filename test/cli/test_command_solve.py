@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from ros2_ik.core import shipped_robots
+
 # in the limits, far from the home pose
 REACHABLE = {'panda_joint1': 0.6, 'panda_joint2': -0.9, 'panda_joint3': 0.7, 'panda_joint4': -2.1,
              'panda_joint5': 1.2, 'panda_joint6': 1.9, 'panda_joint7': -0.8}
@@ -185,6 +187,34 @@ def test_the_table_shows_limits_and_marks_the_near_ones(command, planar_arm):
     assert 'forward kinematics' in run.out
 
 
+def test_degrees_count_for_tolerances_and_bounds(command, judge):
+    """They are the same questions in radians and in degrees."""
+    pose = ('solve', 'panda', '--xyz', 0.4, 0.1, 0.5, '--random-state', 1, '--json')
+    for words, tolerance in ((('--rpy', 180, 0, 0, '--orientation-tolerance', 5, '--deg'), 5),
+                             (('--rpy', math.pi, 0, 0, '--orientation-tolerance', 0.2), 11.5)):
+        run = command(*pose, *words)
+        assert run.code == 0, run.err
+        T = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link0')
+        assert math.degrees(angle(T[:3, :3].T @ np.diag([1, -1, -1]))) < tolerance
+    home = shipped_robots()['panda'].home
+    for words in (('--max-joint-change', 6, '--deg', '--timeout', 0.2),
+                  ('--max-joint-change', math.radians(6), '--timeout', 0.2),
+                  ('--max-joint-change', 15, '--deg'), ('--max-joint-change', math.radians(15))):
+        run = command(*pose, *words)
+        assert run.code == ('--timeout' in words), run.err    # it takes 12 degrees
+        change = max(abs(value - home.get(name, 0))
+                     for name, value in run.json['best_joints'].items())
+        assert run.code or 0.1 < change < math.radians(15) + 1e-6
+
+
+def test_degrees_bound_slides_as_radians_do(command, planar_arm):
+    """One number is for all joints: 5 degrees are .087 rad, for a slide .087 m."""
+    words = ('solve', planar_arm, '--deg', '--max-joint-change', 5, '--timeout', 0.2, '--json',
+             '--xyz', 0.8, 0)
+    assert command(*words, 0.08).code == 0
+    assert command(*words, 0.1).code == 1
+
+
 def test_out_of_reach_is_no_solution(command, planar_arm):
     run = command('solve', planar_arm, '--xyz', 2, 0, 0, '--timeout', 0.2)
     assert run.code == 1
@@ -210,6 +240,14 @@ def test_out_of_reach_is_no_solution(command, planar_arm):
     (['panda', '--rpy', 180, 0, 0], '--rpy: 180 rad is more than a full turn; for'),
     (['panda', '--rpy', 0, 0, -6.3], '-6.3 rad'),
     (['panda', '--rpy', 0, 'inf', 0], 'not finite'),
+    (['panda', '--xyz', 1, 2, 3, '--orientation-tolerance', 5],
+     '--orientation-tolerance: 5 rad is more than half a turn; for degrees add --deg'),
+    (['panda', '--xyz', 1, 2, 3, '--orientation-tolerance', 200, '--deg'],
+     '--orientation-tolerance: 200 deg is more than half a turn'),
+    (['panda', '--xyz', 1, 2, 3, '--max-joint-change', 30],
+     '--max-joint-change: 30 rad is more than a full turn; for degrees add --deg'),
+    (['panda', '--xyz', 1, 2, 3, '--max-joint-change', 400, '--deg'],
+     '--max-joint-change: 400 deg is more than a full turn'),
     (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint1=-90'], "'panda_joint1=-90': -90 rad is"),
     (['panda', '--quat', 0, 0, 0, 1, '--rpy', 0, 0, 0], 'both'),
     (['panda', '--xyz', 1, 2, 3, '--xyz', 1, 2, 3], '--tip each'),

@@ -32,6 +32,14 @@ def test_home_of_another_robot_is_not_known(planar_arm):
     assert shipped_home(Robot.from_urdf(planar_arm)) is None
 
 
+def test_the_angle_of_a_planar_joint_is_one():
+    robot = Robot.load('panda', 'planar')
+    base = robot.joints[0].name
+    for words, degrees in ((f'{base}=1,2,90', True), (f'{base}=1,2,1.5707963', False)):
+        values = read_joint_values([words], robot, None, degrees)
+        assert values[base] == pytest.approx([1, 2, 1.5707963])
+
+
 def test_home_of_the_srdf_counts():
     xarm = shipped_robots()['xarm7'].load()
     assert shipped_home(xarm) is None

@@ -92,18 +92,24 @@ def test_ends_while_it_is_still_starting(start, once):
     assert nothing_left(process)
 
 
-def test_the_hints_work_as_they_are(start, domain):
-    process = start(*DEMO, '--robot', 'ur5')
+@pytest.mark.parametrize('words', [('ur5',), *(
+    pytest.param(words, marks=pytest.mark.slow) for words in (
+        ('panda',), ('panda', '--scene', 'table'), ('ur5', '--scene', 'table'), ('baxter',),
+        ('kinova',), ('talos',), ('xarm7', '--scene', 'bin')))], ids=' '.join)
+def test_the_hints_work_as_they_are(start, domain, words):
+    """The motion keeps the node's own bound."""
+    process = start(*DEMO, '--robot', *words)
     hints = [line.strip() for line in come_up(process) if 'ros2_ik call --tip' in line]
     scripts = Path(__file__).parents[2] / 'scripts'
     assert ['--execute' in hint for hint in hints] == [False, True]
+    assert not any('--max-joint-change' in hint for hint in hints)
     for hint in hints:
         words = shlex.split(hint)
         assert f'ROS_DOMAIN_ID={domain}' in words
         call = [sys.executable, scripts / 'ros2_ik', *words[words.index('call'):]]
         run = subprocess.run(call, env=os.environ | {'ROS_DOMAIN_ID': str(domain)}, timeout=60,
                              capture_output=True, text=True)
-        assert run.returncode == 0, run.stderr
+        assert run.returncode == 0, run.stdout + run.stderr
         assert 'forward kinematics' in run.stdout
     second = start(*DEMO)   # of two demos in one domain nobody would know who answers
     code, errors = ended(second)

@@ -57,8 +57,23 @@ def test_whole_number_for_a_float(start_node, client, panda):
 
 
 def test_misspelt(start_node):
-    node = start_node(defualt_timeout=1.0)
-    eventually(lambda: "did you mean 'default_timeout'?" in node.text, 'a warning')
+    limit = 'joint_limits.panda_jont1.max_velocity'    # is taken: the robot may have this joint
+    node = start_node(defualt_timeout=1.0, **{limit: 1.0, limit.replace('ity', 'ty'): 1.0})
+    eventually(lambda: "did you mean 'default_timeout'?" in node.text
+               and f"'{limit.replace('ity', 'ty')}' is ignored" in node.text, 'warnings')
+    assert f"did you mean '{limit}'" not in node.text
+    assert "did you mean 'joint_limits.<joint>.max_velocity'?" in node.text
+
+
+def test_defaults_may_come_before_the_robot_that_has_them(start_node, client, panda):
+    node = start_node(default_tip='panda_hnd', default_group='arm')
+    client.describe(panda)
+    eventually(lambda: "'panda_hnd'; did you mean" in node.text, 'a complaint')
+    assert 'requests that leave it to the node will fail' in node.text
+    response = client.ik(targets=[reachable(panda, TIP)])
+    assert response.status == Status.INVALID_LINK_NAME
+    assert 'parameter default_tip' in response.message and 'did you mean' in response.message
+    assert client.set('default_tip', 'panda_hand').successful
 
 
 def test_every_parameter_is_described(client, panda_node):
@@ -83,6 +98,8 @@ REFUSED = {
     'base_source': ('tf', 'tf2_ros is not installed'),
     'root_joint': ('floating', 'fixed, planar, freeflyer'),
     'robot_description': ('<robot/>', 'no links'),
+    'default_tip': ('panda_hnd_tcp', "default_tip: unknown frame 'panda_hnd_tcp'; did you mean '"),
+    'default_group': ('amr', "default_group: unknown group 'amr'; did you mean 'arm'"),
 }
 
 
@@ -104,12 +121,6 @@ def test_changes_take_effect(client, panda, panda_node):
     assert 'max_solutions allows 1' in client.ik(targets=[target], solutions=2).message
     assert client.set('default_tip', 'panda_link7').successful
     assert client.ik(targets=[reachable(panda, 'panda_link7')]).status == Status.SUCCESS
-    assert client.set('default_tip', 'panda_link77').successful   # the robot may come later
-    eventually(lambda: 'requests that leave it to the node will fail' in panda_node.text,
-               'a complaint')
-    response = client.ik(targets=[target])
-    assert response.status == Status.INVALID_LINK_NAME
-    assert 'parameter default_tip' in response.message and 'did you mean' in response.message
     assert client.set('default_tip', '').successful
     assert client.set('default_solver', 'clik').successful
     assert client.ik(targets=[target]).solver == 'clik'

@@ -163,6 +163,22 @@ def test_what_may_stand_is_where_tf_has_it(client, arm):
     assert "'tag' hangs on link 'panda_hand'" in followed.message
 
 
+def test_what_no_joint_moves_is_taken_where_it_is_followed_or_not(client, arm, panda):
+    """Whether /tf moves it, a belt, or only tells of it cannot be told apart."""
+    for frame, parent in (('belt', 'panda_link0'), ('cart', 'map'), ('panda_link0', 'map')):
+        tells(client, transform(parent, frame, x=0.1 * (frame != 'panda_link0')))
+    for frame in ('belt', 'cart'):
+        target = reachable(panda, 'panda_hand_tcp', 3)
+        target.header.frame_id, target.pose.position.x = frame, target.pose.position.x - 0.1
+        answers = [client.ik(**arm, targets=[target], follow_frames=follow, random_state=1)
+                   for follow in (False, True)]
+        assert [answer.status for answer in answers] == [Status.SUCCESS] * 2, answers[1].message
+        own = reachable(panda, 'panda_hand_tcp', 3)
+        for answer in answers:
+            where = client.fk(state=answer.solution, links=['panda_hand_tcp']).poses[0]
+            assert np.allclose(matrix(where.pose), matrix(own.pose), atol=1e-3)
+
+
 def test_what_is_old_is_refused(client, arm, panda):
     tells(client, transform('panda_link0', 'part', x=0.4, ago=15.0))
     target = reachable(panda, 'panda_hand_tcp', 3)
@@ -172,7 +188,8 @@ def test_what_is_old_is_refused(client, arm, panda):
     assert re.search(r"'part' is 1[5-9].* s old.*tf_timeout allows 5 s", response.message)
     assert 'tf_timeout allows 5 s' in refused(client, diff(box('box', frame='part')))
     tells(client, transform('panda_link0', 'part', x=0.4, ago=1.0))
-    assert client.fk(state=seed(HOME), frame_id='part').status == Status.SUCCESS
+    eventually(lambda: client.fk(state=seed(HOME), frame_id='part').status == Status.SUCCESS,
+               'a newer one')
     moved = client.ik(**arm, targets=[target], execute=True)
     assert moved.status == Status.FRAME_TRANSFORM_FAILURE
     assert 'execute_tf_timeout allows 0.5 s' in moved.message

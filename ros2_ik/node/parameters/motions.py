@@ -10,6 +10,9 @@ _LIMITS = {'velocity': 'rad/s or m/s', 'acceleration': 'rad/s^2 or m/s^2',
            'jerk': 'rad/s^3 or m/s^3'}
 _LIMIT = re.compile(r'joint_limits\.(.+)\.(max_(\w+)|has_(\w+)_limits)')   # MoveIt's names
 
+LIMITS = tuple(f'joint_limits.<joint>.{name}' for kind in _LIMITS
+               for name in (f'max_{kind}', f'has_{kind}_limits'))
+
 
 def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
     """Give the parameters of the controllers called so; raises ParameterError for bad names."""
@@ -22,8 +25,9 @@ def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
                    choices=controller_kinds, read_only=True)
         yield Spec(f'{name}.group', '', f"Group that controller '{name}' moves. Empty: all "
                    'joints.', read_only=True)
-        yield Spec(f'{name}.topic', '', f"Topic, or action, of controller '{name}'. Empty: the "
-                   'usual one of its kind.', read_only=True)
+        yield Spec(f'{name}.topic', '', f"Topic, or action, of controller '{name}', in the "
+                   "node's namespace unless it begins with /. Empty: the usual one of its kind.",
+                   read_only=True)
 
 
 def joint_limit_specs(given: Iterable[str]) -> Iterator[Spec]:

@@ -16,6 +16,7 @@ from ros2_ik.node.parameters.motions import (
     controller_specs,
     joint_limit_specs,
     limited_joints,
+    LIMITS,
 )
 from ros2_ik.node.parameters.spec import ParameterError, Spec
 from ros2_ik.node.parameters.table import PARAMETERS
@@ -93,8 +94,10 @@ class Parameters:
     def _warn_of_unknown(self) -> None:
         """ROS passes over misspelt parameters without a word."""
         known = set(self._specs) | set(self.node._parameters)   # rclpy has no public way
+        # those of joints are made of what was given, which may be misspelt
+        right = [name for name in known if not name.startswith('joint_limits.')] + list(LIMITS)
         for name in set(getattr(self.node, '_parameter_overrides', {})) - known:
-            near = difflib.get_close_matches(name, known, n=1)
+            near = difflib.get_close_matches(name, right, n=1)
             hint = f"; did you mean '{near[0]}'?" if near else ''
             self.node.get_logger().warning(f"unknown parameter '{name}' is ignored{hint}")
 

@@ -25,6 +25,10 @@ class Buffer:
 
     def lookup_transform(self, target, source, time):
         """Give the newest one, stamped as the oldest of its moving parts; 0 without these."""
+        parents = {transform.header.frame_id for transform in self.known.values()}
+        for frame in (target, source):
+            if frame not in self.known and frame not in parents:
+                raise LookupError(f'"{frame}" does not exist')
         up, down = self._chain(target), self._chain(source)
         if up[-1] != down[-1]:
             raise LookupError(f'"{source}" and "{target}" are not part of the same tree')
