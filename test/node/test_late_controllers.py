@@ -326,3 +326,33 @@ def test_braking_that_waited_for_an_answer_begins_where_the_arm_is_then(monkeypa
                                  [state.velocity[0], 0.0])
     assert np.abs(braking([0, seconds], 2)).max() < 3.0 * 1.05
     assert trip.look() is None and trip.rest_at == arm.controller.rest_at
+
+
+def test_braking_again_waits_for_an_answer_too(monkeypatch, goals):
+    arm = Arm(monkeypatch, FollowJointTrajectoryController)
+    arm.hear(0.0, 0.0, arm.now)
+    trip, began = arm.go(2.0), arm.now
+    arm.now += 0.15
+    trip.stop(Status.PREEMPTED, 'stopped')
+    arm.controller.stop_again(trip._plain_task(arm.controller), anew=True)
+    arm.now += 0.04
+    state = trip.motion.at(arm.now - began)
+    arm.hear(state.position[0], state.velocity[0], arm.now)
+    assert len(goals) == 1
+    goals[0][1].answered(Handle(True))
+    assert len(goals) == 2 and goals[1][0].points[-1].positions[0] > state.position[0]
+
+
+def test_what_is_left_to_end_after_all_replaces_what_brakes(monkeypatch):
+    """That may yet be heard, and goes elsewhere."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.hear(0.0, 0.0, arm.now)
+    trip, began = arm.go(1.2), arm.now
+    for after in (0.3, 0.9):
+        arm.now = began + after
+        state = trip.motion.at(after)
+        arm.hear(state.position[0], state.velocity[0], arm.now)
+        trip.stop(Status.PREEMPTED, 'stopped')
+    first = arm.controller.told.points[-1].positions[0]
+    arm.controller.stop_again(trip._plain_task(arm.controller), anew=True)
+    assert first < 1.0 and arm.controller.told.points[-1].positions[0] == pytest.approx(1.2)

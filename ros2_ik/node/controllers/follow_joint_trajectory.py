@@ -89,7 +89,7 @@ class FollowJointTrajectoryController(TrajectoryController):
             lambda future: self._ended(number, future.result()))
         if waiting is not None and waiting is self._message:   # it was to brake, and
             # the joints have gone on, or begun, while it waited
-            self.brake_anew(self._task.anew)
+            self.brake_anew(self._task.anew, sent=False)
             if number == self._number and not self._task.on_way:
                 handle.cancel_goal_async()
         elif waiting is not None:   # which replaces it

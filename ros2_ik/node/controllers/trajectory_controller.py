@@ -236,12 +236,15 @@ class TrajectoryController(Controller):
         self.send_trajectory(self._message)
         return self._motion.duration
 
-    def brake_anew(self, task: Callable[[], BrakingTask]) -> None:
-        """Brake from the motion before as if it had not been told yet."""
+    def brake_anew(self, task: Callable[[], BrakingTask], sent: bool = True) -> None:
+        """Brake from the motion before as if it had not been told yet; `sent` if it has been."""
         assert self._unbraked is not None
         self._motion, self._began = self._unbraked
         self._brake(task())
         self._braking = True
+        if sent and self._message is None:   # what brakes may yet be heard: this replaces it
+            self.send_trajectory(trajectory_message(
+                self._motion.rest(self.wiring.now() - self._began), 0.0))
 
 
 def _state(position: np.ndarray, velocity: np.ndarray) -> MotionState:

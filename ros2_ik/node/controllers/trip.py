@@ -229,7 +229,8 @@ class Trip:
     def _plain_task(self, controller: Controller) -> BrakingTask:
         """Say the same without what is measured now."""
         return BrakingTask(motion_limits(self.robot, controller.joints, self._parameters),
-                           position_bounds(self.robot, controller.joints), self.lag)
+                           position_bounds(self.robot, controller.joints), self.lag,
+                           anew=partial(self._task, controller))
 
     def look(self) -> Outcome | None:
         """Look how it goes, stop it if need be, and give the outcome when it is over."""
