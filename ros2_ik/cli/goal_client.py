@@ -17,6 +17,7 @@ from ros2_ik.cli.answer import Answer
 from ros2_ik.cli.interfaces import fields, GOAL, is_message
 from ros2_ik.cli.messages import state_values
 from ros2_ik.cli.node_answer import PATIENCE, read_reply, recheck_reply
+from ros2_ik.cli.node_client import WENT
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.recheck import Wanted
 from ros2_ik.cli.stop import Interrupt, MAY_MOVE, PATIENCE as STOP_PATIENCE
@@ -40,7 +41,8 @@ def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
                         f'action {client.name}/{ACTION}')
     joints = client.joints(live=not goal.execute)
     started = time.monotonic()
-    running = _Running(client, goal.timeout.sec + PATIENCE, goal.execute)
+    running = _Running(client, client.watch(action.server_is_ready),
+                       goal.timeout.sec + PATIENCE, goal.execute)
     result = running.result(action, goal_message(goal))
     wanted = _wanted(goal)
     answer, robot = read_reply(client, result, wanted, time.monotonic() - started)
@@ -54,9 +56,10 @@ def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
 class _Running:
     """A goal on its way; `patience` seconds without a sign of it are too many."""
 
-    def __init__(self, client: 'NodeClient', patience: float, moves: bool) -> None:
+    def __init__(self, client: 'NodeClient', gone: Callable[[], bool], patience: float,
+                 moves: bool) -> None:
         self._client, self._patience, self._heard = client, patience, time.monotonic()
-        self._moves = moves
+        self._gone, self._moves = gone, moves
         self.interrupted = False
 
     def show(self, message: Any) -> None:
@@ -112,13 +115,13 @@ class _Running:
                interrupted: Callable[[], bool] = lambda: False) -> None:
         """Serve DDS until the future is done; raises BadQuestion when nothing is heard."""
         def over() -> bool:
-            return (future.done() or interrupted()
+            return (future.done() or interrupted() or self._gone()
                     or time.monotonic() > self._heard + self._patience)
         while not over():
             self._client.spin_until(over, self._patience)
         if not (future.done() or interrupted()):
-            raise BadQuestion(f'{self._client.name} did not {what} within {self._patience:g} s'
-                              f'{self._caution()}')
+            why = WENT if self._gone() else f'did not {what} within {self._patience:g} s'
+            raise BadQuestion(f'{self._client.name} {why}{self._caution()}')
 
 
 def feedback_line(told: Any) -> str:

@@ -56,7 +56,7 @@ def ask_for_motion(client: 'NodeClient', service: 'Client', request: Any,
     Give the response to a request that moves the robot; `patience` in seconds.
 
     Ctrl-C, or another signal to end, has the node stop the robot, says so on stderr and raises
-    KeyboardInterrupt. Raises BadQuestion when no response comes.
+    KeyboardInterrupt. Raises BadQuestion when no response comes, or the node goes.
     """
     from std_srvs.srv import Trigger
     # before the motion: finding a service takes time that nobody has when the robot should stop
@@ -67,6 +67,8 @@ def ask_for_motion(client: 'NodeClient', service: 'Client', request: Any,
         except KeyboardInterrupt:
             print(f'ros2_ik: interrupted: {_stop(client, stop)}', file=sys.stderr)
             raise
+        except BadQuestion as error:
+            raise BadQuestion(f'{error}; the robot was to move: {MAY_MOVE}') from None
 
 
 def _stop(client: 'NodeClient', service: 'Client') -> str:

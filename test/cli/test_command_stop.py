@@ -184,6 +184,25 @@ def test_a_goal_of_a_node_that_was_killed(start, tmp_path, moves):
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize('held', [False, True])
+def test_a_node_that_goes_in_mid_motion(start, tmp_path, held):
+    name = f'gone{held}'
+    node = start('-c', DEAF, f'/{name}', 'stop')
+    goal = tmp_path / 'goal.yaml'
+    goal.write_text('execute: true\ntimeout: {sec: 600}\n')
+    words = (['constrained', goal] if held else ['call', '--xyz', 1, 2, 3, '--execute'])
+    call = start(COMMAND, *words, '--node', f'/{name}/ros2_ik')
+    assert node.stdout.readline() == 'asked\n'
+    time.sleep(5)
+    assert call.poll() is None    # busy is not gone
+    node.send_signal(signal.SIGSTOP if held else signal.SIGKILL)
+    out, err = call.communicate(timeout=TIMEOUT)
+    assert call.returncode == 2 and out == '', out + err
+    assert 'is gone, and did not answer before; the robot was to move: it may still move' in err
+    assert len(err.splitlines()) == 1, err
+
+
 def test_an_interrupt_of_a_mere_question_stops_nothing(start):
     deaf = start('-c', DEAF, '/asked', 'stop')
     call = start(COMMAND, 'call', '--node', '/asked/ros2_ik', '--xyz', 1, 2, 3)
