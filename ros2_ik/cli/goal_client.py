@@ -5,7 +5,7 @@ from functools import partial
 from importlib import import_module
 import sys
 import time
-from typing import Any, TYPE_CHECKING
+from typing import Any, NoReturn, TYPE_CHECKING
 
 from action_msgs.msg import GoalStatus
 import numpy as np
@@ -17,9 +17,10 @@ from ros2_ik.cli.answer import Answer
 from ros2_ik.cli.interfaces import fields, GOAL, is_message
 from ros2_ik.cli.messages import state_values
 from ros2_ik.cli.node_answer import PATIENCE, read_reply, recheck_reply
+from ros2_ik.cli.node_client import WENT
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.recheck import Wanted
-from ros2_ik.cli.stop import Interrupt
+from ros2_ik.cli.stop import Interrupt, MAY_MOVE, PATIENCE as STOP_PATIENCE
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
@@ -32,14 +33,16 @@ def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
     Send a goal (of `read_goal`), show its feedback, and re-check the result.
 
     Ctrl-C, or another signal to end, cancels it: then the answer is the best so far, marked as
-    interrupted. Raises BadQuestion.
+    interrupted. Raises BadQuestion, and KeyboardInterrupt when there is no answer to that; it is
+    said on stderr then that a robot that the goal moves may still move.
     """
     action = ActionClient(client.node, SolveConstrainedIK, f'{client.name}/{ACTION}')
     client.await_server(action.server_is_ready, f'{ACTION}/_action/send_goal', wait,
                         f'action {client.name}/{ACTION}')
     joints = client.joints(live=not goal.execute)
     started = time.monotonic()
-    running = _Running(client, goal.timeout.sec + PATIENCE)
+    running = _Running(client, client.watch(action.server_is_ready),
+                       goal.timeout.sec + PATIENCE, goal.execute)
     result = running.result(action, goal_message(goal))
     wanted = _wanted(goal)
     answer, robot = read_reply(client, result, wanted, time.monotonic() - started)
@@ -53,8 +56,10 @@ def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
 class _Running:
     """A goal on its way; `patience` seconds without a sign of it are too many."""
 
-    def __init__(self, client: 'NodeClient', patience: float) -> None:
+    def __init__(self, client: 'NodeClient', gone: Callable[[], bool], patience: float,
+                 moves: bool) -> None:
         self._client, self._patience, self._heard = client, patience, time.monotonic()
+        self._gone, self._moves = gone, moves
         self.interrupted = False
 
     def show(self, message: Any) -> None:
@@ -66,7 +71,14 @@ class _Running:
         """Send a goal and wait for its end; an interrupt asks for that, whenever it comes."""
         with Interrupt() as interrupt:
             sent = action.send_goal_async(goal, self.show)
-            self._await(sent, 'take the goal')    # what was not taken cannot be cancelled
+            # what was not taken cannot be cancelled
+            self._await(sent, 'take the goal', interrupt.overdue)
+            if not sent.done():
+                self._say('has not taken the goal yet; it is cancelled as soon as it is taken, '
+                          'unless you interrupt again')
+                self._await(sent, 'take the goal', lambda: interrupt.again)
+            if not sent.done():
+                self._leave('did not take the goal, so it could not be cancelled')
             handle = sent.result()
             if not handle.accepted:
                 raise BadQuestion(f'{self._client.name} refused the goal: it has too many')
@@ -74,23 +86,42 @@ class _Running:
             self._await(future, 'send the result', lambda: interrupt.came)
             if not future.done():
                 self.interrupted = True
-                handle.cancel_goal_async()
-                self._await(future, 'end a cancelled goal')
+                told = handle.cancel_goal_async()
+                self._client.spin_until(lambda: told.done() or future.done(), STOP_PATIENCE)
+                if not (told.done() or future.done()):
+                    self._leave('was told to cancel the goal, but did not answer within '
+                                f'{STOP_PATIENCE:g} s')
+                self._await(future, 'end a cancelled goal', lambda: interrupt.again)
+                if not future.done():
+                    self._leave('was told to cancel the goal')
         wrapped = future.result()
         if wrapped.status == GoalStatus.STATUS_UNKNOWN:
             raise BadQuestion(f'{self._client.name} does not know the goal any longer')
         return wrapped.result
 
+    def _say(self, what: str) -> None:
+        """Say what became of an interrupt."""
+        print(f'ros2_ik: interrupted: {self._client.name} {what}{self._caution()}',
+              file=sys.stderr)
+
+    def _leave(self, why: str) -> NoReturn:
+        self._say(why)
+        raise KeyboardInterrupt
+
+    def _caution(self) -> str:
+        return f'; the robot was to move: {MAY_MOVE}' if self._moves else ''
+
     def _await(self, future: Any, what: str,
                interrupted: Callable[[], bool] = lambda: False) -> None:
         """Serve DDS until the future is done; raises BadQuestion when nothing is heard."""
         def over() -> bool:
-            return (future.done() or interrupted()
+            return (future.done() or interrupted() or self._gone()
                     or time.monotonic() > self._heard + self._patience)
         while not over():
             self._client.spin_until(over, self._patience)
         if not (future.done() or interrupted()):
-            raise BadQuestion(f'{self._client.name} did not {what} within {self._patience:g} s')
+            why = WENT if self._gone() else f'did not {what} within {self._patience:g} s'
+            raise BadQuestion(f'{self._client.name} {why}{self._caution()}')
 
 
 def feedback_line(told: Any) -> str:

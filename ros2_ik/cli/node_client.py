@@ -1,6 +1,7 @@
 """A client of a running node, over DDS."""
 
 from collections.abc import Callable, Mapping
+import math
 import os
 import time
 from typing import Any, TYPE_CHECKING
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from ros2_ik.core import Robot
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+GONE = 5.0     # seconds; DDS, which announces a node every 3 s, may lose sight of it for a moment
 JOINTS = 5.0   # seconds to wait for joint_states before a motion, which needs them anyway
+WENT = 'is gone, and did not answer before'
 DESCRIPTIONS = ('robot_description', 'robot_description_semantic')
 
 
@@ -102,20 +105,38 @@ class NodeClient:
         if not self.spin_until(ready, wait):
             raise BadQuestion(f'no {what} after {wait:g} s; {self._seen(service)}')
 
+    @staticmethod
+    def watch(ready: Callable[[], bool]) -> Callable[[], bool]:
+        """
+        Give a function that says whether a server that is there has gone for good.
+
+        Where a process was killed or is held up, DDS notices after some 20 s. A server that is
+        merely busy stays; so does one that was started anew meanwhile.
+        """
+        since = math.inf
+
+        def gone() -> bool:
+            nonlocal since
+            since = math.inf if ready() else min(since, time.monotonic())
+            return time.monotonic() > since + GONE
+        return gone
+
     def ask(self, client: Client, request: Any, patience: float,
             interrupted: Callable[[], bool] = lambda: False) -> Any:
         """
         Give the response.
 
-        Raises BadQuestion when none comes within `patience` seconds, KeyboardInterrupt as soon as
-        `interrupted` is true.
+        Raises BadQuestion when none comes within `patience` seconds or the server goes,
+        KeyboardInterrupt as soon as `interrupted` is true.
         """
-        future = client.call_async(request)
-        self.spin_until(lambda: future.done() or interrupted(), patience)
+        future, gone = client.call_async(request), self.watch(client.service_is_ready)
+        self.spin_until(lambda: future.done() or interrupted() or gone(), patience)
         if future.done():
             return future.result()
         if interrupted():
             raise KeyboardInterrupt
+        if gone():
+            raise BadQuestion(f'{client.srv_name} {WENT}')
         raise BadQuestion(f'{client.srv_name} did not answer within {patience:g} s')
 
     def _seen(self, service: str) -> str:

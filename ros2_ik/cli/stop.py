@@ -1,6 +1,7 @@
 """`ros2_ik stop`: stop the robot; Ctrl-C of a question that moves it does the same."""
 
 import argparse
+import math
 import signal
 import sys
 import time
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
 
 PATIENCE = 2.0   # seconds for the answer
+MAY_MOVE = 'it may still move'
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 EXAMPLE = """examples:
@@ -54,7 +56,7 @@ def ask_for_motion(client: 'NodeClient', service: 'Client', request: Any,
     Give the response to a request that moves the robot; `patience` in seconds.
 
     Ctrl-C, or another signal to end, has the node stop the robot, says so on stderr and raises
-    KeyboardInterrupt. Raises BadQuestion when no response comes.
+    KeyboardInterrupt. Raises BadQuestion when no response comes, or the node goes.
     """
     from std_srvs.srv import Trigger
     # before the motion: finding a service takes time that nobody has when the robot should stop
@@ -65,6 +67,8 @@ def ask_for_motion(client: 'NodeClient', service: 'Client', request: Any,
         except KeyboardInterrupt:
             print(f'ros2_ik: interrupted: {_stop(client, stop)}', file=sys.stderr)
             raise
+        except BadQuestion as error:
+            raise BadQuestion(f'{error}; the robot was to move: {MAY_MOVE}') from None
 
 
 def _stop(client: 'NodeClient', service: 'Client') -> str:
@@ -73,24 +77,27 @@ def _stop(client: 'NodeClient', service: 'Client') -> str:
     end = time.monotonic() + PATIENCE
     if not client.spin_until(service.service_is_ready, PATIENCE):
         return (f'the robot could not be told to stop: no service {client.name}/stop within '
-                f'{PATIENCE:g} s; it may still move')
+                f'{PATIENCE:g} s; {MAY_MOVE}')
     told = f'{client.name} was told to stop the robot'
     try:
         response = client.ask(service, Trigger.Request(), end - time.monotonic())
     except BadQuestion:
-        return f'{told}, but did not answer within {PATIENCE:g} s; it may still move'
+        return f'{told}, but did not answer within {PATIENCE:g} s; {MAY_MOVE}'
     return f'{told}: {"" if response.success else "it failed: "}{response.message}'
 
 
 class Interrupt:
     """
-    Ctrl-C, or another signal to end, as a flag as long as it is open; a second one counts again.
+    Ctrl-C, or another signal to end, as a flag as long as it is open.
 
-    For an exception out of a handler can get lost in a destructor.
+    For an exception out of a handler can get lost in a destructor, and one that ends the process
+    can take back a stop that the node has not read yet: who opens it has to end by itself soon
+    after it `came`, sooner when it came `again`.
     """
 
     def __init__(self) -> None:
-        self.came = False
+        self.came = self.again = False
+        self._first = math.inf
         self._before = {number: signal.getsignal(number) for number in ENDS}
 
     def __enter__(self) -> 'Interrupt':
@@ -104,5 +111,9 @@ class Interrupt:
             signal.signal(number, before)
 
     def _set(self, number: int, frame: FrameType | None) -> None:
-        self.came = True
-        signal.signal(number, self._before[number])
+        self.came, self.again = True, self.came
+        self._first = min(self._first, time.monotonic())
+
+    def overdue(self) -> bool:
+        """Say whether what should end has had PATIENCE seconds for that."""
+        return time.monotonic() > self._first + PATIENCE

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -20,10 +21,14 @@ SLOW = 0.02      # of the velocity limits: the way of a radian takes more than 2
 AIM = 1.3        # where joint 1 has to go, one way or the other [rad]
 JOINT = 'panda_joint1'
 
-# offers compute_ik and never answers; what it is told comes to nothing
+# offers compute_ik and an action and never answers; what it is told comes to nothing or is printed
 DEAF = """
 import sys, time
 import rclpy
+from rclpy.action import ActionServer
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
+from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.srv import ComputeIK
 from std_srvs.srv import Trigger
 def ask(request, response):
@@ -32,9 +37,19 @@ def ask(request, response):
 rclpy.init()
 node = rclpy.create_node('ros2_ik', namespace=sys.argv[1])
 node.create_service(ComputeIK, '~/compute_ik', ask)
+def tell(request, response):
+    print('told', flush=True)
+    response.success, response.message = True, 'heard'
+    return response
 if 'stop' in sys.argv:
     node.create_service(Trigger, '~/stop', ask)
-rclpy.spin(node)
+if 'hear' in sys.argv:
+    node.create_service(Trigger, '~/stop', tell, callback_group=ReentrantCallbackGroup())
+action = ActionServer(node, SolveConstrainedIK, '~/solve_constrained_ik', lambda handle:
+                      ask(None, None), callback_group=ReentrantCallbackGroup())
+executor = MultiThreadedExecutor(3 if 'hear' in sys.argv else 1)
+executor.add_node(node)
+executor.spin()
 """
 
 
@@ -115,17 +130,77 @@ def test_nobody_to_stop(command):
     assert 'no service /left/ros2_ik/stop' in refused
 
 
-@pytest.mark.parametrize(('offers', 'says'), [
-    ('stop', '/stop/ros2_ik was told to stop the robot, but did not answer within 2 s; it may'),
-    ('none', 'could not be told to stop: no service /none/ros2_ik/stop within 2 s; it may still')])
-def test_a_node_that_does_not_stop(start, offers, says):
+@pytest.mark.parametrize(('offers', 'number', 'says'), [
+    ('stop', signal.SIGINT,
+     '/stop/ros2_ik was told to stop the robot, but did not answer within 2 s; it may still move'),
+    ('none', signal.SIGHUP, 'the robot could not be told to stop: '
+     'no service /none/ros2_ik/stop within 2 s; it may still move')])
+def test_a_node_that_does_not_stop(start, offers, number, says):
     deaf = start('-c', DEAF, f'/{offers}', offers)   # DDS remembers the names of those that died
     call = start(COMMAND, 'call', '--node', f'/{offers}/ros2_ik', '--xyz', 1, 2, 3, '--execute')
     assert deaf.stdout.readline() == 'asked\n'
-    call.send_signal(signal.SIGINT)
+    call.send_signal(number)
+    time.sleep(0.3)
+    call.send_signal(number)   # nobody ends it before it has said that
     out, err = call.communicate(timeout=TIMEOUT)
     assert call.returncode == 130 and out == '', out + err
     assert says in err and len(err.splitlines()) == 1, err
+
+
+def test_a_second_interrupt_takes_no_stop_back(start):
+    node = start('-c', DEAF, '/held', 'hear')
+    call = start(COMMAND, 'call', '--node', '/held/ros2_ik', '--xyz', 1, 2, 3, '--execute')
+    assert node.stdout.readline() == 'asked\n'
+    node.send_signal(signal.SIGSTOP)
+    for _ in range(2):
+        call.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+    node.send_signal(signal.SIGCONT)
+    out, err = call.communicate(timeout=TIMEOUT)
+    assert call.returncode == 130 and out == '', out + err
+    assert err == ('ros2_ik: interrupted: /held/ros2_ik was told to stop the robot: heard\n')
+    assert node.stdout.readline() == 'told\n'
+
+
+@pytest.mark.parametrize('moves', [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_a_goal_of_a_node_that_was_killed(start, tmp_path, moves):
+    name = f'killed{moves}'
+    node = start('-c', DEAF, f'/{name}')
+    goal = tmp_path / 'goal.yaml'
+    goal.write_text(f'execute: {str(moves).lower()}\ntimeout: {{sec: 60}}\n')
+    call = start(COMMAND, 'constrained', goal, '--node', f'/{name}/ros2_ik')
+    assert node.stdout.readline() == 'asked\n'
+    time.sleep(0.5)    # the goal was taken before, but the answer may be on its way
+    node.kill()
+    node.wait()
+    began = time.monotonic()
+    call.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    call.send_signal(signal.SIGINT)
+    out, err = call.communicate(timeout=TIMEOUT)
+    assert call.returncode == 130 and out == '', out + err
+    assert f'/{name}/ros2_ik was told to cancel the goal, but did not answer within 2 s' in err
+    assert ('it may still move' in err) == moves and len(err.splitlines()) == 1, err
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('held', [False, True])
+def test_a_node_that_goes_in_mid_motion(start, tmp_path, held):
+    name = f'gone{held}'
+    node = start('-c', DEAF, f'/{name}', 'stop')
+    goal = tmp_path / 'goal.yaml'
+    goal.write_text('execute: true\ntimeout: {sec: 600}\n')
+    words = (['constrained', goal] if held else ['call', '--xyz', 1, 2, 3, '--execute'])
+    call = start(COMMAND, *words, '--node', f'/{name}/ros2_ik')
+    assert node.stdout.readline() == 'asked\n'
+    time.sleep(5)
+    assert call.poll() is None    # busy is not gone
+    node.send_signal(signal.SIGSTOP if held else signal.SIGKILL)
+    out, err = call.communicate(timeout=TIMEOUT)
+    assert call.returncode == 2 and out == '', out + err
+    assert 'is gone, and did not answer before; the robot was to move: it may still move' in err
+    assert len(err.splitlines()) == 1, err
 
 
 def test_an_interrupt_of_a_mere_question_stops_nothing(start):
