@@ -162,7 +162,8 @@ def test_a_second_interrupt_takes_no_stop_back(start):
     assert node.stdout.readline() == 'told\n'
 
 
-@pytest.mark.parametrize('moves', [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize('moves', [True, False])
 def test_a_goal_of_a_node_that_was_killed(start, tmp_path, moves):
     name = f'killed{moves}'
     node = start('-c', DEAF, f'/{name}')

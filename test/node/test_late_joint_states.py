@@ -36,8 +36,9 @@ PERIOD = 0.01      # of a stream [s],
 PAUSE = 0.02       # which goes on by at most so much at once [s]
 SPAN = 0.2         # positions so far apart in time show accelerations of a stream [s]
 TOLD = 2e-3        # so near to where it was told to be the arm rests [rad]
-KINDS = ['joint_trajectory', 'position', 'joint_state'] + ['follow_joint_trajectory'] * bool(
+OTHERS = ['position', 'joint_state'] + ['follow_joint_trajectory'] * bool(
     importlib.util.find_spec('control_msgs'))
+KINDS = ['joint_trajectory', *(pytest.param(kind, marks=pytest.mark.slow) for kind in OTHERS)]
 ALLOWED = {Status.PREEMPTED, Status.SUCCESS, Status.ROBOT_STATE_STALE, Status.CONTROL_FAILED}
 NAMES = {'joint_trajectory': 'arm_controller', 'position': 'arm_position_controller',
          'joint_state': 'simulator',
