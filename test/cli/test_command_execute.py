@@ -57,6 +57,7 @@ def call(command, *words):
                    '--execute', '--timeout', 2, *words)
 
 
+@pytest.mark.slow
 def test_a_frame_stands_where_it_stood_before_the_motion(command, judge, back):
     joints = shipped_robots()['panda'].home
     for ask in (call, lambda command, *words: command('constrained', back, *words)):
@@ -89,6 +90,7 @@ def test_a_solution_that_is_far_is_refused(command, max_jump, back):
         assert "joint 'panda_joint" in run.out and 'best attempt' in run.out
 
 
+@pytest.mark.slow
 def test_a_request_has_a_bound_of_its_own(command, max_jump):
     assert call(command, '--max-joint-change', 0.001).code == 1
     # 4 cm take some 7 degrees: 1 is too little, and in radians it would be enough
@@ -98,6 +100,7 @@ def test_a_request_has_a_bound_of_its_own(command, max_jump):
     assert 'largest joint change' in run.out
 
 
+@pytest.mark.slow
 def test_a_solution_stays_where_only_the_motion_failed(command, tmp_path):
     """The bound is about the way from where the robot stands as well."""
     file = problem_file(tmp_path / 'elsewhere.yaml', max_joint_change=0.3, seed={'joint_state': {

@@ -92,6 +92,7 @@ def test_ends_while_it_is_still_starting(start, once):
     assert nothing_left(process)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('words', [('ur5',), *(
     pytest.param(words, marks=pytest.mark.slow) for words in (
         ('panda',), ('panda', '--scene', 'table'), ('ur5', '--scene', 'table'), ('baxter',),
@@ -146,6 +147,7 @@ def test_an_unknown_robot(start):
     assert "did you mean 'panda'" in errors and 'Traceback' not in errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(('robot', 'scene'), [
     ('panda', 'table'), pytest.param('ur5', 'shelf', marks=pytest.mark.slow)])
 def test_once_in_a_scene(start, robot, scene):

@@ -115,6 +115,7 @@ def test_joint_command_takes_the_joints_from_a_trajectory(mock):
     assert arm(mock.states[-1]) == start
 
 
+@pytest.mark.slow
 def test_parameters_of_the_controllers_from_a_file(tmp_path):
     file = tmp_path / 'controllers.yaml'
     order = ', '.join(ARM[::-1])
@@ -127,6 +128,7 @@ def test_parameters_of_the_controllers_from_a_file(tmp_path):
         assert arm(states[-1]) == [0.1, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7]
 
 
+@pytest.mark.slow
 def test_the_yaml_of_ros2_control_fits_the_mock(tmp_path):
     with running(tmp_path, '--robot', 'ur5', '--ros-args', '--params-file',
                  str(CONTROLLERS / 'ur5.yaml')) as mock:

@@ -244,6 +244,7 @@ def test_the_others_of_a_name_given_twice_go_astray(mock, home):
     assert positions(states[-1])[ARM[6]] == 0.0   # the real one does not notice, either
 
 
+@pytest.mark.slow
 def test_continuous_joints_take_the_short_way_others_do_not(tmp_path):
     joints = [f'j2s6s200_joint_{i}' for i in range(1, 7)]
     with running(tmp_path, '--robot', 'kinova') as mock:
@@ -261,6 +262,7 @@ def test_continuous_joints_take_the_short_way_others_do_not(tmp_path):
         assert positions(states[-1])[joints[0]] == pytest.approx(home[joints[0]] - 0.2)
 
 
+@pytest.mark.slow
 def test_both_arms_of_baxter(tmp_path):
     with running(tmp_path, '--robot', 'baxter') as mock:
         home = mock.rest()

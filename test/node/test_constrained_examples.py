@@ -63,7 +63,7 @@ def send(client, goal):
 
 # the command's tests solve all of them without a node
 @pytest.mark.parametrize('name', [
-    name if name in ('clear_elbow', 'welding') else pytest.param(name, marks=pytest.mark.slow)
+    name if name == 'clear_elbow' else pytest.param(name, marks=pytest.mark.slow)
     for name in JUDGED])
 def test_both_ways(name, start_node, client):
     holds, robot_name, more = JUDGED[name]

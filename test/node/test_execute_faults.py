@@ -72,7 +72,9 @@ def test_another_description_comes(client, record, start_node, panda):
     assert execute(client, HOME).status == Status.SUCCESS   # by the controllers of the new one
 
 
-@pytest.mark.parametrize('controllers', [TRAJECTORIES, POSITIONS], ids=['trajectory', 'position'])
+@pytest.mark.parametrize('controllers', [
+    pytest.param(TRAJECTORIES, id='trajectory'),
+    pytest.param(POSITIONS, id='position', marks=pytest.mark.slow)])
 def test_something_comes_into_the_way(client, record, mock, start_node, controllers):
     """And something else does not; also if the question holds something of its own."""
     mock.set('active', controllers['controllers'])
@@ -139,6 +141,7 @@ def test_limits_of_parameters(client, record, start_node):
     assert (np.abs(np.diff(positions[:, 0]) / np.diff(times)) < 0.25).all()
 
 
+@pytest.mark.slow
 def test_two_controllers(client, record, start_node):
     """One request moves both, in step; two requests each their own, at the same time."""
     start_node(controllers=['arm_controller', 'hand_controller'],

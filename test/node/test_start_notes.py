@@ -2,6 +2,7 @@
 
 from arm_harness import TRAJECTORIES
 from node_harness import eventually
+import pytest
 
 
 def test_a_node_that_moves_an_arm_tells_how_fast_and_that_there_is_no_floor(start_node):
@@ -42,6 +43,7 @@ def test_controllers_that_fit_no_group_are_one_line(client, panda, start_node):
     assert 'Traceback' not in node.text
 
 
+@pytest.mark.slow
 def test_two_nodes_of_one_name_are_told_of(start_node):
     """Both would answer each request, and only one of the answers is heard."""
     nodes = [start_node(), start_node()]
