@@ -105,8 +105,9 @@ def unusable(folder):
     secret.write_text('solid x')
     secret.chmod(0)
     (folder / 'folder.stl').mkdir()
+    (folder / 'closed').mkdir(mode=0)
     return [text, secret, empty, folder / 'folder.stl', folder / 'absent.stl', folder / 'kind.txt',
-            '/etc/passwd', '/root/absent']
+            '/etc/passwd', folder / 'closed' / 'absent']
 
 
 @pytest.mark.parametrize('missing', ['refuse', 'leave out'])

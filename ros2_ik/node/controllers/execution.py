@@ -12,7 +12,7 @@ from rclpy.clock import Clock, ClockType
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.node.controllers.controller import Wiring
 from ros2_ik.node.controllers.handover import Handover
-from ros2_ik.node.controllers.measured import Measured, offset
+from ros2_ik.node.controllers.measured import LATEST, Measured, offset
 from ros2_ik.node.controllers.motion_goal import read_goal
 from ros2_ik.node.controllers.motion_report import log_line, progress
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
@@ -30,7 +30,6 @@ from ros2_ik.node.refusal import Refusal
 LOOK = 0.02                 # seconds between two looks at what moves
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
 PATIENCE = 3.0              # for an arm that stands, and readings that show it [s]
-LATEST = 1.5                # so old may readings without stamps be [s]
 STANDS = 0.5                # who moves by another's command, and turns, does not stand so long [s]
 LEADS = (0.1, 0.4, 1.8)     # time to check the way of a motion that replaces another one [s]
 

@@ -9,7 +9,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros2_ik.core import even_braking_motion, Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.controller import BrakingTask, Controller
-from ros2_ik.node.controllers.measured import Feedback
+from ros2_ik.node.controllers.measured import Feedback, LATEST
 from ros2_ik.node.controllers.tracking import ASIDE
 from ros2_ik.node.controllers.trajectory_message import braking_message, trajectory_message
 
@@ -23,8 +23,7 @@ LOOKS = 50     # positions of the rest of a motion that are looked at
 SLOW = 0.9     # who has less than this part of the velocity he should have is slow,
 MOVES = 0.05   # if that is larger than this one [rad/s, m/s];
 HALF = 0.5     # with readings of nobody knows when: less than this part,
-FAST = 0.2     # if that is larger than this one, or who stands so long after the begin
-LATEST = 1.5   # [s]; their readings count as
+FAST = 0.2     # if that is larger than this one; and they count as
 OLD = 0.5      # older by this [s]
 STANDS = 1e-6  # who has less than this squared velocity has none [rad/s, m/s]
 STARTS = 1e-3  # so near to where a motion begins are joints that have not begun it [rad, m]

@@ -39,7 +39,8 @@ class WayChecks:
         `beside` are the joints that other motions move: nothing is checked against what moves.
         `own` None is the present scene. Later changes of that one count, too: see `look`.
         """
-        trip.add_own = own.on if own else _as_it_is
+        if own:
+            trip.add_own = own.on
         scene = self._present(trip)
         check = self._made(trip, motion, scene, beside)
         while check and not check.run(SLICE):
@@ -114,10 +115,6 @@ class WayChecks:
             raise Refusal(Status.ROBOT_STATE_STALE, f"it is not known where joint '{unknown[0]}' "
                           'stands, so that the way cannot be checked for collisions; '
                           'avoid_collisions: false does without')
-
-
-def _as_it_is(scene: Scene) -> Scene:
-    return scene
 
 
 def _outcome(found: Blockage, robot: Robot, joints: tuple[str, ...], scene: Scene) -> Outcome:
