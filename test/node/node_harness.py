@@ -91,6 +91,11 @@ class NodeProcess:
         return [worker for server in children(self.pid) if 'forkserver' in _command(server)
                 for worker in children(server)]
 
+    def both_workers(self) -> list[int]:
+        """Wait for the worker of the services and that of the goals; in no order."""
+        eventually(lambda: len(self.workers()) == 2, 'two workers')
+        return self.workers()
+
     def end(self, number: int = signal.SIGTERM, timeout: float = 5.0) -> int:
         """Send a signal and give the exit code."""
         if self.process.poll() is None:

@@ -1,7 +1,7 @@
 """Requests that are too large are refused over DDS before they keep the node from others."""
 
 from diagnostic_msgs.msg import KeyValue
-from node_harness import eventually, reachable
+from node_harness import reachable
 import pytest
 
 from ros2_ik.msg import (
@@ -25,7 +25,7 @@ def near_things(count, rows, lower=0.0):
 @pytest.fixture
 def workers(panda_node):
     """Give the node's workers, which must still be the same ones afterwards."""
-    found = eventually(panda_node.workers, 'workers')
+    found = panda_node.both_workers()
     yield found
     assert panda_node.workers() == found
 

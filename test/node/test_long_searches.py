@@ -42,12 +42,6 @@ def backwards():
     return stamped(T)
 
 
-def two_workers(node):
-    """Give the worker of the services and that of the goals, in no order."""
-    eventually(lambda: len(node.workers()) == 2, 'two workers')
-    return node.workers()
-
-
 def gone(pid):
     return not Path(f'/proc/{pid}').exists() or ') Z ' in Path(f'/proc/{pid}/stat').read_text()
 
@@ -84,7 +78,7 @@ def test_busy(client, panda, node):
 @pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGSEGV])
 def test_worker_that_dies(client, panda, node, number):
     """Its requests are answered, and another one takes its place."""
-    workers = two_workers(node)
+    workers = node.both_workers()
     future = client.ik_later(targets=[unreachable()], timeout=LONG)
     client.fk(state=neutral(panda))   # answered after the search has begun
     for worker in workers:
@@ -99,7 +93,7 @@ def test_worker_that_dies(client, panda, node, number):
 
 def test_worker_that_gets_no_computing_time(client, panda, node):
     """Its searches are answered in time, and it goes on when the machine lets it."""
-    workers = two_workers(node)
+    workers = node.both_workers()
     for worker in workers:
         os.kill(worker, signal.SIGSTOP)
     start = time.monotonic()
@@ -112,7 +106,7 @@ def test_worker_that_gets_no_computing_time(client, panda, node):
     for worker in workers:
         os.kill(worker, signal.SIGCONT)
     assert client.ik(targets=[unreachable()], timeout=SHORT).status == Status.NO_IK_SOLUTION
-    assert two_workers(node) == workers
+    assert node.both_workers() == workers
 
 
 def fork_server(node):
@@ -124,7 +118,7 @@ def fork_server(node):
 
 def test_fork_server_that_is_killed(client, panda, node):
     """Its workers go on, and others can be started all the same."""
-    workers, server = two_workers(node), fork_server(node)
+    workers, server = node.both_workers(), fork_server(node)
     long = client.ik_later(targets=[unreachable()], timeout=Duration(sec=2))
     client.fk(state=neutral(panda))
     os.kill(server, signal.SIGKILL)
@@ -136,14 +130,14 @@ def test_fork_server_that_is_killed(client, panda, node):
     assert not any(map(gone, workers))
     for worker in workers:
         os.kill(worker, signal.SIGKILL)
-    assert set(two_workers(node)).isdisjoint(workers)
+    assert set(node.both_workers()).isdisjoint(workers)
     response = client.ik(targets=[unreachable()], timeout=SHORT)
     assert response.status == Status.NO_IK_SOLUTION
 
 
 def test_every_process_killed_in_turn(client, panda, node):
     """Whatever the node has started, requests are answered without it."""
-    two_workers(node)
+    node.both_workers()
     victims = [each for child in children(node.pid) for each in (child, *children(child))]
     for victim in victims:
         with suppress(ProcessLookupError):   # it compiles, and has come to its end
@@ -151,13 +145,13 @@ def test_every_process_killed_in_turn(client, panda, node):
         response = client.ik(targets=[unreachable()], timeout=Duration(sec=1))
         assert response.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.FAILURE)
         assert client.ik(targets=[reachable(panda, TIP, 1)]).status == Status.SUCCESS
-    two_workers(node)
+    node.both_workers()
     eventually(lambda: client.ik(targets=[unreachable()], timeout=SHORT).status
                == Status.NO_IK_SOLUTION, 'a search by a worker')
 
 
 def test_workers_are_polite(client, node):
-    for worker in two_workers(node):
+    for worker in node.both_workers():
         eventually(lambda worker=worker: os.getpriority(os.PRIO_PROCESS, worker)
                    == min(os.nice(0) + 10, 19), 'its niceness')
 

@@ -40,11 +40,10 @@ def gone(pid):
 def test_during_a_search(start_node, client, panda, number, send):
     node = start_node()
     client.describe(panda)
-    eventually(node.workers, 'a worker')
+    workers = node.both_workers()
     searches = [client.ik_later(targets=[unreachable()], timeout=Duration(sec=9))
                 for _ in range(3)]
     client.fk(state=neutral(panda))
-    workers = node.workers()
     watch = Stopwatch()
     send(node, number)
     assert node.process.wait(5) == 0
