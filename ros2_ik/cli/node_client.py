@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 GONE = 5.0     # seconds; DDS, which announces a node every 3 s, may lose sight of it for a moment
 JOINTS = 5.0   # seconds to wait for joint_states before a motion, which needs them anyway
-WENT = 'is gone, and did not answer before'
+WENT = 'is gone, or was started again, and did not answer before'
 DESCRIPTIONS = ('robot_description', 'robot_description_semantic')
 
 
@@ -105,21 +105,28 @@ class NodeClient:
         if not self.spin_until(ready, wait):
             raise BadQuestion(f'no {what} after {wait:g} s; {self._seen(service)}')
 
-    @staticmethod
-    def watch(ready: Callable[[], bool]) -> Callable[[], bool]:
+    def watch(self, ready: Callable[[], bool]) -> Callable[[], bool]:
         """
         Give a function that says whether a server that is there has gone for good.
 
-        Where a process was killed or is held up, DDS notices after some 20 s. A server that is
-        merely busy stays; so does one that was started anew meanwhile.
+        Where a process was killed or is held up, DDS notices after some 20 s, and so long one
+        that was started anew stands beside it. A server that is merely busy stays.
         """
-        since = math.inf
+        since, first = math.inf, self._processes()
 
         def gone() -> bool:
-            nonlocal since
-            since = math.inf if ready() else min(since, time.monotonic())
+            nonlocal since, first
+            now = self._processes()
+            first = first or now
+            there = ready() and now <= first
+            since = math.inf if there else min(since, time.monotonic())
             return time.monotonic() > since + GONE
         return gone
+
+    def _processes(self) -> frozenset[tuple[int, ...]]:
+        """Return what tells the node's processes from each other: a publisher of each."""
+        return frozenset(tuple(found.endpoint_gid) for found in
+                         self.node.get_publishers_info_by_topic(f'{self.name}/solution'))
 
     def ask(self, client: Client, request: Any, patience: float,
             interrupted: Callable[[], bool] = lambda: False) -> Any:

@@ -356,7 +356,10 @@ def run(watchdog: Watchdog, leave: Callable[..., None]) -> int:
     """
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    except Exception as error:   # only wrong arguments, such as a parameter file that is not there
+    except Exception as error:   # no place for logs, or wrong arguments, such as of a lost file
+        if 'logging' in str(error):
+            return _refuse(f'ROS cannot write its logs: {error}; valid: ROS_LOG_DIR names a '
+                           'directory that can be written to')
         return _refuse(f'the arguments cannot be used: {error}')
     try:
         node = IKNode()

@@ -29,6 +29,7 @@ from rclpy.action import ActionServer
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from ros2_ik.action import SolveConstrainedIK
+from ros2_ik.msg import Solution
 from ros2_ik.srv import ComputeIK
 from std_srvs.srv import Trigger
 def ask(request, response):
@@ -36,6 +37,7 @@ def ask(request, response):
     time.sleep(600)
 rclpy.init()
 node = rclpy.create_node('ros2_ik', namespace=sys.argv[1])
+node.create_publisher(Solution, '~/solution', 10)
 node.create_service(ComputeIK, '~/compute_ik', ask)
 def tell(request, response):
     print('told', flush=True)
@@ -200,8 +202,31 @@ def test_a_node_that_goes_in_mid_motion(start, tmp_path, held):
     node.send_signal(signal.SIGSTOP if held else signal.SIGKILL)
     out, err = call.communicate(timeout=TIMEOUT)
     assert call.returncode == 2 and out == '', out + err
-    assert 'is gone, and did not answer before; the robot was to move: it may still move' in err
+    assert ('is gone, or was started again, and did not answer before; the robot was to move: it '
+            'may still move') in err
     assert len(err.splitlines()) == 1, err
+
+
+@pytest.mark.parametrize('words', [
+    pytest.param(('constrained', 'goal.yaml'), marks=pytest.mark.slow),
+    ('call', '--xyz', 1, 2, 3, '--execute')])
+def test_a_node_that_is_started_again_in_mid_motion(start, tmp_path, words):
+    """Who takes the place of a killed node knows nothing of what that one was asked."""
+    name = f'again{len(words)}'
+    node = start('-c', DEAF, f'/{name}', 'stop')
+    goal = tmp_path / 'goal.yaml'
+    goal.write_text('execute: true\ntimeout: {sec: 600}\n')
+    words = [goal if word == 'goal.yaml' else word for word in words]
+    call = start(COMMAND, *words, '--node', f'/{name}/ros2_ik')
+    assert node.stdout.readline() == 'asked\n'
+    time.sleep(0.5)
+    node.kill()
+    start('-c', DEAF, f'/{name}', 'stop')
+    began = time.monotonic()
+    out, err = call.communicate(timeout=TIMEOUT)
+    assert call.returncode == 2 and out == '', out + err
+    assert 'was started again, and did not answer before; the robot was to move' in err
+    assert time.monotonic() - began < 15
 
 
 def test_an_interrupt_of_a_mere_question_stops_nothing(start):

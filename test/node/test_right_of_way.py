@@ -99,6 +99,8 @@ def test_no_motion_begins_where_another_client_turns(client, record, mock, start
     swing.points = points
     publisher.publish(swing)
     eventually(lambda: record.at()[0] > 0.1, 'the arm swings')
+    eventually(lambda: 'nothing was stopped: joint' in (told := stop(client)).message
+               and not told.success, 'a stop that says what it cannot stop')
     for _ in range(2):
         answer = client.wait(execute_later(client, ELSEWHERE))
         assert answer.status == Status.CONTROL_FAILED, answer.message

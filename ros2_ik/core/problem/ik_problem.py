@@ -92,6 +92,14 @@ class IKProblem:
         problem._set_bound(bound)
         return problem
 
+    def loosened(self) -> 'IKProblem':
+        """Return the problem whose constraints are the tolerances of its loose targets."""
+        loose = [target for target in self.targets if target.loose]
+        bounds = [bound for target in loose for bound in target.bounds()]
+        return IKProblem(self.robot, **{
+            **self.question(), 'constraints': [*self.constraints, *bounds],
+            'targets': [target for target in self.targets if target not in loose]})
+
     def _check_of(self, checker: CollisionChecker | None
                   ) -> tuple[CollisionChecker | None, tuple[str, ...]]:
         """Return the checker in use, and what is not checked."""

@@ -9,10 +9,18 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.checks import floats, tolerance_of
 from ros2_ik.core.errors import InvalidTargetError
-from ros2_ik.core.functions import FramePose
+from ros2_ik.core.functions import (
+    FramePose,
+    KinematicFunction,
+    OrientationAngle,
+    PointToPointDistance,
+)
+from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.robot import Configuration
 
 ALL_AXES = (1.0,) * 6
+LOOSE = (2e-3, 2e-2)   # tolerances above these [m, rad] leave a place worth looking for
+EDGE = 0.01            # part of a tolerance that is kept from its edge
 
 
 class PoseTarget:
@@ -45,6 +53,34 @@ class PoseTarget:
         """Position [m] and orientation [rad] error at a configuration, freed axes left out."""
         error = self.function.value(at) * self.counted
         return math.sqrt(error[:3] @ error[:3]), math.sqrt(error[3:] @ error[3:])
+
+    @property
+    def loose(self) -> bool:
+        """Whether one of its tolerances is so large that poses apart from the target count."""
+        return (self.counted[:3].any() and self.position_tolerance > LOOSE[0]) or bool(
+            self.counted[3:].any() and self.orientation_tolerance > LOOSE[1])
+
+    def bounds(self) -> tuple[Constraint, ...]:
+        """
+        Give constraints that hold where the errors are within the tolerances.
+
+        Where axes are freed, the box within the ball of the others stands for it.
+        """
+        reference = self.function.reference
+        return tuple(self._bound(*half) for half in (
+            (slice(0, 3), self.position_tolerance, PointToPointDistance(
+                self.tip, np.zeros(3), reference.translation, self.relative_to)),
+            (slice(3, 6), self.orientation_tolerance, OrientationAngle(
+                self.tip, reference, self.relative_to))) if self.counted[half[0]].any())
+
+    def _bound(self, rows: slice, tolerance: float, length: KinematicFunction) -> Constraint:
+        """Bound the length of three rows, which a function gives if all of them count."""
+        edge, count = EDGE * tolerance, int(self.counted[rows].sum())
+        if count == 3:
+            return Constraint(length, upper=tolerance - edge, tolerance=edge)
+        most = np.full(6, np.inf)
+        most[rows] = np.where(self.counted[rows], (tolerance - edge) / math.sqrt(count), np.inf)
+        return Constraint(self.function, -most, most, tolerance=edge / math.sqrt(count))
 
 
 _ALL = np.ones(6)

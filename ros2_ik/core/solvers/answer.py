@@ -94,8 +94,10 @@ def _what_came(search: Any, status: Status, verdict: Verdict, seconds: float) ->
              Status.TIMED_OUT: f'the time ran out {after} while the error still shrank: '
              if search.still_shrank and search.finished else f'not finished {after}: ',
              }.get(status, f'no solution{within} found {after}: ')
-    return began + '; '.join([*_beyond(search), _off(search.problem, verdict),
-                              *search.out_of_reach])
+    beyond = _beyond(search)
+    off = f'within that, {_off(search.problem, verdict)}' if beyond else (
+        _off(search.problem, verdict))
+    return began + '; '.join([*beyond, off, *search.out_of_reach])
 
 
 def _beyond(search: Any) -> list[str]:
@@ -103,8 +105,9 @@ def _beyond(search: Any) -> list[str]:
     change, bound = search.beyond, search.problem.change_bound
     if change is None:
         return []
-    return [f"joint '{change.joint}' would change by {change.change:.4g} {change.unit}, "
-            f'max_joint_change allows {bound.most[change.joint]:.4g} {change.unit}']
+    return [f"in an answer beyond it joint '{change.joint}' would change by {change.change:.4g} "
+            f'{change.unit}, max_joint_change allows {bound.most[change.joint]:.4g} '
+            f'{change.unit}']
 
 
 def _blocked(search: Any) -> str:

@@ -52,6 +52,7 @@ DOUBT = 2      # so many answers that touch make one ask whether all must, which
 CHANGES = (0.1, 0.3, 0.6)    # of the seed [rad, m], tried before random starts
 EXTRA, SHARE = 48, 0.2       # attempts and part of the time for a nearer answer than a far one
 BEYOND = 4     # attempts that leave the bound on changes, to tell what lies there
+NAMED = 'asked for by name'
 SAME = 1e-2    # answers closer than this in every joint [rad, m] are one
 
 
@@ -75,7 +76,9 @@ class Search:
     """
     A search for answers to a problem, that can be run in slices.
 
-    The seeds come first, then starts close to the first one, then uniform random ones. `select`:
+    The seeds come first, then starts close to the first one, then uniform random ones. With
+    'auto', what fails at the seeds though tolerances are loose is tried with these as constraints,
+    too: from the first seed, then from every other random start. `select`:
     'first' stops at the first `solutions` different accepted answers and gives the nearest of
     them; where that is far from the seed though the target is close, it goes on for a part of the
     time. 'nearest' goes on until the budget is over and keeps those nearest the first seed,
@@ -126,6 +129,8 @@ class Search:
         self.touching: list[Array] = []     # the first answers that touch something
         self.solver, self.reason = _choice(solver, problem)
         self.options = dict(options or {})
+        self._loose = (self.reason != NAMED and not self.options
+                       and any(target.loose for target in problem.targets))
         self._seeds = _seeds(problem, seeds)
         if max_joint_change is not None:
             problem = problem.bounded(JointChangeBound.of(problem.robot, self._seeds[0],
@@ -153,6 +158,7 @@ class Search:
         self._starts: Starts | None = None
         self._clearance: Clearance | None = None
         self._nearby: Nearby | None = None
+        self._loosened: tuple[IKProblem, Solver] | None = None
         self._answer: IKSolution | None = None
 
     def state(self) -> bytes:
@@ -161,7 +167,8 @@ class Search:
 
         Pickled, so that two searches of one state stay apart. User functions must be picklable.
         """
-        left_out = ('problem', '_solver', '_starts', '_clearance', '_nearby', '_answer')
+        left_out = ('problem', '_solver', '_starts', '_clearance', '_nearby', '_loosened',
+                    '_answer')
         fields = {key: value for key, value in self.__dict__.items() if key not in left_out}
         fields['budget'] = replace(self.budget, cancel=None, progress=None)
         return pack((self.problem.question(), fields), self.problem.robot)
@@ -189,9 +196,15 @@ class Search:
             return True
         if self.attempts == 0 and not self.budget.cancelled():
             return False                     # best_q needs one look, however late it is
-        if self.attempts >= len(self._seeds) and (self.hopeless or not self.allow_restarts):
+        if self.attempts >= len(self._seeds) and (
+                self.hopeless or not (self.allow_restarts or self._seed_left)):
             return True
         return self.budget.over()
+
+    @property
+    def _seed_left(self) -> bool:
+        """Whether the first seed is to be tried with the tolerances as constraints."""
+        return self._loose and self.attempts == len(self._seeds) and not self.accepted
 
     def _looks_nearer(self) -> bool:
         """Whether to go on for a nearer answer than those that were found."""
@@ -239,6 +252,9 @@ class Search:
         self.attempts += used
         self._count(attempt)
         self._forget(used)
+        if self._loosened and solver is self._loosened[1] and not attempt.reached:
+            solver = self._solver    # errors are compared, not what exceeds tolerances
+            attempt = replace(attempt, error=_error(solver, attempt.q))
         self.last_flag = attempt.exit_flag
         better = self.best is None or _order(attempt) < _order(self.best.attempt)
         if better:
@@ -259,6 +275,8 @@ class Search:
         """Return the next seed, or some starts (k, nq), and who descends from there."""
         if self.attempts < len(self._seeds):
             return self._solver, within_limits(self.problem, self._seeds[self.attempts])[None]
+        if self._seed_left:
+            return self._with_tolerances()[1], within_limits(self.problem, self._seeds[0])[None]
         if self._starts is None:
             self._starts = Starts(self.problem, self._seeds[0])
             self._random = np.random.default_rng(self._random)
@@ -276,6 +294,8 @@ class Search:
         if not len(self._drawn):
             self._drawn = (self._starts.near(self._random, CHANGES) if self._stays_near()
                            else self._starts.random(self._random, count))
+        if self._loose and self._draws % 2 == 0:
+            return self._with_tolerances()[1], self._drawn[:1]
         return self._solver, self._drawn[:count]
 
     def _stays_near(self) -> bool:
@@ -296,6 +316,13 @@ class Search:
             self._near = self._near[used:]
         else:
             self._drawn = self._drawn[used:]
+
+    def _with_tolerances(self) -> tuple[IKProblem, Solver]:
+        """Give the problem whose constraints are the tolerances, and who solves it."""
+        if self._loosened is None:
+            problem = self.problem.loosened()
+            self._loosened = problem, make_solver(_choice('auto', problem)[0], problem, {})
+        return self._loosened
 
     def _near_problem(self) -> Nearby:
         if self._nearby is None:
@@ -361,8 +388,9 @@ class Search:
         if self._near is not None and len(self._near):
             return self._near_problem().freed(touching, self.budget)
         if self._clearance is None:
-            self._clearance = Clearance(self.problem, checker, self._solver,
-                                        self.allow_restarts)
+            problem, solver = (self._with_tolerances() if self._loose
+                               else (self.problem, self._solver))
+            self._clearance = Clearance(problem, checker, solver, self.allow_restarts)
         return self._clearance.freed(touching, self.budget)
 
     def _enter(self, candidate: Candidate) -> None:
@@ -467,7 +495,7 @@ def _check_choice(name: str, value: Any, valid: tuple[str, ...]) -> None:
 def _choice(solver: Any, problem: IKProblem) -> tuple[Any, str]:
     """Choose a solver by the problem's shape, unless one is named; and say why."""
     if not (isinstance(solver, str) and solver == 'auto'):
-        return solver, 'asked for by name'
+        return solver, NAMED
     if problem.kinds <= {'targets'}:
         return 'lm', 'auto: only poses of frames are asked for'
     return 'sqp', f'auto: the problem has {" and ".join(sorted(problem.kinds))}'
@@ -482,7 +510,11 @@ def _was_cut_off(attempt: Attempt, solver: Solver, start: Array) -> bool:
     """Whether the clock ended a descent whose error had become smaller."""
     if attempt.exit_flag is not ExitFlag.TIME_LIMIT or not attempt.iterations:
         return False
-    return attempt.error < solver.attempt(start, Budget(iterations=0)).error
+    return attempt.error < _error(solver, start)
+
+
+def _error(solver: Solver, q: Array) -> float:
+    return solver.attempt(q, Budget(iterations=0)).error
 
 
 def _seeds(problem: IKProblem, seeds: Any) -> list[Array]:

@@ -1,6 +1,6 @@
 """The one who commands the robot: nothing is moved but by this."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 import time
 import traceback
@@ -97,6 +97,19 @@ class Execution:
     def moving(self) -> bool:
         """Whether anything moves, or is about to."""
         return bool(self._trips)
+
+    def unstopped(self) -> str:
+        """Say which joint moves though no motion of this node is under way, or ''."""
+        return '' if self.moving else next(
+            (moves for one in self._controllers.controllers
+             if not self._measured.stale(one.joints) and (moves := self._moves(one.joints))), '')
+
+    def _moves(self, joints: Sequence[str]) -> str:
+        """Say which joint moves fastest, or '' where all are at rest."""
+        speeds = self._measured.state(joints)[1]
+        k = int(np.argmax(np.abs(speeds)))
+        return (f"joint '{joints[k]}' moves at {speeds[k]:.3g}/s, not by a motion of this node "
+                'that is under way' if speeds.any() else '')
 
     def motions(self) -> list[dict[str, str]]:
         """Return what there is to say of each motion under way."""
@@ -264,11 +277,8 @@ class Execution:
         than the last command's end. Without stamps they may have come late.
         """
         self._measured.require(trip.joints)
-        speeds = self._measured.state(trip.joints)[1]
-        if speeds.any():
-            k = int(np.argmax(np.abs(speeds)))
-            return Refusal(Status.CONTROL_FAILED, f"joint '{trip.joints[k]}' moves at "
-                           f'{speeds[k]:.3g}/s, not by a motion of this node; nothing was moved')
+        if moves := self._moves(trip.joints):
+            return Refusal(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
         for controller in self._controllers.sharing(trip.joints):
             joints = [joint for joint in controller.joints if joint in trip.joints]
             seen, told = self._measured.feedback(joints), controller.resting()

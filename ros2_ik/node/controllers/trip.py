@@ -337,11 +337,11 @@ class Trip:
         if not 0 < limit < self.error:
             return ''
         return '; '.join(filter(None, [
+            self._unanswered(),
             f"joint '{self.joints[worst]}' does not follow: it was at "
             f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, and '
             f'{self.error:.3g} from all that was commanded in the last {MOST:g} s; parameter '
-            f'max_tracking_error allows {limit:g}',
-            self._unanswered()]))
+            f'max_tracking_error allows {limit:g}']))
 
     @property
     def end(self) -> float:

@@ -53,12 +53,19 @@ class Execute:
         response.motion_seconds = float(outcome.motion_seconds)
 
     def stop(self, request: Any, response: Any) -> Any:
-        """Stop all motions, without waiting for rest; succeeds also when nothing moves."""
+        """
+        Stop all motions, without waiting for rest.
+
+        Succeeds also when nothing moves, but not when something else moves the arm.
+        """
         try:
-            count = self._parts.execution.stop(Status.PREEMPTED, 'by service stop')
-            response.success = True
-            response.message = {0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
-                count, f'{count} motions are being stopped')
+            execution = self._parts.execution
+            moves = execution.unstopped()
+            count = execution.stop(Status.PREEMPTED, 'by service stop')
+            response.success = not moves
+            response.message = f'nothing was stopped: {moves}' if moves else {
+                0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
+                    count, f'{count} motions are being stopped')
         except Exception as error:
             response.success, response.message = False, f'{type(error).__name__}: {error}'
             self._parts.log.error(''.join(traceback.format_exception(error)))

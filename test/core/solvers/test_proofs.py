@@ -87,8 +87,9 @@ def witnessed(rng):
     for one in robot.joints:
         if one.kind == 'continuous':
             q[one.index] = rng.uniform(-12, 12)
-        elif one.single and rng.random() < 0.3:      # at a limit
-            q[one.index] = rng.choice([one.lower, one.upper])
+        elif one.single and rng.random() < 0.3:      # at a limit, where it has one
+            q[one.index] = rng.choice([limit for limit in (one.lower, one.upper, q[one.index])
+                                       if np.isfinite(limit)])
     judge = TreeJudge(text, base)
     return Witnessed(robot, judge, q)
 

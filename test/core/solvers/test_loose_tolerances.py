@@ -1,0 +1,77 @@
+"""Poses that can only be met within their tolerances are found, though not exactly."""
+
+from judge import check, inverse, pose
+import numpy as np
+import pytest
+
+from ros2_ik.core import solve, solve_pose
+from ros2_ik.core.problem import IKProblem, PoseTarget
+from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.search import Search
+
+TIP = 'panda_hand_tcp'
+LOCKED = ('panda_joint3', 'panda_joint5')    # five joints are left: no pose is met exactly
+ASKED = {'timeout': 1.0, 'group': 'arm', 'collisions': False}
+
+
+def displaced(panda, judge, generator, moved, locked=LOCKED):
+    """Give a target that is as far from where the tip can be as `moved` says."""
+    joints = dict(zip(panda.joint_names, panda.random_q(generator), strict=True))
+    rest = dict(zip(panda.joint_names, panda.neutral, strict=True))
+    return judge.transform({**joints, **{name: rest[name] for name in locked}}, TIP) @ inverse(
+        moved(generator))
+
+
+def turned(most):
+    def by(generator):
+        axis = generator.normal(size=3)
+        return pose(rotvec=axis / np.linalg.norm(axis) * generator.uniform(0.5, 0.95) * most)
+    return by
+
+
+def shifted(most):
+    def by(generator):
+        way = generator.normal(size=3)
+        return pose(way / np.linalg.norm(way) * generator.uniform(0.5, 0.95) * most)
+    return by
+
+
+@pytest.mark.parametrize(('position', 'orientation', 'moved', 'weights'), [
+    (1e-3, 0.3, turned(0.3), (1,) * 6), (0.05, 1e-3, shifted(0.05), (1,) * 6),
+    (1e-3, 0.3, lambda g: pose(rotvec=(0, g.uniform(0.1, 0.2), g.uniform(-3, 3))),
+     (1, 1, 1, 1, 1, 0))])
+def test_only_within_the_tolerances(load, judge_of, position, orientation, moved, weights):
+    panda, judge = load('panda'), judge_of('panda')
+    generator = np.random.default_rng(3)
+    for _ in range(20):
+        target = displaced(panda, judge, generator, moved)
+        solution = solve_pose(panda, TIP, target, locked=LOCKED, weights=weights, random_state=0,
+                              position_tolerance=position, orientation_tolerance=orientation,
+                              **ASKED)
+        check(judge, solution, [(TIP, target, None, weights, position, orientation)])
+
+
+def test_the_seed_alone_is_tried_with_them_too(load, judge_of):
+    panda, judge = load('panda'), judge_of('panda')
+    seed = panda.neutral
+    target = judge.transform(dict(zip(panda.joint_names, seed, strict=True)), TIP) @ pose(
+        rotvec=(0.2, 0.1, 0))
+    asked = {'locked': LOCKED, 'allow_restarts': False, 'position_tolerance': 1e-3, **ASKED}
+    solution = solve_pose(panda, TIP, target, seed, orientation_tolerance=0.3, **asked)
+    check(judge, solution, [(TIP, target, None, (1,) * 6, 1e-3, 0.3)])
+    assert solution.travel.change < 0.5
+    assert solve_pose(panda, TIP, target, seed, orientation_tolerance=0.01, **asked).restarts == 0
+
+
+def test_in_slices(load, judge_of):
+    """What travels between processes goes on in the same way."""
+    panda, judge = load('panda'), judge_of('panda')
+    target = displaced(panda, judge, np.random.default_rng(7), turned(0.3))
+    problem = IKProblem(panda, PoseTarget(TIP, target, None, position_tolerance=1e-3,
+                                          orientation_tolerance=0.3),
+                        group='arm', locked=LOCKED, collisions=False)
+    search = Search(problem, random_state=0, budget=Budget(seconds=5.0))
+    while not search.run(0.0):
+        search = Search.resume(panda, search.state())
+    check(judge, search.solution(), [(TIP, target, None, (1,) * 6, 1e-3, 0.3)])
+    assert search.attempts == solve(problem, random_state=0, timeout=5.0).restarts + 1
