@@ -197,20 +197,25 @@ def test_nearest_uses_all_its_time_when_the_best_is_far(ur5, home):
     assert solution.success and solution.travel.change > 1 and solution.seconds >= 0.3
 
 
+def follow(judged, paths):
+    """Follow paths; one may lead out of reach with its first step, so some more if need be."""
+    for count in range(20):
+        if count < paths or not judged.statuses['SUCCESS']:
+            judged.follow()
+    assert judged.statuses['SUCCESS'] > 0
+
+
 @pytest.mark.parametrize('name, paths, state', [('xarm7', 3, 5), ('ur5', 1, None),
                                                 ('panda', 1, None)])
 def test_steps_of_a_path_stay_near_where_small_steps_do(load, name, paths, state):
     """See benchmarks/path_steps.py; without a state the paths are others in each run."""
     entropy = np.random.SeedSequence(state).entropy
     judged = path_steps.Paths(name, np.random.default_rng(entropy), False, 0.2)
-    for _ in range(paths):
-        judged.follow()
-    assert judged.statuses['SUCCESS'] > 0
+    follow(judged, paths)
     assert not [swing for swing in judged.swings if swing.avoidable], entropy
 
 
 def test_no_step_of_a_path_leaves_its_bound():
     judged = path_steps.Paths('ur5', np.random.default_rng(), False, 0.1, max_joint_change=0.4)
-    for _ in range(2):
-        judged.follow()
-    assert judged.statuses['SUCCESS'] > 0 and not judged.swings
+    follow(judged, 2)
+    assert not judged.swings
