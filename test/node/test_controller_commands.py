@@ -486,6 +486,32 @@ def test_a_slow_arm_without_stamps_is_stopped_short(monkeypatch, after, scale):
     assert follower.peak < 3.0 * 1.05
 
 
+@pytest.mark.parametrize('goal', [2.6, 2.0])
+@pytest.mark.parametrize('after, scale', [(0.8, 0.25), (1.6, 0.25), (2.4, 0.25), (2.0, 0.0),
+                                          (4.0, 0.0)])
+def test_a_slow_arm_is_stopped_short_in_a_motion_that_replaced_another(monkeypatch, after, scale,
+                                                                       goal):
+    """Nothing was sent, and a slow arm went on to the goal; one at 0 is stuck from then on."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0, arrival_timeout=30.0,
+                          limits={(JOINT, 'velocity'): 0.8})
+    follower = Follower(arm, 1.0)
+    before = arm.go(2.8)
+    assert follower.run(0.4, before, False) is None
+    handover, _, motion, begin = replacing(arm, before, goal, 0.1)
+    trip = arm.trip(goal)
+    trip.send(handover.before(motion, begin, 0.1, arm.now), motion.duration, 0.1)
+    follower.run(0.06, trip, False)
+    follower.scale, follower.stuck = scale or 1.0, not scale
+    assert follower.run(after, trip, False) is None
+    follower.peak, at, sent = 0.0, follower.position, arm.controller.told
+    trip.stop(Status.PREEMPTED, 'stopped')
+    follower.run(4.0, trip, False)
+    assert arm.controller.told is not sent
+    assert arm.controller.told.points[-1].positions[0] < (at + 0.8 if scale else at + 1e-3)
+    assert follower.peak < 3.0 * 1.05
+
+
 @pytest.mark.parametrize('after', [0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
 @pytest.mark.parametrize('scale', [1.0, 0.5])
 def test_a_stop_where_joint_states_tell_no_velocities(monkeypatch, after, scale):
@@ -685,9 +711,9 @@ def test_braking_goals_do_not_pile_up(monkeypatch, goals, heard):
     arm = Arm(monkeypatch, FollowJointTrajectoryController)
     trip = arm.go(2.0)
     way, begin = trip.motion, arm.now
-    arm.run(0.5)
+    arm.run(0.25)
     trip.stop(Status.PREEMPTED, 'stopped')
-    for _ in range(150):
+    for _ in range(250):
         arm.now += 0.02
         state = arm.controller.commanded(arm.now) if heard else way.at(arm.now - begin)
         arm.hear(state.position[0], state.velocity[0])

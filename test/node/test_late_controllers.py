@@ -7,11 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
-from test_controller_commands import Arm, Follower, JOINT, Positions, Trajectories
+from test_controller_commands import Arm, FASTEST, Follower, JOINT, Positions, Trajectories
 
-from ros2_ik.core import Status
+from ros2_ik.core import Status, straight_motion
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
+from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.outcome import Outcome
+from ros2_ik.node.controllers.trip import Trip
 from ros2_ik.node.controllers.way_checks import WayChecks
 
 OBSTACLE = 0.8   # joint 1 touches something here
@@ -356,3 +358,71 @@ def test_what_is_left_to_end_after_all_replaces_what_brakes(monkeypatch):
     first = arm.controller.told.points[-1].positions[0]
     arm.controller.stop_again(trip._plain_task(arm.controller), anew=True)
     assert first < 1.0 and arm.controller.told.points[-1].positions[0] == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize('delay', [0.1, 0.3, 0.5, 0.8])
+@pytest.mark.parametrize('again', [0.0, 0.5, 1.0])
+@pytest.mark.parametrize('stop', [0.1, 0.4, 0.7])
+def test_who_is_slow_to_accept_goals(monkeypatch, goals, delay, again, stop):
+    """A motion begins when it is accepted; braking, too, after a part `again` of that time."""
+    arm = Arm(monkeypatch, FollowJointTrajectoryController)
+    arm.hear(-1.4, 0.0, arm.now)
+    trip, began = arm.go(2.8, -1.4), arm.now
+
+    def state():
+        return trip.motion.at(max(arm.now - began - delay, 0.0))
+
+    def goes_on(until):
+        while arm.now < until:
+            arm.now += 0.02
+            there = state()
+            arm.hear(there.position[0], there.velocity[0], arm.now)
+            assert trip.look() is None
+    goes_on(began + delay)
+    goals[0][1].answered(Handle(True))
+    goes_on(began + delay + stop)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    if len(goals) == 1:   # it ends as soon by itself
+        assert stop > 0.5 < delay and trip.rest_at < began + 2 * delay + trip.motion.duration
+        return
+    goes_on(arm.now + again * delay)
+    goals[1][1].answered(Handle(True))
+    end, there = goals[1][0].points[-1], state()
+    seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
+    braking = CubicHermiteSpline([0, seconds], [there.position[0], end.positions[0]],
+                                 [there.velocity[0], 0.0])
+    assert np.abs(braking([0, seconds], 2)).max() < 3.0 * 1.05
+    assert braking(np.linspace(0, seconds, 100), 1).min() > -1e-6
+    assert np.abs(braking(np.linspace(0, seconds, 100), 1)).max() < FASTEST * 1.05
+
+
+@pytest.mark.parametrize(('late', 'kept'), [(0.0, True), (0.05, True), (0.2, False),
+                                            (0.28, False)])
+def test_controllers_keep_step(monkeypatch, late, kept):
+    """The way is free for both together: not if one begins much later than the other."""
+    arm = Arm(monkeypatch, Trajectories)
+    joints = (JOINT, 'panda_joint2')
+    pair = [arm.controller, Trajectories('d', joints[1:], '', arm.controller.wiring)]
+
+    def hear(values, speeds):
+        stamp = SimpleNamespace(sec=int(arm.now), nanosec=round(arm.now % 1 * 1e9))
+        arm._states.take(SimpleNamespace(name=list(joints), position=values, velocity=speeds,
+                                         header=SimpleNamespace(stamp=stamp)))
+    hear([0.0, 0.0], [0.0, 0.0])
+    trip = Trip(arm.robot, pair, dict.fromkeys(joints, 1.0), arm.measured, arm.parameters, None)
+    motion = straight_motion(arm.robot, joints, [0.0, 0.0], [1.0, 1.0],
+                             motion_limits(arm.robot, joints, arm.parameters))
+    trip.send(motion, motion.duration)
+    began = arm.now
+    while arm.now < began + motion.duration + 0.5:
+        arm.now += 0.02
+        states = [motion.at(max(arm.now - began - after, 0.0)) for after in (0.02, 0.02 + late)]
+        hear([state.position[k] for k, state in enumerate(states)],
+             [state.velocity[k] for k, state in enumerate(states)])
+        if (outcome := trip.look()) or trip.stopping:
+            break
+    if kept:
+        assert outcome and outcome.status == Status.SUCCESS, outcome
+    else:
+        assert trip.stopping and arm.now < began + 0.5
+        assert 'do not keep step' in trip._stopped[1].message

@@ -213,6 +213,11 @@ class Controller(ABC):
         return dict(zip(self.joints, state.position.tolist(), strict=True))
 
     @property
+    def delay(self) -> float:
+        """Return how long it may take to begin what it is sent, as far as it says so [s]."""
+        return 0.0
+
+    @property
     def goal(self) -> np.ndarray:
         """Where the present motion ends, (n,); after a first motion."""
         assert self._motion is not None

@@ -30,6 +30,7 @@ from ros2_ik.node.refusal import Refusal
 LOOK = 0.02                 # seconds between two looks at what moves
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
 PATIENCE = 3.0              # for an arm that stands, and readings that show it [s]
+PROMPT = 0.15               # who takes longer to accept a motion cannot join one on its way [s]
 STANDS = 0.5                # who moves by another's command, and turns, does not stand so long [s]
 LEADS = (0.1, 0.4, 1.8)     # time to check the way of a motion that replaces another one [s]
 
@@ -231,6 +232,10 @@ class Execution:
                 trip.check()
             await controller.prepare()
         trip.check()
+        for other in self._under_way(trip):
+            if slow := next((one for one in other.controllers if one.delay > PROMPT), None):
+                other.stop(Status.PREEMPTED, 'another motion takes its place, from rest: '
+                           f"controller '{slow.name}' took {slow.delay:.2g} s to answer")
         while any(other.stopping for other in self._under_way(trip)):
             # from where a controller brakes is not known well enough to go on from there
             await self._turns.pause(LOOK)

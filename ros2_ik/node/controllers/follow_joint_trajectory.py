@@ -1,5 +1,6 @@
 """Action of a joint_trajectory_controller (ros2_controllers)."""
 
+from collections import deque
 import math
 import time
 from typing import Any
@@ -12,6 +13,8 @@ from ros2_ik.node.controllers.controller import BrakingTask, register_controller
 from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
 
 PATIENCE = 0.2   # for the answer to a goal, before the next one is sent [s]
+LONGEST = 2.0    # that is waited for an answer as if it would come [s]
+LATELY = 5       # answers count for how long the next one may take
 
 
 @register_controller('follow_joint_trajectory')
@@ -38,7 +41,8 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._running: dict[int, Any] = {}   # handles of goals that have been accepted
         self._waiting: JointTrajectory | None = None   # for an answer to the goal before
         self._asked = -math.inf    # when a goal was sent that is not answered
-        self._open: set[int] = set()       # numbers of goals that are not answered
+        self._open: dict[int, float] = {}  # when goals were sent that are not answered
+        self._took = deque([0.0], LATELY)  # seconds that answers took
         self._brakes = False       # whether the last goal was to brake
         self._task: BrakingTask | None = None   # of the last stop
         self._disowned: set[int] = set()   # those to be cancelled when they are accepted
@@ -69,13 +73,14 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._asked, self._brakes = time.monotonic(), message is self._message
         self._number += 1
         number = self._number
-        self._open.add(number)
+        self._open[number] = self.wiring.now()
         self._client.send_goal_async(self._goal(trajectory=message)).add_done_callback(
             lambda future: self._answered(number, future.result()))
 
     def _answered(self, number: int, handle: Any) -> None:
         self._asked = -math.inf
-        self._open.discard(number)
+        if sent := self._open.pop(number, 0.0):
+            self._took.append(self.wiring.now() - sent)
         waiting, self._waiting = self._waiting, None
         if not handle.accepted:
             self._disowned.discard(number)
@@ -114,6 +119,11 @@ class FollowJointTrajectoryController(TrajectoryController):
     def brake_unanswered(self) -> bool:
         return self._brakes and bool(self._open)
 
+    @property
+    def delay(self) -> float:
+        now = self.wiring.now()
+        return min(max([*self._took, *(now - sent for sent in self._open.values())]), LONGEST)
+
     def unanswered(self) -> str:
         if self._open:
             return (f"controller '{self.name}' has not said whether it accepts the goal that was "
@@ -124,13 +134,13 @@ class FollowJointTrajectoryController(TrajectoryController):
 
     def _brake(self, task: BrakingTask) -> None:
         if not self._running:   # what it may yet take is not to move joints that stand
-            self._disowned |= self._open
+            self._disowned |= self._open.keys()
         self._task = task
         super()._brake(task)
 
     def disown(self) -> None:
         self._waiting = None
-        self._disowned |= self._open
+        self._disowned |= self._open.keys()
 
     def settle(self) -> None:
         # a controller that was killed answers nothing, and one that is started again knows nothing

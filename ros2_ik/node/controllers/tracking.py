@@ -20,39 +20,44 @@ class Tracking(NamedTuple):
     How a robot follows its commands.
 
     `lag` is by how much it is late, beyond what is usual [s], None if it is not on its way.
-    `error` (n,) is how far its joints are from all that was commanded in the last MOST seconds,
-    `commanded` and `measured` (n,) are where they should be and are [rad, m].
+    `error` (n,) is how far its joints are, each by itself, from all that was commanded in the
+    time that is allowed; `aside` is how far one is from where it was told to be together with
+    the others, at the best. `commanded` and `measured` (n,) are where they should be and are
+    [rad, m].
     """
 
     lag: float | None
     error: np.ndarray
+    aside: float
     commanded: np.ndarray
     measured: np.ndarray
 
 
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
-             measured: Measured) -> Tracking:
+             measured: Measured, delay: float = 0.0) -> Tracking:
     """
     Compare where joints are with what they were commanded when that was heard.
 
-    Every delay up to MOST is allowed: motors and controllers have one, and where joint_states
-    carry no stamps, their own delay cannot be told from it.
+    Every delay up to MOST is allowed, beyond the `delay` [s] of who takes his time to begin:
+    motors and controllers have one, and where joint_states carry no stamps, their own delay
+    cannot be told from it.
     """
+    most = MOST + delay
     heard, at = measured.heard(joints), measured.state(joints)[0]
     wanted = commanded(heard)
     behind = offset(robot, joints, wanted.position, at)
     late, aside = _beside(behind, wanted.velocity)
     if aside <= ASIDE and abs(late) <= CLOSE:
-        return Tracking(max(late - USUAL, 0.0), np.zeros(len(joints)), wanted.position, at)
-    delays = np.arange(0.0, MOST + STEP / 2, STEP)
+        return Tracking(max(late - USUAL, 0.0), np.zeros(len(joints)), aside, wanted.position, at)
+    delays = np.arange(0.0, most + STEP / 2, STEP)
     states = [wanted, *(commanded(heard - delay) for delay in delays[1:].tolist())]
     apart = np.array([offset(robot, joints, state.position, at) for state in states])
     error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)
     k = int(np.argmin(np.abs(apart).max(axis=1)))
     more, aside = _beside(apart[k], states[k].velocity)
     late = float(delays[k]) + float(np.clip(more, -STEP, STEP))
-    on_way = aside <= ASIDE and abs(more) <= CLOSE and late <= MOST
-    return Tracking(max(late - USUAL, 0.0) if on_way else None, error, wanted.position, at)
+    on_way = aside <= ASIDE and abs(more) <= CLOSE and late <= most
+    return Tracking(max(late - USUAL, 0.0) if on_way else None, error, aside, wanted.position, at)
 
 
 def _beside(behind: np.ndarray, velocity: np.ndarray) -> tuple[float, float]:

@@ -82,7 +82,7 @@ class TrajectoryController(Controller):
         now, lag = self.wiring.now(), task.lag
         if seen and seen.moment < self._began + UNSEEN:   # nothing shows how late it began
             lag = max(lag, UNSEEN)
-        begins = self._states(now - lag - SLACK, now + HEARD)
+        begins = self._states(now - lag - SLACK, now + max(HEARD, self.delay - lag))
         if not any(state.velocity.any() for state in begins):
             self.rest_at = now   # it was told to rest, where it was told
             return
@@ -112,9 +112,11 @@ class TrajectoryController(Controller):
         """
         now = self.wiring.now()
         age = max(now - seen.moment, 0.0) + (0.0 if seen.sure else OLD)
-        states = [_state(seen.position + (age + HEARD) * seen.velocity, seen.velocity)]
+        hears = max(HEARD, self.delay)
+        states = [_state(seen.position + (age + later) * seen.velocity, seen.velocity)
+                  for later in (HEARD, hears)]
         wanted = self.commanded(nearest).velocity
-        ahead = HEARD + age * min(max(float(seen.velocity @ wanted), 0.0)
+        ahead = hears + age * min(max(float(seen.velocity @ wanted), 0.0)
                                   / max(float(wanted @ wanted), STANDS), 1.0)
         commands = []
         if not self._is_at(nearest, seen.position):
@@ -139,7 +141,7 @@ class TrajectoryController(Controller):
 
     def _send_braking(self, braking: Motion) -> None:
         self.begin(braking)
-        self.rest_at = self._began + braking.duration
+        self.rest_at = self._began + braking.duration + self.delay
         self._message = braking_message(braking)
         self.send_trajectory(self._message)
 
@@ -167,10 +169,15 @@ class TrajectoryController(Controller):
         """Whether what was measured shows that joints are behind their motion, not only late."""
         if seen.sure:
             return not on_way or self._slow(seen, nearest) or self._not_begun(seen)
-        # late readings may also tell of a motion before, unless this one begins at rest
+        # late readings may also tell of a motion before, unless this one begins at rest, began
+        # before any of them, or they are on its way
         assert self._motion is not None
-        return (seen.speeds and not self._motion.at(0.0).velocity.any()
-                and (self._slow(seen, nearest, HALF, FAST) or self._not_begun(seen, LATEST)))
+        now = self.wiring.now()
+        told_of = (now > self._began + LATEST or not self._motion.at(0.0).velocity.any()
+                   or (nearest > self._began + SLACK and self._is_at(nearest, seen.position)))
+        return seen.speeds and told_of and (
+            self._slow(seen, nearest, HALF, FAST) or self._not_begun(seen, LATEST)
+            or (nearest < now - LATEST and not self._is_at(now, seen.position)))
 
     def _slow(self, seen: Feedback, nearest: float, part: float = SLOW,
               least: float = MOVES) -> bool:

@@ -19,6 +19,7 @@ SLACK = 0.02   # earlier than it seems to be a robot may be on its way [s]
 NEAR = 1e-3    # so alike are places that cannot be told apart [rad, m]
 MOMENTS = 400  # of a motion that are looked at for where a robot is
 JOIN = 0.1     # seconds that a way beside the motion takes, where they mean nothing
+STEP_OUT = 0.25    # part of max_tracking_error by which controllers may be apart on their way
 AGAIN = 0.1    # so much later than it should an arm may come to rest, before it is told again [s]
 
 Cancelled = Callable[[], bool]
@@ -205,14 +206,15 @@ class Trip:
         joints, measured = controller.joints, self._measured
         if measured.stale(joints) or not controller.goes_on(self._feedback(controller).position):
             return False
-        return tracking(self.robot, joints, controller.unbraked, measured).lag is not None
+        return tracking(self.robot, joints, controller.unbraked, measured,
+                        controller.delay).lag is not None
 
     def _task(self, controller: Controller) -> BrakingTask:
         """Say what there is to know for braking a controller's joints."""
         task, joints, measured = self._plain_task(controller), controller.joints, self._measured
         if measured.stale(joints):
             return task
-        found = tracking(self.robot, joints, controller.commanded, measured)
+        found = tracking(self.robot, joints, controller.commanded, measured, controller.delay)
         return replace(task, lag=self.lag if found.lag is None else found.lag,
                        feedback=self._feedback(controller), on_way=found.lag is not None)
 
@@ -330,11 +332,20 @@ class Trip:
 
     def _astray(self) -> str:
         """Say which joint is too far from what it is commanded, or ''."""
-        found = tracking(self.robot, self.joints, self.commanded, self._measured)
+        found = tracking(self.robot, self.joints, self.commanded, self._measured,
+                         max(one.delay for one in self.controllers))
         self.lag = self.lag if found.lag is None else found.lag
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
         self.error = float(found.error[worst])
-        if not 0 < limit < self.error:
+        if not limit > 0:
+            return ''
+        if len(self.controllers) > 1 and found.aside > STEP_OUT * limit:
+            return '; '.join(filter(None, [
+                self._unanswered(),
+                f'the controllers do not keep step: a joint was {found.aside:.3g} from where it '
+                'was commanded to be together with the others; a quarter of parameter '
+                f'max_tracking_error is allowed, {STEP_OUT * limit:g}']))
+        if not self.error > limit:
             return ''
         return '; '.join(filter(None, [
             self._unanswered(),
