@@ -426,3 +426,63 @@ def test_controllers_keep_step(monkeypatch, late, kept):
     else:
         assert trip.stopping and arm.now < began + 0.5
         assert 'do not keep step' in trip._stopped[1].message
+
+
+@pytest.mark.parametrize('wakes', [1.2, 3.0, 4.0])
+def test_who_stands_is_not_told_to_go_ahead_for_ever(monkeypatch, wakes):
+    """Without stamps: a controller that is not active takes what it is told when it wakes."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0)
+    arm.hear(0.0, 0.0)
+    trip = arm.go(2.0)
+    outcome = None
+    for _ in range(round(9.0 / 0.02)):
+        arm.now += 0.02
+        arm.hear(0.0, 0.0)
+        outcome = outcome or trip.look()
+        if abs(arm.now - 100.9) < 0.01:
+            trip.stop(Status.PREEMPTED, 'stopped')
+        if arm.now > 100 + wakes + 2.0:
+            assert arm.controller.told.points[-1].positions[0] == 0.0
+    assert outcome and outcome.status == Status.PREEMPTED
+    assert arm.controller.told.points[-1].positions[0] == 0.0
+
+
+def test_another_client_that_commands_at_the_same_moment(monkeypatch):
+    """It may have come before: then the controller obeys this node, which brakes it."""
+    arm = Arm(monkeypatch, Trajectories)
+    trip = arm.go(2.0)
+    arm.run(0.04)
+    arm.controller.give_way(None)
+    assert not arm.controller.released and trip.look() is None and trip.stopping
+    assert 'it is not known which of them the joints obey' in trip._stopped[1].message
+    later = Arm(monkeypatch, Trajectories)
+    later.go(2.0)
+    later.run(0.3)
+    later.controller.give_way(None)
+    assert later.controller.released
+
+
+def test_a_stream_that_gave_way_begins_again(monkeypatch):
+    """What it was not told any more did not go on."""
+    arm = Arm(monkeypatch, Positions)
+    arm.go(2.0)
+    arm.run(0.4)
+    arm.controller.give_way(None)
+    arm.now += 1.0
+    assert arm.controller.commanded_until < arm.now - 0.9
+
+
+@pytest.mark.parametrize('kind', [Trajectories, Positions])
+def test_a_stop_that_cannot_be_watched_says_so(monkeypatch, kind):
+    arm = Arm(monkeypatch, kind)
+    trip = arm.go(2.0)
+    arm.run(0.5)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    for _ in range(400):
+        arm.now += 0.02
+        if isinstance(arm.controller, Positions):
+            arm.controller._tick()
+        if outcome := trip.look():
+            break
+    assert 'it is not known whether the arm stands: joint_states told' in outcome.message

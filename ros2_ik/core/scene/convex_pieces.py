@@ -32,7 +32,7 @@ from ros2_ik.core.scene.winding import winding_number
 MOST_PIECES = 24
 GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's
 PART = 0.05             # of the volume, that a cut should take off
-ROOM = 'pieces-4'       # of the cache
+ROOM = 'pieces-5'       # of the cache
 _EFFORT = 10_000_000    # triangles cut, in all trials
 _SAME = 1e-6            # m, within which faces are in one plane
 

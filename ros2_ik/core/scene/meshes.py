@@ -21,6 +21,7 @@ from ros2_ik.core.scene.mesh_files import FILE_KINDS, parse_mesh, unit_of
 MAX_FILE_SIZE = 500_000_000
 MANY_POINTS = 10_000    # qhull takes a tenth of a second from here on if all are on the hull
 SLOW_POINTS = 1000      # more take longer than to read a file
+MOST_NEIGHBOURS = 255   # of a vertex, that coal can count
 THICKNESS = 1e-4        # m, half of what a flat piece is given
 _CELLS = 48             # of the grid, along each axis
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
@@ -65,19 +66,25 @@ def hull_of(points: Array, padding: float = 0.0) -> Hull:
 
     Flat, collinear or single points get a thickness of 0.1 mm to each side. Of more than
     10 000 points near the hull their boxes in a grid are taken: a hull a few percent larger.
+    Where edges from more than 255 points meet in one, as in the tip of a fine cone, fewer points
+    are taken, farther out: a hull up to half a percent wider.
     """
     if len(points) > MANY_POINTS:
         points = _boxed(_outermost(points))
     hull = _qhull(points)
     if padding > 0:
         hull = _qhull((hull.points[hull.vertices][:, None] + padding * _ball()).reshape(-1, 3))
-    return _outward(hull)
+    outward = _outward(hull)
+    # each edge is in two faces, turned once this way and once the other
+    if np.bincount(outward.faces.reshape(-1)).max() > MOST_NEIGHBOURS:
+        return _outward(_of_fewer(outward.vertices))
+    return outward
 
 
 def cached_hull(points: Array, padding: float = 0.0) -> Hull:
     """Give `hull_of` these points; kept by their content."""
     key = digest(np.ascontiguousarray(points).tobytes(), repr(padding))
-    found = remembered('hulls-2', key, lambda: hulls_as_arrays([hull_of(points, padding)]),
+    found = remembered('hulls-3', key, lambda: hulls_as_arrays([hull_of(points, padding)]),
                        disk=len(points) > SLOW_POINTS)
     return hulls_from_arrays(found)[0]
 
@@ -174,6 +181,22 @@ def _outward(hull: Any) -> Hull:
     inward = np.einsum('ij,ij->i', np.cross(b - a, c - a), hull.equations[:, :3]) < 0
     faces[inward] = faces[inward][:, [0, 2, 1]]
     return Hull(vertices, faces, float(hull.volume))
+
+
+def _of_fewer(points: Array) -> Any:
+    """Make a hull that contains points (n, 3) from at most MOST_NEIGHBOURS of them, scaled up."""
+    height = 1 - (2 * np.arange(MOST_NEIGHBOURS) + 1) / MOST_NEIGHBOURS
+    turn = np.pi * (1 + 5 ** 0.5) * np.arange(MOST_NEIGHBOURS)     # the golden angle
+    ring = np.sqrt(1 - height ** 2)
+    ways = np.stack([ring * np.cos(turn), ring * np.sin(turn), height], axis=1)
+    lengths, axes = np.linalg.eigh(np.cov(points.T))    # as if it were as wide as it is long
+    round_ = points @ (axes / np.sqrt(np.maximum(lengths, 1e-12 * lengths.max())))
+    few = _qhull(points[np.unique((ways @ round_.T).argmax(axis=1))])
+    few = few.points[few.vertices]
+    middle, planes = few.mean(axis=0), _qhull(few).equations
+    room = -(planes[:, :3] @ middle + planes[:, 3])
+    over = (planes[:, :3] @ (points - middle).T).max(axis=1) / room
+    return _qhull(middle + max(float(over.max()), 1.0) * (1 + 1e-9) * (few - middle))
 
 
 def _outermost(points: Array) -> Array:

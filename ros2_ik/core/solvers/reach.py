@@ -23,7 +23,7 @@ def _too_far(problem: IKProblem, target: PoseTarget) -> str:
     if target.relative_to is not None or not target.counted[:3].all():
         return ''
     chain = chain_to(problem.robot, target.tip, problem.joint_names, problem.start)
-    if chain is None:       # a base that moves about
+    if chain is None or not len(chain.column):    # a base that moves about, or nothing moves
         return ''
     lower, upper = (chain.multiplier * limit[chain.column] + chain.offset
                     for limit in (problem.free.lower, problem.free.upper))

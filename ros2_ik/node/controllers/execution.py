@@ -100,8 +100,8 @@ class Execution:
         return bool(self._trips)
 
     def unstopped(self) -> str:
-        """Say which joint moves though no motion of this node is under way, or ''."""
-        return '' if self.moving else next(
+        """Say which joint moves though no motion of this node was sent to it, or ''."""
+        return '' if any(trip.sent is not None for trip in self._trips) else next(
             (moves for one in self._controllers.controllers
              if not self._measured.stale(one.joints) and (moves := self._moves(one.joints))), '')
 

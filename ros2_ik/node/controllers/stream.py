@@ -132,6 +132,8 @@ class Stream(Controller):
 
     @property
     def ends_at(self) -> float:
+        if self.released:    # nothing was sent since
+            return self._past[-1].moment
         left = self._motion.duration - self._time
         return self.wiring.now() + left if left > 0 else self._reached
 

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 import math
+from typing import Any
 
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
@@ -27,6 +28,7 @@ FAST = 0.2     # if that is larger than this one; and they count as
 OLD = 0.5      # older by this [s]
 STANDS = 1e-6  # who has less than this squared velocity has none [rad/s, m/s]
 STARTS = 1e-3  # so near to where a motion begins are joints that have not begun it [rad, m]
+AT_ONCE = 0.1  # who commands so soon after this node may have come before it [s]
 HAIR = 1e-6    # so far beyond the rest of a motion is not beyond it [rad, m]
 CLEAR = 0.02   # so far ahead of its braking, and farther by what it goes
 LATE = 0.1     # in this time, nobody is who was told to brake [rad, m; s]
@@ -192,6 +194,16 @@ class TrajectoryController(Controller):
         return bool(not seen.velocity.any() and seen.moment > self._began + after
                     and np.abs(self._motion.at(0.0).position - seen.position).max() <= STARTS)
 
+    def give_way(self, message: Any) -> None:
+        now = self.wiring.now()
+        if (self.concerns(message) and self._motion is not None and not self._braking
+                and 0 <= now - self._began < AT_ONCE < self._motion.duration):
+            self.failure = (f"another client commanded controller '{self.name}' within "
+                            f'{AT_ONCE:g} s of this node, on {self.topic}: it is not known '
+                            'which of them the joints obey')
+            return
+        super().give_way(message)
+
     def reconsider(self, task: Callable[[], BrakingTask]) -> bool:
         if not self._left_to_end or self.released or (seen := (now := task()).feedback) is None:
             return False
@@ -239,6 +251,13 @@ class TrajectoryController(Controller):
             self.brake_anew(lambda: task)
             return max(self.rest_at - self.wiring.now(), 0.0)
         assert self._motion is not None
+        # by now readings without stamps may show that the joints stood, and were not merely late
+        if (seen := task.feedback) and not seen.sure and not seen.velocity.any():
+            nearest = self._nearest(seen.position)
+            if self._is_behind(seen, nearest, task.on_way):
+                self._brake_where_measured(seen, nearest, task)
+                self._braking = True
+                return max(self.rest_at - self.wiring.now(), 0.0)
         self.send_trajectory(self._message)
         return self._motion.duration
 

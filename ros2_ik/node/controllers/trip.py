@@ -193,8 +193,9 @@ class Trip:
 
     def _brake_again(self, controllers: list[Controller], anew: bool = False) -> float:
         """Tell some to brake once more; gives when the arm will stand."""
-        return self.now() + max([controller.stop_again(self._plain_task(controller), anew)
-                                       for controller in controllers])
+        task = self._plain_task if anew else self._task
+        return self.now() + max([controller.stop_again(task(controller), anew)
+                                 for controller in controllers])
 
     def _rest_of_all(self) -> float:
         """When the joints will stand by what controllers were told, on the motion clock."""
@@ -287,8 +288,11 @@ class Trip:
             if one.released and one.failure not in outcome.message:
                 outcome = outcome._replace(message=f'{outcome.message}; but {one.failure}')
         joints = [joint for one in ours for joint in one.joints]
-        if not joints or self._measured.stale(joints):
+        if not joints:
             return outcome
+        if reason := self._measured.stale(joints):
+            return outcome if outcome.status is Status.ROBOT_STATE_STALE else outcome._replace(
+                message=f'{outcome.message}; it is not known whether the arm stands: {reason}')
         reason = self._unsettled(ours)
         if not reason:   # as of after the controllers' last answers
             known = self._measured.heard(joints) > self._open_at
