@@ -8,10 +8,12 @@ from types import ModuleType
 
 import pytest
 
-# Who starts the tests in the background has Ctrl-C ignored, and processes inherit that: those
-# that tests interrupt would never notice.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Who starts the tests in the background has Ctrl-C ignored, or with nohup the end of the terminal,
+# and processes inherit that: those that tests interrupt would never notice.
+for number, usual in ((signal.SIGINT, signal.default_int_handler),
+                      (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, usual)
 
 JUDGES = {'fcl': 'python-fcl', 'trimesh': 'trimesh', 'yourdfpy': 'yourdfpy'}
 WITHOUT = os.environ.get('ROS2_IK_WITHOUT', '').split()     # see without/sitecustomize.py

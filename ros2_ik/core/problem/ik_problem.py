@@ -96,9 +96,11 @@ class IKProblem:
         """Return the problem whose constraints are the tolerances of its loose targets."""
         loose = [target for target in self.targets if target.loose]
         bounds = [bound for target in loose for bound in target.bounds()]
+        # targets in a frame at rest were restated: what moves that frame is to rest here, too
         return IKProblem(self.robot, **{
             **self.question(), 'constraints': [*self.constraints, *bounds],
-            'targets': [target for target in self.targets if target not in loose]})
+            'targets': [target for target in self.targets if target not in loose],
+            'locked': set(self.robot.joint_names) - set(self.joint_names)})
 
     def _check_of(self, checker: CollisionChecker | None
                   ) -> tuple[CollisionChecker | None, tuple[str, ...]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array, Pose
+from ros2_ik.core.arrays import Array, Indices, Pose
 from ros2_ik.core.checks import floats, tolerance_of
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import (
@@ -15,11 +15,13 @@ from ros2_ik.core.functions import (
     OrientationAngle,
     PointToPointDistance,
 )
+from ros2_ik.core.functions.point_to_point_distance import length
+from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.robot import Configuration
 
 ALL_AXES = (1.0,) * 6
-LOOSE = (2e-3, 2e-2)   # tolerances above these [m, rad] leave a place worth looking for
+LOOSE = (1e-4, 1e-3)   # tolerances above these [m, rad] leave a place worth looking for
 EDGE = 0.01            # part of a tolerance that is kept from its edge
 
 
@@ -61,11 +63,7 @@ class PoseTarget:
             self.counted[3:].any() and self.orientation_tolerance > LOOSE[1])
 
     def bounds(self) -> tuple[Constraint, ...]:
-        """
-        Give constraints that hold where the errors are within the tolerances.
-
-        Where axes are freed, the box within the ball of the others stands for it.
-        """
+        """Give constraints that hold where the errors are within the tolerances."""
         reference = self.function.reference
         return tuple(self._bound(*half) for half in (
             (slice(0, 3), self.position_tolerance, PointToPointDistance(
@@ -73,14 +71,25 @@ class PoseTarget:
             (slice(3, 6), self.orientation_tolerance, OrientationAngle(
                 self.tip, reference, self.relative_to))) if self.counted[half[0]].any())
 
-    def _bound(self, rows: slice, tolerance: float, length: KinematicFunction) -> Constraint:
-        """Bound the length of three rows, which a function gives if all of them count."""
-        edge, count = EDGE * tolerance, int(self.counted[rows].sum())
-        if count == 3:
-            return Constraint(length, upper=tolerance - edge, tolerance=edge)
-        most = np.full(6, np.inf)
-        most[rows] = np.where(self.counted[rows], (tolerance - edge) / math.sqrt(count), np.inf)
-        return Constraint(self.function, -most, most, tolerance=edge / math.sqrt(count))
+    def _bound(self, rows: slice, tolerance: float, whole: KinematicFunction) -> Constraint:
+        """Bound the length of the counted ones of three rows; `whole` is that of all."""
+        edge, counted = EDGE * tolerance, np.flatnonzero(self.counted[rows]) + rows.start
+        counts = whole if len(counted) == 3 else _Length(self.function, counted)
+        return Constraint(counts, upper=tolerance - edge, tolerance=edge)
+
+
+class _Length(RelativeFunction):
+    """The length of some rows of a pose error, (1,)."""
+
+    kind, labels, range = 'pose_error', ('length',), (0.0, math.inf)
+
+    def __init__(self, function: FramePose, rows: Indices) -> None:
+        super().__init__(function.frame, function.relative_to)
+        self._function, self._rows = function, rows
+
+    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
+        f, W = self._function.measure(T_frame, T_relative)
+        return length(f[self._rows], W[self._rows])
 
 
 _ALL = np.ones(6)

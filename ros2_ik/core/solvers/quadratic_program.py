@@ -68,7 +68,7 @@ class QuadraticProgram:
             return None
         softness = self._softness.copy()
         softness[:self._n] = 0.0
-        rows = np.concatenate([np.eye(self._n), A.reshape(-1, self._n)])
+        rows = np.concatenate([np.eye(self._n), A.reshape(self._m, self._n)])
         found = dual_active_set(H, g, rows, lower, upper, softness)
         if found is None or not math.isfinite(found[0] @ found[0]):
             return None

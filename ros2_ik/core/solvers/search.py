@@ -77,8 +77,9 @@ class Search:
     A search for answers to a problem, that can be run in slices.
 
     The seeds come first, then starts close to the first one, then uniform random ones. With
-    'auto', what fails at the seeds though tolerances are loose is tried with these as constraints,
-    too: from the first seed, then from every other random start. `select`:
+    'auto', targets with loose tolerances (above ten times the usual ones) are also tried with
+    these as constraints, from the first seed and from random starts; an arm that meets them is at
+    its goal, if there are no costs. `select`:
     'first' stops at the first `solutions` different accepted answers and gives the nearest of
     them; where that is far from the seed though the target is close, it goes on for a part of the
     time. 'nearest' goes on until the budget is over and keeps those nearest the first seed,
@@ -124,13 +125,13 @@ class Search:
             self.approximate = vector(approximate, 'approximate', 2, InvalidOptionError)
             if (self.approximate < 0).any():
                 raise InvalidOptionError(f'approximate must not be negative: {approximate!r}')
+        self._seed_was_tried = False    # with loose tolerances as constraints
         self.conflict: str | None = None
         self.tip_contacts: tuple[Contact, ...] = ()
         self.touching: list[Array] = []     # the first answers that touch something
         self.solver, self.reason = _choice(solver, problem)
         self.options = dict(options or {})
-        self._loose = (self.reason != NAMED and not self.options
-                       and any(target.loose for target in problem.targets))
+        self._loose = self.reason != NAMED and any(target.loose for target in problem.targets)
         self._seeds = _seeds(problem, seeds)
         if max_joint_change is not None:
             problem = problem.bounded(JointChangeBound.of(problem.robot, self._seeds[0],
@@ -203,8 +204,9 @@ class Search:
 
     @property
     def _seed_left(self) -> bool:
-        """Whether the first seed is to be tried with the tolerances as constraints."""
-        return self._loose and self.attempts == len(self._seeds) and not self.accepted
+        """Whether the first seed, without restarts, is to be tried with the tolerances, too."""
+        return (self._loose and not self._seed_was_tried and not self.allow_restarts
+                and not self.accepted)
 
     def _looks_nearer(self) -> bool:
         """Whether to go on for a nearer answer than those that were found."""
@@ -244,7 +246,19 @@ class Search:
                 break
         return self.finished
 
+    def _meets_tolerances(self) -> bool:
+        """Whether the first seed will do as it is; then it is an answer."""
+        if not self._loose or self.attempts or self.problem.costs:
+            return False
+        q = within_limits(self.problem, self._seeds[0])
+        if accept(self.problem, q).accepted:
+            self.attempts = 1
+            self._judge(Attempt(q, 0.0, 0, ExitFlag.CONVERGED), better=True)
+        return bool(self.accepted)
+
     def _attempt(self) -> None:
+        if self._meets_tolerances():
+            return
         solver, starts = self._next_starts()
         first = self.attempts == 0
         attempt, used = solver.attempt_in_turn(
@@ -274,8 +288,12 @@ class Search:
     def _next_starts(self) -> tuple[Solver, Array]:
         """Return the next seed, or some starts (k, nq), and who descends from there."""
         if self.attempts < len(self._seeds):
-            return self._solver, within_limits(self.problem, self._seeds[self.attempts])[None]
+            best = self._loose and self.select in ('nearest', 'cost')
+            self._seed_was_tried = best
+            solver = self._with_tolerances()[1] if best else self._solver
+            return solver, within_limits(self.problem, self._seeds[self.attempts])[None]
         if self._seed_left:
+            self._seed_was_tried = True
             return self._with_tolerances()[1], within_limits(self.problem, self._seeds[0])[None]
         if self._starts is None:
             self._starts = Starts(self.problem, self._seeds[0])
@@ -294,7 +312,10 @@ class Search:
         if not len(self._drawn):
             self._drawn = (self._starts.near(self._random, CHANGES) if self._stays_near()
                            else self._starts.random(self._random, count))
-        if self._loose and self._draws % 2 == 0:
+        if self._loose and self._draws % 2 == (self.select == 'nearest'):
+            if not self._seed_was_tried:
+                self._seed_was_tried = True
+                self._drawn = np.vstack([within_limits(self.problem, self._seeds[0]), self._drawn])
             return self._with_tolerances()[1], self._drawn[:1]
         return self._solver, self._drawn[:count]
 

@@ -1,5 +1,6 @@
 """Whatever keeps the inner loops from being compiled is a warning, not an error."""
 
+from importlib.util import find_spec
 import os
 from pathlib import Path
 import resource
@@ -11,6 +12,7 @@ import pytest
 
 from ros2_ik.core import kernels_cached, load_kernels
 
+needs_numba = pytest.mark.skipif(not find_spec('numba'), reason='numba is not installed')
 ASK = """
 import warnings
 warnings.simplefilter('error', DeprecationWarning)
@@ -38,6 +40,7 @@ def test_without_numba(tmp_path):
     assert answer == ['False', 'False', 'False'] and not said
 
 
+@needs_numba
 def test_broken_numba(tmp_path):
     (tmp_path / 'numba.py').write_text("raise OSError('libllvm.so: no such file')\n")
     path = f'{tmp_path}{os.pathsep}{os.environ.get("PYTHONPATH", "")}'
@@ -56,6 +59,7 @@ def test_cache_that_cannot_be_written_to(tmp_path, kind):
     assert 'RuntimeWarning: the inner loops are not compiled' in said and str(folder) in said
 
 
+@needs_numba
 def test_home_that_cannot_be_written_to(tmp_path):
     """Then a folder for temporary files is taken, the same one each time."""
     (tmp_path / 'file').write_text('')
@@ -91,6 +95,7 @@ def test_full_disk(tmp_path):
     assert answer == ['False', 'False', 'False'] and 'No space left' in said
 
 
+@needs_numba
 def test_what_is_cached_is_known(tmp_path):
     """And when some of it is gone, that is seen."""
     with warnings.catch_warnings():

@@ -8,6 +8,7 @@ from example_data import data_folder
 import fcl
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 import trimesh
 
 from ros2_ik.core.errors import InvalidSceneError
@@ -297,6 +298,20 @@ def test_the_hull_of_very_many_points_contains_them_and_is_hardly_larger(kind):
     assert len(hull.vertices) < 5000
     assert max(depth(hull, some).max() for some in np.array_split(points[::3], 20)) < 1e-9
     assert 0.98 * volume < hull.volume < 1.12 * volume
+
+
+@pytest.mark.parametrize('segments', [300, 1000])
+@pytest.mark.parametrize('top', ['point', 'circle'])
+def test_a_vertex_of_many_neighbours(segments, top):
+    """The geometry library counts 255; the tip of a fine cone, or a vertex of a cap, has more."""
+    turn = np.arange(segments) * 2 * np.pi / segments
+    circle = np.stack([0.1 * np.cos(turn), 0.1 * np.sin(turn), np.zeros(segments)], axis=1)
+    points = np.vstack([circle, circle + [0, 0, 0.3] if top == 'circle' else [[0, 0, 0.3]]])
+    points = points @ Rotation.from_rotvec([0.3, -1.0, 0.7]).as_matrix().T
+    hull, judge = hull_of(points), trimesh.Trimesh(points).convex_hull
+    assert depth(hull, points).max() < 1e-9
+    assert judge.volume < hull.volume < 1.015 * judge.volume
+    assert hull.geometry().num_points == len(hull.vertices)
 
 
 # -- the cache ------------------------------------------------------------------------------

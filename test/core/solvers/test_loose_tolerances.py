@@ -38,8 +38,9 @@ def shifted(most):
 
 @pytest.mark.parametrize(('position', 'orientation', 'moved', 'weights'), [
     (1e-3, 0.3, turned(0.3), (1,) * 6), (0.05, 1e-3, shifted(0.05), (1,) * 6),
-    (1e-3, 0.3, lambda g: pose(rotvec=(0, g.uniform(0.1, 0.2), g.uniform(-3, 3))),
-     (1, 1, 1, 1, 1, 0))])
+    (1e-3, 2e-2, turned(2e-2), (1,) * 6),
+    (1e-3, 0.3, lambda g: pose(rotvec=(*(0.27 * np.sin([a := g.uniform(0, 6), a + 1.57])),
+                                       g.uniform(-1, 1))), (1, 1, 1, 1, 1, 0))])
 def test_only_within_the_tolerances(load, judge_of, position, orientation, moved, weights):
     panda, judge = load('panda'), judge_of('panda')
     generator = np.random.default_rng(3)
@@ -53,14 +54,46 @@ def test_only_within_the_tolerances(load, judge_of, position, orientation, moved
 
 def test_the_seed_alone_is_tried_with_them_too(load, judge_of):
     panda, judge = load('panda'), judge_of('panda')
-    seed = panda.neutral
-    target = judge.transform(dict(zip(panda.joint_names, seed, strict=True)), TIP) @ pose(
-        rotvec=(0.2, 0.1, 0))
+    seed = {'panda_joint2': 0.3, 'panda_joint4': -1.8, 'panda_joint6': 1.7}
+    near = {**dict.fromkeys(panda.joint_names, 0.0), **seed, 'panda_joint2': 0.4}
+    target = judge.transform(near, TIP) @ pose(rotvec=(0.15, 0.05, 0))
     asked = {'locked': LOCKED, 'allow_restarts': False, 'position_tolerance': 1e-3, **ASKED}
-    solution = solve_pose(panda, TIP, target, seed, orientation_tolerance=0.3, **asked)
-    check(judge, solution, [(TIP, target, None, (1,) * 6, 1e-3, 0.3)])
-    assert solution.travel.change < 0.5
-    assert solve_pose(panda, TIP, target, seed, orientation_tolerance=0.01, **asked).restarts == 0
+    solution = solve_pose(panda, TIP, target, seed, orientation_tolerance=0.2, **asked)
+    check(judge, solution, [(TIP, target, None, (1,) * 6, 1e-3, 0.2)])
+    assert 0 < solution.travel.change < 0.5
+    none = solve_pose(panda, TIP, target, seed, orientation_tolerance=0.01, **asked)
+    assert not none.success and none.restarts == 1
+
+
+@pytest.mark.parametrize('options', [{}, {'select': 'nearest', 'timeout': 0.1},
+                                     {'allow_restarts': False}])
+@pytest.mark.parametrize('weights', [(1,) * 6, (1, 1, 1, 1, 1, 0)])
+def test_who_is_there_stays(load, judge_of, options, weights):
+    panda, judge = load('panda'), judge_of('panda')
+    generator = np.random.default_rng(5)
+    for _ in range(5):
+        seed = panda.random_q(generator)
+        target = judge.transform(dict(zip(panda.joint_names, seed, strict=True)), TIP) @ pose(
+            (0.01, 0, 0), (0.15, 0.1, 0))
+        solution = solve_pose(panda, TIP, target, seed, position_tolerance=0.02, weights=weights,
+                              orientation_tolerance=0.2, **{**ASKED, **options})
+        check(judge, solution, [(TIP, target, None, weights, 0.02, 0.2)])
+        assert np.array_equal(solution.q, seed)
+
+
+def test_relative_to_a_link_that_is_to_rest(load, judge_of):
+    """Only the joints between both links may move, as without tolerances."""
+    panda, judge = load('panda'), judge_of('panda')
+    generator = np.random.default_rng(6)
+    for _ in range(10):
+        start = panda.random_q(generator)
+        joints = dict(zip(panda.joint_names, panda.random_q(generator), strict=True))
+        target = judge.transform(joints, TIP, 'panda_link3') @ inverse(turned(0.3)(generator))
+        solution = solve_pose(panda, TIP, target, start, relative_to='panda_link3',
+                              position_tolerance=1e-3, orientation_tolerance=0.3, timeout=1.0,
+                              collisions=False, random_state=0)
+        check(judge, solution, [(TIP, target, 'panda_link3', (1,) * 6, 1e-3, 0.3)],
+              dict(zip(panda.joint_names, start, strict=True)), panda.joint_names[:3])
 
 
 def test_in_slices(load, judge_of):

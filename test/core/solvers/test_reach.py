@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from small_robots import joint, urdf
 
-from ros2_ik.core import Configuration, IKProblem, PoseTarget, solve_pose, Status
+from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, solve_pose, Status
 from ros2_ik.core.solvers.reach import out_of_reach
 
 TIPS = {'panda': 'panda_hand_tcp', 'ur5': 'tool0', 'baxter': 'left_gripper',
@@ -58,3 +59,12 @@ def test_what_is_not_known_is_not_said(load):
     assert not out_of_reach(IKProblem(load('baxter'), beside))
     rolling = load('panda', 'freeflyer')
     assert not out_of_reach(IKProblem(rolling, PoseTarget('panda_hand_tcp', far(9.0))))
+
+
+def test_a_follower_that_stands():
+    """It has a leader, which does not move it."""
+    robot = Robot.from_urdf(urdf(
+        joint('j0', 'revolute', 'base', 'a', limits=(-1, 1)),
+        joint('j1', 'revolute', 'base', 'tip', limits=(-1, 1), mimic=('j0', 0.0, 0.2))))
+    solution = solve_pose(robot, 'tip', far(9.0))
+    assert solution.status is Status.NO_IK_SOLUTION
