@@ -218,6 +218,11 @@ class Controller(ABC):
         return 0.0
 
     @property
+    def took(self) -> float:
+        """Return how long it took by now to begin what it was sent last, as far as it says so."""
+        return 0.0
+
+    @property
     def goal(self) -> np.ndarray:
         """Where the present motion ends, (n,); after a first motion."""
         assert self._motion is not None

@@ -121,8 +121,12 @@ class FollowJointTrajectoryController(TrajectoryController):
 
     @property
     def delay(self) -> float:
-        now = self.wiring.now()
-        return min(max([*self._took, *(now - sent for sent in self._open.values())]), LONGEST)
+        return min(max(*self._took, self.took), LONGEST)
+
+    @property
+    def took(self) -> float:
+        sent = min(self._open.values(), default=None)
+        return self._took[-1] if sent is None else self.wiring.now() - sent
 
     def unanswered(self) -> str:
         if self._open:

@@ -19,6 +19,7 @@ SLACK = 0.02   # earlier than it seems to be a robot may be on its way [s]
 NEAR = 1e-3    # so alike are places that cannot be told apart [rad, m]
 MOMENTS = 400  # of a motion that are looked at for where a robot is
 JOIN = 0.1     # seconds that a way beside the motion takes, where they mean nothing
+APART = 0.08   # so long after each other may controllers accept one motion [s],
 STEP_OUT = 0.25    # part of max_tracking_error by which controllers may be apart on their way
 AGAIN = 0.1    # so much later than it should an arm may come to rest, before it is told again [s]
 
@@ -343,12 +344,8 @@ class Trip:
         self.error = float(found.error[worst])
         if not limit > 0:
             return ''
-        if len(self.controllers) > 1 and found.aside > STEP_OUT * limit:
-            return '; '.join(filter(None, [
-                self._unanswered(),
-                f'the controllers do not keep step: a joint was {found.aside:.3g} from where it '
-                'was commanded to be together with the others; a quarter of parameter '
-                f'max_tracking_error is allowed, {STEP_OUT * limit:g}']))
+        if apart := self._out_of_step(found.aside, STEP_OUT * limit):
+            return '; '.join(filter(None, [self._unanswered(), apart]))
         if not self.error > limit:
             return ''
         return '; '.join(filter(None, [
@@ -357,6 +354,18 @@ class Trip:
             f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, and '
             f'{self.error:.3g} from all that was commanded in the last {MOST:g} s; parameter '
             f'max_tracking_error allows {limit:g}']))
+
+    def _out_of_step(self, aside: float, limit: float) -> str:
+        """Say that controllers do not keep step, or '': their way was checked together."""
+        took = [one.took for one in self.controllers]
+        if max(took) - min(took) > APART:
+            return (f'the controllers do not keep step: they took {min(took):.2g} and '
+                    f'{max(took):.2g} s to accept the motion, more than {APART:g} s apart')
+        if len(took) > 1 and aside > limit:
+            return (f'the controllers do not keep step: a joint was {aside:.3g} from where it was '
+                    'commanded to be together with the others; a quarter of parameter '
+                    f'max_tracking_error is allowed, {limit:g}')
+        return ''
 
     @property
     def end(self) -> float:
