@@ -181,11 +181,12 @@ class LateArm:
                     self._off(way, told), answer.status)
 
     def _rest(self) -> None:
+        since = len(self._record)
+
         def stands() -> bool:
-            rows = self._record.way(max(len(self._record) - 20, 0))
+            rows = self._record.way(len(self._record) - 20)
             return bool(np.ptp(rows.positions, axis=0).max() < 1e-9)
-        time.sleep(0.1)
-        eventually(stands, 'the arm stands')
+        eventually(lambda: len(self._record) > since + 20 and stands(), 'the arm stands')
 
     def _acceleration(self, way: Any, told: int, another: bool) -> float:
         """
