@@ -96,11 +96,17 @@ class IKProblem:
         """Return the problem whose constraints are the tolerances of its loose targets."""
         loose = [target for target in self.targets if target.loose]
         bounds = [bound for target in loose for bound in target.bounds()]
-        # targets in a frame at rest were restated: what moves that frame is to rest here, too
-        return IKProblem(self.robot, **{
-            **self.question(), 'constraints': [*self.constraints, *bounds],
-            'targets': [target for target in self.targets if target not in loose],
-            'locked': set(self.robot.joint_names) - set(self.joint_names)})
+        return self.varied(targets=[target for target in self.targets if target not in loose],
+                           constraints=[*self.constraints, *bounds])
+
+    def varied(self, **parts: Any) -> 'IKProblem':
+        """
+        Return the problem with other targets, constraints or costs, for the same joints.
+
+        These may depend on other joints: only those that the question is about may move.
+        """
+        still = set(self.robot.joint_names) - set(self.joint_names)
+        return IKProblem(self.robot, **{**self.question(), 'locked': still, **parts})
 
     def _check_of(self, checker: CollisionChecker | None
                   ) -> tuple[CollisionChecker | None, tuple[str, ...]]:

@@ -191,9 +191,9 @@ def _of_fewer(points: Array) -> Any:
     ways = np.stack([ring * np.cos(turn), ring * np.sin(turn), height], axis=1)
     lengths, axes = np.linalg.eigh(np.cov(points.T))    # as if it were as wide as it is long
     round_ = points @ (axes / np.sqrt(np.maximum(lengths, 1e-12 * lengths.max())))
-    few = _qhull(points[np.unique((ways @ round_.T).argmax(axis=1))])
-    few = few.points[few.vertices]
-    middle, planes = few.mean(axis=0), _qhull(few).equations
+    hull = _qhull(points[np.unique((ways @ round_.T).argmax(axis=1))])
+    few, planes = hull.points[hull.vertices], hull.equations
+    middle = few.mean(axis=0)
     room = -(planes[:, :3] @ middle + planes[:, 3])
     over = (planes[:, :3] @ (points - middle).T).max(axis=1) / room
     return _qhull(middle + max(float(over.max()), 1.0) * (1 + 1e-9) * (few - middle))

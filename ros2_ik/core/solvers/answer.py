@@ -95,9 +95,9 @@ def _what_came(search: Any, status: Status, verdict: Verdict, seconds: float) ->
              if search.still_shrank and search.finished else f'not finished {after}: ',
              }.get(status, f'no solution{within} found {after}: ')
     beyond = _beyond(search)
-    off = f'within that, {_off(search.problem, verdict)}' if beyond else (
-        _off(search.problem, verdict))
-    return began + '; '.join([*beyond, off, *search.out_of_reach])
+    inside = 'within that, ' if beyond else ''
+    return began + '; '.join([*beyond, inside + _off(search.problem, verdict),
+                              *search.out_of_reach])
 
 
 def _beyond(search: Any) -> list[str]:

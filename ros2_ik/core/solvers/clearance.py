@@ -84,13 +84,9 @@ class Clearance:
 
     def _pushed(self, q: Array, budget: Budget) -> Attempt | None:
         if self._pusher is None:
-            question = self._problem.question()
-            question['constraints'] = (*question['constraints'], Constraint(
-                _KnownDistance(self._checker, SIGHT), lower=GAP))
-            # distances depend on every joint: only those that the question is about may move
-            robot = self._problem.robot
-            still = set(robot.joint_names) - set(self._problem.joint_names)
-            problem = IKProblem(robot, **{**question, 'costs': (), 'locked': still})
+            apart = Constraint(_KnownDistance(self._checker, SIGHT), lower=GAP)
+            problem = self._problem.varied(constraints=[*self._problem.constraints, apart],
+                                           costs=())
             self._pusher = SequentialQuadratic(problem, attempt_iterations=15)
         attempt = self._pusher.attempt(q, budget)
         budget.iterations -= attempt.iterations
