@@ -298,7 +298,7 @@ def test_who_joins_a_motion_late_hardly_exceeds_the_acceleration(monkeypatch, fa
     """On the cubic polynomial from where it is then; the motion itself goes evenly."""
     arm = Arm(monkeypatch, Trajectories)
     trip = arm.trip(2.0)
-    join = trip.joining(np.array([fast]))
+    join = trip.joining(np.array([fast]), 0.0)
     way = CubicHermiteSpline([0.0, join], [late * fast, join * fast], [fast, fast])
     worst = np.abs(way.derivative(2)([0.0, join])).max() / trip.limits.acceleration[0]
     assert worst == pytest.approx(0.5)
@@ -421,13 +421,17 @@ class Follower:
         self.begun, self.message = self.time, message
         self.asked = np.abs(self.way(np.linspace(0, times[-1], 200), 2)).max()
 
-    def run(self, seconds, trip=None, stamps=True):
-        """Go on, with joint_states and looks at the trip; gives its outcome, if it has ended."""
+    def run(self, seconds, trip=None, stamps=True, behind=0.0):
+        """
+        Go on, with joint_states and looks at the trip; gives its outcome, if it has ended.
+
+        Stamps come from a clock that is `behind` the node's [s].
+        """
         for k in range(round(seconds / 1e-3)):
             self.step()
             if k % 10 == 0:
                 self.arm.hear(self.position, 0.0 if self.stuck else self.velocity * self.scale,
-                              self.arm.now if stamps else 0)
+                              self.arm.now - behind if stamps else 0)
             if trip and k % 20 == 0 and (outcome := trip.look()):
                 return outcome
         return None
@@ -510,6 +514,27 @@ def test_a_slow_arm_is_stopped_short_in_a_motion_that_replaced_another(monkeypat
     assert arm.controller.told is not sent
     assert arm.controller.told.points[-1].positions[0] < (at + 0.8 if scale else at + 1e-3)
     assert follower.peak < 3.0 * 1.05
+
+
+@pytest.mark.parametrize('behind', [0.0, 0.1, 0.2])
+@pytest.mark.parametrize('after', [0.4, 0.8, 1.2, 1.6])
+@pytest.mark.parametrize('goal', [-0.5, 2.4])
+def test_a_slow_arm_whose_stamps_are_behind_joins_a_motion(monkeypatch, behind, after, goal):
+    """They hide how late it is: it was to join the motion much too fast."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(limits={(JOINT, 'velocity'): 1.2, (JOINT, 'acceleration'): 2.0})
+    follower = Follower(arm, 0.9)
+    before = arm.go(2.8)
+    follower.run(after, before, behind=behind)
+    trip, begin = arm.trip(goal), arm.now
+    handover = Handover(trip, [before], arm.measured, arm.parameters)
+    join = handover.joining(begin)
+    motion = planned_motion(trip, handover.at(begin + 0.1 + join), 0.9, arm.parameters)
+    follower.run(0.05, before, behind=behind)
+    trip.send(handover.before(motion, begin, 0.1 + join, arm.now), motion.duration, join)
+    follower.peak = 0.0
+    follower.run(3.0, trip, behind=behind)
+    assert 0.1 < follower.peak < 2.0 * 1.5 * 1.05   # what gets it onto the motion may add half as much
 
 
 @pytest.mark.parametrize('after', [0.2, 0.35, 0.5, 0.65, 0.8, 0.95])

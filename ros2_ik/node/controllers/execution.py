@@ -245,7 +245,7 @@ class Execution:
         self._measured.require(trip.joints)
         begin = self._wiring.now()
         handover = Handover(trip, self._under_way(trip), self._measured, self._parameters)
-        join = trip.joining(handover.at(begin).velocity, handover.lag())
+        join = handover.joining(begin)
         wait = lead + join if self._under_way(trip) else 0.0
         start = handover.at(begin + wait)
         motion = planned_motion(trip, start, scaling, self._parameters)

@@ -81,8 +81,18 @@ class Handover:
         way = way.rest(max(now - begin - late, 0.0))
         return way.then(motion, way.duration)
 
+    def joining(self, moment: float) -> float:
+        """
+        Give the time to get onto a motion that takes over at a moment [s].
+
+        Readings that are old may come from a clock that is behind: then the robot is as late as
+        they are, beyond what they show.
+        """
+        age = max(moment - self._measured.heard(self._trip.joints), 0.0)
+        return self._trip.joining(self.at(moment).velocity, self.lag() + age)
+
     def lag(self) -> float:
-        """Return by how much the robot may be behind its commands now [s]."""
+        """Return by how much the robot is seen to be behind its commands [s]."""
         found = tracking(self._trip.robot, self._trip.joints, self.at, self._measured)
         return found.lag or 0.0
 

@@ -94,7 +94,7 @@ class Trip:
 
     # -- while it runs --------------------------------------------------------------------
 
-    def joining(self, velocity: np.ndarray, lag: float = 0.0) -> float:
+    def joining(self, velocity: np.ndarray, lag: float) -> float:
         """
         Give the time to get onto the motion where the joints move with a velocity (n,) [s].
 
