@@ -292,8 +292,11 @@ def test_old_transforms_are_refused(tf, age, execute, limit, stamped):
         small_arm(), 'part').offset is not None
 
 
-def test_a_stamp_in_the_future_is_refused(tf):
+@pytest.mark.parametrize('ago', [0.0, 20.0])
+def test_a_stamp_in_the_future_is_refused(tf, ago):
+    """Also one that has come long ago."""
     tf.has('base', 'part', stamp=NOW + 6_000_000_000)
+    tf.hangs('part', 'base', static=False, ago=ago)
     with pytest.raises(OldTransformError, match="'part' is stamped 6 s in the future"):
         transforms(tf).lookup()(small_arm(), 'part')
 

@@ -106,8 +106,8 @@ class Transforms:
         limit, now = getattr(self._parameters, parameter), self._now()
         age = reading.age(now, bool(reading.stamp) and self._simulated())
         if limit and age > limit:
-            ahead = reading.stamp - now > limit * 1e9
-            what = (f'is stamped {age:.3g} s in the future' if ahead else
+            ahead = (reading.stamp - now) * 1e-9
+            what = (f'is stamped {ahead:.3g} s in the future' if ahead > limit else
                     f'is {age:.3g} s old')
             raise OldTransformError(f"TF: the newest transform of '{frame}' {what}; parameter "
                                     f'{parameter} allows {limit:g} s')
