@@ -9,7 +9,7 @@ from rclpy.serialization import deserialize_message
 from scipy.interpolate import CubicHermiteSpline
 from std_msgs.msg import Float64MultiArray
 
-from ros2_ik.core import Robot, Status, straight_motion
+from ros2_ik.core import MotionState, Robot, Status, straight_motion
 from ros2_ik.node.controllers.controller import Wiring
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
 from ros2_ik.node.controllers.handover import Handover
@@ -18,6 +18,7 @@ from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.planning import planned_motion
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
+from ros2_ik.node.controllers.trajectory_message import trajectory_message
 from ros2_ik.node.controllers.trip import Trip
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.node.state.joint_states import JointStates
@@ -298,7 +299,7 @@ def test_who_joins_a_motion_late_hardly_exceeds_the_acceleration(monkeypatch, fa
     """On the cubic polynomial from where it is then; the motion itself goes evenly."""
     arm = Arm(monkeypatch, Trajectories)
     trip = arm.trip(2.0)
-    join = trip.joining(np.array([fast]), 0.0)
+    join = trip.joining([MotionState(*np.array([[0.0], [fast], [0.0]]))], 0.0, np.zeros(1))
     way = CubicHermiteSpline([0.0, join], [late * fast, join * fast], [fast, fast])
     worst = np.abs(way.derivative(2)([0.0, join])).max() / trip.limits.acceleration[0]
     assert worst == pytest.approx(0.5)
@@ -306,6 +307,34 @@ def test_who_joins_a_motion_late_hardly_exceeds_the_acceleration(monkeypatch, fa
     trip.send(motion, motion.duration, join)
     first = arm.controller.told.points[0].time_from_start
     assert join <= first.sec + first.nanosec * 1e-9 < join + 0.031
+
+
+@pytest.mark.parametrize('told', [True, False])
+@pytest.mark.parametrize('noise', [5e-4, 2e-3, 4e-3])
+def test_noise_of_joint_states_is_no_step(monkeypatch, noise, told):
+    """The first point was .03 s later at a reading that trembles: 10 to 16 rad/s^2."""
+    arm, rng = Arm(monkeypatch, Trajectories), np.random.default_rng(1)
+    arm.parameters.update(acceleration_scaling=0.1)
+    if told:
+        arm.go(0.5)
+        arm.run(3.0)
+    rest, worst = 0.5 * told, 0.0
+    for _ in range(100):
+        for _ in range(20):
+            arm.now += PERIOD
+            arm.hear(rest + noise * rng.uniform(-1, 1), 0.0, arm.now)
+        trip = arm.trip(rest + 0.1)
+        handover = Handover(trip, [], arm.measured, arm.parameters)
+        start, join = handover.at(arm.now), handover.joining(arm.now, 0.1)
+        assert not told or abs(start.position[0] - rest) < 1e-9
+        message = trajectory_message(planned_motion(trip, start, 0.1, arm.parameters), join)
+        first = message.points[0]
+        seconds = first.time_from_start.sec + first.time_from_start.nanosec * 1e-9
+        for began in (rest, rest + noise, rest - noise):   # where a controller may begin
+            way = CubicHermiteSpline([0.0, seconds], [began, first.positions[0]],
+                                     [0.0, first.velocities[0]])
+            worst = max(worst, np.abs(way.derivative(2)([0.0, seconds])).max())
+    assert worst < 3.0
 
 
 @pytest.mark.parametrize('late', [0.0, 0.1, 0.2, 0.3])
@@ -528,7 +557,7 @@ def test_a_slow_arm_whose_stamps_are_behind_joins_a_motion(monkeypatch, behind, 
     follower.run(after, before, behind=behind)
     trip, begin = arm.trip(goal), arm.now
     handover = Handover(trip, [before], arm.measured, arm.parameters)
-    join = handover.joining(begin)
+    join = handover.joining(begin, 0.1)
     motion = planned_motion(trip, handover.at(begin + 0.1 + join), 0.9, arm.parameters)
     follower.run(0.05, before, behind=behind)
     trip.send(handover.before(motion, begin, 0.1 + join, arm.now), motion.duration, join)

@@ -1,7 +1,7 @@
 """What a controller is, and which kinds there are."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 import math
 import time
@@ -103,12 +103,13 @@ class Controller(ABC):
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
         """Find out what is needed before a motion; raises Refusal."""
 
-    def joining(self, velocity: np.ndarray, limits: MotionLimits, lag: float) -> float:
+    def joining(self, states: Sequence[MotionState], limits: MotionLimits, lag: float,
+                apart: np.ndarray) -> float:
         """
         Give the time that joints take from their present motion onto another one [s].
 
-        They move with a velocity (n,), up to `lag` [s] later than they should; what is at once
-        where it is told needs none.
+        They are in one of the states, up to `lag` [s] later than they should and `apart` (n,)
+        from there; what is at once where it is told needs none.
         """
         return 0.0
 
@@ -148,8 +149,8 @@ class Controller(ABC):
         """Brake what was left to end by itself, if it is known by now that this is not so."""
         return False
 
-    def goes_on(self, position: np.ndarray) -> bool:
-        """Whether joints at positions (n,) cannot have heard that they shall brake."""
+    def goes_on(self, feedback: Feedback) -> bool:
+        """Whether joints cannot have heard that they shall brake."""
         return False
 
     def comes_to_rest(self, feedback: Feedback) -> bool:

@@ -245,7 +245,7 @@ class Execution:
         self._measured.require(trip.joints)
         begin = self._wiring.now()
         handover = Handover(trip, self._under_way(trip), self._measured, self._parameters)
-        join = handover.joining(begin)
+        join = handover.joining(begin, lead)
         wait = lead + join if self._under_way(trip) else 0.0
         start = handover.at(begin + wait)
         motion = planned_motion(trip, start, scaling, self._parameters)
@@ -289,7 +289,7 @@ class Execution:
             seen, told = self._measured.feedback(joints), controller.resting()
             if told and np.abs(offset(
                     trip.robot, joints, seen.position, np.array([told[one] for one in joints]),
-                    )).max() <= self._parameters.goal_tolerance:
+                    )).max() <= self._parameters.start_tolerance:
                 continue
             if seen.moment < controller.commanded_until + (0.0 if seen.sure else LATEST):
                 return Refusal(Status.ROBOT_STATE_STALE, 'joint_states may still show where the '

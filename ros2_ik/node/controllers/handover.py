@@ -6,11 +6,12 @@ import numpy as np
 
 from ros2_ik.core import Motion, MotionState
 from ros2_ik.node.controllers.measured import Measured, offset
-from ros2_ik.node.controllers.tracking import MOST, tracking
+from ros2_ik.node.controllers.tracking import ASIDE, MOST, tracking
 from ros2_ik.node.controllers.trip import Trip
 
 CHANGE = 1e-3   # where one motion goes over into another, so far apart they may be [rad, m]
 FASTER = 0.1    # and their velocities [rad/s, m/s]
+LOOKS = (0.0, 0.5, 1.0)   # parts of the time until then, when it is looked how fast they are
 AHEAD = 0.01    # of the motion that it joins is a robot [s]
 
 
@@ -26,6 +27,7 @@ class Handover:
         self._trip, self._others, self._measured = trip, others, measured
         self._parameters = parameters
         position, velocity = measured.state(trip.joints)
+        self._apart = measured.tremble(trip.joints)
         self._continue(position)
         self._rest = MotionState(position, velocity, np.zeros(len(position)))
 
@@ -38,8 +40,9 @@ class Handover:
         for controller in self._trip.controllers:
             for joint, told in controller.resting().items():
                 k = self._trip.joints.index(joint)
-                if abs(position[k] - told) <= self._parameters.goal_tolerance:
-                    position[k] = told
+                off = abs(position[k] - told)
+                if off <= self._parameters.start_tolerance:
+                    position[k], self._apart[k] = told, max(self._apart[k], off)
 
     def at(self, moment: float) -> MotionState:
         """Give the state at a moment."""
@@ -81,20 +84,24 @@ class Handover:
         way = way.rest(max(now - begin - late, 0.0))
         return way.then(motion, way.duration)
 
-    def joining(self, moment: float) -> float:
+    def joining(self, moment: float, lead: float) -> float:
         """
-        Give the time to get onto a motion that takes over at a moment [s].
+        Give the time to get onto a motion that is sent at a moment, or up to `lead` later [s].
 
         Readings that are old may come from a clock that is behind: then the robot is as late as
-        they are, beyond what they show.
+        they are, beyond what they show. Where readings tremble, or are not quite where the
+        joints were told to rest, it is not known where a controller begins.
         """
+        if not self._others:
+            return self._trip.joining([self._rest], 0.0, self._apart)
         age = max(moment - self._measured.heard(self._trip.joints), 0.0)
-        return self._trip.joining(self.at(moment).velocity, self.lag() + age)
+        states = [self.at(moment + part * lead) for part in LOOKS]
+        return self._trip.joining(states, self.lag() + age, np.full(len(self._apart), ASIDE))
 
     def lag(self) -> float:
         """Return by how much the robot is seen to be behind its commands [s]."""
         found = tracking(self._trip.robot, self._trip.joints, self.at, self._measured)
-        return found.lag or 0.0
+        return MOST if found.lag is None else found.lag
 
     def _behind(self, wanted: MotionState) -> np.ndarray:
         return offset(self._trip.robot, self._trip.joints, wanted.position,

@@ -78,6 +78,10 @@ class Measured:
         """Say for how long all of the joints have been where they are [s]."""
         return min(self._joint_states.stood(joint) for joint in joints)
 
+    def tremble(self, joints: Sequence[str]) -> np.ndarray:
+        """Say by how much readings of joints that stand differ from the next, (n,)."""
+        return np.array([self._joint_states.tremble(joint) for joint in joints])
+
     def feedback(self, joints: Sequence[str]) -> Feedback:
         """
         Give what is known of joints, of which none is unknown.

@@ -1,8 +1,7 @@
 """Controllers that are told whole motions, as trajectories."""
 
 from abc import abstractmethod
-from collections.abc import Callable
-import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,9 @@ AT_ONCE = 0.1  # who commands so soon after this node may have come before it [s
 HAIR = 1e-6    # so far beyond the rest of a motion is not beyond it [rad, m]
 CLEAR = 0.02   # so far ahead of its braking, and farther by what it goes
 LATE = 0.1     # in this time, nobody is who was told to brake [rad, m; s]
+KEPT = 1.0     # what was commanded is known for so long [s]
+
+Course = tuple[tuple[Motion, float], ...]   # motions, and when each began to replace the others
 
 
 class TrajectoryController(Controller):
@@ -45,12 +47,31 @@ class TrajectoryController(Controller):
     def __init__(self, *arguments: object) -> None:
         super().__init__(*arguments)
         self._message: JointTrajectory | None = None   # that brakes
-        self._unbraked: tuple[Motion, float] | None = None
+        self._past: Course = ()      # before the present motion
+        self._unbraked: Course = ()
+        self._joined = 0.0           # until when its joints come from beside the motion [s]
         self._left_to_end = False    # whether the motion is to end by itself, though stopped
+
+    def begin(self, motion: Motion) -> None:
+        # late readings tell of the motion before
+        since = self.wiring.now() - KEPT
+        course = self._course if self._motion is not None and self.ends_at > since else ()
+        self._past = tuple(one for k, one in enumerate(course, 1)
+                           if k == len(course) or course[k][1] > since)
+        super().begin(motion)
+
+    @property
+    def _course(self) -> Course:
+        assert self._motion is not None
+        return (*self._past, (self._motion, self._began))
+
+    def commanded(self, moment: float) -> MotionState:
+        return _at(self._course, moment)
 
     def send(self, motion: Motion, join: float) -> None:
         message = trajectory_message(motion, join)
         self._began = self.wiring.now()   # to write it takes a while on a busy computer
+        self._joined = self._began + join
         self.send_trajectory(message)
 
     @abstractmethod
@@ -62,10 +83,15 @@ class TrajectoryController(Controller):
         """Whether it has yet to say whether it takes what was sent last to brake."""
         return False
 
-    def joining(self, velocity: np.ndarray, limits: MotionLimits, lag: float) -> float:
-        # who is late by t0 gets on by a cubic polynomial, and accelerates by 6 |v| t0 / t^2 more
-        worst = float((np.abs(velocity) / limits.acceleration).max(initial=0.0))
-        return math.sqrt(6 * worst * (SLACK + lag) / MORE)
+    def joining(self, states: Sequence[MotionState], limits: MotionLimits, lag: float,
+                apart: np.ndarray) -> float:
+        # who is off by x and v gets on by a cubic polynomial, and accelerates by
+        # 6 |x| / t^2 + 4 |v| / t more
+        late, most = SLACK + lag, limits.acceleration
+        off = [((late * np.abs(state.velocity) + apart) / most,
+                late * np.abs(state.acceleration) / most) for state in states]
+        return max(float((2 * v + np.sqrt(4 * v**2 + 6 * MORE * x)).max(initial=0.0)) / MORE
+                   for x, v in off)
 
     def _brake(self, task: BrakingTask) -> None:
         """
@@ -75,9 +101,9 @@ class TrajectoryController(Controller):
         that is where they are measured, if it is known when: else they are either late or do not
         follow, and all between is possible. Joints that have not begun to move are told to stay.
         """
-        self._message, self._unbraked = None, (self._motion, self._began)
+        self._message, self._unbraked = None, self._course
         self._left_to_end, seen = False, task.feedback
-        nearest = self._nearest(seen.position) if seen else 0.0
+        nearest = self._nearest(seen) if seen else 0.0
         if seen and self._is_behind(seen, nearest, task.on_way):
             self._brake_where_measured(seen, nearest, task)
             return
@@ -92,6 +118,9 @@ class TrajectoryController(Controller):
         if seen and not task.on_way:
             begins += [_state(seen.position, seen.velocity),
                        *self._states(nearest, now)]
+        elif seen and seen.moment < self._joined:
+            begins.append(_state(seen.position + max(now - seen.moment, 0.0) * seen.velocity,
+                                 seen.velocity))
         braking = even_braking_motion(self.joints, middle.position, middle.velocity, task.limits,
                                       begins, task.bounds)
         self.rest_at = self._began + self._motion.duration + lag
@@ -151,15 +180,23 @@ class TrajectoryController(Controller):
         """Where the joints are commanded to be between two moments."""
         return [self.commanded(moment) for moment in np.linspace(first, last, SPOTS).tolist()]
 
-    def _nearest(self, position: np.ndarray) -> float:
-        """Return the moment until now when the joints were told to be nearest to positions."""
-        first, last = self._began, min(self.wiring.now(), self._began + self._motion.duration)
+    def _nearest(self, seen: Feedback) -> float:
+        """
+        Return the moment until now when the joints were told to be nearest to what was measured.
+
+        A motion that turns back comes to a place twice: not where it goes the other way.
+        """
+        now = self.wiring.now()
+        first = min(self._began, max(self._course[0][1], now - KEPT))
+        last = min(now, self._began + self._motion.duration)
         for _ in range(2):
-            moments = np.linspace(first, last, 2 * LOOKS)
-            apart = [float(np.abs(self.commanded(moment).position - position).max())
-                     for moment in moments.tolist()]
+            moments = np.linspace(first, last, 2 * LOOKS).tolist()
+            states = [self.commanded(moment) for moment in moments]
+            back = np.array([state.velocity @ seen.velocity < 0 for state in states])
+            apart = np.array([np.abs(state.position - seen.position).max() for state in states])
+            apart[back] += apart.max() if not back.all() else 0.0
             k, step = int(np.argmin(apart)), (last - first) / (2 * LOOKS - 1)
-            nearest = float(moments[k])
+            nearest = moments[k]
             first, last = max(first, nearest - step), min(last, nearest + step)
         return nearest
 
@@ -207,7 +244,7 @@ class TrajectoryController(Controller):
     def reconsider(self, task: Callable[[], BrakingTask]) -> bool:
         if not self._left_to_end or self.released or (seen := (now := task()).feedback) is None:
             return False
-        nearest = self._nearest(seen.position)
+        nearest = self._nearest(seen)
         if not self._is_behind(seen, nearest, now.on_way):
             return False
         self._brake_where_measured(seen, nearest, now)
@@ -222,22 +259,21 @@ class TrajectoryController(Controller):
                         for time in np.linspace(moment, max(over, moment), LOOKS).tolist()])
         return bool(((end < way.min(axis=0) - HAIR) | (end > way.max(axis=0) + HAIR)).any())
 
-    def goes_on(self, position: np.ndarray) -> bool:
+    def goes_on(self, feedback: Feedback) -> bool:
         """
-        Whether joints at positions (n,) cannot have heard that they shall brake.
+        Whether joints cannot have heard that they shall brake.
 
-        What was measured is never ahead of where they are.
+        What was measured since is never ahead of where they are.
         """
-        if self._unbraked is None or not self._braking or self._motion is None:
+        if not self._unbraked or not self._braking or self._motion is None or (
+                feedback.sure and feedback.moment < self._began):
             return False
         begin, now = self._motion.at(0.0), self.commanded(self.wiring.now())
-        ahead = (position - now.position) * np.sign(begin.velocity)
+        ahead = (feedback.position - now.position) * np.sign(begin.velocity)
         return bool((ahead > CLEAR + LATE * np.abs(begin.velocity)).any())
 
     def unbraked(self, moment: float) -> MotionState:
-        motion, began = self._unbraked or (self._motion, self._began)
-        assert motion is not None
-        return motion.at(moment - began)
+        return _at(self._unbraked or self._course, moment)
 
     def comes_to_rest(self, feedback: Feedback) -> bool:
         if not feedback.sure or self._motion is None or not feedback.velocity.any():
@@ -253,7 +289,7 @@ class TrajectoryController(Controller):
         assert self._motion is not None
         # by now readings without stamps may show that the joints stood, and were not merely late
         if (seen := task.feedback) and not seen.sure and not seen.velocity.any():
-            nearest = self._nearest(seen.position)
+            nearest = self._nearest(seen)
             if self._is_behind(seen, nearest, task.on_way):
                 self._brake_where_measured(seen, nearest, task)
                 self._braking = True
@@ -263,13 +299,22 @@ class TrajectoryController(Controller):
 
     def brake_anew(self, task: Callable[[], BrakingTask], sent: bool = True) -> None:
         """Brake from the motion before as if it had not been told yet; `sent` if it has been."""
-        assert self._unbraked is not None
-        self._motion, self._began = self._unbraked
-        self._brake(task())
+        *past, (self._motion, self._began) = self._unbraked
+        self._past = tuple(past)
+        known = task()
+        self._brake(known)
         self._braking = True
         if sent and self._message is None:   # what brakes may yet be heard: this replaces it
+            now = self.wiring.now()
+            join = self.joining(self._states(now, now + LATE), known.limits, known.lag,
+                                np.full(len(self.joints), ASIDE))
             self.send_trajectory(trajectory_message(
-                self._motion.rest(self.wiring.now() - self._began), 0.0))
+                self._motion.rest(now - self._began), join))
+
+
+def _at(course: Course, moment: float) -> MotionState:
+    motion, began = next((one for one in reversed(course) if one[1] <= moment), course[0])
+    return motion.at(moment - began)
 
 
 def _state(position: np.ndarray, velocity: np.ndarray) -> MotionState:

@@ -16,10 +16,9 @@ def trajectory_message(motion: Motion, join: float) -> JointTrajectory:
     The first point is `join` [s] or more later, never at time 0, which would be a step; the last
     one has velocity 0.
     """
-    times = motion.times(PERIOD).tolist()
-    return JointTrajectory(
-        joint_names=list(motion.joints),
-        points=[_point(motion, time) for time in times if time >= min(join, times[-1])])
+    times = [time for time in motion.times(PERIOD).tolist() if time >= join] or [join]
+    return JointTrajectory(joint_names=list(motion.joints),
+                           points=[_point(motion, time) for time in times])
 
 
 def braking_message(motion: Motion) -> JointTrajectory:

@@ -94,17 +94,18 @@ class Trip:
 
     # -- while it runs --------------------------------------------------------------------
 
-    def joining(self, velocity: np.ndarray, lag: float) -> float:
+    def joining(self, states: list[MotionState], lag: float, apart: np.ndarray) -> float:
         """
-        Give the time to get onto the motion where the joints move with a velocity (n,) [s].
+        Give the time to get onto the motion from where the joints are in one of the states [s].
 
-        They may be up to `lag` [s] late.
+        They may be up to `lag` [s] late, and `apart` (n,) from there.
         """
-        moving = dict(zip(self.joints, velocity.tolist(), strict=True))
-        return max(controller.joining(
-            np.array([moving[joint] for joint in controller.joints]),
-            motion_limits(self.robot, controller.joints, self._parameters), lag)
-            for controller in self.controllers)
+        def one(controller: Controller) -> float:
+            chosen = [self.joints.index(joint) for joint in controller.joints]
+            part = [MotionState(*(values[chosen] for values in state)) for state in states]
+            return controller.joining(part, motion_limits(
+                self.robot, controller.joints, self._parameters), lag, apart[chosen])
+        return max(map(one, self.controllers))
 
     def send(self, motion: Motion, planned: float, join: float = 0.0) -> None:
         """Hand a motion to the controllers, with the time to get onto it."""
@@ -206,7 +207,7 @@ class Trip:
     def _unheard(self, controller: Controller) -> bool:
         """Whether joints are plainly on their way as if they had not been told to brake."""
         joints, measured = controller.joints, self._measured
-        if measured.stale(joints) or not controller.goes_on(self._feedback(controller).position):
+        if measured.stale(joints) or not controller.goes_on(self._feedback(controller)):
             return False
         return tracking(self.robot, joints, controller.unbraked, measured,
                         controller.delay).lag is not None

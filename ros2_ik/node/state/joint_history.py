@@ -12,6 +12,7 @@ NOISE = 0.01      # sensors tremble, and publishers that agree differ, by less [
 JITTER = 0.05     # of the time between two readings, by stamps or receipt [s]
 REVERSAL = 0.25   # too fast there and back within this time is no jitter [s]
 UNLIMITED = 10.0  # speed of joints without a limit [rad/s, m/s]
+CALMER = 0.99     # of a difference between two readings counts at the next one
 SPACING = 10**7   # between the readings that are remembered [ns],
 REMEMBERED = 128  # so many of them: more than a second
 SPAN = 25_000_000, 200_000_000   # readings so far apart, from and to, tell a velocity [ns]
@@ -39,17 +40,19 @@ class JointHistory:
     The newest reading of a joint, and its velocity.
 
     `speed` [rad/s, m/s] is what it may have; None: unknown joint, any values agree.
+    `tremble` is by how much one reading differs from the next where the joint stands [rad, m].
     `contradiction` is the last one, or None. Where values went there and back, it is a dispute:
     a robot that was set elsewhere, or a slider, does not come back.
     """
 
     __slots__ = ('_hasty', '_past', '_place', 'contradiction', 'disputed', 'reading', 'speed',
-                 'turning', 'velocity')
+                 'tremble', 'turning', 'velocity')
 
     def __init__(self, reading: Reading, velocity: float | None, speed: float | None = None,
                  turning: bool = False) -> None:
         self.reading, self.velocity = reading, velocity
         self.speed, self.turning = speed, turning
+        self.tremble = 0.0
         self.contradiction: Contradiction | None = None
         self.disputed = -math.inf                        # the last time, on the steady clock [s]
         self._hasty: tuple[float, float] | None = None   # the last change that was too fast, when
@@ -80,6 +83,7 @@ class JointHistory:
         self.reading, self.velocity = reading, velocity
         if abs(self._apart(self._place.value, reading.value)) > NOISE:
             self._place = reading
+        self.tremble = max(abs(self._apart(last.value, reading.value)), CALMER * self.tremble)
         self._remember(reading)
         return wrong
 

@@ -131,6 +131,11 @@ class JointStates:
         joint = self._joints.get(name)
         return joint.change() if joint and joint.reading.stamp else None
 
+    def tremble(self, name: str) -> float:
+        """Return by how much a reading of a joint that stands differs from the next."""
+        joint = self._joints.get(name)
+        return joint.tremble if joint else 0.0
+
     def stood(self, name: str) -> float:
         """Return for how long a joint has been at one place, as far as is known [s]."""
         joint = self._joints.get(name)

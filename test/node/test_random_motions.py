@@ -1,0 +1,98 @@
+"""Motions that replace each other at random, and a stop, of an arm that is late or slow."""
+
+from collections import deque
+
+import numpy as np
+import pytest
+from test_controller_commands import Arm, Follower, JOINT, Trajectories
+
+from ros2_ik.core import Status
+from ros2_ik.node.controllers.handover import Handover
+from ros2_ik.node.controllers.planning import planned_motion
+from ros2_ik.node.refusal import Refusal
+
+LEAD = 0.1      # time to plan and check a motion that replaces another one [s]
+
+
+class LateFollower(Follower):
+    """One that hears its commands, and is heard of, late [s]; some messages are lost."""
+
+    def __init__(self, arm, rng):
+        super().__init__(arm, rng.choice([1.0, 0.9, 0.5]))
+        self._hears, self._late = rng.choice([0.002, 0.02]), rng.choice([0.0, 0.02, 0.1, 0.2])
+        if self.scale < 1:   # it is known too late that this one is slow
+            self._late = min(self._late, 0.1)
+        self._loss, self._rng = rng.choice([0.0, 0.2]), rng
+        self._sent, self._told = deque(), deque()
+
+    def step(self):
+        self.arm.now += 1e-3
+        self.time += 1e-3 * self.scale
+        last = self._sent[-1][1] if self._sent else self.message
+        if self.arm.controller.told is not last:
+            self._sent.append((self.arm.now + self._hears, self.arm.controller.told))
+        while self._sent and self._sent[0][0] <= self.arm.now:
+            self._take(self._sent.popleft()[1])
+        if self.way:
+            at = min(self.time - self.begun, self.way.x[-1])
+            self.position, self.velocity, change = (float(self.way(at, k)) for k in range(3))
+            self.peak = max(self.peak, abs(change) * self.scale**2)
+
+    def run(self, seconds, trip):
+        """Go on, with looks at the trip; gives its outcome, if it has ended."""
+        for k in range(round(seconds / 1e-3)):
+            self.step()
+            if k % 10 == 0:
+                self._told.append((self.arm.now, self.position, self.velocity * self.scale))
+            while self._told and self._told[0][0] <= self.arm.now - self._late:
+                stamp, position, velocity = self._told.popleft()
+                if self._rng.random() >= self._loss:
+                    self.arm.hear(position, velocity, stamp)
+            if k % 20 == 0 and (outcome := trip.look()):
+                return outcome
+        return None
+
+
+def replaced(arm, follower, before, goal):
+    """Replace a motion as the node does; gives the new one, or None where it must not be."""
+    trip, begin = arm.trip(goal), arm.now
+    handover = Handover(trip, [before], arm.measured, arm.parameters)
+    join = handover.joining(begin, LEAD)
+    start = handover.at(begin + LEAD + join)
+    try:
+        motion = planned_motion(trip, start, 0.9, arm.parameters)
+    except Refusal:
+        return None
+    if follower.run(LEAD * follower._rng.random(), before) or before.stopping or (
+            handover.changed(begin + LEAD + join, start) or handover.strayed(arm.now)):
+        return None
+    trip.send(handover.before(motion, begin, LEAD + join, arm.now), motion.duration, join)
+    return trip
+
+
+@pytest.mark.parametrize('seed', [*range(30), *(
+    pytest.param(seed, marks=pytest.mark.slow) for seed in range(30, 1000))])
+def test_random_motions_stay_within_the_accelerations(monkeypatch, seed):
+    """Late readings tell of the motion before; a motion that turns comes to a place twice."""
+    rng = np.random.default_rng(seed)
+    arm = Arm(monkeypatch, Trajectories)
+    most = rng.choice([2.0, 3.0, 6.0])
+    arm.parameters.update(arrival_timeout=4.0, limits={
+        (JOINT, 'velocity'): rng.uniform(0.5, 2.1), (JOINT, 'acceleration'): most})
+    follower = LateFollower(arm, rng)
+    arm.hear(0.0, 0.0, arm.now)
+    trip = arm.go(rng.uniform(-2.5, 2.5))
+    outcome = follower.run(rng.uniform(0.05, 1.5), trip)
+    for _ in range(rng.integers(3)):
+        if outcome or trip.stopping:
+            break
+        trip = replaced(arm, follower, trip, rng.uniform(-2.5, 2.5)) or trip
+        outcome = follower.run(rng.uniform(0.05, 1.5), trip)
+    # while it joins one it may accelerate half as hard again
+    assert follower.peak < 1.6 * most
+    follower.peak = 0.0
+    if not outcome:
+        trip.stop(Status.PREEMPTED, 'stopped')
+        outcome = follower.run(20.0, trip)
+    assert outcome and follower.peak < 1.6 * most, outcome
+    assert 'but' in outcome.message or abs(follower.velocity * follower.scale) < 0.02
