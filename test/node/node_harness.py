@@ -130,7 +130,8 @@ StartNode = Callable[..., NodeProcess]
 
 @contextmanager
 def nodes(domain: int, folder: Path) -> Iterator[StartNode]:
-    """Give a function that starts nodes; all must end with code 0 and without a trace.
+    """
+    Give a function that starts nodes; all must end with code 0 and without a trace.
 
     One that a test has killed may leave a trace: of a process to which it was just handing its
     work.

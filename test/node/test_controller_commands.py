@@ -78,14 +78,15 @@ class Arm:
         self.tells_velocity = True
         self._states = JointStates(pytest.fail, lambda: self._clock().now().nanoseconds,
                                    simulated=lambda: self._clock().ros_time_is_active)
-        self.measured = Measured(self._states, self.parameters)
         node = SimpleNamespace(
             create_publisher=lambda *_: SimpleNamespace(
                 publish=self._take, topic_name='c', get_subscription_count=lambda: 2),
             create_subscription=lambda *_, **__: None,
             create_timer=lambda *_, **__: object(), destroy_timer=lambda _: None,
             get_clock=self._clock)
-        self.controller = kind('c', (joint,), '', Wiring(node, None, self.parameters, None))
+        wiring = Wiring(node, None, self.parameters, None)
+        self.controller = kind('c', (joint,), '', wiring)
+        self.measured = Measured(self._states, self.parameters, wiring.clock)
         self.hear(0.0, 0.0)
 
     def _clock(self):
@@ -563,7 +564,8 @@ def test_a_slow_arm_whose_stamps_are_behind_joins_a_motion(monkeypatch, behind, 
     trip.send(handover.before(motion, begin, 0.1 + join, arm.now), motion.duration, join)
     follower.peak = 0.0
     follower.run(3.0, trip, behind=behind)
-    assert 0.1 < follower.peak < 2.0 * 1.5 * 1.05   # what gets it onto the motion may add half as much
+    # what gets it onto the motion may add half as much
+    assert 0.1 < follower.peak < 2.0 * 1.5 * 1.05
 
 
 @pytest.mark.parametrize('after', [0.2, 0.35, 0.5, 0.65, 0.8, 0.95])

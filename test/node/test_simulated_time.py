@@ -99,20 +99,77 @@ def test_an_arm_that_is_stuck_while_time_goes_on(monkeypatch):
     assert outcome.status == Status.CONTROL_FAILED and 'does not follow' in outcome.message
 
 
+@pytest.fixture
+def clock(monkeypatch):
+    """Give an arm in real time, and how far /clock is ahead of that."""
+    arm = Arm(monkeypatch, Trajectories)
+    ahead = [1000.0]
+    arm.simulated = lambda: arm.now + ahead[0]
+    arm.hear(0.0, 0.0, arm.simulated())
+    return arm, ahead
+
+
+def go_on(arm, follower, trip, seconds):
+    """Go on with joint_states that are stamped by /clock; gives the trip's outcome."""
+    for k in range(round(seconds / 1e-3)):
+        follower.step()
+        if k % 10 == 0:
+            arm.hear(follower.position, follower.velocity, arm.simulated())
+        if k % 20 == 0 and (outcome := trip.look()):
+            return outcome
+    return None
+
+
+@pytest.mark.parametrize('after', [0.2, 0.5, 0.9, 1.2])
+@pytest.mark.parametrize('jump', [-0.05, -0.3, -1.0, -20.0, -1000.0])
+@pytest.mark.parametrize('stopped', [True, False])
+def test_a_clock_that_goes_back(clock, after, jump, stopped):
+    """The arm does not: it was thrown back, or went on unbraked as if it had arrived."""
+    arm, ahead = clock
+    follower = Follower(arm)
+    trip = arm.go(2.6)
+    assert go_on(arm, follower, trip, after) is None
+    ahead[0] += jump
+    follower.peak = 0.0
+    if stopped:
+        trip.stop(Status.PREEMPTED, 'stopped')
+    outcome = go_on(arm, follower, trip, 8.0)
+    assert outcome and abs(follower.velocity) < 0.02, outcome
+    assert follower.peak < 1.1 * LIMIT   # by cubics between the points of a motion
+    assert outcome.status == Status.SUCCESS or 'stopped' in outcome.message
+
+
+@pytest.mark.parametrize('began', [True, False])
+def test_another_clock_is_to_be_gone_by(clock, began):
+    """As by use_sim_time; stamps tell nothing then, and the arm is braked."""
+    arm, _ = clock
+    simulated, arm.simulated = arm.simulated, None
+    arm.hear(0.0, 0.0, arm.now)
+    follower = Follower(arm)
+    trip = arm.go(2.6)
+    assert follower.run(0.9, trip) is None
+    arm.simulated = simulated if began else lambda: 0.0
+    follower.peak = 0.0
+    outcome = follower.run(8.0, trip)
+    assert outcome.status == Status.ROBOT_STATE_STALE and 'stopped' in outcome.message, outcome
+    assert abs(follower.velocity) < 0.02 and follower.peak < 1.1 * LIMIT
+    assert follower.position < 2.3
+
+
 @pytest.mark.parametrize('kind', [Trajectories, Positions])
-def test_a_simulation_that_begins_anew(monkeypatch, kind):
-    """What was commanded before is over, and delays nothing."""
+@pytest.mark.parametrize('jump', [-900.0, -0.2])
+def test_a_simulation_that_begins_anew(monkeypatch, kind, jump):
+    """What was commanded before just goes on, and delays nothing when it is over."""
     arm = Arm(monkeypatch, kind)
-    offset = [1000.0]
-    arm.simulated = lambda: arm.now + offset[0]
+    ahead = [1000.0]
+    arm.simulated = lambda: arm.now + ahead[0]
     arm.hear(0.0, 0.0)
     arm.go(1.0)
     arm.run(0.5)
-    offset[0] -= 900.0
-    arm.run(0.05)
-    assert arm.controller.commanded_until < arm.simulated() or kind is Positions
-    if kind is Positions:   # a stream just goes on
-        arm.run(3.0)
+    ahead[0] += jump
+    arm.run(3.0)
+    assert arm.controller.resting() == {JOINT: pytest.approx(1.0)}
+    assert arm.controller.commanded_until < arm.controller.wiring.now()
+    if kind is Positions:
         assert arm.sent[-1] == pytest.approx(1.0)
         assert np.abs(np.diff(arm.sent)).max() < 2.1 * 0.01 * FASTEST
-        assert arm.controller.resting() == {JOINT: pytest.approx(1.0)}

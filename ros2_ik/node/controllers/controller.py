@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 import math
 import time
 from typing import Any, ClassVar, TypeVar
@@ -12,6 +13,7 @@ import numpy as np
 from ros2_ik.core import Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.command_topic import SentMessages
 from ros2_ik.node.controllers.measured import Feedback
+from ros2_ik.node.controllers.motion_clock import MotionClock
 
 Bounds = tuple[np.ndarray, np.ndarray]
 
@@ -30,16 +32,14 @@ class Wiring:
     wait: Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
     sent: SentMessages = field(default_factory=SentMessages)
 
-    @property
-    def simulated(self) -> bool:
-        """Whether time is that of a simulation, which may be slow or paused."""
-        return bool(self.node.get_clock().ros_time_is_active)
+    @cached_property
+    def clock(self) -> MotionClock:
+        """The time that motions go by."""
+        return MotionClock(self.node)
 
     def now(self) -> float:
-        """Return the time that motions go by [s]: that of a simulation, else the steady clock."""
-        if self.simulated:
-            return float(self.node.get_clock().now().nanoseconds * 1e-9)
-        return time.monotonic()
+        """Return that time [s]."""
+        return self.clock.now()
 
 
 @dataclass(frozen=True)
@@ -244,9 +244,7 @@ class Controller(ABC):
     @property
     def commanded_until(self) -> float:
         """When the last command ended, or another client's came, on the motion clock [s]."""
-        now = self.wiring.now()   # which may have gone back, when a simulation begins anew
-        ended = self.ends_at if self._motion and self._began <= now else -math.inf
-        return max(ended, self._disturbed if self._disturbed <= now else -math.inf)
+        return max(self.ends_at if self._motion else -math.inf, self._disturbed)
 
     @abstractmethod
     def close(self) -> None:

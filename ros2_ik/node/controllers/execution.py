@@ -50,7 +50,7 @@ class Execution:
         for text in usual_kinds(wiring.parameters):
             log.warning(text)
         self._ways = WayChecks(state, scene, wiring.parameters, self._turns)
-        self._measured = Measured(joint_states, wiring.parameters)
+        self._measured = Measured(joint_states, wiring.parameters, wiring.clock)
         self._robot: Robot | None = None
         self._controllers, self._retired = RobotControllers(None, wiring), list[RobotControllers]()
         self._trips: list[Trip] = []
@@ -100,10 +100,20 @@ class Execution:
         return bool(self._trips)
 
     def unstopped(self) -> str:
-        """Say which joint moves though no motion of this node was sent to it, or ''."""
-        return '' if any(trip.sent is not None for trip in self._trips) else next(
-            (moves for one in self._controllers.controllers
-             if not self._measured.stale(one.joints) and (moves := self._moves(one.joints))), '')
+        """
+        Say which joint moves though no motion of this node was sent to it, or ''.
+
+        Also why it is not known whether one moves.
+        """
+        if any(trip.sent is not None for trip in self._trips):
+            return ''
+        return next((text for one in self._controllers.controllers
+                     if (text := self._unknown(one.joints) or self._moves(one.joints))), '')
+
+    def _unknown(self, joints: Sequence[str]) -> str:
+        """Say why it is not known whether joints move, or ''."""
+        reason = self._measured.stale(joints)
+        return reason and f'it is not known whether anything moves: {reason}'
 
     def _moves(self, joints: Sequence[str]) -> str:
         """Say which joint moves fastest, or '' where all are at rest."""
@@ -176,7 +186,7 @@ class Execution:
         if self._robot is None or robot.key != self._robot.key:
             raise Refusal(Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
                           'since the question was asked')
-        if self._wiring.simulated and not self._wiring.now():
+        if self._wiring.clock.waiting:
             raise Refusal(Status.ROBOT_STATE_STALE, 'use_sim_time is true, but nothing has come '
                           'on /clock; nothing was moved')
         goal = read_goal(robot, joints, group, self._controllers, self._measured,

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ros2_ik.core import Robot, Status
+from ros2_ik.node.controllers.motion_clock import MotionClock
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.node.state.joint_states import JointStates
 
@@ -32,8 +33,8 @@ class Feedback(NamedTuple):
 class Measured:
     """Reads joint_states that are fresh, by their stamps, and do not contradict each other."""
 
-    def __init__(self, joint_states: JointStates, parameters: Any) -> None:
-        self._joint_states, self._parameters = joint_states, parameters
+    def __init__(self, joint_states: JointStates, parameters: Any, clock: MotionClock) -> None:
+        self._joint_states, self._parameters, self._clock = joint_states, parameters, clock
 
     def stale(self, joints: Iterable[str]) -> str:
         """Say of which of the joints it is not known where they are now, or ''."""
@@ -72,7 +73,7 @@ class Measured:
 
     def heard(self, joints: Sequence[str]) -> float:
         """Say when the oldest of the values was measured, on the motion clock."""
-        return min(self._joint_states.measured_at(joint) for joint in joints)
+        return self._clock.of(min(map(self._joint_states.measured_at, joints)))
 
     def stood(self, joints: Iterable[str]) -> float:
         """Say for how long all of the joints have been where they are [s]."""
