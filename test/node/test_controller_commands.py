@@ -777,3 +777,27 @@ def test_braking_goals_do_not_pile_up(monkeypatch, goals, heard):
             break
     assert len(goals) == 2
     assert outcome and 'has not said whether it accepts' in outcome.message
+
+
+@pytest.mark.parametrize('wrote', [0.0, 0.03, 0.1, 3.0])
+def test_what_is_written_slowly_is_joined_later_on(monkeypatch, wrote):
+    """The arm goes on meanwhile; it was to go back."""
+    arm = Arm(monkeypatch, Trajectories)
+    before = arm.go(2.6)
+    arm.run(0.6)
+    handover, _, motion, begin = replacing(arm, before, -1.0, lead=0.5)
+    trip, whole = arm.trip(-1.0), handover.before(motion, begin, 0.5, arm.now)
+
+    def slow(*arguments):
+        arm.now += wrote
+        return trajectory_message(*arguments)
+    monkeypatch.setattr('ros2_ik.node.controllers.trajectory_controller.trajectory_message', slow)
+    began = arm.now
+    trip.send(whole, motion.duration, 0.2)
+    points = arm.controller.told.points
+    times = [p.time_from_start.sec + p.time_from_start.nanosec * 1e-9 for p in points]
+    assert times[0] >= 0.2 - 1e-9 and (np.diff(times) > 0.0).all()
+    for point, time in zip(points[:-1], times[:-1], strict=True):
+        assert point.positions[0] == pytest.approx(whole.at(time + wrote).position[0], abs=1e-6)
+    assert points[-1].positions[0] == pytest.approx(-1.0)
+    assert trip.commanded(began + 1.0).position == pytest.approx(whole.at(1.0).position)

@@ -11,7 +11,11 @@ from ros2_ik.core import even_braking_motion, Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.controller import BrakingTask, Controller
 from ros2_ik.node.controllers.measured import Feedback, LATEST
 from ros2_ik.node.controllers.tracking import ASIDE
-from ros2_ik.node.controllers.trajectory_message import braking_message, trajectory_message
+from ros2_ik.node.controllers.trajectory_message import (
+    braking_message,
+    later,
+    trajectory_message,
+)
 
 SLACK = 0.02   # so late may a controller begin a motion, or so early does it seem to be [s],
 UNSEEN = 0.06  # or so late before that has been seen,
@@ -70,8 +74,12 @@ class TrajectoryController(Controller):
 
     def send(self, motion: Motion, join: float) -> None:
         message = trajectory_message(motion, join)
-        self._began = self.wiring.now()   # to write it takes a while on a busy computer
-        self._joined = self._began + join
+        wrote = self.wiring.now() - self._began   # which takes a while on a busy computer
+        if motion.at(0.0).velocity.any():
+            message = later(message, wrote, join)
+        else:
+            self._began += wrote
+        self._joined = self.wiring.now() + join
         self.send_trajectory(message)
 
     @abstractmethod

@@ -21,6 +21,15 @@ def trajectory_message(motion: Motion, join: float) -> JointTrajectory:
                            points=[_point(motion, time) for time in times])
 
 
+def later(message: JointTrajectory, seconds: float, join: float) -> JointTrajectory:
+    """Give what is left of a trajectory some seconds later, with as much time to join it."""
+    points = [point for point in message.points
+              if _seconds(point) >= seconds + join] or message.points[-1:]
+    for point in points:
+        point.time_from_start = _duration(max(_seconds(point) - seconds, join, SHORTEST))
+    return JointTrajectory(joint_names=message.joint_names, points=points)
+
+
 def braking_message(motion: Motion) -> JointTrajectory:
     """
     Write where, and when, a motion ends; a controller gets there by a cubic polynomial.
@@ -38,8 +47,15 @@ def braking_message(motion: Motion) -> JointTrajectory:
 
 def _point(motion: Motion, time: float) -> JointTrajectoryPoint:
     state = motion.at(time)
-    nanoseconds = round(time * 1e9)
     return JointTrajectoryPoint(
         positions=state.position.tolist(), velocities=state.velocity.tolist(),
-        accelerations=state.acceleration.tolist(), time_from_start=Duration(
-            sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9))
+        accelerations=state.acceleration.tolist(), time_from_start=_duration(time))
+
+
+def _duration(seconds: float) -> Duration:
+    nanoseconds = round(seconds * 1e9)
+    return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+def _seconds(point: JointTrajectoryPoint) -> float:
+    return float(point.time_from_start.sec + point.time_from_start.nanosec * 1e-9)
