@@ -8,11 +8,11 @@ import numpy as np
 from ros2_ik.core import Robot, Status
 from ros2_ik.node.controllers.motion_clock import MotionClock
 from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.state.joint_history import STILL
 from ros2_ik.node.state.joint_states import JointStates
 
 LATEST = 1.5   # so old may readings without stamps be [s]
-STILL = 0.01   # slower is at rest: as in ros2_controllers [rad/s, m/s],
-CREEP = 1e-3   # and so slow is an arm whose controller's time is nearly paused
+CREEP = 1e-3   # so slow is an arm whose controller's time is nearly paused
 
 
 class Feedback(NamedTuple):

@@ -12,6 +12,7 @@ NOISE = 0.01      # sensors tremble, and publishers that agree differ, by less [
 JITTER = 0.05     # of the time between two readings, by stamps or receipt [s]
 REVERSAL = 0.25   # too fast there and back within this time is no jitter [s]
 UNLIMITED = 10.0  # speed of joints without a limit [rad/s, m/s]
+STILL = 0.01      # slower is at rest: as in ros2_controllers [rad/s, m/s]
 CALMER = 0.99     # of a difference between two readings counts at the next one
 SPACING = 10**7   # between the readings that are remembered [ns],
 REMEMBERED = 128  # so many of them: more than a second
@@ -80,10 +81,12 @@ class JointHistory:
         # who repeats a stamp tells nothing new: its robot may have gone
         if stamped and reading.stamp == last.stamp:
             reading = reading._replace(received=last.received)
+        moves = max(abs(velocity or 0.0), abs(self.velocity or 0.0)) > STILL
+        self.tremble = 0.0 if moves else max(
+            abs(self._apart(last.value, reading.value)), CALMER * self.tremble)
         self.reading, self.velocity = reading, velocity
         if abs(self._apart(self._place.value, reading.value)) > NOISE:
             self._place = reading
-        self.tremble = max(abs(self._apart(last.value, reading.value)), CALMER * self.tremble)
         self._remember(reading)
         return wrong
 
