@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ros2_ik.core import IKError, Robot, RobotDescriptionError
+from ros2_ik.core import IKError, mesh_files, Robot, RobotDescriptionError
 
 
 class Texts(NamedTuple):
@@ -27,7 +27,7 @@ class Description:
     The robot of the newest good description.
 
     `parameters` limit it (`max_description_length`, `max_joints`); `swapped` is called with each
-    new robot.
+    new robot, also when only mesh files of it have changed since its texts came.
     `refused` is the reason why the newest text was not taken over, or ''.
     """
 
@@ -36,6 +36,7 @@ class Description:
         self.robot: Robot | None = None
         self.refused = ''
         self._texts = Texts()
+        self._mesh_files: Any = None    # as they were when the robot was taken
         self._tried: tuple[object, Trial] = None, Trial('')
 
     def offer(self, **texts: str) -> str:
@@ -45,11 +46,19 @@ class Description:
         Gives the reason against it, or ''. An SRDF without a URDF waits for one.
         """
         wanted = self._texts._replace(**texts)
-        if wanted == self._texts:
+        if wanted == self._texts and not self._meshes_changed():
             self.refused = ''
         elif self._tried[0] != (wanted, set(texts)) or not self.refused:   # else known to be wrong
             self._take(texts, self._try(texts))
         return self.refused
+
+    def _meshes_changed(self) -> bool:
+        """Whether the robot's mesh files are others now; then what is kept of it is forgotten."""
+        if self.robot is None or mesh_files(self.robot) == self._mesh_files:
+            return False
+        self._tried = None, Trial('')
+        self._log.info(f"mesh files of robot '{self.robot.name}' have changed")
+        return True
 
     def why_not(self, **texts: str) -> str:
         """Give the reason against texts, or ''."""
@@ -63,7 +72,7 @@ class Description:
             return
         self._texts = trial.texts
         if trial.robot:
-            self.robot = trial.robot
+            self.robot, self._mesh_files = trial.robot, mesh_files(trial.robot)
             self._tell(trial.robot)
             self._swapped(trial.robot)
 
