@@ -21,6 +21,8 @@ from ros2_ik.core.scene.octree_pairs import OctreePairs
 from ros2_ik.core.scene.pair_model import items_model, PairModel
 from ros2_ik.core.scene.split_pairs import SplitPairs
 
+TOLERANCE = 1e-6     # m; what is nearer counts as touching for coal
+
 
 class ContactCheck:
     """Finds contacts among the pairs of a model; `chosen` is what that was made of."""
@@ -67,10 +69,10 @@ class ContactCheck:
         return [k for k in self._near(data) if self._touches(k)]
 
     def _near(self, data: Any) -> list[int]:
-        """Return the pairs whose boxes meet, and put all items where `data` has the joints."""
+        """Return the pairs whose boxes may touch; puts all items where `data` has the joints."""
         self._pairs.place(data)
         bounds = self._pairs.bounds.at(data.oMi.tolist())
-        near: list[int] = np.flatnonzero(bounds <= self._pairs.margins).tolist()
+        near: list[int] = np.flatnonzero(bounds <= self._pairs.margins + 2 * TOLERANCE).tolist()
         return near
 
     def _touches(self, k: int) -> bool:
