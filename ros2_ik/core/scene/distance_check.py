@@ -74,6 +74,8 @@ class DistanceCheck:
         pin.computeDistance(self._pairs.model, placed, k)
         if k in self._octrees.numbers and placed.distanceResults[k].min_distance <= 0:
             self._octrees.find_deepest(k, placed.oMg, placed.distanceResults[k])
+        elif k in self._octrees.ellipsoids:
+            self._octrees.find_nearest(k, placed.oMg, placed.distanceResults[k])
 
     def distances(self, data: Any, influence: float, most: int | None) -> Distances:
         """Return those below `influence`, where `data` has joint placements and Jacobians."""

@@ -1,9 +1,9 @@
 """
-Octrees against octrees, cell by cell.
+Octrees against octrees and ellipsoids, cell by cell.
 
 coal 3.0 reports a contact as soon as the boxes round whole branches of two octrees meet (its
 issue 603), and of two that are in each other any depth, not the largest. Where they are apart
-its distance is right.
+its distance is right. From an ellipsoid it is not: of half of all, up to 0.3 m too much.
 """
 
 from collections.abc import Iterator
@@ -33,13 +33,21 @@ class Cells(NamedTuple):
 
 
 class OctreePairs:
-    """The pairs of a model that are of two octrees each; `numbers` of them."""
+    """
+    The pairs of a model that are of octrees.
+
+    `numbers` are those of two octrees, `ellipsoids` those of one and an ellipsoid.
+    """
 
     def __init__(self, pairs: PairModel) -> None:
         trees = np.array([isinstance(item.geometry, coal.OcTree) for item in pairs.items],
                          dtype=bool)
         self._pairs, self._cells = pairs, dict[int, Cells]()
-        self.numbers = frozenset(np.flatnonzero(trees[pairs.pairs].all(axis=1)).tolist())
+        rounds = np.array([isinstance(item.geometry, coal.Ellipsoid) for item in pairs.items],
+                          dtype=bool)
+        first, second = pairs.pairs.T
+        self.numbers = frozenset(np.flatnonzero(trees[first] & trees[second]).tolist())
+        self.ellipsoids = frozenset(np.flatnonzero(trees[first] & rounds[second]).tolist())
 
     def touch(self, k: int, places: Any) -> bool:
         """Whether a pair touches, when the items are at `places` (SE3)."""
@@ -60,6 +68,27 @@ class OctreePairs:
             result.clear()
             coal.distance(*one.box(first, places[i]), *other.box(second, places[j]),
                           self._pairs.data.distanceRequests[k], result)
+
+    def find_nearest(self, k: int, places: Any, result: Any) -> None:
+        """Put the distance of an ellipsoid and the cell next to it into coal's result."""
+        i, j = self._pairs.pairs[k].tolist()
+        cells, ellipsoid = self._of(i), self._pairs.items[j].geometry
+        request, place = self._pairs.data.distanceRequests[k], places[j]
+        there = Placement(place.rotation, place.translation)
+        away = cells.centres - places[i].actInv(place.translation)
+        # balls round both are no farther from each other, and in contact as deep
+        least = (np.linalg.norm(away, axis=1) - 3 ** 0.5 * cells.halves
+                 - float(np.max(ellipsoid.radii)))
+        nearest, at = np.inf, -1
+        for cell in least.argsort().tolist():
+            if least[cell] >= nearest:
+                break
+            distance = coal.distance(*cells.box(cell, places[i]), ellipsoid, there, request,
+                                     coal.DistanceResult())
+            if distance < nearest:
+                nearest, at = distance, cell
+        result.clear()
+        coal.distance(*cells.box(at, places[i]), ellipsoid, there, request, result)
 
     def _of(self, i: int) -> Cells:
         if i not in self._cells:

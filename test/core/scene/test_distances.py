@@ -368,6 +368,28 @@ def test_an_octree_as_its_boxes():
         assert np.isfinite(mine.jacobian).all() and np.isfinite(mine.distance).all()
 
 
+@pytest.mark.parametrize('names', [('cells', 'held'), ('held', 'cells')])
+@pytest.mark.parametrize('kind', KINDS)
+def test_an_octree_is_as_far_from_what_is_held_as_its_boxes(kind, names):
+    """Whichever is named first: the gradient is that of the distance."""
+    robot, generator = Robot.from_urdf(FREE.format('')), np.random.default_rng(0)
+    centres = (np.unique(generator.integers(-3, 3, (12, 3)), axis=0) + 0.5) * 0.1
+    one, other = (CollisionChecker(robot, Scene(robot).add(SceneObject('cells', parts)).attach(
+        SceneObject('held', [KINDS[kind]]), 'body')).only(*names)
+        for parts in ([OcTree(centres, 0.1)], [(Box([0.1] * 3), pose(at)) for at in centres]))
+    apart = 0
+    for _ in range(100):
+        q = at_pose(robot, random_pose(generator, -0.8, 0.8))
+        mine, theirs = one.distances(q, 3.0), other.distances(q, 3.0, most=2)
+        assert one.collides(q) == other.collides(q)
+        if theirs.distance[0] > 1e-3:
+            assert mine.distance == pytest.approx(theirs.distance[:1], abs=1e-5)
+            if theirs.distance[1] > theirs.distance[0] + 1e-3:    # else either may be nearest
+                assert mine.jacobian == pytest.approx(theirs.jacobian[:1], abs=1e-2)
+                apart += 1
+    assert apart > 30
+
+
 def cells_of(generator, number):
     """Draw the centres of some cells, in cells; now and then whole blocks, which make branches."""
     if number % 3 == 0:
