@@ -45,20 +45,19 @@ class Description:
 
         Gives the reason against it, or ''. An SRDF without a URDF waits for one.
         """
-        wanted = self._texts._replace(**texts)
-        if wanted == self._texts and not self._meshes_changed():
+        wanted, changed = self._texts._replace(**texts), self._meshes_changed
+        if changed:
+            self._tried = None, Trial('')   # its robot has the old meshes
+        if wanted == self._texts and not changed:
             self.refused = ''
         elif self._tried[0] != (wanted, set(texts)) or not self.refused:   # else known to be wrong
             self._take(texts, self._try(texts))
         return self.refused
 
+    @property
     def _meshes_changed(self) -> bool:
-        """Whether the robot's mesh files are others now; then what is kept of it is forgotten."""
-        if self.robot is None or mesh_files(self.robot) == self._mesh_files:
-            return False
-        self._tried = None, Trial('')
-        self._log.info(f"mesh files of robot '{self.robot.name}' have changed")
-        return True
+        """Whether the mesh files of the robot are others than when it was taken."""
+        return self.robot is not None and mesh_files(self.robot) != self._mesh_files
 
     def why_not(self, **texts: str) -> str:
         """Give the reason against texts, or ''."""
