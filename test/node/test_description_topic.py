@@ -4,10 +4,13 @@ from pathlib import Path
 import threading
 
 from builtin_interfaces.msg import Duration
-from node_harness import eventually, neutral, reachable, seed
+from node_harness import eventually, neutral, reachable, seed, stamped
+import numpy as np
 import pytest
+from scene_harness import applied, box, check, diff, pose
 from small_arm import ARM, small_arm, SRDF, URDF
 from std_msgs.msg import String
+import trimesh
 
 from ros2_ik.core import Robot
 from ros2_ik.msg import Status
@@ -77,6 +80,42 @@ def test_same_text_is_ignored(client, node, panda):
         client.publish('robot_description', String(data=panda.urdf), latched=True)
         assert client.ik().message.startswith('there is no target')
     assert node.text.count("robot 'panda'") == swaps
+
+
+SLIDING = """<robot name="sliding"><link name="base"/><link name="part"><collision><geometry>
+<mesh filename="file://{}"/></geometry></collision></link><joint name="x" type="prismatic">
+<parent link="base"/><child link="part"/><axis xyz="1 0 0"/>
+<limit lower="-5" upper="5" effort="1" velocity="1"/></joint></robot>"""
+HOME = {'x': 0.0}
+
+
+def test_same_text_with_another_mesh_is_another_robot(client, node, tmp_path):
+    """The part of 0.2 m touches no post at 0.8 m, that of 2 m does; the worker knows it, too."""
+    path = tmp_path / 'part.stl'
+
+    def write(edge):
+        trimesh.creation.box([edge] * 3).export(path)
+
+    def search():
+        return client.ik(targets=[stamped(np.eye(4))], tips=['part'], seed=seed(HOME)).status
+
+    write(0.2)
+    robot = Robot.from_urdf(SLIDING.format(path))
+    client.describe(robot)
+    applied(client, diff(box('post', 0.2, at=pose(0.8)), joints=HOME))
+    assert check(client, HOME).valid and search() == Status.SUCCESS
+    swaps = node.text.count("robot 'sliding': 1 joints")
+    write(2.0)
+    client.publish('robot_description', String(data=robot.urdf), latched=True)
+    eventually(lambda: node.text.count("robot 'sliding': 1 joints") > swaps, 'another robot')
+    eventually(lambda: 'the scene stays, with 1 object' in node.text, 'the scene on it')
+    assert not check(client, HOME).valid and search() == Status.GOAL_IN_COLLISION
+    write(0.2)   # nobody publishes anything: it is seen all the same
+    response = check(client, HOME)
+    assert response.status == Status.COLLISION_CHECKING_UNAVAILABLE
+    assert 'ask again' in response.message
+    eventually(lambda: check(client, HOME).valid, 'the mesh of 0.2 m')
+    assert search() == Status.SUCCESS
 
 
 ENTITIES = ''.join(f'<!ENTITY e{i + 1} "{f"&e{i};" * 10}">' for i in range(9))

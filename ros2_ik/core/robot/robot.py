@@ -115,7 +115,11 @@ class Robot:
 
     @cached_property
     def key(self) -> str:
-        """A digest of all that makes this robot: equal keys mean equal robots."""
+        """
+        A digest of the description: equal keys mean equal robots.
+
+        Mesh files are not in it, as they may change: see `mesh_files`.
+        """
         text = repr((self.urdf, self.srdf, self.root_joint))
         return hashlib.sha256(text.encode()).hexdigest()
 

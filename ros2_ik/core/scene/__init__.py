@@ -3,6 +3,7 @@
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.collision_checker import collision_checker, CollisionChecker
 from ros2_ik.core.scene.contacts import Contact, Distances
+from ros2_ik.core.scene.mesh_paths import mesh_files
 from ros2_ik.core.scene.not_checked import COLLISIONS_OFF, not_checked, own_collisions
 from ros2_ik.core.scene.robot_geometry import Body, robot_geometry, RobotGeometry
 from ros2_ik.core.scene.scene import check_scene, Scene
@@ -33,6 +34,7 @@ __all__ = [
     'CollisionChecker', 'Cone', 'Contact', 'ConvexHull', 'Cylinder', 'Distances', 'Ellipsoid',
     'HalfSpace', 'HeightField', 'Mesh', 'OCTOMAP', 'OcTree', 'Part', 'Plane', 'RobotGeometry',
     'Scene', 'SceneObject', 'SelfPairs', 'Shape', 'Sphere', 'check_scene', 'check_scene_file',
-    'collision_checker', 'load_scene', 'not_checked', 'own_collisions', 'register_shape',
-    'robot_geometry', 'save_scene', 'self_pairs', 'shape_kinds', 'shipped_scenes',
+    'collision_checker', 'load_scene', 'mesh_files', 'not_checked', 'own_collisions',
+    'register_shape', 'robot_geometry', 'save_scene', 'self_pairs', 'shape_kinds',
+    'shipped_scenes',
 ]

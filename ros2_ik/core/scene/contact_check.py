@@ -2,7 +2,8 @@
 Whether what is checked touches.
 
 Convex hulls are looked at first: what they do not touch, nothing in them does. Where the hull of
-a mesh touches something its triangles decide, and what is inside of them.
+a mesh touches something its triangles decide, and what is inside of them. Of two octrees their
+cells decide.
 """
 
 from contextlib import closing
@@ -16,8 +17,11 @@ from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.scene.convex_parts import point_inside
 from ros2_ik.core.scene.geometry_library import coal
 from ros2_ik.core.scene.items import Item
+from ros2_ik.core.scene.octree_pairs import OctreePairs
 from ros2_ik.core.scene.pair_model import items_model, PairModel
 from ros2_ik.core.scene.split_pairs import SplitPairs
+
+TOLERANCE = 1e-6     # m; what is nearer counts as touching for coal
 
 
 class ContactCheck:
@@ -34,8 +38,11 @@ class ContactCheck:
         for item in pairs.items:     # now, not in the first check
             if item.solid is not None:
                 item.solid.prepare()
-        self.certain: list[bool] = (hulls_decide[first] & hulls_decide[second]
-                                    | half_spaces[first] | half_spaces[second]).tolist()
+        certain = (hulls_decide[first] & hulls_decide[second]
+                   | half_spaces[first] | half_spaces[second])
+        self._octrees = OctreePairs(pairs)
+        certain[list(self._octrees.numbers)] = False
+        self.certain: list[bool] = certain.tolist()
 
     def collides(self, q: Array) -> bool:
         """Whether anything touches at q (nq,)."""
@@ -62,10 +69,10 @@ class ContactCheck:
         return [k for k in self._near(data) if self._touches(k)]
 
     def _near(self, data: Any) -> list[int]:
-        """Return the pairs whose boxes meet, and put all items where `data` has the joints."""
+        """Return the pairs whose boxes may touch; puts all items where `data` has the joints."""
         self._pairs.place(data)
         bounds = self._pairs.bounds.at(data.oMi.tolist())
-        near: list[int] = np.flatnonzero(bounds <= self._pairs.margins).tolist()
+        near: list[int] = np.flatnonzero(bounds <= self._pairs.margins + 2 * TOLERANCE).tolist()
         return near
 
     def _touches(self, k: int) -> bool:
@@ -74,8 +81,10 @@ class ContactCheck:
                 and (self.certain[k] or self._decide(k)))
 
     def _decide(self, k: int) -> bool:
-        """Decide a pair whose hulls touch."""
+        """Decide a pair whose hulls, or branches of octrees, touch."""
         triangles = self._triangles
+        if k in self._octrees.numbers:
+            return self._octrees.touch(k, triangles.data.oMg)
         return (pin.computeCollision(triangles.model, triangles.data, k)
                 or self._contains(k))
 

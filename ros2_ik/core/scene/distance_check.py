@@ -13,6 +13,7 @@ from ros2_ik.core.robot.carried import follower_reduction
 from ros2_ik.core.scene.contacts import Contact, Distances
 from ros2_ik.core.scene.convex_parts import part_geometries
 from ros2_ik.core.scene.items import Item
+from ros2_ik.core.scene.octree_pairs import OctreePairs
 from ros2_ik.core.scene.pair_model import items_model, PairModel
 
 LOOK_AGAIN = 5.0     # for parts that another process may have made meanwhile [s]
@@ -34,6 +35,7 @@ class DistanceCheck:
             self._waiting = [item for item in pairs.items
                              if item.solid is not None and item.solid.part_geometries is None]
             self._pairs, self._numbers = _of_parts(pairs, chosen)
+        self._octrees = OctreePairs(self._pairs)
         self._looked = time.monotonic()
         self._margins: list[float] = self._pairs.margins.tolist()
 
@@ -60,23 +62,32 @@ class DistanceCheck:
             yield max(found, key=lambda contact: contact.depth)
 
     def _contact(self, k: int, placed: Any) -> Contact:
-        pin.computeDistance(self._pairs.model, placed, k)
+        self._compute(k, placed)
         result = placed.distanceResults[k]
         point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
-        depth = float(self._margins[k] - result.min_distance)
+        # it is known to touch, so that it is apart by rounding, or in a hole that is covered
+        depth = max(float(self._margins[k] - result.min_distance), 0.0)
         return Contact(*self._pairs.names[k], depth, tuple(point.tolist()))
+
+    def _compute(self, k: int, placed: Any) -> None:
+        """Compute the distance of a pair where the items are."""
+        pin.computeDistance(self._pairs.model, placed, k)
+        if k in self._octrees.numbers and placed.distanceResults[k].min_distance <= 0:
+            self._octrees.find_deepest(k, placed.oMg, placed.distanceResults[k])
+        elif k in self._octrees.ellipsoids:
+            self._octrees.find_nearest(k, placed.oMg, placed.distanceResults[k])
 
     def distances(self, data: Any, influence: float, most: int | None) -> Distances:
         """Return those below `influence`, where `data` has joint placements and Jacobians."""
         pairs = self._pairs
-        model, placed = pairs.model, pairs.place(data)
+        placed = pairs.place(data)
         results, margins = pairs.distance_results, self._margins
         found: list[tuple[float, int]] = []
         farthest = influence
         for k, least in self._near(data.oMi, influence):
             if least > farthest:
                 break
-            pin.computeDistance(model, placed, k)
+            self._compute(k, placed)
             distance = results[k].min_distance - margins[k]
             if distance < influence:
                 insort(found, (distance, k))

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 import logging
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.collision_checker import CollisionChecker
 from ros2_ik.core.scene.kept import Kept
+from ros2_ik.core.scene.mesh_paths import mesh_files
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_frames import link_names
 from ros2_ik.core.scene.self_pairs import self_pairs
@@ -17,7 +19,7 @@ COLLISIONS_OFF = 'collisions: not checked'
 _log = logging.getLogger('ros2_ik')
 _NAMED = 10      # so many names in one sentence
 _told: WeakKeyDictionary[CollisionChecker, tuple[str, ...]] = WeakKeyDictionary()
-_alone: Kept[tuple[str, tuple[str, ...], str], 'OwnCollisions'] = Kept()
+_alone: Kept[tuple[Any, ...], 'OwnCollisions'] = Kept()
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,14 @@ class OwnCollisions:
 
 def own_collisions(robot: Robot, meshes: str = 'exact') -> OwnCollisions:
     """
-    Return the check of a robot against itself, as far as it has geometry; made once.
+    Return the check of a robot against itself, as far as it has geometry.
 
-    Nothing is refused: meshes that cannot be found are left out, and what that leaves unchecked
-    is said, as it is when the collision elements cannot be read at all. `meshes` says what stands
-    for the robot's, see `robot_geometry`.
+    It is made once for each robot and state of its mesh files. Nothing is refused: meshes that
+    cannot be found are left out, and what that leaves unchecked is said, as it is when the
+    collision elements cannot be read at all. `meshes` says what stands for the robot's, see
+    `robot_geometry`.
     """
-    key = (robot.key, robot.package_dirs, meshes)
+    key = (robot.key, mesh_files(robot), robot.package_dirs, meshes)
     return _alone.get(key, lambda: _own_collisions(robot, meshes))
 
 

@@ -113,13 +113,16 @@ def _geometry_object(index: int, item: Item) -> Any:
 
 def _enter(model: Any, items: Sequence[Item], chosen: Mask | Indices) -> Indices:
     """Enter pairs into a model; gives them, (k, 2)."""
-    if chosen.dtype != bool:
-        for first, second in chosen.tolist():
-            model.addCollisionPair(pin.CollisionPair(first, second))
-        return np.asarray(chosen, dtype=np.intp)
-    # coal mixes up the two sides where an octree is the second
-    chosen = chosen.copy()
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
+    # coal mixes up the two sides where an octree is the second
+    if chosen.dtype != bool:
+        pairs = np.array(chosen, dtype=np.intp)
+        turned = np.isin(pairs[:, 1], trees) & ~np.isin(pairs[:, 0], trees)
+        pairs[turned] = pairs[turned][:, ::-1]
+        for first, second in pairs.tolist():
+            model.addCollisionPair(pin.CollisionPair(first, second))
+        return pairs
+    chosen = chosen.copy()
     swapped = [(tree, int(first)) for tree in trees for first in np.flatnonzero(chosen[:, tree])]
     chosen[:, trees] = False
     model.setCollisionPairs(chosen)

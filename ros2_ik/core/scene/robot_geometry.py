@@ -13,7 +13,7 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.urdf import numbers, parse_xml
 from ros2_ik.core.scene.cache import digest
 from ros2_ik.core.scene.kept import Kept
-from ros2_ik.core.scene.mesh_paths import find_mesh
+from ros2_ik.core.scene.mesh_paths import find_mesh, mesh_files
 from ros2_ik.core.scene.meshes import read_unit, THICKNESS
 from ros2_ik.core.scene.overestimate import Overestimate
 from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, DETAILS, Mesh, Shape, Sphere
@@ -89,7 +89,7 @@ class RobotGeometry:
 
 def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse') -> RobotGeometry:
     """
-    Give the robot's geometry, made once for each robot.
+    Give the robot's geometry, made once for each robot and state of its mesh files.
 
     `meshes` says what stands for a mesh: 'exact', 'hull' or 'pieces', see `Mesh`. With `missing`
     'refuse' a mesh that cannot be found or read raises InvalidSceneError (with link, path and
@@ -99,7 +99,7 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     for name, value, valid in (('meshes', meshes, DETAILS), ('missing', missing, MISSING)):
         if value not in valid:
             raise InvalidOptionError(f'{name} is {value!r}; valid: {", ".join(valid)}')
-    key = (robot.key, robot.package_dirs, meshes, missing)
+    key = (robot.key, mesh_files(robot), robot.package_dirs, meshes, missing)
     return _known.get(key, _Reader(robot, meshes, missing).read)
 
 

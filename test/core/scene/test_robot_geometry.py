@@ -1,8 +1,11 @@
 """The robots' own geometry, judged by Pinocchio's reader of URDFs."""
 
 from importlib import import_module
+import os
+import pickle
 
 from example_data import data_folder
+from judge import pose
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -22,10 +25,12 @@ from ros2_ik.core.scene import (
     Mesh,
     own_collisions,
     Scene,
+    SceneObject,
     Sphere,
 )
 from ros2_ik.core.scene.convex_pieces import sticking_out
 from ros2_ik.core.scene.robot_geometry import robot_geometry
+from ros2_ik.core.solvers.travel import pack, unpack
 
 module = import_module('ros2_ik.core.scene.robot_geometry')   # hidden by the function
 ROBOTS = ('panda', 'ur5', 'xarm7', 'kinova', 'baxter', 'talos')
@@ -291,3 +296,60 @@ def test_the_folders_of_meshes_tell_checkers_apart(tmp_path):
         shape = collision_checker(robot, scene).geometry.bodies[0].shape
         found.append(np.ptp(shape.vertices, axis=0).max())
     assert found == pytest.approx([0.1, 0.2])
+
+
+def write_cube(path, edge):
+    """Write a cube in place of the file, as `rsync --times` may: nothing but the content tells."""
+    before = path.stat() if path.exists() else None
+    trimesh.creation.box([edge] * 3).export(path)
+    if before:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert path.stat().st_size == before.st_size
+
+
+REACHING = """<robot name="r"><link name="base"><collision><geometry><sphere radius="0.01"/>
+</geometry></collision></link><link name="arm"/><link name="tip"><collision><geometry>
+<mesh filename="file://{}/a.stl"/></geometry></collision></link>
+<joint name="i" type="continuous"><parent link="base"/><child link="arm"/></joint>
+<joint name="j" type="continuous"><parent link="arm"/><child link="tip"/>
+<origin xyz="0 0 0.8"/></joint></robot>"""
+TOLD = '<robot name="r"><disable_collisions link1="base" link2="arm"/></robot>'   # no guessing
+AGAIN = {
+    'made from the same text': lambda robot: Robot.from_urdf(robot.urdf, srdf=robot.srdf),
+    'pickled': lambda robot: pickle.loads(pickle.dumps(robot)),
+    'itself': lambda robot: robot,
+}
+
+
+@pytest.mark.parametrize('again', AGAIN.values(), ids=AGAIN)
+@pytest.mark.parametrize('meshes', ['exact', 'hull', 'pieces'])
+def test_a_mesh_that_was_written_anew_is_read_again(again, meshes, tmp_path):
+    """A cube of 2 m reaches the base and a post that one of 0.2 m does not."""
+    write_cube(tmp_path / 'a.stl', 0.2)
+    robot = Robot.from_urdf(REACHING.format(tmp_path), srdf=TOLD)
+    scene = Scene(robot).add(SceneObject('post', [Box([0.2] * 3)], pose((0.7, 0, 0.8))))
+
+    def touches(robot):
+        sent = unpack(packed, robot)    # as to a worker, which keeps it
+        checkers = [CollisionChecker(robot, scene, meshes).only('tip', 'post'),
+                    collision_checker(robot, scene, meshes).only('tip', 'post'),
+                    sent.only('tip', 'post'), own_collisions(robot, meshes).checker]
+        return [checker.collides(robot.neutral) for checker in checkers]
+    packed = pack(collision_checker(robot, scene, meshes), robot)
+    assert touches(robot) == [False] * 4
+    write_cube(tmp_path / 'a.stl', 2.0)
+    assert touches(again(robot)) == [True] * 4
+    write_cube(tmp_path / 'a.stl', 0.2)
+    assert touches(again(robot)) == [False] * 4
+
+
+def test_a_mesh_that_comes_later_is_read(tmp_path):
+    """One that was left out is no longer, and one that is gone is missed."""
+    robot = Robot.from_urdf(REACHING.format(tmp_path))
+    scene = Scene(robot)
+    assert collision_checker(robot, scene, missing='leave out').geometry.left_out == ('tip',)
+    write_cube(tmp_path / 'a.stl', 0.2)
+    assert collision_checker(robot, scene, missing='leave out').geometry.left_out == ()
+    (tmp_path / 'a.stl').unlink()
+    with pytest.raises(InvalidSceneError, match=r"a.stl' cannot be found"):
+        collision_checker(robot, scene)

@@ -26,7 +26,7 @@ class OcTree(Shape):
     """
     Cubes of edge `resolution` round the `points` (n, 3), snapped to multiples of it.
 
-    Does not go with ellipsoids, and its distances are slow (coal's, as its limits are).
+    Its distances are slow (coal's, as its limits are), and from ellipsoids slower.
     """
 
     points: Array
