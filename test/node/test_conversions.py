@@ -357,7 +357,8 @@ def test_the_default_group_moves_both_ends_of_a_distance():
     scene = scene.add(SceneObject.from_shapes('wall', [Box([0.1, 0.1, 0.1])]))
     for second, group, joints in (('wall', 'left_arm', LEFT), ('box', '', LEFT | RIGHT),
                                   ('right_gripper_base_link', '', LEFT | RIGHT)):
-        pair = PairDistance(first='left_gripper_base_link', second=second, bounds=Bounds(lower=[0.1]))
+        pair = PairDistance(first='left_gripper_base_link', second=second,
+                            bounds=Bounds(lower=[0.1]))
         request = ComputeIK.Request(constraints=IKConstraints(pair_distance=[pair]))
         wanted = read_wanted(request, robot, collision_checker(robot, scene, missing='leave out'))
         asked = settled(read_question(request, robot, DEFAULTS, no_tf), robot, wanted)

@@ -168,7 +168,7 @@ def test_frame_of_a_link_needs_joint_values(client):
 
 
 def test_quaternions_are_normalised(client):
-    applied(client, diff(box('a', at=pose(0, 0, 3, (0, 0, 0, 2.0)))))
+    applied(client, diff(box('a', at=pose(0, 0, 3, (0, 0, 0, 1.009)))))
     assert objects(client)['a'].pose.orientation.w == 1.0
 
 
