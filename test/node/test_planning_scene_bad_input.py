@@ -80,7 +80,7 @@ BAD = {
     'hollow prism': (of(prism(1, [(0, 0), (2, 0), (2, 2), (1, 0.5)])), 'must be convex'),
     'prism round twice': (of(prism(1, [(math.cos(2.4 * i), math.sin(2.4 * i))
                                        for i in range(5)])), 'must be convex'),
-    'no shapes': (change('new', ADD), 'it has no shapes'),
+    'no shapes': (change('new', ADD), 'no shapes; ros2cli sends REMOVE as operation: [1]'),
     'nothing to append': (change('old', APPEND), 'it has no shapes'),
     'more poses than shapes': (box('new', primitive_poses=[pose()] * 2),
                                '2 primitive_poses for 1 primitives'),

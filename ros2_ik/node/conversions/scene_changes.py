@@ -64,12 +64,15 @@ def operation_of(message: Any) -> int:
 
 
 def what_was_done(scene: Any) -> dict[str, list[str]]:
-    """Give the objects that a PlanningScene message has changed, by what was done to them."""
-    held = [item.object for item in scene.robot_state.attached_collision_objects]
+    """Name the objects that a PlanningScene message has changed, by what was done to them."""
     done: dict[str, list[str]] = {}
-    for messages, words in ((held, DONE_HELD), (scene.world.collision_objects, DONE)):
-        for message in messages:
-            done.setdefault(words[operation_of(message)], []).append(message.id)
+    for item in scene.robot_state.attached_collision_objects:
+        every = f"all on '{item.link_name}'" if item.link_name else 'all'
+        name = f"'{item.object.id}'" if item.object.id else every
+        done.setdefault(DONE_HELD[operation_of(item.object)], []).append(name)
+    for item in scene.world.collision_objects:
+        name = f"'{item.id}'" if item.id else 'all'
+        done.setdefault(DONE[operation_of(item)], []).append(name)
     return done
 
 

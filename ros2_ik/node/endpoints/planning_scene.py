@@ -125,11 +125,13 @@ def _contents(scene: Any) -> str:
 
 def _done(message: Any) -> list[str]:
     """Say what was done to each object: what is gone stands nowhere else."""
-    return [f"{what} {'all' if '' in ids else _list(ids)}"
-            for what, ids in what_was_done(message).items()]
+    return [f'{what} {_some(names)}' for what, names in what_was_done(message).items()]
 
 
 def _list(names: list[str]) -> str:
-    quoted = ', '.join(f"'{name}'" for name in names[:5])
+    return _some([f"'{name}'" for name in names]) or 'no objects'
+
+
+def _some(names: Any) -> str:
     more = f' and {len(names) - 5} more' if len(names) > 5 else ''
-    return f'{quoted}{more}' if names else 'no objects'
+    return ', '.join(names[:5]) + more
