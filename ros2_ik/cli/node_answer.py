@@ -134,7 +134,7 @@ def _obstacle(robot: Robot | None, wanted: Sequence[Wanted],
     if robot is None:
         return 'no robot_description was received'
     if not all(target.tip for target in wanted):
-        return 'the tip was left to the node'
+        return 'no tip is named (--tip), so only the node knows which link its errors are of'
     if strange := set(values).difference(robot.joint_names, robot.mimics):
         return (f"joint '{min(strange)}' of the answer is not in the robot_description that was "
                 'received')

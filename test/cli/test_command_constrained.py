@@ -133,6 +133,16 @@ def test_hard_constraints_that_exclude_each_other(command, problem):
     assert command('constrained', problem(content), '--robot', 'panda').code == 1
 
 
+def test_joints_of_both_arms_move_without_a_group(command, problem):
+    both = wish('joint_positions', names=['left_e1', 'right_e1'], bounds={'target': [1.0]})
+    run = command('constrained', problem(both), '--robot', 'baxter', '--json')
+    assert run.code == 0, run.out + run.err
+    assert run.json['joints'] == pytest.approx({'left_e1': 1.0, 'right_e1': 1.0}, abs=2e-6)
+    run = command('constrained', problem({**both, 'group': 'left_arm'}), '--robot', 'baxter')
+    assert run.code == 1
+    assert "joint 'right_e1' is not in group 'left_arm' and stays at 0.75" in run.out
+
+
 def test_targets_seed_and_group(command, problem, judge):
     content = {
         'group': 'arm', 'tips': ['panda_hand_tcp'], 'solver': 'sqp',

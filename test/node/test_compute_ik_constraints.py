@@ -115,6 +115,13 @@ def test_kinds_of_joints(client):
     assert -ROOM <= q['panda_joint4'] + 2.0 <= 0.05 + ROOM
 
 
+def test_joints_that_are_not_in_the_default_group(client):
+    both = JointPositions(names=['panda_joint1', 'panda_finger_joint1'],
+                          bounds=Bounds(target=[0.01]))
+    response = solved(client, constraints=wanted(joint_positions=both))
+    assert values(response.solution) == pytest.approx(dict.fromkeys(both.names, 0.01), abs=ROOM)
+
+
 def test_frames_relative_to_each_other(client, at):
     near = PointToPointDistance(frame=HAND, other_point=Point(), relative_to='panda_link2',
                                 bounds=Bounds(lower=[0.4], upper=[0.5]))

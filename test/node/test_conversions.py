@@ -12,8 +12,26 @@ import pytest
 from scipy.spatial.transform import Rotation
 from small_arm import ARM, small_arm
 
-from ros2_ik.core import Configuration, Robot, Status
-from ros2_ik.msg import Bounds, FramePose, IKConstraints, IKCosts, JointPositions, RobotState
+from ros2_ik.core import (
+    Box,
+    collision_checker,
+    Configuration,
+    Robot,
+    Scene,
+    SceneObject,
+    Status,
+)
+from ros2_ik.msg import (
+    Bounds,
+    CenterOfMass,
+    FramePose,
+    IKConstraints,
+    IKCosts,
+    JointCoupling,
+    JointPositions,
+    PairDistance,
+    RobotState,
+)
 from ros2_ik.node.conversions.constraint_reports import constraint_reports
 from ros2_ik.node.conversions.constraints import read_wanted
 from ros2_ik.node.conversions.frames import default_tip, group_name, Reference, reference
@@ -300,6 +318,63 @@ def test_joints_that_a_constraint_is_about(frame, relative_to, group, sides):
     assert {name.split('_')[0] for name in free} == sides and len(free) == 7 * len(sides)
 
 
+LEFT, RIGHT = ({f'{side}_{joint}' for joint in ('s0', 's1', 'e0', 'e1', 'w0', 'w1', 'w2')}
+               for side in ('left', 'right'))
+
+
+def joints_of(*names):
+    return {'joint_positions': [JointPositions(names=names, bounds=Bounds(target=[0.5]))]}
+
+
+NAMED = {
+    'joints of one arm': (joints_of('left_e1', 'left_s0'), 'left_arm', LEFT),
+    'joints of both arms': (joints_of('left_e1', 'right_e1'), '', {'left_e1', 'right_e1'}),
+    'a coupling of both arms': ({'joint_coupling': [JointCoupling(
+        names=['left_e1', 'right_e1'], ratios=[1.0, -1.0], bounds=Bounds(target=[0.3]))]}, '',
+        {'left_e1', 'right_e1'}),
+    'masses of one arm': ({'center_of_mass': [CenterOfMass(
+        links=['left_lower_forearm'], bounds=Bounds(lower=[-9.0]))]}, 'left_arm', LEFT),
+    'masses of both arms': ({'center_of_mass': [CenterOfMass(
+        links=['left_wrist', 'right_wrist'], bounds=Bounds(lower=[-9.0]))]}, '', LEFT | RIGHT),
+    'masses of the whole robot': ({'center_of_mass': [CenterOfMass(
+        bounds=Bounds(lower=[-9.0]))]}, 'left_arm', LEFT)}
+
+
+@pytest.mark.parametrize('part', [IKConstraints, IKCosts])
+@pytest.mark.parametrize('case', NAMED)
+def test_the_default_group_has_all_that_is_named(case, part):
+    fields, group, joints = NAMED[case]
+    kind = {IKConstraints: 'constraints', IKCosts: 'costs'}[part]
+    asked, _, free = asked_with(Robot.load('baxter'), **{kind: part(**fields)})
+    assert (asked.group, free) == (group, joints)
+
+
+def test_the_default_group_moves_both_ends_of_a_distance():
+    robot = Robot.load('baxter')
+    box = SceneObject.from_shapes('box', [Box([0.1, 0.1, 0.1])])
+    scene = Scene(robot).add(box).attach('box', 'right_gripper_base_link',
+                                         at=Configuration(robot, robot.neutral))
+    scene = scene.add(SceneObject.from_shapes('wall', [Box([0.1, 0.1, 0.1])]))
+    for second, group, joints in (('wall', 'left_arm', LEFT), ('box', '', LEFT | RIGHT),
+                                  ('right_gripper_base_link', '', LEFT | RIGHT)):
+        pair = PairDistance(first='left_gripper_base_link', second=second,
+                            bounds=Bounds(lower=[0.1]))
+        request = ComputeIK.Request(constraints=IKConstraints(pair_distance=[pair]))
+        wanted = read_wanted(request, robot, collision_checker(robot, scene, missing='leave out'))
+        asked = settled(read_question(request, robot, DEFAULTS, no_tf), robot, wanted)
+        assert (asked.group, free_joints(asked, robot, wanted)) == (group, joints), second
+
+
+def test_the_default_group_moves_what_is_named_against_each_other(panda):
+    """The arm moves hand and finger, but not the one in the other."""
+    finger = {'panda_finger_joint1'}
+    asked, _, free = asked_with(panda, pose_of('panda_leftfinger', 'panda_hand'))
+    assert (asked.group, free) == ('', finger)
+    tips = ['panda_hand', 'panda_leftfinger']
+    asked = question(panda, tips=tips, targets=[reachable(panda, tip) for tip in tips])
+    assert asked.group == '' and free_joints(asked, panda) >= finger
+
+
 def test_a_group_that_is_named_stays():
     robot = Robot.load('baxter')
     asked, wanted, free = asked_with(robot, pose_of('left_gripper', 'right_gripper'),
@@ -318,6 +393,8 @@ def test_joints_that_costs_are_about(panda):
     as_constraint = IKConstraints(joint_positions=[JointPositions(
         reference=[0.0] * 8, bounds=Bounds(lower=[-3.0]))])
     asked, wanted, free = asked_with(panda, as_constraint)
+    assert asked.group == '' and len(free) == 8   # all must be there
+    asked, wanted, free = asked_with(panda, as_constraint, group='arm')
     assert needed_joints(asked, panda, free, wanted) == {'panda_finger_joint1'}
     posture.joint_positions[0] = JointPositions(names=['panda_finger_joint1'])
     asked, wanted, free = asked_with(panda, costs=posture)

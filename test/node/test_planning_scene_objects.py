@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scene_harness import (
     applied,
+    attached,
     box,
     change,
     check,
@@ -40,6 +41,18 @@ def test_add_replaces(client):
     item = objects(client)['a']
     assert item.primitives[0].dimensions.tolist() == [0.2] * 3 and place(item.pose) == [0, 0, 4]
     assert item.header.frame_id == 'panda_link0' and item.operation == ADD
+
+
+def test_the_answer_names_what_was_done(client):
+    assert applied(client, diff(box('a', at=FAR), box('b', at=FAR))) == (
+        "added 'a', 'b'; the scene has 'a', 'b'")
+    assert applied(client, diff(change('a', REMOVE), change('b', MOVE, pose=pose(0, 0, 4)))) == (
+        "removed 'a'; moved 'b'; the scene has 'b'")
+    assert applied(client, diff(holding=[attached(change('b', ADD))])).startswith(
+        "attached 'b'; the scene has no objects; attached: 'b'")
+    assert applied(client, diff(holding=[attached(change('', REMOVE))])).startswith(
+        "detached all on 'panda_hand'; the scene has 'b'")
+    assert applied(client, diff(change('', REMOVE))) == 'removed all; the scene has no objects'
 
 
 def test_bad_add_keeps_the_old_object(client):
@@ -168,7 +181,7 @@ def test_frame_of_a_link_needs_joint_values(client):
 
 
 def test_quaternions_are_normalised(client):
-    applied(client, diff(box('a', at=pose(0, 0, 3, (0, 0, 0, 2.0)))))
+    applied(client, diff(box('a', at=pose(0, 0, 3, (0, 0, 0, 1.009)))))
     assert objects(client)['a'].pose.orientation.w == 1.0
 
 

@@ -18,17 +18,18 @@ from ros2_ik.core.functions import (
 from ros2_ik.core.problem.free_joints import TURN
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.pose_target import PoseTarget
-from ros2_ik.core.robot import Configuration
+from ros2_ik.core.robot import Configuration, Joint
 
 HAIR = 1e-9     # part of the numbers that rounding may come to: no proof rests on that
 
 
 class Interval(NamedTuple):
-    """Where something wants one row of a function to be."""
+    """Where something wants one row of a function to be; `fixed` says why it is at one value."""
 
     name: str
     lower: float
     upper: float
+    fixed: str = ''
 
     def excludes(self, other: 'Interval') -> bool:
         """Whether both have no common value, by more than rounding."""
@@ -53,6 +54,8 @@ def conflict(problem: IKProblem) -> str | None:
     for key, interval in _intervals(problem):
         for other in wanted.setdefault(key, []):
             if interval.excludes(other):
+                if other.fixed:
+                    return f'{other.fixed}, outside {interval}'
                 return f'{other} and {interval} exclude each other'
         wanted[key].append(interval)
     return None
@@ -103,16 +106,25 @@ def _poses_apart(problem: IKProblem, one: PoseTarget, other: PoseTarget) -> Iter
     off, most = float(np.linalg.norm(shift)), (one.position_tolerance + other.position_tolerance
                                                + lever * one.orientation_tolerance)
     if off > most + HAIR * (1 + size):
-        yield _exclusion(one, other, off, 'm', most)
+        yield _exclusion(problem, one, other, off, 'm', most)
     angle, most = float(np.linalg.norm(turn)), (one.orientation_tolerance
                                                 + other.orientation_tolerance)
     if angle > most + HAIR:
-        yield _exclusion(one, other, angle, 'rad', most)
+        yield _exclusion(problem, one, other, angle, 'rad', most)
 
 
-def _exclusion(one: PoseTarget, other: PoseTarget, off: float, unit: str, most: float) -> str:
-    what = (f"two targets of '{one.tip}'" if one.tip == other.tip
-            else f"the targets of '{one.tip}' and '{other.tip}', which are fixed to each other,")
+def _exclusion(problem: IKProblem, one: PoseTarget, other: PoseTarget, off: float, unit: str,
+               most: float) -> str:
+    if one.tip == other.tip:
+        what = f"two targets of '{one.tip}'"
+    else:
+        if not problem.robot.moving_joints(one.tip, other.tip):
+            why = 'are fixed to each other'
+        elif problem.group is None:
+            why = 'only joints at rest move relative to each other'
+        else:
+            why = f"group '{problem.group}' does not move relative to each other"
+        what = f"the targets of '{one.tip}' and '{other.tip}', which {why},"
     return (f'{what} exclude each other: they are {off:.4g} {unit} apart, their tolerances allow '
             f'{most:.4g}')
 
@@ -152,13 +164,26 @@ def _of_joints(problem: IKProblem, function: JointPositions, name: str, lower: A
             within = f'max_joint_change {bound.most.get(joint.name, math.inf):g} of'
         else:
             within = 'limits of'
-        yield joint.name, Interval(f"{within} '{joint.name}'", low, high)
+        fixed = _fixed_at(problem, joint, held)
+        yield joint.name, Interval(f"{within} '{joint.name}'", low, high, fixed)
         shift = held - value[row]
         wanted = Interval(name, lower[row] + shift, upper[row] + shift)
         if not wraps:
             yield joint.name, wanted
         elif (turn := _only_turn(wanted, low, high)) is not None:
             yield joint.name, turn
+
+
+def _fixed_at(problem: IKProblem, joint: Joint, value: float) -> str:
+    """Say why a joint stays at a value; '' if it may move."""
+    if joint.name in problem.joint_names:
+        return ''
+    group = problem.group
+    if group is not None and joint.name not in problem.robot.group(group).joint_names:
+        why = f"is not in group '{group}'"
+    else:
+        why = 'is locked' if joint.name in problem.locked_joints else 'is passive'
+    return f"joint '{joint.name}' {why} and stays at {value:.6g}"
 
 
 def _only_turn(wanted: Interval, low: float, high: float) -> Interval | None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ros2_ik.core import AllowedCollisions, Configuration, OCTOMAP, OcTree, Scene, SceneObject
 from ros2_ik.node.conversions.blame import blamed, wrong
-from ros2_ik.node.conversions.poses import placement, scene_pose
+from ros2_ik.node.conversions.poses import placement, read_pose
 from ros2_ik.node.conversions.scene_changes import (
     ADD,
     APPEND,
@@ -132,8 +132,7 @@ def _with_frames(scene: Scene, transforms: Any) -> Scene:
                 raise wrong(f"child_frame_id is '{item.child_frame_id}'; it must be the robot's "
                             f"root frame, '{root}', and header.frame_id the frame that is told of")
             transform = item.transform
-            place = placement(transform.translation, transform.rotation, 'transform',
-                              slack=float('inf'))
+            place = placement(transform.translation, transform.rotation, 'transform')
             if item.header.frame_id.removeprefix('/') != root:
                 scene = scene.with_frames({item.header.frame_id.removeprefix('/'): place})
     return scene
@@ -183,7 +182,7 @@ def _with_octomap(scene: Scene, message: Any, now: Now) -> Scene:
     data = np.asarray(octomap.data, dtype=np.int8).tobytes()
     tree = OcTree.from_octomap(data, octomap.resolution, bool(octomap.binary))
     origin = frame_in_root(scene, message.header.frame_id, now) \
-        * scene_pose(message.origin, 'origin')
+        * read_pose(message.origin, 'origin')
     return scene.add(SceneObject(OCTOMAP, [tree], origin))
 
 

@@ -13,13 +13,12 @@ QUATERNION_SLACK = 1e-2   # a norm further than this from 1 is a mistake, not ro
 
 
 def placement(position: Any, rotation: Any, what: str,
-              status: Status = Status.INVALID_GOAL_CONSTRAINTS,
-              slack: float = QUATERNION_SLACK) -> pin.SE3:
+              status: Status = Status.INVALID_GOAL_CONSTRAINTS) -> pin.SE3:
     """
     Read a Point or Vector3 [m] and a Quaternion; `what` is their name in the refusal.
 
     Raises Refusal for a number that is not finite, a quaternion of zeros, or one whose norm is
-    further than `slack` from 1.
+    further than QUATERNION_SLACK from 1.
     """
     numbers = (position.x, position.y, position.z, rotation.x, rotation.y, rotation.z, rotation.w)
     if not math.isfinite(sum(numbers)):
@@ -28,16 +27,16 @@ def placement(position: Any, rotation: Any, what: str,
     if norm < 1e-9:
         raise Refusal(status, f'the quaternion of {what} is zero; no rotation is x y z w = '
                               '0 0 0 1')
-    if abs(norm - 1) > slack:
+    if abs(norm - 1) > QUATERNION_SLACK:
         raise Refusal(status, f'the quaternion of {what} has norm {norm:.6g}; it must be 1')
     values = np.array(numbers)
     values[3:] /= norm
     return pin.XYZQUATToSE3(values)
 
 
-def scene_pose(pose: Any, what: str) -> pin.SE3:
-    """Read a Pose as MoveIt reads those of scenes: a quaternion of any length will do."""
-    return placement(pose.position, pose.orientation, what, slack=math.inf)
+def read_pose(pose: Any, what: str) -> pin.SE3:
+    """Read a Pose; see `placement`."""
+    return placement(pose.position, pose.orientation, what)
 
 
 def fill_pose(pose: Any, place: pin.SE3) -> None:

@@ -1,6 +1,6 @@
 """From a question to the problem that core solves."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ from ros2_ik.core import (
     Configuration,
     IKProblem,
     JointChangeBound,
+    JointCoupling,
     JointPositions,
     KinematicFunction,
+    PairDistance,
     PoseTarget,
     Robot,
     Search,
@@ -30,19 +32,55 @@ def base_joint(robot: Robot) -> str | None:
 
 
 def settled(question: Question, robot: Robot, wanted: Wanted) -> Question:
-    """Give the question without the default group if that one cannot do what is wanted."""
+    """
+    Give the question without the default group if that one cannot do what is wanted.
+
+    It can if it moves each frame and link that a function names, and has each joint that one
+    names; a hard constraint on joints that names none is about all of them.
+    """
     if question.default_group and question.group:
-        joints = frozenset(robot.group(question.group).joint_names)
-        if not all(_serves(joints, function, robot) for function in wanted.functions):
+        group = frozenset(robot.group(question.group).joint_names)
+        hard = [constraint.function for constraint in wanted.constraints]
+        if not (all(_moved(group, function, robot) for function in wanted.functions)
+                and all(_has_joints(group, function, robot, function in hard)
+                        for function in wanted.functions)):
             return question._replace(group='')
     return question
 
 
-def _serves(joints: frozenset[str], function: KinematicFunction, robot: Robot) -> bool:
-    """Whether joints move each frame that a function names, or change it if it names none."""
-    named = [getattr(function, name, None) for name in ('frame', 'relative_to')]
-    moving = [robot.moving_joints(frame) for frame in named if frame is not None]
-    return all(not movers or joints & movers for movers in moving or [function.joints(robot)])
+def _moved(group: frozenset[str], function: KinematicFunction, robot: Robot) -> bool:
+    """Whether joints of a group move each body that a function names, and change its value."""
+    movers = [robot.moving_joints(body) for body in _bodies(function, robot)]
+    return all(not joints or joints & group for joints in (
+        each - _still(robot) for each in (*movers, function.joints(robot))))
+
+
+def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
+    """Frames and links that a function names; for what is held, the link that holds it."""
+    if isinstance(function, PairDistance):
+        held = function.checker.scene.attached
+        ends = (held[end].link if end in held else end
+                for end in (function.first, function.second))
+        yield from (end for end in ends if end in robot.frame_names)   # others are in the world
+        return
+    yield from getattr(function, 'links', None) or ()
+    for frame in (getattr(function, 'frame', None), getattr(function, 'relative_to', None)):
+        if frame is not None:
+            yield frame
+
+
+def _has_joints(group: frozenset[str], function: KinematicFunction, robot: Robot,
+                hard: bool) -> bool:
+    """Whether a group has each joint that a function is about by name."""
+    if not isinstance(function, (JointPositions, JointCoupling)):
+        return True
+    named = hard or function.names is not None
+    return not named or function.joints(robot) - _still(robot) <= group
+
+
+def _still(robot: Robot) -> frozenset[str | None]:
+    """Joints that only a group moves that is named."""
+    return robot.passive_joints | {base_joint(robot)}
 
 
 def free_joints(question: Question, robot: Robot, wanted: Wanted = NOTHING) -> frozenset[str]:

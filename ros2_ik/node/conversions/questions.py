@@ -1,6 +1,7 @@
 """ComputeIK requests: what is asked, with every default filled in."""
 
 from collections.abc import Sequence
+from itertools import combinations
 import math
 from typing import Any, NamedTuple
 
@@ -112,8 +113,11 @@ def _tips(names: Sequence[str], count: int, robot: Robot, group: str,
 
 
 def _moves(robot: Robot, group: str, tips: Sequence[str]) -> bool:
+    """Whether a group moves each tip, and any two against each other that joints move so."""
     joints = set(robot.group(group).joint_names) if group else set()
-    return all(joints & robot.moving_joints(tip) for tip in tips)
+    between = (robot.moving_joints(*pair) - robot.passive_joints for pair in combinations(tips, 2))
+    return (all(joints & robot.moving_joints(tip) for tip in tips)
+            and all(not movers or joints & movers for movers in between))
 
 
 def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...]:

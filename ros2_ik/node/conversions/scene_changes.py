@@ -13,12 +13,14 @@ import pinocchio as pin
 from ros2_ik.core import Configuration, Part, Scene, SceneObject, UnknownFrameError
 from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.conversions.frames import foreign_reference, Lookup
-from ros2_ik.node.conversions.poses import scene_pose
+from ros2_ik.node.conversions.poses import read_pose
 from ros2_ik.node.conversions.scene_limits import SceneLimits
 from ros2_ik.node.conversions.shapes import Read, read_shapes, shape_poses
 
 ADD, REMOVE, APPEND, MOVE = range(4)
 OPERATIONS = ('ADD', 'REMOVE', 'APPEND', 'MOVE')
+DONE = ('added', 'removed', 'extended', 'moved')
+DONE_HELD = ('attached', 'detached', 'extended')
 
 
 class Now(NamedTuple):
@@ -59,6 +61,19 @@ def operation_of(message: Any) -> int:
         valid = ', '.join(f'{name} {i}' for i, name in enumerate(OPERATIONS))
         raise wrong(f"object '{message.id}': the operation is {number}; valid: {valid}")
     return number
+
+
+def what_was_done(scene: Any) -> dict[str, list[str]]:
+    """Name the objects that a PlanningScene message has changed, by what was done to them."""
+    done: dict[str, list[str]] = {}
+    for item in scene.robot_state.attached_collision_objects:
+        every = f"all on '{item.link_name}'" if item.link_name else 'all'
+        name = f"'{item.object.id}'" if item.object.id else every
+        done.setdefault(DONE_HELD[operation_of(item.object)], []).append(name)
+    for item in scene.world.collision_objects:
+        name = f"'{item.id}'" if item.id else 'all'
+        done.setdefault(DONE[operation_of(item)], []).append(name)
+    return done
 
 
 def frame_in_root(scene: Scene, frame_id: str, now: Now) -> pin.SE3:
@@ -102,7 +117,7 @@ def _append(scene: Scene, message: Any, now: Now) -> Scene:
 def _move(scene: Scene, message: Any, now: Now) -> Scene:
     if len(message.primitives) or len(message.meshes) or len(message.planes):
         now.note(f"the shapes in the MOVE of object '{message.id}' are not read")
-    pose = frame_in_root(scene, message.header.frame_id, now) * scene_pose(message.pose, 'pose')
+    pose = frame_in_root(scene, message.header.frame_id, now) * read_pose(message.pose, 'pose')
     return scene.move(message.id, pose, part_poses=shape_poses(message) or None)
 
 
@@ -132,7 +147,7 @@ def _append_attached(scene: Scene, message: Any, now: Now) -> Scene:
     if held is None:
         return _attach(scene, message, now)
     _check_link(held.link, message.link_name)
-    pose = scene_pose(item.pose, 'pose')
+    pose = read_pose(item.pose, 'pose')
     place = None if pose.isIdentity(0.0) else \
         _in_link(scene, item.header.frame_id, held.link, now) * pose
     return scene.append_attached(item.id, _parts(_shapes(item, now)), _subframes(item),
@@ -177,7 +192,7 @@ def _object(message: Any, now: Now) -> SceneObject:
     """Make the object, with its pose in the frame of its header."""
     shapes = _shapes(message, now)
     return SceneObject.from_shapes(message.id, [shape for shape, _ in shapes],
-                                   [pose for _, pose in shapes], scene_pose(message.pose, 'pose'),
+                                   [pose for _, pose in shapes], read_pose(message.pose, 'pose'),
                                    _subframes(message))
 
 
@@ -186,7 +201,9 @@ def _shapes(message: Any, now: Now) -> Read:
     read = read_shapes(message, now.detail,
                        lambda text: now.note(f"object '{message.id}': {text}"))
     if not read:
-        raise wrong('it has no shapes')
+        other = ('; ros2cli sends REMOVE as operation: [1], and 1 as ADD'
+                 if operation_of(message) == ADD else '')
+        raise wrong(f'it has no shapes{other}')
     return read
 
 
@@ -198,5 +215,5 @@ def _subframes(message: Any) -> list[tuple[str, pin.SE3]]:
     names, poses = message.subframe_names, message.subframe_poses
     if len(names) != len(poses):
         raise wrong(f'{len(names)} subframe_names but {len(poses)} subframe_poses')
-    return [(name, scene_pose(pose, f"the pose of subframe '{name}'"))
+    return [(name, read_pose(pose, f"the pose of subframe '{name}'"))
             for name, pose in zip(names, poses, strict=True)]

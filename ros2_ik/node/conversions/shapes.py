@@ -28,7 +28,7 @@ from ros2_ik.core import (
     Sphere,
 )
 from ros2_ik.node.conversions.blame import blamed, wrong
-from ros2_ik.node.conversions.poses import scene_pose
+from ros2_ik.node.conversions.poses import read_pose
 from ros2_ik.node.conversions.triangles import triangles
 
 _DIMENSIONS: dict[int, tuple[str, int, Callable[..., Shape]]] = {
@@ -62,14 +62,14 @@ def read_shapes(message: Any, detail: str, note: Note) -> Read:
         for index, shape in enumerate(shapes):
             with blamed(f'{field}[{index}]'):
                 made = reader(shape, detail, note)
-            read.append((made, scene_pose(poses[index], f'{kind}_poses[{index}]')
+            read.append((made, read_pose(poses[index], f'{kind}_poses[{index}]')
                          if index < len(poses) else None))
     return read
 
 
 def shape_poses(message: Any) -> list[Any]:
     """Read the poses of shapes alone, in the order primitives, meshes, planes."""
-    return [scene_pose(pose, f'{kind}_poses[{index}]') for kind in ('primitive', 'mesh', 'plane')
+    return [read_pose(pose, f'{kind}_poses[{index}]') for kind in ('primitive', 'mesh', 'plane')
             for index, pose in enumerate(getattr(message, f'{kind}_poses'))]
 
 

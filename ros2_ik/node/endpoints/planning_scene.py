@@ -7,7 +7,12 @@ from typing import Any
 from ros2_ik.core import IKError, Status
 from ros2_ik.node.conversions.planning_scenes import changed_scene, Known
 from ros2_ik.node.conversions.robot_states import joint_values
-from ros2_ik.node.conversions.scene_changes import changed_attached, changed_object, Now
+from ros2_ik.node.conversions.scene_changes import (
+    changed_attached,
+    changed_object,
+    Now,
+    what_was_done,
+)
 from ros2_ik.node.conversions.scene_messages import scene_message
 from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.parts import Parts
@@ -53,7 +58,7 @@ class PlanningSceneEndpoints:
             result = await self._wait(lambda done: self._ask(*_whole(message), done))
         except Exception as error:
             return False, self._reason(error)
-        return True, self._told(result, message)
+        return True, '; '.join([*_done(message), self._told(result, message)])
 
     # -- topics: what fails is told in the log --------------------------------------------
 
@@ -118,7 +123,15 @@ def _contents(scene: Any) -> str:
     return f'{text}; attached: {_list(held)}' if held else text
 
 
+def _done(message: Any) -> list[str]:
+    """Say what was done to each object: what is gone stands nowhere else."""
+    return [f'{what} {_some(names)}' for what, names in what_was_done(message).items()]
+
+
 def _list(names: list[str]) -> str:
-    quoted = ', '.join(f"'{name}'" for name in names[:5])
+    return _some([f"'{name}'" for name in names]) or 'no objects'
+
+
+def _some(names: Any) -> str:
     more = f' and {len(names) - 5} more' if len(names) > 5 else ''
-    return f'{quoted}{more}' if names else 'no objects'
+    return ', '.join(names[:5]) + more

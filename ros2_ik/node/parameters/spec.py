@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 import math
+import re
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
@@ -10,6 +11,10 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 
 class ParameterError(ValueError):
     """A parameter has a value that it cannot have; the text says which and what is valid."""
+
+
+# `ros2 param load` and `set` make a text of it, and `ros2 param dump` writes such numbers
+_TEXT_NUMBER = re.compile(r'[-+]?\d+e[-+]?\d+', re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,8 @@ class Spec:
 
     def _typed(self, value: Any) -> Any:
         wanted = type(self.default)
-        if wanted is float and type(value) is int:
+        if wanted is float and (type(value) is int or type(value) is str
+                                and _TEXT_NUMBER.fullmatch(value)):
             return float(value)
         if wanted is tuple:
             names = list(value) if isinstance(value, (list, tuple, bytes)) else [None]

@@ -78,8 +78,9 @@ PARAMETERS = (
          'of 200 random configurations, or in the neutral state up to 1 mm deep, and say in the '
          'log which. False: check them.', read_only=True),
     Spec('default_group', '',
-         'Group of requests that name none, if it moves their tips. Empty: that of the shipped '
-         'robot of this name, else the joints that move the tips.'),
+         'Group of requests that name none, if it moves all tips, frames and links, and has all '
+         'joints, that they name. Empty: that of the shipped robot of this name; where none '
+         'will do, the joints that these depend on.'),
     Spec('default_tip', '',
          'Tip of requests that name none. Empty: that of the shipped robot of this name, else '
          'the only tip of the group. Requests for another group take the only tip of that.'),

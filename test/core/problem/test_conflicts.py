@@ -23,6 +23,7 @@ from ros2_ik.core import (
     PointToLineDistance,
     PointToPlane,
     PointToPointDistance,
+    PoseTarget,
     Robot,
     solve,
     Status,
@@ -158,10 +159,24 @@ def test_joints_and_their_limits(small):
         assert conflict(asked(robot, (function, lower, upper))) is None
 
 
+def test_joints_outside_of_the_group():
+    """Where they stay is not their limit."""
+    panda = Robot.load('panda')
+    finger = (JointPositions(['panda_joint1', 'panda_finger_joint1']), 0.01, 0.01, 'both')
+    found = conflict(asked(panda, finger, group='arm'))
+    assert found.startswith("joint 'panda_finger_joint1' is not in group 'arm' and stays at 0, "
+                            'outside both in [0.0'), found
+    targets = [PoseTarget(tip, pose((0.4, 0, height), (0, 0, 0)))
+               for tip, height in (('panda_hand', 0.4), ('panda_leftfinger', 0.6))]
+    found = conflict(IKProblem(panda, targets, 'arm'))
+    assert "group 'arm' does not move relative to each other" in found
+
+
 def test_joints_that_are_held(small):
     robot, start = small('scara'), {'elbow': 0.7}
     wanted = (JointPositions(['elbow']), 0.8, 1.0, 'bent')
-    assert 'bent' in conflict(asked(robot, wanted, locked=['elbow'], start=start))
+    found = conflict(asked(robot, wanted, locked=['elbow'], start=start))
+    assert found == "joint 'elbow' is locked and stays at 0.7, outside bent in [0.799999, 1]"
     assert conflict(asked(robot, wanted, start=start)) is None
     held = (JointPositions(['elbow'], {'elbow': 0.2}), 0.4, 0.6)
     assert conflict(asked(robot, held, locked=['elbow'], start=start)) is None
