@@ -120,7 +120,7 @@ def go_on(arm, follower, trip, seconds):
     return None
 
 
-@pytest.mark.parametrize('after', [0.2, 0.5, 0.9, 1.2])
+@pytest.mark.parametrize('after', [0.3, 0.9])
 @pytest.mark.parametrize('jump', [-0.05, -0.3, -1.0, -20.0, -1000.0])
 @pytest.mark.parametrize('stopped', [True, False])
 def test_a_clock_that_goes_back(clock, after, jump, stopped):

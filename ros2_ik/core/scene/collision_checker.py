@@ -21,7 +21,7 @@ from ros2_ik.core.scene.distance_check import DistanceCheck
 from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.geometry_notes import geometry_notes
 from ros2_ik.core.scene.items import Item, own_items
-from ros2_ik.core.scene.mesh_paths import mesh_files
+from ros2_ik.core.scene.mesh_paths import known_mesh_files
 from ros2_ik.core.scene.pair_model import items_model, PairModel
 from ros2_ik.core.scene.robot_geometry import robot_geometry
 from ros2_ik.core.scene.scaled_links import scaled_items, with_scaled
@@ -259,7 +259,8 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     """
     check_robot(robot)
     check_scene(scene)
-    key = (robot.key, mesh_files(robot), robot.package_dirs, scene.version, meshes, missing, pair)
+    key = (robot.key, known_mesh_files(robot), robot.package_dirs, scene.version, meshes,
+           missing, pair)
     made = _known.get(key) or CollisionChecker(robot, scene, meshes, missing, pair)
     with _keeping:
         _known[key] = made

@@ -1,16 +1,21 @@
 """Where the mesh files that a URDF names are, and whether they are still the same."""
 
 from functools import lru_cache
+import math
 import os
 from pathlib import Path
 import stat
+import time
 from urllib.parse import unquote
+from weakref import WeakKeyDictionary
 
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.urdf import parse_xml
 
 MeshFiles = tuple[tuple[str | int, ...], ...]
+AGAIN = 0.1      # [s]
+_looked: WeakKeyDictionary[Robot, tuple[float, MeshFiles]] = WeakKeyDictionary()
 _SEARCHED = ('AMENT_PREFIX_PATH', 'ROS_PACKAGE_PATH')
 
 
@@ -22,26 +27,47 @@ def mesh_files(robot: Robot) -> MeshFiles:
     one that is not found. A robot's `key` is of its description alone: what is kept of its
     geometry is kept under this, too, so that a mesh that was written anew is read again.
     """
-    folders = _package_folders()
-    return tuple(_state(_places(name, robot.package_dirs, folders))
-                 for name in _mesh_names(robot.urdf))
+    files = _look(robot)
+    _looked[robot] = time.monotonic(), files
+    return files
+
+
+def known_mesh_files(robot: Robot) -> MeshFiles:
+    """Return the same as of up to 0.1 s ago: to look takes a fifth of a short search."""
+    looked, files = _looked.get(robot, (-math.inf, ()))
+    return files if time.monotonic() < looked + AGAIN else mesh_files(robot)
+
+
+def _look(robot: Robot) -> MeshFiles:
+    dirs = robot.package_dirs
+    where = _where(robot.urdf, dirs, *map(os.environ.get, _SEARCHED))
+    return tuple(_state(path) or _first(name, dirs)[1] for name, path in where)
 
 
 @lru_cache(maxsize=8)
-def _mesh_names(urdf: str) -> tuple[str, ...]:
+def _where(urdf: str, package_dirs: tuple[str, ...],
+           *_searched: str | None) -> tuple[tuple[str, str], ...]:
+    """Return the meshes' names, and where each was found: to look again takes too long."""
     meshes = parse_xml(urdf, 'URDF').findall('link/collision/geometry/mesh')
-    return tuple(dict.fromkeys(mesh.get('filename', '') for mesh in meshes))
+    names = dict.fromkeys(mesh.get('filename', '') for mesh in meshes)
+    return tuple((name, _first(name, package_dirs)[0]) for name in names)
 
 
-def _state(places: tuple[str, ...] | None) -> tuple[str | int, ...]:
-    for path in places or ():
-        try:
-            found = os.stat(path)
-        except (OSError, ValueError):
-            continue
-        if stat.S_ISREG(found.st_mode):
-            return path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-    return ()
+def _first(name: str, package_dirs: tuple[str, ...]) -> tuple[str, tuple[str | int, ...]]:
+    """Return where a mesh is found, and the state of that file; nothing if it is not."""
+    found = ((path, _state(path)) for path in
+             _places(name, package_dirs, _package_folders()) or ())
+    return next((one for one in found if one[1]), ('', ()))
+
+
+def _state(path: str) -> tuple[str | int, ...]:
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return ()
+    if not stat.S_ISREG(found.st_mode):
+        return ()
+    return path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
