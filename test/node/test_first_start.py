@@ -12,6 +12,8 @@ from test_long_searches import gone
 from ros2_ik.msg import Status
 from ros2_ik.srv import ComputeFK
 
+pytest.importorskip('numba')    # without it nothing is compiled
+
 TIP = 'panda_hand_tcp'
 
 

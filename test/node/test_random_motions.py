@@ -95,4 +95,5 @@ def test_random_motions_stay_within_the_accelerations(monkeypatch, seed):
         trip.stop(Status.PREEMPTED, 'stopped')
         outcome = follower.run(20.0, trip)
     assert outcome and follower.peak < 1.6 * most, outcome
-    assert 'but' in outcome.message or abs(follower.velocity * follower.scale) < 0.02
+    # what is heard of it is up to .22 s old
+    assert 'but' in outcome.message or abs(follower.velocity * follower.scale) < 0.05

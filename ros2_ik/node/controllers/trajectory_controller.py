@@ -57,9 +57,9 @@ class TrajectoryController(Controller):
         self._left_to_end = False    # whether the motion is to end by itself, though stopped
 
     def begin(self, motion: Motion) -> None:
-        # late readings tell of the motion before
-        since = self.wiring.now() - KEPT
-        course = self._course if self._motion is not None and self.ends_at > since else ()
+        # late readings tell of the motion before, unless this one begins where joints stand
+        since, goes_on = self.wiring.now() - KEPT, motion.at(0.0).velocity.any()
+        course = self._course if self._motion is not None and goes_on else ()
         self._past = tuple(one for k, one in enumerate(course, 1)
                            if k == len(course) or course[k][1] > since)
         super().begin(motion)
