@@ -83,9 +83,8 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     if tried is None:
         raise InvalidSceneError(f"the mesh '{name}' has an address of kind '{scheme}'; "
                                 'valid: package, model, file or a path')
-    for path in map(Path, tried):
-        if path.is_file():
-            return path
+    if found := _first(name, package_dirs)[0]:
+        return Path(found)
     looked = ', '.join(tried) or 'nowhere'
     more = {'': '; package_dirs names more folders', 'file': ''}.get(
         scheme if separator else '', '; package_dirs and AMENT_PREFIX_PATH name more folders')
