@@ -134,7 +134,7 @@ def nodes(domain: int, folder: Path) -> Iterator[StartNode]:
     Give a function that starts nodes; all must end with code 0 and without a trace.
 
     One that a test has killed may leave a trace: of a process to which it was just handing its
-    work.
+    work. What they logged is shown where a test fails.
     """
     started: list[NodeProcess] = []
 
@@ -147,6 +147,7 @@ def nodes(domain: int, folder: Path) -> Iterator[StartNode]:
     yield start
     for node in started:
         running = node.process.poll() is None
+        print(f'-- {node.log.name}, {"running" if running else "ended"}:\n{node.text[-6000:]}')
         try:
             code = node.end()
         except subprocess.TimeoutExpired:
