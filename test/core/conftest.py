@@ -14,8 +14,9 @@ from judge import FileJudge  # noqa: E402
 from small_robots import SMALL  # noqa: E402
 
 from ros2_ik.core import load_kernels, Robot, shipped_robots  # noqa: E402
+from ros2_ik.core.kernels import source  # noqa: E402
 
-if 'COMPILED' in os.environ:     # see kernels/test_other_tests.py
+if 'PLAIN' not in os.environ:     # see kernels/test_other_tests.py
     assert load_kernels()
 
 settings.register_profile('core', deadline=None, derandomize=True, database=None,
@@ -47,6 +48,12 @@ def ticking(monkeypatch):
     clock = Ticking()
     monkeypatch.setattr(time, 'monotonic', clock)
     return clock
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    """Let loops and formulas made from now on run as plain Python."""
+    monkeypatch.setattr(source._state, 'compiled', False)
 
 
 @pytest.fixture(scope='session')

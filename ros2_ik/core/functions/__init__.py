@@ -6,7 +6,7 @@ from ros2_ik.core.functions.center_of_mass import CenterOfMass
 from ros2_ik.core.functions.direction_chord import DirectionChord
 from ros2_ik.core.functions.euler_angles import EulerAngles
 from ros2_ik.core.functions.frame_orientation import FrameOrientation
-from ros2_ik.core.functions.frame_pose import as_placement, FramePose
+from ros2_ik.core.functions.frame_pose import FramePose
 from ros2_ik.core.functions.frame_position import FramePosition
 from ros2_ik.core.functions.gaze_angle import GazeAngle
 from ros2_ik.core.functions.half_spaces import HalfSpaces
@@ -23,16 +23,16 @@ from ros2_ik.core.functions.minimum_distance import MinimumDistance
 from ros2_ik.core.functions.orientation_angle import OrientationAngle
 from ros2_ik.core.functions.orientation_chord import OrientationChord
 from ros2_ik.core.functions.pair_distance import PairDistance
+from ros2_ik.core.functions.placement import as_placement
 from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
 from ros2_ik.core.functions.point_to_plane import PointToPlane
 from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
 from ros2_ik.core.functions.relative_function import RelativeFunction
-from ros2_ik.core.functions.stack import FunctionStack
 from ros2_ik.core.functions.user_function import UserFunction
 
 __all__ = [
     'AngleBetweenVectors', 'AxisAlignment', 'CenterOfMass', 'DirectionChord', 'EulerAngles',
-    'FrameOrientation', 'FramePose', 'FramePosition', 'FunctionStack', 'GazeAngle', 'HalfSpaces',
+    'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'HalfSpaces',
     'JointCoupling', 'JointPositions', 'KinematicFunction', 'LookAt', 'Manipulability',
     'MinimumDistance', 'OrientationAngle', 'OrientationChord', 'PairDistance',
     'PointToLineDistance', 'PointToPlane', 'PointToPointDistance', 'RelativeFunction',

@@ -1,14 +1,19 @@
 """How a vector of one frame is turned away from a vector of another."""
 
+from dataclasses import dataclass
 import math
+from typing import Any
 
-from ros2_ik.core.arrays import Array
-from ros2_ik.core.functions.direction_pair import DirectionPair
+from ros2_ik.core import algebra as v
+from ros2_ik.core.functions.deviation import as_vector
+from ros2_ik.core.functions.direction_pair import DirectionPair, row_of
 from ros2_ik.core.functions.kinematic_function import register_function
+from ros2_ik.core.kernels.source import formula
 
 
 @register_function('axis_alignment', drake='AddAngleBetweenVectorsConstraint (0, 0)',
                    pink='AxisAlignTask (mink), AxisAlignTask (placo)')
+@dataclass(frozen=True, eq=False)
 class AxisAlignment(DirectionPair):
     """
     How `vector` of `frame` is turned away from `other_vector` of `relative_to`, (2,).
@@ -25,5 +30,10 @@ class AxisAlignment(DirectionPair):
     labels = ('deviation 1 [rad]', 'deviation 2 [rad]')
     range = (-math.pi, math.pi)
 
-    def deviate(self, u: Array) -> tuple[Array, Array]:
-        return self.deviation.vector(u)
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        a = v.turn(B, v.vector(given, 0))
+        f[0], one, f[1], two = as_vector(v.turn_back(A, a), v.vector(given, 3),
+                                         v.vector(given, 6), v.vector(given, 9))
+        row_of(W, 0, A, a, one)
+        row_of(W, 1, A, a, two)

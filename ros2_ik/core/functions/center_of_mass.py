@@ -32,6 +32,7 @@ class CenterOfMass(KinematicFunction):
     counts has a mass; UnknownFrameError for a name that is no link.
     """
 
+    labels: tuple[str, ...] = ()
     periodic = True
 
     def __init__(self, links: Sequence[str] | None = None, relative_to: str | None = None,

@@ -1,60 +1,58 @@
 """How far a direction is turned away from an axis."""
 
 import math
+from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
+from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.kernels.source import part
 
 ALIGNED = 1e-15   # sine of an angle below which the plane it lies in is rounding
 NEAR = 1e-3       # sine below which the derivative across the plane of a large angle is bounded
 
 
-def across(axis: Array) -> Array:
+def across(axis: Any) -> Array:
     """Give two unit vectors at right angles to a unit vector and to each other, (2, 3)."""
     least = np.eye(3)[int(np.abs(axis).argmin())]
     first = least - (least @ axis) * axis
     first /= math.sqrt(first @ first)
-    return np.array([first, pin.skew(axis) @ first])
+    return np.array([first, np.cross(axis, first)])
 
 
-class Deviation:
+@part
+def split(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector) -> Any:
     """
-    The angle from a fixed unit vector `axis` to a unit vector u, and the vector behind it.
+    Split the angle phi from an axis to a unit vector u; `one` and `two` are `across` the axis.
 
-    Derivatives are with respect to u, all in the axes of `axis`, at right angles to u. Where u is
+    Returns phi in [0, pi], phi / sin(phi), the direction x, y in which u deviates, along `one`
+    and `two`, and the derivative of phi by u, a unit vector at right angles to u. Where u is
     along the axis or against it, the plane of the angle is one fixed plane.
     """
+    x, y, cosine = v.dot(one, u), v.dot(two, u), v.dot(axis, u)
+    sine = math.sqrt(x * x + y * y)
+    phi = math.atan2(sine, cosine)
+    if sine > ALIGNED:
+        x, y = x / sine, y / sine
+    else:
+        x, y = 1.0, 0.0
+    if cosine <= 0:
+        stretch = phi / max(sine, NEAR)
+    else:
+        stretch = phi / sine if sine > ALIGNED else 1.0
+    outward = v.add(v.times(x, one), v.times(y, two))
+    return phi, stretch, x, y, v.sub(v.times(cosine, outward), v.times(sine, axis))
 
-    def __init__(self, axis: Array) -> None:
-        self.axis, self.across = axis, across(axis)
 
-    def angle(self, u: Array) -> tuple[float, Array]:
-        """Give the angle phi in [0, pi] and its derivative (3,), a unit vector."""
-        phi, _, outward, cosine, sine = self._split(u)
-        return phi, cosine * outward @ self.across - sine * self.axis
+@part
+def as_vector(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector) -> Any:
+    """
+    Return phi in the direction in which u deviates, two numbers, each with its derivative by u.
 
-    def vector(self, u: Array) -> tuple[Array, Array]:
-        """
-        Give phi in the direction in which u deviates, (2,), and its derivative (2, 3).
-
-        It is zero only along the axis, and smooth there; against the axis it is pi long.
-        """
-        phi, stretch, outward, cosine, sine = self._split(u)
-        x, y = outward
-        along = cosine * outward @ self.across - sine * self.axis
-        sideways = stretch * (np.array([-y, x]) @ self.across)
-        return phi * outward, np.array([[x, -y], [y, x]]) @ np.array([along, sideways])
-
-    def _split(self, u: Array) -> tuple[float, float, Array, float, float]:
-        """Angle, angle / sine, direction (2,) across the axis, cosine and sine."""
-        across = self.across @ u
-        sine, cosine = math.sqrt(across @ across), float(self.axis @ u)
-        phi = math.atan2(sine, cosine)
-        outward = across / sine if sine > ALIGNED else np.array([1.0, 0.0])
-        if cosine > 0:
-            stretch = phi / sine if sine > ALIGNED else 1.0
-        else:
-            stretch = phi / max(sine, NEAR)
-        return phi, stretch, outward, cosine, sine
+    They are zero only along the axis, and smooth there; against the axis phi is pi.
+    """
+    phi, stretch, x, y, along = split(u, axis, one, two)
+    sideways = v.times(stretch, v.sub(v.times(x, two), v.times(y, one)))
+    return (phi * x, v.sub(v.times(x, along), v.times(y, sideways)),
+            phi * y, v.add(v.times(y, along), v.times(x, sideways)))

@@ -1,23 +1,22 @@
 """Roll, pitch and yaw of a frame, seen from a reference."""
 
+from dataclasses import dataclass
 import math
 from typing import Any
 
-import numpy as np
-
-from ros2_ik.core.arrays import Array, Pose
-from ros2_ik.core.checks import axis_rows
-from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions.frame_orientation import as_rotation
+from ros2_ik.core import algebra as v
+from ros2_ik.core.functions.fields import Axes, Rotation
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import pure_moment, RelativeFunction
+from ros2_ik.core.functions.relative_function import chosen, RelativeFunction
+from ros2_ik.core.kernels.source import formula, part
 
 NAMES = {'x': 'roll', 'y': 'pitch', 'z': 'yaw'}
-UPRIGHT = 4 * np.finfo(float).eps   # cos(pitch) where MoveIt takes it for zero
-STEEP = 1e-6                        # cos(pitch) below which the Jacobian is bent to be finite
+UPRIGHT = 4 * 2.0**-52    # cos(pitch) where MoveIt takes it for zero
+STEEP = 1e-6              # cos(pitch) below which the Jacobian is bent to be finite
 
 
 @register_function('euler_angles', moveit='OrientationConstraint (XYZ_EULER_ANGLES)')
+@dataclass(frozen=True, eq=False)
 class EulerAngles(RelativeFunction):
     """
     Roll, pitch and yaw from a reference to a frame, (3,) or a row for each of `axes`.
@@ -33,27 +32,34 @@ class EulerAngles(RelativeFunction):
     at the singularity it is that of roll +- yaw, with no row for yaw. Roll and yaw jump at +-pi.
     """
 
+    frame: str
+    reference: Rotation = None
+    relative_to: str | None = None
+    offset: Rotation = None
+    axes: Axes = 'xyz'
     range = (-math.pi, math.pi)
 
-    def __init__(self, frame: str, reference: Pose = None, relative_to: str | None = None,
-                 offset: Pose = None, axes: str = 'xyz') -> None:
-        super().__init__(frame, relative_to)
-        self.reference = as_rotation(reference, 'reference')
-        self.offset = as_rotation(offset, 'offset')
-        self.axes = axes
-        self._rows = axis_rows(axes, InvalidConstraintError)
-        self.labels = tuple(f'{NAMES[axis]} [rad]' for axis in axes)
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f'{NAMES[axis]} [rad]' for axis in self.axes)
 
-    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
-        R_reference = T_relative.rotation @ self.reference
-        angles = _angles((R_reference.T @ T_frame.rotation @ self.offset).tolist())
+    def numbers(self) -> Any:
+        return chosen(self.axes), self.reference, self.offset
+
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        C = v.product(A, v.rotation(given, 4))
+        angles = _angles(v.product_back(C, v.product(B, v.rotation(given, 13))))
         rates = _rates(angles[0], angles[1])
-        return (np.array(angles)[self._rows],
-                pure_moment(rates[self._rows] @ R_reference.T))
+        for i in range(int(given[0])):
+            k = int(given[1 + i])
+            f[i] = angles[k]
+            v.moment(W, i, v.turn(C, v.row(rates, k)))
 
 
-def _angles(R: list[list[float]]) -> tuple[float, float, float]:
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R
+@part
+def _angles(R: v.Rotation) -> v.Vector:
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = R
     # the mean of two ways to cos(pitch)
     cosine = math.sqrt((xx * xx + xy * xy + yz * yz + zz * zz) / 2)
     pitch = math.atan2(xz, cosine)
@@ -66,12 +72,10 @@ def _angles(R: list[list[float]]) -> tuple[float, float, float]:
     return roll, pitch, math.atan2(c * yx + s * zx, c * yy + s * zy)
 
 
-def _rates(roll: float, pitch: float) -> Array:
-    """Rates of the angles for angular velocities along the reference's axes, (3, 3)."""
-    s, c = math.sin(roll), math.cos(roll)
-    cosine = math.cos(pitch)
+@part
+def _rates(roll: float, pitch: float) -> v.Rotation:
+    """Return the rates of the angles for turns about the reference's axes, nine numbers."""
+    s, c, cosine = math.sin(roll), math.cos(roll), math.cos(pitch)
     bent = cosine / (cosine * cosine + STEEP * STEEP)    # 1 / cosine, but 0 at 0
     tangent = math.sin(pitch) * bent
-    return np.array([[1, s * tangent, -c * tangent],
-                     [0, c, s],
-                     [0, -s * bent, c * bent]])
+    return 1.0, s * tangent, -c * tangent, 0.0, c, s, 0.0, -s * bent, c * bent

@@ -1,23 +1,21 @@
 """The orientation of a frame, compared with a reference."""
 
+from dataclasses import dataclass
 import math
 from typing import Any
 
-import numpy as np
-import pinocchio as pin
-
-from ros2_ik.core.arrays import Array, Pose
-from ros2_ik.core.checks import axis_rows, floats
-from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions.frame_pose import as_placement
+from ros2_ik.core import algebra as v
+from ros2_ik.core.functions.fields import Axes, Rotation
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import pure_moment, RelativeFunction
+from ros2_ik.core.functions.relative_function import chosen, RelativeFunction
+from ros2_ik.core.kernels.source import formula
 
 
 @register_function('frame_orientation', drake='AddOrientationConstraint (theta_bound 0)',
                    matlab='constraintOrientationTarget (tolerance 0)',
                    moveit='OrientationConstraint (ROTATION_VECTOR)',
                    pink='FrameTask (orientation)')
+@dataclass(frozen=True, eq=False)
 class FrameOrientation(RelativeFunction):
     """
     The rotation vector from a reference to a frame, along the reference's axes, (3,).
@@ -33,43 +31,26 @@ class FrameOrientation(RelativeFunction):
     jumps there to its opposite; either one is a way home.
     """
 
+    frame: str
+    reference: Rotation = None
+    relative_to: str | None = None
+    offset: Rotation = None
+    axes: Axes = 'xyz'
     range = (-math.pi, math.pi)
 
-    def __init__(self, frame: str, reference: Pose = None, relative_to: str | None = None,
-                 offset: Pose = None, axes: str = 'xyz') -> None:
-        super().__init__(frame, relative_to)
-        self.reference = as_rotation(reference, 'reference')
-        self.offset = as_rotation(offset, 'offset')
-        self.axes = axes
-        self._rows = axis_rows(axes, InvalidConstraintError)
-        self.labels = tuple(f'r{axis} [rad]' for axis in axes)
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f'r{axis} [rad]' for axis in self.axes)
 
-    def with_reference(self, reference: Pose) -> 'FrameOrientation':
-        """Give the same function for another reference."""
-        return FrameOrientation(self.frame, reference, self.relative_to, self.offset, self.axes)
+    def numbers(self) -> Any:
+        return chosen(self.axes), self.reference, self.offset
 
-    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
-        R = T_frame.rotation @ self.offset
-        error = (T_relative.rotation @ self.reference).T @ R
-        moments = pin.Jlog3(error)[self._rows] @ R.T
-        return pin.log3(error)[self._rows], pure_moment(moments)
-
-
-def as_rotation(rotation: Pose, name: str) -> Array:
-    """
-    Take (3, 3), (4, 4), a pinocchio.SE3 or None (no rotation) as an exact rotation, read-only.
-
-    Raises InvalidConstraintError when it is further than 1e-4 from a rotation.
-    """
-    wanted = 'a 3x3 or 4x4 array or a pinocchio.SE3'
-    if rotation is None:
-        rotation = np.eye(3)
-    if not isinstance(rotation, pin.SE3):
-        given = floats(rotation, name, wanted, InvalidConstraintError)
-        if given.shape not in ((3, 3), (4, 4)):
-            raise InvalidConstraintError(f'{name} must be {wanted}, not of shape {given.shape}')
-        rotation = np.eye(4)
-        rotation[:len(given), :len(given)] = given
-    R = np.array(as_placement(rotation, name, InvalidConstraintError).rotation)
-    R.setflags(write=False)
-    return R
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        R = v.product(B, v.rotation(given, 13))
+        turned = v.log3(v.product_back(v.product(A, v.rotation(given, 4)), R))
+        rates = v.jlog3(turned)
+        for i in range(int(given[0])):
+            k = int(given[1 + i])
+            f[i] = turned[k]
+            v.moment(W, i, v.turn(R, v.row(rates, k)))

@@ -1,21 +1,21 @@
 """The position of a point of one frame, seen from another."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ros2_ik.core.arrays import Array, Pose
-from ros2_ik.core.checks import axis_rows, vector
-from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions.frame_pose import as_placement
-from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import RelativeFunction, wrench_at
+import pinocchio as pin
 
-AXES = 'xyz'
+from ros2_ik.core import algebra as v
+from ros2_ik.core.functions.fields import Axes, Placement, Point
+from ros2_ik.core.functions.kinematic_function import register_function
+from ros2_ik.core.functions.relative_function import chosen, RelativeFunction
+from ros2_ik.core.kernels.source import formula
 
 
 @register_function('frame_position', drake='AddPositionConstraint',
                    matlab='constraintPositionTarget, constraintCartesianBounds',
                    moveit='PositionConstraint', pink='FrameTask (position), PositionBarrier')
+@dataclass(frozen=True, eq=False)
 class FramePosition(RelativeFunction):
     """
     Where `point` of `frame` stands, in the axes of a frame A, (3,) or one row for each of `axes`.
@@ -26,19 +26,25 @@ class FramePosition(RelativeFunction):
     Smooth everywhere.
     """
 
-    def __init__(self, frame: str, point: Sequence[float] | Array = (0, 0, 0),
-                 relative_to: str | None = None, T_relative_A: Pose | None = None,
-                 axes: str = AXES) -> None:
-        super().__init__(frame, relative_to)
-        self.point = vector(point, 'point', 3, InvalidConstraintError)
-        self.T_relative_A = None if T_relative_A is None else as_placement(
-            T_relative_A, 'T_relative_A', InvalidConstraintError)
-        self.axes = axes
-        self._rows = axis_rows(axes, InvalidConstraintError)
-        self.labels = tuple(f'{axis} [m]' for axis in axes)
+    frame: str
+    point: Point = (0, 0, 0)
+    relative_to: str | None = None
+    T_relative_A: Placement = None
+    axes: Axes = 'xyz'
 
-    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
-        A = T_relative if self.T_relative_A is None else T_relative * self.T_relative_A
-        p = T_frame.act(self.point)
-        forces = A.rotation.T[self._rows]
-        return forces @ (p - A.translation), wrench_at(forces, p)
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f'{axis} [m]' for axis in self.axes)
+
+    def numbers(self) -> Any:
+        T = pin.SE3.Identity() if self.T_relative_A is None else self.T_relative_A
+        return chosen(self.axes), self.point, T.rotation, T.translation
+
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        p, C = v.point(B, v.vector(given, 4)), v.product(A, v.rotation(given, 7))
+        away = v.sub(p, v.point(A, v.vector(given, 16)))
+        for i in range(int(given[0])):
+            axis = v.column(C, int(given[1 + i]))
+            f[i] = v.dot(axis, away)
+            v.force(W, i, p, axis)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array, JointValues
+from ros2_ik.core.arrays import Array, JointValues, Mask
 from ros2_ik.core.checks import floats, matrix
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.joint_positions import JointPositions
@@ -28,6 +28,8 @@ class JointCoupling(KinematicFunction):
     Raises InvalidConstraintError for sizes that do not fit, at the latest when `joints` meets
     the robot, and what `JointPositions` raises.
     """
+
+    labels: tuple[str, ...] = ()
 
     def __init__(self, names: Sequence[str] | None, ratios: Sequence[float] | Array,
                  offset: float | Sequence[float] | Array = 0.0,
@@ -57,6 +59,10 @@ class JointCoupling(KinematicFunction):
 
     def jacobian(self, at: Configuration) -> Array:
         return self.ratios @ self._positions.jacobian(at)
+
+    def turning(self, robot: Robot) -> Mask | None:
+        linear = self._positions.turning(robot) is not None
+        return np.zeros(len(self.ratios), dtype=bool) if linear else None
 
     def _misfit(self, size: int) -> str:
         names = 'all joints' if self.names is None else ', '.join(self.names)

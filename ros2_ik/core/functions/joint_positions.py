@@ -38,6 +38,7 @@ class JointPositions(KinematicFunction):
     a reference that does not fit the joints.
     """
 
+    labels: tuple[str, ...] = ()
     sized = False
 
     def __init__(self, names: Sequence[str] | None = None, reference: JointValues | None = None,
@@ -65,6 +66,10 @@ class JointPositions(KinematicFunction):
             return rows.A
         J: Array = rows.A @ pin.dDifference(at.robot.model, rows.reference, at.q, pin.ARG1)
         return J
+
+    def turning(self, robot: Robot) -> Mask | None:
+        rows = self._fit(robot)
+        return None if rows.curved else rows.turning
 
     def _fit(self, robot: Robot) -> '_Rows':
         rows = _rows(robot, self)

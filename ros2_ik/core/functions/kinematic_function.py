@@ -5,7 +5,8 @@ from collections.abc import Callable
 import math
 from typing import ClassVar, TypeVar
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, Mask
+from ros2_ik.core.functions.fields import checks_of
 from ros2_ik.core.robot import Configuration, Robot
 
 
@@ -17,7 +18,8 @@ class KinematicFunction(ABC):
     `labels` names each row with its unit, such as 'x [m]'. `kind` is the name it is registered
     under, `peers` what others call it. No value lies outside `range`. `sized` is False where
     the number of rows is known only with a robot: `joints(robot)` then settles `labels`.
-    `periodic` is True where full turns of joints change nothing.
+    `periodic` is True where full turns of joints change nothing, `is_user_code` where it calls
+    what a user wrote.
     """
 
     kind: ClassVar[str]
@@ -25,7 +27,17 @@ class KinematicFunction(ABC):
     range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
     sized: ClassVar[bool] = True
     periodic: ClassVar[bool] = False
-    labels: tuple[str, ...]
+    is_user_code: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """Names of the rows, each with its unit."""
+
+    def __post_init__(self) -> None:
+        """Check the fields of a kind that is a dataclass, by their types."""
+        for name, check in checks_of(type(self)):
+            object.__setattr__(self, name, check(getattr(self, name), name))
 
     @abstractmethod
     def joints(self, robot: Robot) -> frozenset[str]:
@@ -42,6 +54,14 @@ class KinematicFunction(ABC):
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         """Both; for functions whose two parts share work."""
         return self.value(at), self.jacobian(at)
+
+    def turning(self, robot: Robot) -> Mask | None:
+        """
+        Return which rows are taken modulo full turns, (m,), where all are linear in joint values.
+
+        None where they are not, whatever the joints.
+        """
+        return None
 
     def equality_form(self, lower: Array, upper: Array) -> 'KinematicFunction | None':
         """

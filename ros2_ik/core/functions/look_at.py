@@ -1,14 +1,19 @@
 """How the ray to a target is turned away from a camera's axis."""
 
+from dataclasses import dataclass
 import math
+from typing import Any
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core import algebra as v
+from ros2_ik.core.functions.deviation import as_vector
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.sight import Sight
+from ros2_ik.core.functions.sight import ray_to, row_of, Sight, TOUCHING
+from ros2_ik.core.kernels.source import formula
 
 
 @register_function('look_at', drake='AddGazeTargetConstraint (half angle 0)',
                    matlab='constraintAiming (tolerance 0)', pink='LookAtTask (mink)')
+@dataclass(frozen=True, eq=False)
 class LookAt(Sight):
     """
     How the ray from `origin` to `target` is turned away from `axis` of `frame`, (2,).
@@ -26,5 +31,13 @@ class LookAt(Sight):
     labels = ('deviation 1 [rad]', 'deviation 2 [rad]')
     range = (-math.pi, math.pi)
 
-    def deviate(self, u: Array) -> tuple[Array, Array]:
-        return self.deviation.vector(u)
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        target = v.point(A, v.vector(given, 12))
+        distance, u = ray_to(B, target, given)
+        f[0], one, f[1], two = as_vector(u, v.vector(given, 0), v.vector(given, 3),
+                                         v.vector(given, 6))
+        if distance <= TOUCHING:
+            one, two = v.times(f[0] / math.pi, u), v.times(f[1] / math.pi, u)
+        row_of(W, 0, B, target, distance, one)
+        row_of(W, 1, B, target, distance, two)

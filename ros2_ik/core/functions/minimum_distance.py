@@ -26,6 +26,8 @@ class MinimumDistance(CheckedDistance):
     Without anything to check, all rows are at `influence`.
     """
 
+    labels: tuple[str, ...] = ()
+
     def __init__(self, checker: CollisionChecker, influence: float = 0.2, rows: int = 12) -> None:
         super().__init__(checker)
         self.influence = positive(influence, 'influence', InvalidConstraintError)

@@ -1,19 +1,21 @@
 """The angle between the orientation of a frame and a reference."""
 
+from dataclasses import dataclass
 import math
 from typing import Any
 
-import numpy as np
-import pinocchio as pin
-
-from ros2_ik.core.arrays import Array, Pose
-from ros2_ik.core.functions.frame_orientation import as_rotation, FrameOrientation
+from ros2_ik.core import algebra as v
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.functions.fields import Rotation
+from ros2_ik.core.functions.frame_orientation import FrameOrientation
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import pure_moment, RelativeFunction
+from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.kernels.source import formula
 
 
 @register_function('orientation_angle', drake='AddOrientationConstraint, AddOrientationCost',
                    matlab='constraintOrientationTarget')
+@dataclass(frozen=True, eq=False)
 class OrientationAngle(RelativeFunction):
     """
     The angle of the rotation from a reference to a frame, in [0, pi], (1,).
@@ -28,23 +30,25 @@ class OrientationAngle(RelativeFunction):
     axis meets.
     """
 
+    frame: str
+    reference: Rotation = None
+    relative_to: str | None = None
+    offset: Rotation = None
     labels = ('angle [rad]',)
     range = (0.0, math.pi)
 
-    def __init__(self, frame: str, reference: Pose = None, relative_to: str | None = None,
-                 offset: Pose = None) -> None:
-        super().__init__(frame, relative_to)
-        self.reference = as_rotation(reference, 'reference')
-        self.offset = as_rotation(offset, 'offset')
+    def numbers(self) -> Any:
+        return self.reference, self.offset
 
-    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
-        R_reference = T_relative.rotation @ self.reference
-        rotation = pin.log3(R_reference.T @ T_frame.rotation @ self.offset)
-        angle = math.sqrt(rotation @ rotation)
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        C = v.product(A, v.rotation(given, 0))
+        turned = v.log3(v.product_back(C, v.product(B, v.rotation(given, 9))))
+        angle = v.norm(turned)
         # an axis is seen in a rotation by more than its rounding, a few 1e-16
-        axis = rotation / angle if angle > 1e-15 else np.array([1.0, 0, 0])
-        # rounding may lead beyond pi, where no angle is
-        return np.array([min(angle, math.pi)]), pure_moment((R_reference @ axis)[None])
+        axis = v.times(1.0 / angle, turned) if angle > 1e-15 else (1.0, 0.0, 0.0)
+        f[0] = min(angle, math.pi)    # rounding may lead beyond pi, where no angle is
+        v.moment(W, 0, v.turn(C, axis))
 
     def equality_form(self, lower: Array, upper: Array) -> FrameOrientation | None:
         if upper[0] > 0:

@@ -1,19 +1,20 @@
 """The chord of the turn from a reference to the orientation of a frame."""
 
+from dataclasses import dataclass
+import math
 from typing import Any
 
-import numpy as np
-import pinocchio as pin
-
-from ros2_ik.core.arrays import Array, Pose
-from ros2_ik.core.functions.frame_orientation import as_rotation
+from ros2_ik.core import algebra as v
+from ros2_ik.core.functions.fields import Rotation
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import pure_moment, RelativeFunction
+from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.kernels.source import formula
 
 FLAT = 1e-3   # least slope along the axis, which ends at zero half a turn away
 
 
 @register_function('orientation_chord', drake='AddOrientationCost')
+@dataclass(frozen=True, eq=False)
 class OrientationChord(RelativeFunction):
     """
     The chord of the rotation from a reference to a frame, along the reference's axes, (3,).
@@ -28,18 +29,24 @@ class OrientationChord(RelativeFunction):
     there, and that is no place to stay.
     """
 
+    frame: str
+    reference: Rotation = None
+    relative_to: str | None = None
+    offset: Rotation = None
     labels = ('chord x', 'chord y', 'chord z')
     range = (-2.0, 2.0)
 
-    def __init__(self, frame: str, reference: Pose = None, relative_to: str | None = None,
-                 offset: Pose = None) -> None:
-        super().__init__(frame, relative_to)
-        self.reference = as_rotation(reference, 'reference')
-        self.offset = as_rotation(offset, 'offset')
+    def numbers(self) -> Any:
+        return self.reference, self.offset
 
-    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
-        R = T_frame.rotation @ self.offset
-        x, y, z, w = pin.Quaternion((T_relative.rotation @ self.reference).T @ R).coeffs()
-        half = np.array([x, y, z]) if w >= 0 else np.array([-x, -y, -z])
-        rates = max(abs(w), FLAT) * np.eye(3) + pin.skew(half)
-        return 2 * half.clip(-1, 1), pure_moment(rates @ R.T)
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        R = v.product(B, v.rotation(given, 9))
+        turned = v.log3(v.product_back(v.product(A, v.rotation(given, 0)), R))
+        angle = v.norm(turned)
+        x, y, z = v.times(math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5, turned)
+        slope = max(math.cos(0.5 * angle), FLAT)
+        rates = (slope, -z, y, z, slope, -x, -y, x, slope)
+        for i in range(3):
+            v.moment(W, i, v.turn(R, v.row(rates, i)))
+        f[0], f[1], f[2] = 2.0 * x, 2.0 * y, 2.0 * z

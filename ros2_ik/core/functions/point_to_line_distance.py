@@ -1,24 +1,25 @@
 """The distance between a point and a line."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 import math
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
+from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import direction, vector
-from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.deviation import across
-from ros2_ik.core.functions.frame_pose import FARTHEST
+from ros2_ik.core.functions.fields import Axis, NearPoint, Point
 from ros2_ik.core.functions.frame_position import FramePosition
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
-from ros2_ik.core.functions.point_to_point_distance import length
+from ros2_ik.core.functions.point_to_point_distance import COINCIDENT
 from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.kernels.source import formula
 
 
 @register_function('point_to_line_distance', drake='AddPointToLineDistanceConstraint')
+@dataclass(frozen=True, eq=False)
 class PointToLineDistance(RelativeFunction):
     """
     How far `point` of `frame` is from a line fixed to `relative_to`, (1,).
@@ -33,24 +34,29 @@ class PointToLineDistance(RelativeFunction):
     of length zero.
     """
 
+    frame: str
+    point: Point
+    line_point: NearPoint
+    line_direction: Axis
+    relative_to: str | None = None
     labels = ('distance [m]',)
     range = (0.0, math.inf)
 
-    def __init__(self, frame: str, point: Sequence[float] | Array,
-                 line_point: Sequence[float] | Array, line_direction: Sequence[float] | Array,
-                 relative_to: str | None = None) -> None:
-        super().__init__(frame, relative_to)
-        self.point = vector(point, 'point', 3, InvalidConstraintError)
-        self.line_point = vector(line_point, 'line_point', 3, InvalidConstraintError,
-                                 FARTHEST)
-        self.line_direction = direction(line_direction, 'line_direction', InvalidConstraintError)
-        self.across = across(self.line_direction)
-        axes = np.array([*self.across, self.line_direction]).T
-        T_relative_line = pin.SE3(axes, self.line_point)
-        self._offset = FramePosition(frame, self.point, relative_to, T_relative_line, 'xy')
+    def numbers(self) -> Any:
+        return self.point, self.line_point, across(self.line_direction)
 
-    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
-        return length(*self._offset.measure(T_frame, T_relative))
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        p = v.point(B, v.vector(given, 0))
+        away = v.sub(p, v.point(A, v.vector(given, 3)))
+        one, two = v.turn(A, v.vector(given, 6)), v.turn(A, v.vector(given, 9))
+        away = v.add(v.times(v.dot(one, away), one), v.times(v.dot(two, away), two))
+        f[0] = distance = v.norm(away)
+        v.force(W, 0, p, v.times(1.0 / distance, away) if distance >= COINCIDENT else one)
 
     def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
-        return self._offset if upper[0] == 0 else None
+        if upper[0] > 0:
+            return None
+        axes = np.array([*across(self.line_direction), self.line_direction]).T
+        return FramePosition(self.frame, self.point, self.relative_to,
+                             pin.SE3(axes, self.line_point), 'xy')

@@ -1,18 +1,17 @@
 """The signed distance between a point and a plane."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import direction, vector
-from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core import algebra as v
+from ros2_ik.core.functions.fields import Axis, Point
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import RelativeFunction, wrench_at
+from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.kernels.source import formula
 
 
 @register_function('point_to_plane')
+@dataclass(frozen=True, eq=False)
 class PointToPlane(RelativeFunction):
     """
     How far `point` of `frame` is above a plane fixed to `relative_to`, (1,).
@@ -25,17 +24,18 @@ class PointToPlane(RelativeFunction):
     numbers and a normal of length zero.
     """
 
+    frame: str
+    point: Point
+    plane_point: Point
+    normal: Axis
+    relative_to: str | None = None
     labels = ('height [m]',)
 
-    def __init__(self, frame: str, point: Sequence[float] | Array,
-                 plane_point: Sequence[float] | Array, normal: Sequence[float] | Array,
-                 relative_to: str | None = None) -> None:
-        super().__init__(frame, relative_to)
-        self.point = vector(point, 'point', 3, InvalidConstraintError)
-        self.plane_point = vector(plane_point, 'plane_point', 3, InvalidConstraintError)
-        self.normal = direction(normal, 'normal', InvalidConstraintError)
+    def numbers(self) -> Any:
+        return self.point, self.plane_point, self.normal
 
-    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
-        p = T_frame.act(self.point)
-        height = self.normal @ (T_relative.actInv(p) - self.plane_point)
-        return np.array([height]), wrench_at((T_relative.rotation @ self.normal)[None], p)
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        p, normal = v.point(B, v.vector(given, 0)), v.vector(given, 6)
+        f[0] = v.dot(normal, v.sub(v.seen_from(A, p), v.vector(given, 3)))
+        v.force(W, 0, p, v.turn(A, normal))

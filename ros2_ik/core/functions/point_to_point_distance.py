@@ -1,19 +1,19 @@
 """The distance between two points."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 import math
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
+from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import vector
-from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions.frame_pose import FARTHEST
+from ros2_ik.core.functions.fields import NearPoint, Point
 from ros2_ik.core.functions.frame_position import FramePosition
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.kernels.source import formula
 
 COINCIDENT = 1e-12   # [m]; the direction of a shorter offset is rounding
 
@@ -21,6 +21,7 @@ COINCIDENT = 1e-12   # [m]; the direction of a shorter offset is rounding
 @register_function('point_to_point_distance', drake='AddPointToPointDistanceConstraint',
                    matlab='constraintDistanceBounds', moveit='PositionConstraint (sphere)',
                    pink='BodySphericalBarrier')
+@dataclass(frozen=True, eq=False)
 class PointToPointDistance(RelativeFunction):
     """
     How far `point` of `frame` is from `other_point` of `relative_to`, (1,).
@@ -32,28 +33,26 @@ class PointToPointDistance(RelativeFunction):
     rows. Raises InvalidConstraintError for points that are not three finite numbers.
     """
 
+    frame: str
+    point: Point
+    other_point: NearPoint
+    relative_to: str | None = None
     labels = ('distance [m]',)
     range = (0.0, math.inf)
 
-    def __init__(self, frame: str, point: Sequence[float] | Array,
-                 other_point: Sequence[float] | Array, relative_to: str | None = None) -> None:
-        super().__init__(frame, relative_to)
-        self.point = vector(point, 'point', 3, InvalidConstraintError)
-        self.other_point = vector(other_point, 'other_point', 3, InvalidConstraintError,
-                                  FARTHEST)
-        self._offset = FramePosition(frame, self.point, relative_to,
-                                     pin.SE3(np.eye(3), self.other_point))
+    def numbers(self) -> Any:
+        return self.point, self.other_point
 
-    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
-        return length(*self._offset.measure(T_frame, T_relative))
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        p = v.point(B, v.vector(given, 0))
+        away = v.sub(p, v.point(A, v.vector(given, 3)))
+        f[0] = distance = v.norm(away)
+        v.force(W, 0, p, v.times(1.0 / distance, away) if distance >= COINCIDENT
+                else v.column(A, 0))
 
     def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
-        return self._offset if upper[0] == 0 else None
-
-
-def length(offset: Array, W: Array) -> tuple[Array, Array]:
-    """Give the length of an offset (m,) with wrenches W (m, 6), (1,), and its wrench, (1, 6)."""
-    distance = math.hypot(*offset.tolist())
-    if distance < COINCIDENT:   # growth along any unit vector is a subgradient; take the first
-        return np.array([distance]), W[:1]
-    return np.array([distance]), (offset / distance @ W)[None]
+        if upper[0] > 0:
+            return None
+        return FramePosition(self.frame, self.point, self.relative_to,
+                             pin.SE3(np.eye(3), self.other_point))

@@ -1,13 +1,15 @@
 """Functions of how one body moves relative to another."""
 
-from abc import abstractmethod
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.kinematic_function import KinematicFunction
+from ros2_ik.core.kernels.rows import measure
+from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.robot import Configuration, Robot
 
 
@@ -15,24 +17,36 @@ class RelativeFunction(KinematicFunction):
     """
     A function of the placement of `frame` relative to `relative_to` (default: the root frame).
 
-    Such a function gives a wrench for each row instead of a Jacobian: row i changes at the rate
-    W_i @ (V_frame - V_relative_to) with V the spatial velocity [linear; angular] of a body at
-    the root frame's origin, in its axes. So W_i is [force, moment about that origin], like the
-    wrench whose power the rate is, and the Jacobians of a whole problem are one product.
+    Its formula `rows` gives a wrench for each row instead of a Jacobian: row i changes at the
+    rate W_i @ (V_frame - V_relative_to) with V the spatial velocity [linear; angular] of a body
+    at the root frame's origin, in its axes. So W_i is [force, moment about that origin], like
+    the wrench whose power the rate is, and the Jacobians of a whole problem are one product.
     """
 
+    rows: ClassVar[Formula]
     periodic = True
+    frame: str
+    relative_to: str | None
 
-    def __init__(self, frame: str, relative_to: str | None = None) -> None:
-        self.frame, self.relative_to = frame, relative_to
+    def numbers(self) -> Any:
+        """Return the parameters of the formula, in its order."""
+        raise NotImplementedError
 
-    @abstractmethod
+    @cached_property
+    def parameters(self) -> Array:
+        """The parameters of the formula, flat."""
+        flat = [np.ravel(part) for part in self.numbers()]
+        array = np.concatenate([np.zeros(0), *flat])
+        return array
+
     def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
         """
         Give f (m,) and the wrenches W (m, 6) of its rows.
 
         The arguments are the pinocchio.SE3 of `frame` and of `relative_to` in the root frame.
         """
+        return measure(self.rows, twelve(T_frame), twelve(T_relative), self.parameters,
+                       len(self.labels))
 
     def joints(self, robot: Robot) -> frozenset[str]:
         return robot.moving_joints(self.frame, self.relative_to)
@@ -63,16 +77,23 @@ class RelativeFunction(KinematicFunction):
 _ORIGIN = pin.SE3.Identity()
 
 
+def twelve(T: Any) -> Array:
+    """Return a pinocchio.SE3 as twelve numbers: rotation row by row, then position."""
+    numbers = np.empty(12)
+    numbers[:9] = T.rotation.reshape(-1)
+    numbers[9:] = T.translation
+    return numbers
+
+
+def chosen(axes: str) -> list[float]:
+    """Return how many axes are chosen of three, and which, as four parameters."""
+    rows = ['xyz'.index(axis) for axis in axes]
+    return [len(rows), *rows, *[0] * (3 - len(rows))]
+
+
 def wrench_at(forces: Array, point: Array) -> Array:
     """Wrenches (m, 6) of forces (m, 3) that act at a point (3,), all in the root frame."""
     W = np.empty((len(forces), 6))
     W[:, :3] = forces
     W[:, 3:] = forces @ pin.skew(point).T    # p x f, row by row
-    return W
-
-
-def pure_moment(moments: Array) -> Array:
-    """Wrenches (m, 6) of moments (m, 3) in the root frame's axes, without force."""
-    W = np.zeros((len(moments), 6))
-    W[:, 3:] = moments
     return W

@@ -1,22 +1,19 @@
 """What functions of a line of sight share."""
 
-from abc import abstractmethod
-from collections.abc import Sequence
-import math
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import direction, vector
-from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions.deviation import Deviation
-from ros2_ik.core.functions.relative_function import RelativeFunction, wrench_at
+from ros2_ik.core import algebra as v
+from ros2_ik.core.functions.deviation import across
+from ros2_ik.core.functions.fields import Axis, Point
+from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.kernels.source import part
 
 TOUCHING = 1e-9   # [m], closer than that a ray has no direction
 CLOSE = 1e-3      # [m], the gradient grows as 1 / distance down to there
 
 
+@dataclass(frozen=True, eq=False)
 class Sight(RelativeFunction):
     """
     A function of how the ray from `origin` to `target` is turned away from `axis`.
@@ -27,27 +24,29 @@ class Sight(RelativeFunction):
     gradient grows as 1/distance; below 1e-3 m it stays as large as there.
     """
 
-    def __init__(self, frame: str, origin: Sequence[float] | Array,
-                 axis: Sequence[float] | Array, target: Sequence[float] | Array,
-                 relative_to: str | None = None) -> None:
-        super().__init__(frame, relative_to)
-        self.origin = vector(origin, 'origin', 3, InvalidConstraintError)
-        self.axis = direction(axis, 'axis', InvalidConstraintError)
-        self.target = vector(target, 'target', 3, InvalidConstraintError)
-        self.deviation = Deviation(self.axis)
+    frame: str
+    origin: Point
+    axis: Axis
+    target: Point
+    relative_to: str | None = None
 
-    @abstractmethod
-    def deviate(self, u: Array) -> tuple[Array, Array]:
-        """Give f (m,) and df/du (m, 3) for the ray's direction u in the axes of `frame`."""
+    def numbers(self) -> Any:
+        return self.axis, across(self.axis), self.origin, self.target
 
-    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
-        R, target = T_frame.rotation, T_relative.act(self.target)
-        ray = R.T @ (target - T_frame.translation) - self.origin
-        distance = math.hypot(*ray.tolist())    # does not overflow as squares would
-        if distance > TOUCHING:
-            f, G = self.deviate(ray / distance)
-        else:
-            f = self.deviate(-self.axis)[0]
-            G = np.outer(f / math.pi, -self.axis)
-        # seen from the frame the target moves, against the frame's own motion
-        return f, wrench_at(G @ R.T / -max(distance, CLOSE), target)
+
+@part
+def ray_to(B: Any, target: v.Vector, given: Any) -> Any:
+    """Return distance and direction of a target, in the axes of B; against the axis at none."""
+    ray = v.sub(v.seen_from(B, target), v.vector(given, 9))
+    distance = v.norm(ray)
+    if distance > TOUCHING:
+        return distance, v.times(1.0 / distance, ray)
+    return distance, v.times(-1.0, v.vector(given, 0))
+
+
+@part
+def row_of(W: Any, i: int, B: Any, target: v.Vector, distance: float,
+           gradient: v.Vector) -> None:
+    """Make row i that of a gradient by the ray's direction."""
+    # seen from the frame the target moves, against the frame's own motion
+    v.force(W, i, target, v.times(-1.0 / max(distance, CLOSE), v.turn(B, gradient)))

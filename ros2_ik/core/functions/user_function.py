@@ -29,6 +29,9 @@ class UserFunction(KinematicFunction):
     callables raise passes through.
     """
 
+    labels: tuple[str, ...] = ()
+    is_user_code = True
+
     def __init__(self, function: Callable[[Configuration], Any], labels: Sequence[str] | int = 1,
                  jacobian: Callable[[Configuration], Any] | None = None,
                  joints: Sequence[str] | None = None, name: str | None = None) -> None:

@@ -1,19 +1,18 @@
 """
-Compiled inner loops: optional, for speed alone, never needed for a right answer.
+Inner loops, compiled by numba: for speed alone, never needed for a right answer.
 
 Nothing here is compiled until `load_kernels()` is called: the first time takes up to a minute,
-from numba's cache on disk half a second. Until then, and without numba, plain Python does the
-same.
+from numba's cache on disk half a second. Until then, and without numba, the same source runs as
+plain Python.
 """
 
 from contextlib import suppress
 import threading
-from typing import Any
 import warnings
 
 from ros2_ik.core.kernels.cache import alone, choose_folder, is_complete, set_complete
+from ros2_ik.core.kernels.source import compile_all, is_compiled
 
-_loaded: dict[str, Any] = {}
 _loading = threading.Lock()
 
 
@@ -26,7 +25,7 @@ def load_kernels() -> bool:
     """
     with _loading:
         try:
-            return bool(_loaded) or _load()
+            return is_compiled() or _load()
         except Exception as error:
             warnings.warn('the inner loops are not compiled; plain Python does the same, slower: '
                           f'{type(error).__name__}: {error}', RuntimeWarning, stacklevel=2)
@@ -38,11 +37,6 @@ def kernels_cached() -> bool:
     return is_complete()
 
 
-def kernel(name: str) -> Any:
-    """Return a compiled function, or None before `load_kernels()`."""
-    return _loaded.get(name)
-
-
 def _load() -> bool:
     choose_folder()
     try:
@@ -52,18 +46,10 @@ def _load() -> bool:
             return False
         raise
     if is_complete():
-        _import()
+        compile_all()
         return True
     with alone():
-        _import()
+        compile_all()
         with suppress(OSError):   # then the next start looks again
             set_complete()
     return True
-
-
-def _import() -> None:
-    """Import the modules whose functions are compiled by that."""
-    from ros2_ik.core.kernels import cost_descent, pose_descent, row_descent, rows, winding
-    _loaded.update(pose_descent=pose_descent.descend, row_descent=row_descent.descend,
-                   cost_descent=cost_descent.descend, rows=rows.evaluate,
-                   winding=winding.winding_number)

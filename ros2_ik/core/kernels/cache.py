@@ -11,8 +11,9 @@ from pathlib import Path
 import sys
 import tempfile
 
+from ros2_ik.core.kernels.source import sources
+
 ROOM = 16 << 20   # free bytes that a folder must have; the compiled loops take 4.3 MB
-SOURCES = Path(__file__).parent
 
 
 def choose_folder() -> Path:
@@ -42,8 +43,8 @@ def _usable(folders: Iterable[Path]) -> Path:
 
 
 def _own_folders() -> Iterator[Path]:
-    sources = b''.join(path.read_bytes() for path in sorted(SOURCES.glob('*.py')))
-    name = f'numba-{hashlib.sha256(sources).hexdigest()[:12]}'
+    text = b''.join(Path(source).read_bytes() for source in sources())
+    name = f'numba-{hashlib.sha256(text).hexdigest()[:12]}'
     return (home / name for home in _homes())
 
 
@@ -71,7 +72,8 @@ def is_complete() -> bool:
     """Whether to load all is a matter of half a second, not of compiling it."""
     try:
         known = json.loads(_list_of_files().read_text())
-        return bool(known) and known == _files()
+        found = _files()     # those of other packages' formulas may be among them
+        return bool(known) and all(found.get(name) == size for name, size in known.items())
     except (OSError, ValueError, ImportError):
         return False
 
@@ -97,19 +99,19 @@ def alone() -> Iterator[None]:
 def _files() -> dict[str, int]:
     folder = choose_folder()
     return {str(path.relative_to(folder)): path.stat().st_size
-            for path in folder.glob(f'{SOURCES.name}_*/*.nb[ci]')}
+            for path in folder.glob('*/*.nb[ci]')}
 
 
 def _list_of_files() -> Path:
     """Give the file that belongs to what numba looks at: sources, versions, processor."""
     from llvmlite import binding
     folder = choose_folder()
-    sources = [(str(path), path.stat().st_mtime, path.stat().st_size)
-               for path in sorted(SOURCES.glob('*.py'))]
+    looked_at = [(source, os.stat(source).st_mtime, os.stat(source).st_size)
+                 for source in sources()]
     settings = sorted(item for item in os.environ.items() if item[0].startswith('NUMBA_'))
     try:
         processor = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
-        used = sys.version, version('numba'), version('llvmlite'), processor, settings, sources
+        used = sys.version, version('numba'), version('llvmlite'), processor, settings, looked_at
     except (PackageNotFoundError, RuntimeError) as error:
         raise ImportError(str(error)) from None
     key = hashlib.sha256(repr(used).encode()).hexdigest()[:12]

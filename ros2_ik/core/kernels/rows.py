@@ -1,320 +1,316 @@
-"""
-Values and Jacobians of functions of joint values, compiled: the formulas of core/functions.
+"""Values and Jacobians of functions, and steps of joint values, as loops take them."""
 
-Compiled when imported, for one signature each; needs numba. Each entry of the table is a code,
-two frames (the function's and the one it is relative to), its first parameter and its rows.
-"""
-
+from collections import namedtuple
 import math
 
-import numba
 import numpy as np
 
-from ros2_ik.core.kernels.placements import jlog3, log3, multiply
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.kernels.source import call, call_back, Formula, is_compiled, loop, part
 
-# codes, with their parameters
-HEIGHTS = 0             # count, offset, then for each point: point (3), force (3): 1 row
-DISTANCE = 1            # point (3), other point (3): 1 row
-LINE_DISTANCE = 2       # point (3), line point (3), two axes across (6): 1 row
-ROTATION = 3            # reference (9), offset (9): 3 rows
-ROTATION_ANGLE = 4      # reference (9), offset (9): 1 row
-DIRECTION_ANGLE = 5     # vector (3), axis (3), two axes across (6): 1 row
-DIRECTION_VECTOR = 6    # the same: 2 rows
-SIGHT_ANGLE = 7         # axis (3), two axes across (6), origin (3), target (3): 1 row
-SIGHT_VECTOR = 8        # the same: 2 rows
-LINEAR = 9              # constant, then a coefficient for each free value: 1 row
+PROGRAM = 'f8[::1], i8[::1], f8[::1], i8[::1]'    # numbers, layout, parameters, addresses
+REVOLUTE, FLOATING = 1, 2       # kinds of joints, as in robot/tree.py; 0 is prismatic
+LINEAR, PYTHON = -1, -2         # formulas of rows that have none
+TURN = 2 * math.pi
 
-ALIGNED, NEAR = 1e-15, 1e-3          # as in functions/deviation.py
-TOUCHING, CLOSE = 1e-9, 1e-3         # as in functions/sight.py
-COINCIDENT = 1e-12                   # as in functions/point_to_point_distance.py
-
-TREE = 'i8[::1], f8[:,:,::1], f8[::1], i8[::1], f8[::1], f8[::1]'
-FRAMES = 'i8[::1], f8[:,:,::1], f8[:,::1]'
-TABLE = 'i8[:,::1], f8[::1]'
+Layout = namedtuple('Layout', (
+    'values', 'floating', 'parent', 'kind', 'place', 'column', 'motion', 'multiplier', 'offset',
+    'before', 'node', 'mounting', 'formula', 'frame', 'relative', 'parameter', 'row', 'support',
+    'moved_by', 'sign'))
+Work = namedtuple('Work', ('placed', 'twists', 'frames', 'W'))
 
 
-@numba.njit('void(f8[:,::1], f8[::1], i8, f8[::1])', cache=True, nogil=True)
-def _point(T, params, first, out):
-    """Bring a point of a frame into the root frame."""
-    for i in range(3):
-        out[i] = (T[i, 0] * params[first] + T[i, 1] * params[first + 1]
-                  + T[i, 2] * params[first + 2] + T[i, 3])
-
-
-@numba.njit('void(f8[:,::1], f8[::1], i8, f8[::1])', cache=True, nogil=True)
-def _vector(T, params, first, out):
-    """Turn a vector of a frame into the root frame's axes."""
-    for i in range(3):
-        out[i] = (T[i, 0] * params[first] + T[i, 1] * params[first + 1]
-                  + T[i, 2] * params[first + 2])
-
-
-@numba.njit('void(f8[::1], f8[::1], f8, f8[::1])', cache=True, nogil=True)
-def _add_wrench(point, force, scale, W):
-    """Add a force at a point to a wrench."""
-    x, y, z = scale * force[0], scale * force[1], scale * force[2]
-    W[0] += x
-    W[1] += y
-    W[2] += z
-    W[3] += point[1] * z - point[2] * y
-    W[4] += point[2] * x - point[0] * z
-    W[5] += point[0] * y - point[1] * x
-
-
-@numba.njit('void(f8[:,::1], f8[:,::1], f8[::1], i8, f8[::1], f8[:,::1])', cache=True,
-            nogil=True)
-def _heights(B, A, params, first, f, W):
-    """Sum of forces (in A) times points of B (seen from A), less an offset."""
-    point, force = np.empty(3), np.empty(3)
-    total = -params[first + 1]
-    for k in range(int(params[first])):
-        start = first + 2 + 6 * k
-        _point(B, params, start, point)
-        _vector(A, params, start + 3, force)
-        for i in range(3):
-            total += force[i] * (point[i] - A[i, 3])
-        _add_wrench(point, force, 1.0, W[0])
-    f[0] = total
-
-
-@numba.njit('void(f8[:,::1], f8[:,::1], f8[::1], i8, b1, f8[::1], f8[:,::1])', cache=True,
-            nogil=True)
-def _distance(B, A, params, first, line, f, W):
-    """Distance of a point of B from a point of A, or from a line of A."""
-    point, other, along = np.empty(3), np.empty(3), np.zeros(3)
-    _point(B, params, first, point)
-    _point(A, params, first + 3, other)
-    if line:
-        axis = np.empty(3)
-        for k in range(2):
-            _vector(A, params, first + 6 + 3 * k, axis)
-            across = 0.0
-            for i in range(3):
-                across += axis[i] * (point[i] - other[i])
-            for i in range(3):
-                along[i] += across * axis[i]
-    else:
-        for i in range(3):
-            along[i] = point[i] - other[i]
-    distance = math.sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2])
-    f[0] = distance
-    if distance < COINCIDENT:
-        if line:
-            _vector(A, params, first + 6, along)
-        else:
-            for i in range(3):
-                along[i] = A[i, 0]
-        distance = 1.0
-    _add_wrench(point, along, 1.0 / distance, W[0])
-
-
-@numba.njit('void(f8[:,::1], f8[:,::1], f8[::1], i8, b1, f8[::1], f8[:,::1])', cache=True,
-            nogil=True)
-def _rotation(B, A, params, first, only_angle, f, W):
-    """Rotation vector from a reference in A to B with an offset, or its length."""
-    reference, turned, error = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    for i in range(3):
-        for j in range(3):
-            reference[i, j] = turned[i, j] = 0.0
-            for k in range(3):
-                reference[i, j] += A[i, k] * params[first + 3 * k + j]
-                turned[i, j] += B[i, k] * params[first + 9 + 3 * k + j]
-    for i in range(3):
-        for j in range(3):
-            error[i, j] = (reference[0, i] * turned[0, j] + reference[1, i] * turned[1, j]
-                           + reference[2, i] * turned[2, j])
-    w = np.empty(3)
-    log3(error, w)
-    if only_angle:
-        angle = math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
-        f[0] = min(angle, math.pi)
-        if angle > 1e-15:
-            for i in range(3):
-                w[i] /= angle
-        else:
-            w[0], w[1], w[2] = 1.0, 0.0, 0.0
-        for i in range(3):
-            W[0, 3 + i] = (reference[i, 0] * w[0] + reference[i, 1] * w[1]
-                           + reference[i, 2] * w[2])
-        return
-    turn = np.empty((3, 3))
-    jlog3(w, turn)
-    for i in range(3):
-        f[i] = w[i]
-        for j in range(3):
-            W[i, 3 + j] = (turn[i, 0] * turned[j, 0] + turn[i, 1] * turned[j, 1]
-                           + turn[i, 2] * turned[j, 2])
-
-
-@numba.njit('i8(f8[::1], f8[::1], i8, b1, f8[::1], f8[:,::1])', cache=True, nogil=True)
-def _deviate(u, params, first, as_vector, f, G):
+@part
+def layout_of(numbers, layout):
     """
-    Angle from an axis to u, or the vector behind it, and its derivatives by u.
+    Name the parts of a program's two buffers.
 
-    The axis and two axes across are at params[first]. Gives the number of rows.
+    `values` (n,) are the places in x of the columns, -1 for those of floating joints, of which
+    `floating` (2 k,) has the first place in x and the first column. Bodies and
+    frames: see `Tree`; `motion` is the first of a body's twists, of which each has a column.
+    Entries: a formula, a frame and the one it is relative to, and where its parameters and rows
+    begin; those of entry t are moved by the bodies `moved_by[support[t]:support[t + 1]]`.
     """
-    x = y = cosine = 0.0
-    for i in range(3):
-        cosine += params[first + i] * u[i]
-        x += params[first + 3 + i] * u[i]
-        y += params[first + 6 + i] * u[i]
-    sine = math.sqrt(x * x + y * y)
-    phi = math.atan2(sine, cosine)
-    if sine > ALIGNED:
-        x, y = x / sine, y / sine
-    else:
-        x, y = 1.0, 0.0
-    if cosine > 0:
-        stretch = phi / sine if sine > ALIGNED else 1.0
-    else:
-        stretch = phi / max(sine, NEAR)
-    for i in range(3):
-        axis, one, two = params[first + i], params[first + 3 + i], params[first + 6 + i]
-        along = cosine * (x * one + y * two) - sine * axis
-        if as_vector:
-            sideways = stretch * (x * two - y * one)
-            G[0, i] = x * along - y * sideways
-            G[1, i] = y * along + x * sideways
-        else:
-            G[0, i] = along
-    if as_vector:
-        f[0], f[1] = phi * x, phi * y
-        return 2
-    f[0] = phi
-    return 1
+    n, bodies, frames, entries = layout[0], layout[1], layout[2], layout[3]
+    at = 5
+    values = layout[at:at + n]
+    at += n
+    floating = layout[at:at + 2 * layout[4]]
+    at += 2 * layout[4]
+    parent = layout[at:at + bodies]
+    at += bodies
+    kind = layout[at:at + bodies]
+    at += bodies
+    place = layout[at:at + bodies]
+    at += bodies
+    column = layout[at:at + bodies]
+    at += bodies
+    motion = layout[at:at + bodies + 1]
+    at += bodies + 1
+    node = layout[at:at + frames]
+    at += frames
+    formula = layout[at:at + entries]
+    at += entries
+    frame = layout[at:at + entries]
+    at += entries
+    relative = layout[at:at + entries]
+    at += entries
+    parameter = layout[at:at + entries + 1]
+    at += entries + 1
+    row = layout[at:at + entries + 1]
+    at += entries + 1
+    support = layout[at:at + entries + 1]
+    at += entries + 1
+    moved_by = layout[at:at + support[entries]]
+    at += support[entries]
+    sign = layout[at:at + support[entries]]
+    before = numbers[2 * bodies:14 * bodies].reshape(bodies, 12)
+    mounting = numbers[14 * bodies:14 * bodies + 12 * frames].reshape(frames, 12)
+    return Layout(values, floating, parent, kind, place, column, motion, numbers[:bodies],
+                  numbers[bodies:2 * bodies], before, node, mounting, formula, frame, relative,
+                  parameter, row, support, moved_by, sign)
 
 
-@numba.njit('void(f8[:,::1], f8[:,::1], f8[::1], i8, b1, f8[::1], f8[:,::1])', cache=True,
-            nogil=True)
-def _direction(B, A, params, first, as_vector, f, W):
-    """How a vector of B is turned away from an axis of A."""
-    vector, u, G, g = np.empty(3), np.empty(3), np.empty((2, 3)), np.empty(3)
-    _vector(B, params, first, vector)
-    for i in range(3):
-        u[i] = A[0, i] * vector[0] + A[1, i] * vector[1] + A[2, i] * vector[2]
-    count = _deviate(u, params, first + 3, as_vector, f, G)
-    for row in range(count):
-        for i in range(3):
-            g[i] = A[i, 0] * G[row, 0] + A[i, 1] * G[row, 1] + A[i, 2] * G[row, 2]
-        W[row, 3] = vector[1] * g[2] - vector[2] * g[1]
-        W[row, 4] = vector[2] * g[0] - vector[0] * g[2]
-        W[row, 5] = vector[0] * g[1] - vector[1] * g[0]
+@part
+def work_of(at):
+    """Make the scratch of one evaluation."""
+    placed = np.zeros((len(at.parent) + 1, 12))
+    placed[0, 0] = placed[0, 4] = placed[0, 8] = 1.0    # row 0 is the root
+    return Work(placed, np.zeros((at.motion[len(at.parent)], 6)),
+                np.empty((len(at.node), 12)), np.zeros((max(at.row[len(at.formula)], 1), 6)))
 
 
-@numba.njit('void(f8[:,::1], f8[:,::1], f8[::1], i8, b1, f8[::1], f8[:,::1])', cache=True,
-            nogil=True)
-def _sight(B, A, params, first, as_vector, f, W):
-    """How the ray from a point of B to a target of A is turned away from an axis of B."""
-    target, ray, G, g = np.empty(3), np.empty(3), np.empty((2, 3)), np.empty(3)
-    _point(A, params, first + 12, target)
-    for i in range(3):
-        ray[i] = (B[0, i] * (target[0] - B[0, 3]) + B[1, i] * (target[1] - B[1, 3])
-                  + B[2, i] * (target[2] - B[2, 3])) - params[first + 9 + i]
-    largest = max(abs(ray[0]), abs(ray[1]), abs(ray[2]), 1e-300)    # its square may overflow
-    distance = largest * math.sqrt((ray[0] / largest)**2 + (ray[1] / largest)**2
-                                   + (ray[2] / largest)**2)
-    if distance > TOUCHING:
-        for i in range(3):
-            ray[i] /= distance
-        count = _deviate(ray, params, first, as_vector, f, G)
-    else:
-        for i in range(3):
-            ray[i] = -params[first + i]
-        count = _deviate(ray, params, first, as_vector, f, G)
-        for row in range(count):
+@part
+def compose(one, other, out):
+    """Fill the product of two placements (12,); `out` may be neither."""
+    for r in range(3):
+        a, b, c = one[3 * r], one[3 * r + 1], one[3 * r + 2]
+        for s in range(3):
+            out[3 * r + s] = a * other[s] + b * other[3 + s] + c * other[6 + s]
+        out[9 + r] = a * other[9] + b * other[10] + c * other[11] + one[9 + r]
+
+
+@part
+def turn_about_z(X, value):
+    """Turn a placement (12,) about its own z axis."""
+    c, s = math.cos(value), math.sin(value)
+    for r in range(3):
+        first, second = X[3 * r], X[3 * r + 1]
+        X[3 * r], X[3 * r + 1] = c * first + s * second, c * second - s * first
+
+
+@part
+def twist_along(X, axis, factor, out):
+    """Fill the spatial velocity (6,) of moving along an axis of a placement (12,)."""
+    for r in range(3):
+        out[r] = factor * X[3 * r + axis]
+        out[3 + r] = 0.0
+
+
+@part
+def twist_about(X, axis, factor, out):
+    """Fill the spatial velocity (6,) of turning about an axis of a placement (12,)."""
+    x, y, z = factor * X[axis], factor * X[3 + axis], factor * X[6 + axis]
+    out[0], out[1], out[2] = X[10] * z - X[11] * y, X[11] * x - X[9] * z, X[9] * y - X[10] * x
+    out[3], out[4], out[5] = x, y, z
+
+
+@part
+def floating_placement(x, first, out):
+    """Fill the placement (12,) of seven values: a position and a quaternion x y z w."""
+    a, b, c, w = x[first + 3], x[first + 4], x[first + 5], x[first + 6]
+    out[0], out[1], out[2] = 1 - 2 * (b * b + c * c), 2 * (a * b - c * w), 2 * (a * c + b * w)
+    out[3], out[4], out[5] = 2 * (a * b + c * w), 1 - 2 * (a * a + c * c), 2 * (b * c - a * w)
+    out[6], out[7], out[8] = 2 * (a * c - b * w), 2 * (b * c + a * w), 1 - 2 * (a * a + b * b)
+    out[9], out[10], out[11] = x[first], x[first + 1], x[first + 2]
+
+
+@part
+def place_bodies(at, x, work):
+    """Place bodies and frames in the root frame, and find the twist of each motion."""
+    free = np.empty(12)
+    for k in range(len(at.parent)):
+        X, twist = work.placed[k + 1], work.twists[at.motion[k]:]
+        compose(work.placed[at.parent[k] + 1], at.before[k], X)
+        if at.kind[k] == FLOATING:
+            hung = X.copy()
+            floating_placement(x, at.place[k], free)
+            compose(hung, free, X)
             for i in range(3):
-                G[row, i] = f[row] / math.pi * ray[i]
-    for row in range(count):
-        for i in range(3):
-            g[i] = B[i, 0] * G[row, 0] + B[i, 1] * G[row, 1] + B[i, 2] * G[row, 2]
-        _add_wrench(target, g, -1.0 / max(distance, CLOSE), W[row])
-
-
-@numba.njit(f'void(f8[::1], {TREE}, f8[:,:,::1], f8[:,::1])', cache=True, nogil=True)
-def _forward(x, parent, before, rotary, column, multiplier, offset, placed, axes):
-    """Placement of each joint's body, and the spatial velocity (6,) by which each moves."""
-    for k in range(len(parent)):
-        if parent[k] < 0:
-            placed[k] = before[k]
-        else:
-            multiply(placed[parent[k]], before[k], placed[k])
-        at, value, m = placed[k], multiplier[k] * x[column[k]] + offset[k], multiplier[k]
-        zx, zy, zz = m * at[0, 2], m * at[1, 2], m * at[2, 2]
-        if rotary[k] > 0:
-            c, s = math.cos(value), math.sin(value)
-            for i in range(3):
-                first, second = at[i, 0], at[i, 1]
-                at[i, 0] = c * first + s * second
-                at[i, 1] = c * second - s * first
-            px, py, pz = at[0, 3], at[1, 3], at[2, 3]
-            axes[k, 0] = py * zz - pz * zy
-            axes[k, 1] = pz * zx - px * zz
-            axes[k, 2] = px * zy - py * zx
-            axes[k, 3], axes[k, 4], axes[k, 5] = zx, zy, zz
-        else:
-            for i in range(3):
-                at[i, 3] += value * at[i, 2]
-            axes[k, 0], axes[k, 1], axes[k, 2] = zx, zy, zz
-            axes[k, 3] = axes[k, 4] = axes[k, 5] = 0.0
-
-
-@numba.njit('void(f8[:,::1], f8[:,::1], i8, f8[::1], i8, f8[::1], f8[:,::1])', cache=True,
-            nogil=True)
-def _measure(B, A, code, params, first, f, W):
-    """Value and wrenches of one entry."""
-    if code == HEIGHTS:
-        _heights(B, A, params, first, f, W)
-    elif code == DISTANCE or code == LINE_DISTANCE:
-        _distance(B, A, params, first, code == LINE_DISTANCE, f, W)
-    elif code == ROTATION or code == ROTATION_ANGLE:
-        _rotation(B, A, params, first, code == ROTATION_ANGLE, f, W)
-    elif code == DIRECTION_ANGLE or code == DIRECTION_VECTOR:
-        _direction(B, A, params, first, code == DIRECTION_VECTOR, f, W)
-    elif code == SIGHT_ANGLE or code == SIGHT_VECTOR:
-        _sight(B, A, params, first, code == SIGHT_VECTOR, f, W)
-
-
-@numba.njit(f'void(f8[::1], {TREE}, {FRAMES}, {TABLE}, f8[::1], f8[:,::1])', cache=True,
-            nogil=True)
-def evaluate(x, parent, before, rotary, column, multiplier, offset, node, place, carries, table,
-             params, f, J):
-    """
-    Fill the values f (m,) and Jacobian J (m, n) of a table's entries at x (n,).
-
-    The bodies of `before` hang on each other by `parent` (-1: the root); see Chain for their
-    joints. Frame i is fixed to body node[i] at place[i]; carries[i, k] is 1 where joint k moves
-    it. Rows of `table` are code, frame, relative frame, first parameter, first row, rows.
-    """
-    n, count = len(x), len(parent)
-    placed, axes = np.empty((count, 4, 4)), np.empty((count, 6))
-    for k in range(count):
-        for i in range(4):
-            placed[k, 3, i] = 1.0 if i == 3 else 0.0
-    _forward(x, parent, before, rotary, column, multiplier, offset, placed, axes)
-    frames = np.empty((len(node), 4, 4))
-    for i in range(len(node)):
-        if node[i] < 0:
-            frames[i] = place[i]
-        else:
-            multiply(placed[node[i]], place[i], frames[i])
-    W = np.empty((3, 6))
-    J[:] = 0.0
-    for entry in range(len(table)):
-        code, b, a = table[entry, 0], table[entry, 1], table[entry, 2]
-        first, row, rows = table[entry, 3], table[entry, 4], table[entry, 5]
-        if code == LINEAR:
-            f[row] = params[first]
-            for j in range(n):
-                J[row, j] = params[first + 1 + j]
-                f[row] += J[row, j] * x[j]
+                twist_along(X, i, 1.0, twist[i])
+                twist_about(X, i, 1.0, twist[3 + i])
             continue
-        W[:] = 0.0
-        _measure(frames[b], frames[a], code, params, first, f[row:], W)
-        for k in range(count):
-            sign = carries[b, k] - carries[a, k]
-            if sign != 0:
-                for i in range(rows):
-                    rate = 0.0
-                    for c in range(6):
-                        rate += W[i, c] * axes[k, c]
-                    J[row + i, column[k]] += sign * rate
+        value = at.multiplier[k] * x[at.place[k]] + at.offset[k]
+        if at.kind[k] == REVOLUTE:
+            turn_about_z(X, value)
+            twist_about(X, 2, at.multiplier[k], twist[0])
+        else:
+            for r in range(3):
+                X[9 + r] += value * X[3 * r + 2]
+            twist_along(X, 2, at.multiplier[k], twist[0])
+    for i in range(len(at.node)):
+        compose(work.placed[at.node[i] + 1], at.mounting[i], work.frames[i])
+
+
+@part
+def linear_rows(at, entry, x, parameters, f, J):
+    """Fill rows that are linear in x: for each whether it turns, a constant, and slopes."""
+    n = len(at.values)
+    for k in range(at.row[entry + 1] - at.row[entry]):
+        row, first = at.row[entry] + k, at.parameter[entry] + (n + 2) * k
+        f[row] = parameters[first + 1]
+        for j in range(n):
+            slope = parameters[first + 2 + j]
+            J[row, j] = slope
+            if slope != 0:
+                f[row] += slope * x[at.values[j]]
+        if parameters[first] > 0:    # in (-pi, pi], so that half a turn is pi from either side
+            f[row] -= TURN * math.ceil(f[row] / TURN - 0.5)
+
+
+@part
+def jacobian_rows(at, entry, work, J):
+    """Turn the wrenches of an entry's rows into rows of J."""
+    for row in range(at.row[entry], at.row[entry + 1]):
+        w0, w1, w2 = work.W[row, 0], work.W[row, 1], work.W[row, 2]
+        w3, w4, w5 = work.W[row, 3], work.W[row, 4], work.W[row, 5]
+        for j in range(J.shape[1]):
+            J[row, j] = 0.0
+        for i in range(at.support[entry], at.support[entry + 1]):
+            k = at.moved_by[i]
+            column = at.column[k] - at.motion[k]
+            for motion in range(at.motion[k], at.motion[k + 1]):
+                t = work.twists[motion]
+                J[row, column + motion] += at.sign[i] * (
+                    w0 * t[0] + w1 * t[1] + w2 * t[2] + w3 * t[3] + w4 * t[4] + w5 * t[5])
+
+
+@part
+def fill(at, parameters, addresses, x, work, f, J):
+    """
+    Fill the values f (m,) and the Jacobian J (m, n) of a program at x.
+
+    The last of the addresses is that of what Python evaluates; False where it wants to end.
+    """
+    place_bodies(at, x, work)
+    for entry in range(len(at.formula)):
+        number = at.formula[entry]
+        if number >= 0:
+            first, last = at.row[entry], at.row[entry + 1]
+            call(addresses[number], work.frames[at.frame[entry]],
+                 work.frames[at.relative[entry]],
+                 parameters[at.parameter[entry]:at.parameter[entry + 1]],
+                 f[first:last], work.W[first:last])
+            jacobian_rows(at, entry, work, J)
+        elif number == LINEAR:
+            linear_rows(at, entry, x, parameters, f, J)
+    return call_back(addresses[len(addresses) - 1], x, f, J)
+
+
+@part
+def free_step(values, column, v, x):
+    """Move the floating joint whose seven values begin at `values` by six of a step."""
+    R, moved, after = np.empty(12), np.empty(12), np.empty(12)
+    floating_placement(x, values, R)
+    exp6(v[column:column + 6], moved)
+    compose(R, moved, after)
+    x[values], x[values + 1], x[values + 2] = after[9], after[10], after[11]
+    quaternion(after, x[values + 3:values + 7])
+
+
+@part
+def exp6(v, out):
+    """Fill the placement (12,) at the end of a screw motion v (6,), as pinocchio.exp6."""
+    x, y, z = v[3], v[4], v[5]
+    squared = x * x + y * y + z * z
+    angle = math.sqrt(squared)
+    if angle < 1e-4:
+        sine, cosine, rest = 1 - squared / 6, 0.5 - squared / 24, 1.0 / 6 - squared / 120
+    else:
+        sine, cosine = math.sin(angle) / angle, (1 - math.cos(angle)) / squared
+        rest = (1 - sine) / squared
+    out[0], out[4], out[8] = (1 - cosine * (y * y + z * z), 1 - cosine * (x * x + z * z),
+                              1 - cosine * (x * x + y * y))
+    out[1], out[3] = cosine * x * y - sine * z, cosine * x * y + sine * z
+    out[2], out[6] = cosine * x * z + sine * y, cosine * x * z - sine * y
+    out[5], out[7] = cosine * y * z - sine * x, cosine * y * z + sine * x
+    along = rest * (x * v[0] + y * v[1] + z * v[2])
+    out[9] = sine * v[0] + cosine * (y * v[2] - z * v[1]) + along * x
+    out[10] = sine * v[1] + cosine * (z * v[0] - x * v[2]) + along * y
+    out[11] = sine * v[2] + cosine * (x * v[1] - y * v[0]) + along * z
+
+
+@part
+def quaternion(R, out):
+    """Fill the quaternion x y z w (4,) of a placement's rotation, on the side where `out` was."""
+    trace, largest = R[0] + R[4] + R[8], 0
+    if R[4] > R[0]:
+        largest = 1
+    if R[8] > R[4 * largest]:
+        largest = 2
+    q = np.empty(4)
+    if trace > 0:
+        q[3] = 1 + trace
+        q[0], q[1], q[2] = R[7] - R[5], R[2] - R[6], R[3] - R[1]
+    else:
+        i, j, k = largest, (largest + 1) % 3, (largest + 2) % 3
+        q[i] = 1 + R[4 * i] - R[4 * j] - R[4 * k]
+        q[j], q[k] = R[3 * i + j] + R[3 * j + i], R[3 * i + k] + R[3 * k + i]
+        q[3] = R[3 * k + j] - R[3 * j + k]
+    length = side = 0.0
+    for i in range(4):
+        length += q[i] * q[i]
+        side += q[i] * out[i]
+    length = math.copysign(math.sqrt(length), side)
+    for i in range(4):
+        out[i] = q[i] / length
+
+
+@part
+def move(at, x, step, limits):
+    """Move x by a step (n,) of the tangent space, within its limits (2, nx)."""
+    for j in range(len(step)):
+        if at.values[j] >= 0:
+            x[at.values[j]] += step[j]
+    for k in range(0, len(at.floating), 2):
+        free_step(at.floating[k], at.floating[k + 1], step, x)
+    for i in range(len(x)):
+        x[i] = min(max(x[i], limits[0, i]), limits[1, i])
+
+
+@part
+def room(at, x, limits, farthest, low, high):
+    """Fill how far each column may move down and up (n,) from x, at most `farthest` (n,)."""
+    for j in range(len(low)):
+        low[j], high[j] = -farthest[j], farthest[j]
+        i = at.values[j]
+        if i >= 0:
+            low[j] = min(max(limits[0, i] - x[i], low[j]), 0.0)
+            high[j] = max(min(limits[1, i] - x[i], high[j]), 0.0)
+
+
+@loop(f'b1({PROGRAM}, f8[::1], f8[::1], f8[:,::1])')
+def evaluate(numbers, layout, parameters, addresses, x, f, J):
+    """Fill the values f (m,) and the Jacobian J (m, n) of a program at x (nx,)."""
+    at = layout_of(numbers, layout)
+    return fill(at, parameters, addresses, x, work_of(at), f, J)
+
+
+@loop('void(f8[::1], i8[::1], f8[::1], f8[::1], f8[:,::1])')
+def moved(numbers, layout, x, step, limits):
+    """Move x by a step, see `move`."""
+    move(layout_of(numbers, layout), x, step, limits)
+
+
+@loop('void(i8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1])')
+def _measure(formula, B, A, parameters, f, W):
+    call(formula, B, A, parameters, f, W)
+
+
+def measure(formula: Formula, B: Array, A: Array, parameters: Array,
+            rows: int) -> tuple[Array, Array]:
+    """Return f (rows,) and the wrenches (rows, 6) of a formula at two placements (12,)."""
+    f, W = np.empty(rows), np.empty((rows, 6))
+    compiled = is_compiled()
+    _measure.of(compiled)(formula.reference(compiled), B, A, parameters, f, W)
+    return f, W

@@ -2,22 +2,22 @@
 
 import math
 
-import numba
+import numpy as np
+
+from ros2_ik.core.kernels.source import loop
 
 
-@numba.njit('f8(f8[:,:,::1], f8, f8, f8)', cache=True, nogil=True)
-def winding_number(corners, x, y, z):    # type: ignore[no-untyped-def]
+@loop('f8(f8[:,:,::1], f8, f8, f8)')
+def winding_number(corners, x, y, z):
     """Sum the solid angles of triangles (m, 3, 3) as seen from a point, in full turns."""
-    total = 0.0
-    for i in range(len(corners)):
-        ax, ay, az = corners[i, 0, 0] - x, corners[i, 0, 1] - y, corners[i, 0, 2] - z
-        bx, by, bz = corners[i, 1, 0] - x, corners[i, 1, 1] - y, corners[i, 1, 2] - z
-        cx, cy, cz = corners[i, 2, 0] - x, corners[i, 2, 1] - y, corners[i, 2, 2] - z
-        la = math.sqrt(ax * ax + ay * ay + az * az)
-        lb = math.sqrt(bx * bx + by * by + bz * bz)
-        lc = math.sqrt(cx * cx + cy * cy + cz * cz)
-        volume = (ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx))
-        total += math.atan2(volume, la * lb * lc + (ax * bx + ay * by + az * bz) * lc
-                            + (bx * cx + by * cy + bz * cz) * la
-                            + (cx * ax + cy * ay + cz * az) * lb)
-    return total / (2 * math.pi)
+    ax, ay, az = corners[:, 0, 0] - x, corners[:, 0, 1] - y, corners[:, 0, 2] - z
+    bx, by, bz = corners[:, 1, 0] - x, corners[:, 1, 1] - y, corners[:, 1, 2] - z
+    cx, cy, cz = corners[:, 2, 0] - x, corners[:, 2, 1] - y, corners[:, 2, 2] - z
+    la = np.sqrt(ax * ax + ay * ay + az * az)
+    lb = np.sqrt(bx * bx + by * by + bz * bz)
+    lc = np.sqrt(cx * cx + cy * cy + cz * cz)
+    volume = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+    angles = np.arctan2(volume, la * lb * lc + (ax * bx + ay * by + az * bz) * lc
+                        + (bx * cx + by * cy + bz * cz) * la
+                        + (cx * ax + cy * ay + cz * az) * lb)
+    return angles.sum() / (2 * math.pi)

@@ -96,8 +96,12 @@ class ScalarCost(Cost):
     Any number of a configuration, `callable(configuration) -> float`, times `weight`.
 
     `gradient(configuration) -> (nv,)` is found by differences where it is not given. It may be
-    negative; what has a lowest value is found, what falls for ever ends at the limits.
+    negative; what has a lowest value is found, what falls for ever ends at the limits. Programs
+    take it as a function of one row.
     """
+
+    labels = ('cost',)
+    is_user_code = True
 
     def __init__(self, function: Callable[[Configuration], float],
                  gradient: Callable[[Configuration], Array] | None = None, weight: float = 1.0,
@@ -134,6 +138,13 @@ class ScalarCost(Cost):
                           - self._number(at.with_q(at.integrate(-v)))
                           for v in np.eye(size) * step]) / (2 * step)
         return self.weight * g
+
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        """Give the value (1,) and the gradient (1, nv)."""
+        return np.array([self.value(at)]), self.gradient(at)[None]
+
+    def turning(self, robot: Robot) -> None:
+        """Return None: what a user wrote is not linear."""
 
     def joints(self, robot: Robot) -> frozenset[str]:
         return frozenset(robot.joint_names)

@@ -1,12 +1,14 @@
 """Where a frame should go."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 import math
 from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array, Indices, Pose
+from ros2_ik.core import algebra as v
+from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.checks import floats, tolerance_of
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import (
@@ -15,8 +17,9 @@ from ros2_ik.core.functions import (
     OrientationAngle,
     PointToPointDistance,
 )
-from ros2_ik.core.functions.point_to_point_distance import length
+from ros2_ik.core.functions.point_to_point_distance import COINCIDENT
 from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.robot import Configuration
 
@@ -73,23 +76,41 @@ class PoseTarget:
 
     def _bound(self, rows: slice, tolerance: float, whole: KinematicFunction) -> Constraint:
         """Bound the length of the counted ones of three rows; `whole` is that of all."""
-        edge, counted = EDGE * tolerance, np.flatnonzero(self.counted[rows]) + rows.start
-        counts = whole if len(counted) == 3 else _Length(self.function, counted)
+        edge, counted = EDGE * tolerance, np.zeros(6)
+        counted[rows] = self.counted[rows]
+        counts = whole if counted.sum() == 3 else _Length(self.tip, self.function.reference,
+                                                          counted, self.relative_to)
         return Constraint(counts, upper=tolerance - edge, tolerance=edge)
 
 
+@dataclass(frozen=True, eq=False)
 class _Length(RelativeFunction):
-    """The length of some rows of a pose error, (1,)."""
+    """The length of the counted rows of a pose error, all in [m] or all in [rad], (1,)."""
 
+    frame: str
+    reference: Any
+    counted: Array      # (6,)
+    relative_to: str | None = None
     kind, labels, range = 'pose_error', ('length',), (0.0, math.inf)
 
-    def __init__(self, function: FramePose, rows: Indices) -> None:
-        super().__init__(function.frame, function.relative_to)
-        self._function, self._rows = function, rows
+    def numbers(self) -> Any:
+        return self.reference.rotation, self.reference.translation, self.counted
 
-    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
-        f, W = self._function.measure(T_frame, T_relative)
-        return length(f[self._rows], W[self._rows])
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        p, C = v.origin(B), v.product(A, v.rotation(given, 0))
+        away = v.turn_back(C, v.sub(p, v.point(A, v.vector(given, 9))))
+        turned = v.log3(v.product_back(C, B))
+        rates = v.jlog3(turned)
+        shift = v.masked(v.vector(given, 12), away)
+        turn = v.masked(v.vector(given, 15), turned)
+        f[0] = length = v.norm((v.norm(shift), v.norm(turn), 0.0))
+        if length < COINCIDENT:     # growth along any unit vector is a subgradient
+            shift, turn = v.vector(given, 12), v.vector(given, 15)
+            length = v.norm((v.norm(shift), v.norm(turn), 0.0))
+        along = v.times(1.0 / length, v.turn(C, shift))
+        about = v.turn(B, v.turn_back(rates, v.times(1.0 / length, turn)))
+        v.wrench(W, 0, along, v.add(v.cross(p, along), about))
 
 
 _ALL = np.ones(6)

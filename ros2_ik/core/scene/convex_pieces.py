@@ -27,7 +27,7 @@ from ros2_ik.core.scene.meshes import (
     mesh_volume,
     signed_volume,
 )
-from ros2_ik.core.scene.winding import winding_number
+from ros2_ik.core.scene.winding import turns_round
 
 MOST_PIECES = 24
 GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's
@@ -175,7 +175,7 @@ class _Solid:
         if self.volume is None or not np.isfinite(point).all():
             return False
         if point not in self._known:
-            self._known[point] = abs(winding_number(self.corners, *point)) > 0.25
+            self._known[point] = abs(turns_round(self.corners, np.array(point))) > 0.25
         return self._known[point]
 
 

@@ -1,9 +1,8 @@
 """How often a surface winds round a point."""
 
-import numpy as np
-
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.kernels import kernel
+from ros2_ik.core.kernels.source import is_compiled
+from ros2_ik.core.kernels.winding import winding_number
 
 
 def winds_round(corners: Array, point: Array) -> bool:
@@ -17,14 +16,4 @@ def winds_round(corners: Array, point: Array) -> bool:
 
 def turns_round(corners: Array, point: Array) -> float:
     """Return the winding number of triangles (m, 3, 3): 1 in a closed surface turned outward."""
-    return float((kernel('winding') or winding_number)(corners, *point.tolist()))
-
-
-def winding_number(corners: Array, x: float, y: float, z: float) -> float:
-    """Sum the solid angles of triangles (m, 3, 3) as seen from a point, in full turns."""
-    a, b, c = np.moveaxis(corners - np.array((x, y, z)), 1, 0)
-    la, lb, lc = (np.sqrt(np.einsum('ij,ij->i', v, v)) for v in (a, b, c))
-    dots = [np.einsum('ij,ij->i', v, w) for v, w in ((a, b), (b, c), (c, a))]
-    angles = np.arctan2(np.einsum('ij,ij->i', a, np.cross(b, c)),
-                        la * lb * lc + dots[0] * lc + dots[1] * la + dots[2] * lb)
-    return float(angles.sum() / (2 * np.pi))
+    return float(winding_number.of(is_compiled())(corners, *point.tolist()))

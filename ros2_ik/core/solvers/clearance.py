@@ -68,7 +68,7 @@ class Clearance:
         for _ in range(STEPS):
             if budget.over():
                 return
-            J = self._rows.hard(q)[1]
+            J = self._rows.evaluate_hard(q)[1]
             free = np.linalg.svd(J)[2][-1] * sign
             if along is not None and free @ along < 0:
                 free = -free

@@ -7,8 +7,8 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import ExitFlag, IKProblem, PoseTarget
+from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.pose_rows import stacked_weights, target_rows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 
 FORMS = ('jlog6', 'classic')
@@ -43,9 +43,8 @@ class ClosedLoopIK(Solver):
         self.it_max = whole(it_max, 'it_max', InvalidOptionError)
         self.form, self.clamp_limits = form, clamp_limits
         # where axes are freed, position and orientation must be kept apart, which log6 does not
-        self._freed = {target: target_rows(problem, target) for target in problem.targets
-                       if not target.counted.all()}
-        self._weights = stacked_weights(problem)
+        weights = np.concatenate([target.weights[target.counted] for target in problem.targets])
+        self._weights = weights / weights.max()
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Iterate from `start` (nq,)."""
@@ -72,15 +71,15 @@ class ClosedLoopIK(Solver):
     def _rows(self, q: Array) -> tuple[Array, Array]:
         robot = self.problem.robot
         pin.computeJointJacobians(robot.model, robot.scratch_data(), q)
-        parts = [self._target_rows(target) for target in self.problem.targets]
+        parts = [self._target_rows(target, q) for target in self.problem.targets]
         return np.concatenate([e for e, _ in parts]), np.concatenate([J for _, J in parts])
 
-    def _target_rows(self, target: PoseTarget) -> tuple[Array, Array]:
+    def _target_rows(self, target: PoseTarget, q: Array) -> tuple[Array, Array]:
         robot, local = self.problem.robot, pin.ReferenceFrame.LOCAL
         data = robot.scratch_data()
-        if target in self._freed:
-            e, J = self._freed[target](data)
-            return -e, J
+        if not target.counted.all():
+            e, J = target.function.evaluate(Configuration.computed(robot, q, data))
+            return e[target.counted], J[target.counted]
         index = robot.frame_id(target.tip)
         placement = pin.updateFramePlacement(robot.model, data, index).copy()
         J = pin.getFrameJacobian(robot.model, data, index, local).reshape(6, -1)

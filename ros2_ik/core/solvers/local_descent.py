@@ -101,7 +101,7 @@ class LocalDescent:
         if self._with_costs:
             f, J, cost, gradient = self._rows_and_costs(q)
         else:
-            f, J = rows.hard(q)
+            f, J = rows.evaluate_hard(q)
             cost, gradient = 0.0, np.zeros(len(x))
         if D is not None:
             J, gradient = J @ D, gradient @ D
@@ -111,12 +111,8 @@ class LocalDescent:
                      gradient / self._scale)
 
     def _rows_and_costs(self, q: Array) -> tuple[Array, Array, float, Array]:
-        f, J, r, J_r = self._rows.evaluate(q)
-        cost, gradient = 0.5 * float(r @ r), r @ J_r
-        if self._rows.scalar_costs:
-            value, slope = self._rows.scalar(q)
-            cost, gradient = cost + value, gradient + slope
-        return f, J, cost, gradient
+        f, J, costs = self._rows.evaluate(q)
+        return f, J, costs.total, costs.gradient
 
     def _holds(self, away: Array, error: float) -> bool:
         if self._solution_tolerance is not None:
@@ -151,7 +147,7 @@ class LocalDescent:
     def begin_costs(self) -> None:
         """Look at the costs from now on; choose their unit at the best point."""
         self._with_costs = True
-        J_r = self._rows.evaluate(self.best.q)[3]
+        J_r = self._rows.evaluate(self.best.q)[2].J
         curvature = float(np.sum(J_r * J_r)) / max(1, len(self.low))
         slope = float(np.abs(self._point(self.best.x).gradient).max(initial=0.0))
         self._scale = max(curvature, slope, 1e-12)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ros2_ik.core.kernels.chains import chain_to
 from ros2_ik.core.problem import IKProblem, PoseTarget
+from ros2_ik.core.robot.tree import FLOATING, PRISMATIC, tree_of
 
 HAIR = 1e-9     # part of the lengths that rounding may come to
 
@@ -22,15 +22,16 @@ def out_of_reach(problem: IKProblem) -> list[str]:
 def _too_far(problem: IKProblem, target: PoseTarget) -> str:
     if target.relative_to is not None or not target.counted[:3].all():
         return ''
-    chain = chain_to(problem.robot, target.tip, problem.joint_names, problem.start)
-    if chain is None or not len(chain.column):    # a base that moves about, or nothing moves
+    chain = tree_of(problem.robot, (problem.robot.frame_id(target.tip),), problem.joint_names,
+                    problem.start)
+    if not len(chain.kind) or FLOATING in chain.kind:    # nothing moves, or a base moves about
         return ''
     lower, upper = (chain.multiplier * limit[chain.column] + chain.offset
                     for limit in (problem.free.lower, problem.free.upper))
-    travel = np.where(chain.rotary > 0, 0.0, np.maximum(np.abs(lower), np.abs(upper)))
-    links = [*chain.before[1:, :3, 3], chain.after[:3, 3]]
+    travel = np.where(chain.kind == PRISMATIC, np.maximum(np.abs(lower), np.abs(upper)), 0.0)
+    links = [*chain.before[1:, 9:], chain.mounting[0, 9:]]
     longest = float(travel.sum() + np.linalg.norm(links, axis=1).sum())
-    away = float(np.linalg.norm(target.function.reference.translation - chain.before[0, :3, 3]))
+    away = float(np.linalg.norm(target.function.reference.translation - chain.before[0, 9:]))
     if not away > (longest + target.position_tolerance) * (1 + HAIR):
         return ''
     column = problem.free.columns[chain.column[0]]

@@ -122,6 +122,7 @@ def test_iterations_are_bounded(small, solver):
         assert attempt.iterations <= bound
 
 
+@pytest.mark.usefixtures('plain')
 @pytest.mark.parametrize('solver', SOLVERS)
 def test_the_deadline_is_kept(small, ticking, solver):
     """Looked at in every iteration: an attempt ends within one."""
@@ -136,6 +137,7 @@ def test_the_deadline_is_kept(small, ticking, solver):
         assert 100 < solution.iterations < 300 <= ticking.looks - before < 310
 
 
+@pytest.mark.usefixtures('plain')
 @pytest.mark.parametrize('solver', SOLVERS)
 def test_cancelling(small, solver):
     make = make_solver(solver, asked(small('zero_links')), {})

@@ -273,6 +273,7 @@ def test_iterations_are_bounded_with_costs(small, solver):
     assert full.exit_flag is ExitFlag.CONVERGED and full.cost <= costs[-1] + 1e-9
 
 
+@pytest.mark.usefixtures('plain')
 @pytest.mark.parametrize('solver', ALL_KINDS)
 def test_the_deadline_is_kept_with_costs(small, ticking, solver):
     """What holds is kept, though the clock cuts the way down the costs off."""
@@ -289,6 +290,7 @@ def test_the_deadline_is_kept_with_costs(small, ticking, solver):
     assert not early.reached
 
 
+@pytest.mark.usefixtures('plain')
 @pytest.mark.parametrize('solver', ALL_KINDS)
 def test_cancelling_with_costs(small, solver):
     problem, event = posture_problem(small('zero_links')), threading.Event()

@@ -14,9 +14,7 @@ from ros2_ik.core import (
     IKProblem,
     InvalidOptionError,
     JointPositions,
-    kernels,
     LeastSquares,
-    load_kernels,
     PoseTarget,
     Robot,
     solve,
@@ -225,20 +223,6 @@ def test_a_gradient_that_the_limits_stop_does_not_count(small):
         'gradient_tolerance': 1e-6, 'error_change_tolerance': 1e-15})
     assert (found.q[0], found.iterations) == (2.5, 0)
     assert found.exit_flag is ExitFlag.ERROR_CHANGE_TOO_SMALL
-
-
-def test_compiled_only_with_the_usual_rules(small):
-    pytest.importorskip('numba')
-    problem = IKProblem(small('scara'), [PoseTarget('tip', pose((0.5, 0.2, 0.3)))])
-    assert load_kernels()
-    try:
-        for options in ({}, {'damping': 0.1}, {'attempt_iterations': 7}):
-            assert make_solver('lm', problem, options)._compiled is not None
-        for option, value in {**MATLAB, 'use_error_damping': False}.items():
-            if option not in ('damping', 'attempt_iterations'):
-                assert make_solver('lm', problem, {option: value})._compiled is None
-    finally:
-        kernels._loaded.clear()
 
 
 @pytest.mark.parametrize('option, value', [

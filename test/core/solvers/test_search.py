@@ -199,6 +199,7 @@ def test_cancelled_while_it_runs(robot):
     assert np.isfinite(solution.best_q).all() and solution.errors
 
 
+@pytest.mark.usefixtures('plain')
 @pytest.mark.parametrize('solver', ['lm', 'clik'])
 def test_the_flag_is_looked_at_in_every_iteration(robot, solver):
     looks = []

@@ -24,7 +24,7 @@ def test_slices_give_the_same_answer(robot, arguments):
             slices += 1
             assert not sliced.finished and slices < 500
         same(whole.solution(), sliced.solution())
-        assert whole.attempts == sliced.attempts == slices
+        assert whole.attempts == sliced.attempts >= slices
 
 
 def test_a_slice_is_no_longer_than_it_may_be(robot, ticking):

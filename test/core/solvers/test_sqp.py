@@ -451,6 +451,7 @@ def test_deterministic(robot, arguments):
     assert one.costs == two.costs and one.success
 
 
+@pytest.mark.usefixtures('plain')
 def test_cancelled_within_an_iteration(robot):
     event = threading.Event()
     event.set()
@@ -465,6 +466,7 @@ def test_cancelled_within_an_iteration(robot):
         assert len(looks) <= bound + 2
 
 
+@pytest.mark.usefixtures('plain')
 def test_the_deadline_is_kept(robot, ticking):
     """Looked at in every iteration, with costs or without: an attempt ends within one."""
     unreachable = IKProblem(robot, constraints=[box('tip', FAR, 0.1)])

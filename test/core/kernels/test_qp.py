@@ -4,16 +4,30 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from ros2_ik.core.solvers.quadratic_program import QuadraticProgram
+from ros2_ik.core.kernels.qp import quadratic_program
 
 
-@pytest.fixture(autouse=True, params=['daqp', 'own'])
-def method(request, monkeypatch):
-    """Solve by daqp and by the method that is used without it."""
-    if request.param == 'own':
-        monkeypatch.setattr('ros2_ik.core.solvers.quadratic_program.daqp', None)
-    else:
-        pytest.importorskip('daqp')
+class QuadraticProgram:
+    """Programs of n variables and m rows of one softness, compiled or not."""
+
+    compiled = True
+
+    def __init__(self, n, m, softness):
+        self.n, self.m, self.softness = n, m, softness
+
+    def solve(self, H, g, A, lower, upper):
+        n, x, y = self.n, np.empty(self.n), np.empty(self.n + self.m)
+        found = quadratic_program.of(self.compiled)(
+            H, g, np.array(A, dtype=float).reshape(self.m, n), lower[n:], upper[n:],
+            1 / self.softness, lower[:n], upper[:n], x, y)
+        return (x, y) if found else None
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=['compiled', 'plain'])
+def mode(request, monkeypatch):
+    if request.param:
+        pytest.importorskip('numba')
+    monkeypatch.setattr(QuadraticProgram, 'compiled', request.param)
 
 
 def random_program(generator, n, m):
@@ -154,3 +168,36 @@ def test_other_units(scale):
     x, _ = QuadraticProgram(4, 2, 1e-6).solve(H, g, A, lower, upper)
     scaled, _ = QuadraticProgram(4, 2, 1e-6 / scale).solve(scale * H, scale * g, A, lower, upper)
     np.testing.assert_allclose(scaled, x, atol=1e-5)
+
+
+def conflicting(generator, first):
+    """Give a program as a descent has it: damping and slack, or stiff rows over a cost."""
+    n, m = generator.integers(1, 9), generator.integers(0, 15)
+    A = generator.normal(size=(m, n))
+    lower = generator.normal(size=m) - generator.choice([0, 1, 10], m)
+    upper = lower + generator.choice([0, 0.1, 1, np.inf], m)
+    low, high = (generator.choice([0, 0.3, 2], n) * 1.0 for _ in range(2))
+    bounds = np.concatenate([-low, lower]), np.concatenate([high, upper])
+    if first:
+        return 10.0**generator.uniform(-9, 0) * np.eye(n), np.zeros(n), A, *bounds, 1.0
+    L = generator.normal(size=(n, n // 2 + 1))
+    H = L @ L.T + 10.0**generator.uniform(-4, 0) * np.eye(n)
+    return H, generator.normal(size=n), A, *bounds, 1e-8
+
+
+@pytest.mark.parametrize('first', [True, False])
+def test_rows_of_descents(first):
+    """The optimum by its conditions, also where many rows exclude each other."""
+    generator = np.random.default_rng(0)
+    for _ in range(300 if QuadraticProgram.compiled else 20):
+        H, g, A, lower, upper, softness = conflicting(generator, first)
+        n, m = len(g), len(A)
+        x, y = QuadraticProgram(n, m, softness).solve(H, g, A, lower, upper)
+        size = 1 + np.abs(y).max(initial=0.0)
+        np.testing.assert_allclose(H @ x + g + y[:n] + A.T @ y[n:], 0, atol=1e-7 * size)
+        away = A @ x - np.clip(A @ x, lower[n:], upper[n:])
+        np.testing.assert_allclose(y[n:], away / softness, atol=1e-7 * size)
+        assert (x >= lower[:n]).all() and (x <= upper[:n]).all()
+        least = 1e-8 * size
+        assert (x[y[:n] > least] == upper[:n][y[:n] > least]).all()
+        assert (x[y[:n] < -least] == lower[:n][y[:n] < -least]).all()

@@ -1,4 +1,4 @@
-"""A stack of functions gives what each of them gives alone."""
+"""A program of functions gives what each of them gives alone."""
 
 import threading
 
@@ -24,7 +24,8 @@ from ros2_ik.core import (
     UnknownFrameError,
     UserFunction,
 )
-from ros2_ik.core.functions import FunctionStack
+from ros2_ik.core.problem.free_joints import free_joints
+from ros2_ik.core.problem.program import Program
 
 P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)
 # name: root joint (None: a shipped robot), two frames
@@ -65,54 +66,62 @@ def mixed(robot, a, b):
     return found
 
 
-def check(stack, robot, q, columns=slice(None)):
-    """Hold a stack against its functions, each in a configuration of its own."""
-    f, J = stack.evaluate(q)
+def program(robot, functions, names=None, start=None):
+    """Bind functions of all joints, or of some."""
+    free = free_joints(robot, robot.joint_names if names is None else tuple(names))
+    return Program(robot, functions, free, robot.neutral if start is None else start)
+
+
+def check(bound, robot, q):
+    """Hold a program against its functions, each in a configuration of its own."""
+    f, J = bound.evaluate(q)
     at = Configuration(robot, q)
-    assert f.shape == (stack.size,) and len(J) == stack.size
-    for function, rows in zip(stack.functions, stack.rows, strict=True):
+    assert f.shape == (bound.size,) and len(J) == bound.size
+    for function, rows in zip(bound.functions, bound.rows, strict=True):
         np.testing.assert_allclose(f[rows], function.value(at), atol=1e-12)
-        np.testing.assert_allclose(J[rows], function.jacobian(at)[:, columns], atol=1e-10)
-    np.testing.assert_array_equal(stack.value(q), f)
+        np.testing.assert_allclose(J[rows], function.jacobian(at)[:, bound.free.columns],
+                                   atol=1e-10)
 
 
 def test_as_each_function_alone(robot_and_frames):
     robot, *frames = robot_and_frames
-    stack, generator = FunctionStack(robot, mixed(robot, *frames)), np.random.default_rng(0)
+    bound, generator = program(robot, mixed(robot, *frames)), np.random.default_rng(0)
     for _ in range(5):
-        check(stack, robot, robot.random_q(generator))
-    assert stack.size == sum(len(function.labels) for function in stack.functions)
-    assert [rows.start for rows in stack.rows[1:]] == [rows.stop for rows in stack.rows[:-1]]
+        check(bound, robot, robot.random_q(generator))
+    assert bound.size == sum(len(function.labels) for function in bound.functions)
+    assert [rows.start for rows in bound.rows[1:]] == [rows.stop for rows in bound.rows[:-1]]
 
 
-def test_columns(robot_and_frames):
+def test_joints_that_are_held(robot_and_frames):
     robot, *frames = robot_and_frames
     generator = np.random.default_rng(1)
-    for columns in (np.arange(robot.nv)[::2], np.arange(robot.nv)[::-1], slice(0, 1),
-                    slice(robot.nv // 2, robot.nv), np.zeros(0, dtype=np.intp)):
-        stack = FunctionStack(robot, mixed(robot, *frames), columns)
-        check(stack, robot, robot.random_q(generator), columns)
-        assert stack.evaluate(robot.neutral)[1].shape[1] == len(np.arange(robot.nv)[columns])
+    for names in (robot.joint_names[::2], robot.joint_names[1::2], robot.joint_names[:1], ()):
+        start = robot.random_q(generator)
+        bound = program(robot, mixed(robot, *frames), names, start)
+        q = start.copy()
+        q[bound.free.indices] = robot.random_q(generator)[bound.free.indices]
+        check(bound, robot, q)
+        assert bound.evaluate(q)[1].shape[1] == len(bound.free.columns)
 
 
 def test_one_function_and_none(robot_and_frames):
     robot, *frames = robot_and_frames
     q = robot.random_q(np.random.default_rng(2))
     for function in mixed(robot, *frames):
-        check(FunctionStack(robot, [function]), robot, q)
-    f, J = FunctionStack(robot, []).evaluate(q)
+        check(program(robot, [function]), robot, q)
+    f, J = program(robot, []).evaluate(q)
     assert f.shape == (0,) and J.shape == (0, robot.nv)
 
 
 def test_after_other_use_of_the_scratch_data(robot_and_frames):
     robot, *frames = robot_and_frames
-    stack, generator = FunctionStack(robot, mixed(robot, *frames)), np.random.default_rng(3)
+    bound, generator = program(robot, mixed(robot, *frames)), np.random.default_rng(3)
     for _ in range(3):
         q = robot.random_q(generator)
-        first = stack.evaluate(q)
+        first = bound.evaluate(q)
         Configuration(robot, robot.random_q(generator), robot.scratch_data()).transform(frames[0])
-        check(stack, robot, q)
-        np.testing.assert_array_equal(np.column_stack(first), np.column_stack(stack.evaluate(q)))
+        check(bound, robot, q)
+        np.testing.assert_array_equal(np.column_stack(first), np.column_stack(bound.evaluate(q)))
 
 
 def test_users_who_ask_something_on_the_way(robot_and_frames):
@@ -124,15 +133,15 @@ def test_users_who_ask_something_on_the_way(robot_and_frames):
         functions += [CenterOfMass([frames[0]]), Manipulability(frames[0])]
     generator = np.random.default_rng(3)
     for order in (functions, functions[::-1]):
-        check(FunctionStack(robot, order), robot, robot.random_q(generator))
+        check(program(robot, order), robot, robot.random_q(generator))
 
 
 def test_results_are_not_overwritten(robot_and_frames):
     robot, *frames = robot_and_frames
-    stack, generator = FunctionStack(robot, mixed(robot, *frames)), np.random.default_rng(4)
-    f, J = stack.evaluate(robot.random_q(generator))
+    bound, generator = program(robot, mixed(robot, *frames)), np.random.default_rng(4)
+    f, J = bound.evaluate(robot.random_q(generator))
     kept = f.copy(), J.copy()
-    stack.evaluate(robot.random_q(generator))
+    bound.evaluate(robot.random_q(generator))
     np.testing.assert_array_equal(f, kept[0])
     np.testing.assert_array_equal(J, kept[1])
 
@@ -141,36 +150,36 @@ def test_q_is_not_written_to(load):
     robot = load('panda')
     q = robot.random_q(np.random.default_rng(0))
     kept = q.copy()
-    stack = FunctionStack(robot, mixed(robot, 'panda_hand', 'panda_link3'))
-    stack.evaluate(q)
+    bound = program(robot, mixed(robot, 'panda_hand', 'panda_link3'))
+    bound.evaluate(q)
     np.testing.assert_array_equal(q, kept)
     q.setflags(write=False)
-    stack.evaluate(q)
+    bound.evaluate(q)
 
 
-def test_two_stacks_in_turn(load, small):
+def test_two_programs_in_turn(load, small):
     robots = [(load('panda'), 'panda_hand'), (small('one_joint'), 'tip'),
               (load('baxter'), 'left_gripper')]
-    stacks = [(robot, FunctionStack(robot, [FramePose(tip, np.eye(4)), CenterOfMass()]))
+    programs = [(robot, program(robot, [FramePose(tip, np.eye(4)), CenterOfMass()]))
               for robot, tip in robots]
     generator = np.random.default_rng(5)
     for _ in range(3):
-        for robot, stack in stacks:
-            check(stack, robot, robot.random_q(generator))
+        for robot, bound in programs:
+            check(bound, robot, robot.random_q(generator))
 
 
 def test_threads(load):
-    """Each thread with its own stack of the one robot."""
+    """Each thread with its own bound of the one robot."""
     robot = load('panda')
     functions = mixed(robot, 'panda_hand', 'panda_link3')
     every = np.array([robot.random_q(np.random.default_rng(i)) for i in range(40)])
-    expected = [np.column_stack(FunctionStack(robot, functions).evaluate(q)) for q in every]
+    expected = [np.column_stack(program(robot, functions).evaluate(q)) for q in every]
     wrong = []
 
     def work(part):
-        stack = FunctionStack(robot, functions)
+        bound = program(robot, functions)
         for i in part:
-            if not np.array_equal(np.column_stack(stack.evaluate(every[i])), expected[i]):
+            if not np.array_equal(np.column_stack(bound.evaluate(every[i])), expected[i]):
                 wrong.append(i)
     threads = [threading.Thread(target=work, args=(range(i, 40, 4),)) for i in range(4)]
     for thread in threads:
@@ -187,12 +196,12 @@ def test_threads(load):
     (JointPositions(reference=[1.0]), InvalidConstraintError)])
 def test_misfits_are_told_when_it_is_made(load, function, error):
     with pytest.raises(error):
-        FunctionStack(load('panda'), [FramePosition('panda_hand'), function])
+        program(load('panda'), [FramePosition('panda_hand'), function])
 
 
 def test_errors_of_users_pass_through(load):
     def broken(at):
         raise KeyError('mine')
-    stack = FunctionStack(load('panda'), [UserFunction(broken)])
+    bound = program(load('panda'), [UserFunction(broken)])
     with pytest.raises(KeyError, match='mine'):
-        stack.evaluate(load('panda').neutral)
+        bound.evaluate(load('panda').neutral)

@@ -1,0 +1,47 @@
+"""Poses as they are given, checked."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array, Pose
+from ros2_ik.core.checks import floats
+from ros2_ik.core.errors import IKError, InvalidTargetError
+
+FARTHEST = 1e9   # [m]; squares of much larger numbers overflow
+
+
+def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> Any:
+    """
+    Take a pose as a pinocchio.SE3 whose rotation is exactly a rotation.
+
+    Raises `fault` when it is not (4, 4), not finite, or further than 1e-4 from a
+    rigid transformation.
+    """
+    wanted = 'a 4x4 array or a pinocchio.SE3'
+    T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted, fault)
+    if T.shape != (4, 4):
+        raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
+    R = T[:3, :3]
+    rotation = pin.Quaternion(R).normalized().toRotationMatrix()
+    off = (rotation - R).reshape(-1)
+    # written so that NaN fails, too
+    if not (math.sqrt(off @ off) <= 1e-4 and T[3].tolist() == [0, 0, 0, 1]
+            and all(abs(value) <= FARTHEST for value in T[:3, 3].tolist())):
+        raise fault(f'{what} is no rigid transformation: {_fault(T)}')
+    return pin.SE3(rotation, T[:3, 3])
+
+
+def _fault(T: Array) -> str:
+    if not np.isfinite(T).all():
+        return 'it holds a number that is not finite'
+    if T[3].tolist() != [0, 0, 0, 1]:
+        return f'its last row is {T[3].tolist()}, not [0, 0, 0, 1]'
+    if np.abs(T[:3, 3]).max() > FARTHEST:
+        return f'it is further away than {FARTHEST:g} m'
+    R, determinant = T[:3, :3], np.linalg.det(T[:3, :3])
+    mirrored = ' (left-handed: a mirror image)' if determinant < 0 else ''
+    return (f'its rotation part is off by {np.abs(R @ R.T - np.eye(3)).max():.2g}, '
+            f'its determinant {determinant:.3g}{mirrored}')

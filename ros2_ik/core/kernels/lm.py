@@ -1,0 +1,153 @@
+"""The descent of solvers/lm.py."""
+
+import math
+
+import numpy as np
+
+from ros2_ik.core.kernels.descents import (
+    CONVERGED,
+    ERROR_CHANGE_TOO_SMALL,
+    gaps,
+    INTERRUPTED,
+    ITERATION_LIMIT,
+    MOST,
+    STEP_TOO_SMALL,
+)
+from ros2_ik.core.kernels.qp import factorize, solve_lower, solve_upper
+from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, work_of
+from ros2_ik.core.kernels.source import loop, part
+
+
+@part
+def step_within(H, g, low, high, K, d, held):
+    """Fill d with H d = g within low..high; what is pushed outward on a limit is held."""
+    n = len(g)
+    held[:] = False
+    for _ in range(4):
+        for i in range(n):
+            d[i] = 0.0 if held[i] else g[i]
+            for j in range(i + 1):
+                K[i, j] = 0.0 if held[i] or held[j] else H[i, j]
+            if held[i]:
+                K[i, i] = 1.0
+        if not factorize(K):
+            d[:] = 0.0
+            return
+        solve_lower(K, d, 0)
+        solve_upper(K, d)
+        more = False
+        for i in range(n):
+            if not held[i] and (d[i] < 0 and low[i] == 0 or d[i] > 0 and high[i] == 0):
+                held[i] = more = True
+        if not more:
+            break
+    for i in range(n):
+        d[i] = min(max(d[i], low[i]), high[i])
+
+
+@part
+def has_ended(g, low, high, d, error, before, iteration, options):
+    """Judge by MATLAB's tolerances; 0 where a descent goes on. d is the step that led here."""
+    least, short, same = options[5], options[6], options[7]
+    length = math.sqrt(error)
+    if least > 0:
+        steepest = 0.0
+        for i in range(len(g)):
+            steepest = max(steepest, abs(min(max(g[i], low[i]), high[i])))
+        if steepest < least * min(1.0, length):
+            return ERROR_CHANGE_TOO_SMALL
+    if iteration == 0:
+        return 0
+    if short > 0:
+        longest = 0.0
+        for i in range(len(d)):
+            longest = max(longest, abs(d[i]))
+        if longest < short:
+            return STEP_TOO_SMALL
+    if same > 0 and abs(math.sqrt(before) - length) < same:
+        return ERROR_CHANGE_TOO_SMALL
+    return 0
+
+
+@part
+def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, limit):
+    """Descend from x (nx,), which is left at the best values seen; see `descend`."""
+    n, m, k = len(at.values), at.row[len(at.formula)], len(rows)
+    damping, bias, patience, drop, solved = (options[0], options[1], options[2], options[3],
+                                             options[4])
+    work, f, J = work_of(at), np.empty(m), np.zeros((m, n))
+    below, above = np.empty(k), np.empty(k)
+    H, K, g, d = np.empty((n, n)), np.empty((n, n)), np.empty(n), np.zeros(n)
+    low, high, farthest = np.empty(n), np.empty(n), np.full(n, np.inf)
+    held, best_x = np.zeros(n, dtype=np.bool_), x.copy()
+    best = before = np.inf
+    stall, iteration, flag = 0, 0, 0
+    while True:
+        if not fill(at, parameters, addresses, x, work, f, J):
+            flag = INTERRUPTED
+            break
+        error, holds = gaps(f, rows, bounds, below, above)
+        if (error < solved * solved) if solved > 0 else holds:
+            return error, iteration, CONVERGED
+        stall = 0 if error < drop * best else stall + 1
+        if error < best:
+            best = error
+            best_x[:] = x
+        if iteration >= limit:
+            flag = ITERATION_LIMIT
+        elif stall >= patience:
+            flag = ERROR_CHANGE_TOO_SMALL
+        if flag:
+            break
+        H[:] = 0.0
+        g[:] = 0.0
+        for i in range(k):
+            away = max(below[i], 0.0) + min(above[i], 0.0)
+            if away == 0 and below[i] != above[i]:
+                continue
+            scale = bounds[3, i]
+            for a in range(n):
+                slope = scale * J[rows[i], a]
+                if slope != 0:
+                    g[a] += slope * away
+                    for b in range(a + 1):
+                        H[a, b] += slope * scale * J[rows[i], b]
+        room(at, x, limits, farthest, low, high)
+        flag = has_ended(g, low, high, d, error, before, iteration, options)
+        if flag:
+            break
+        before = error
+        for a in range(n):
+            H[a, a] += damping * min(error, MOST) + bias
+        step_within(H, g, low, high, K, d, held)
+        move(at, x, d, limits)
+        iteration += 1
+    x[:] = best_x
+    return best, iteration, flag
+
+
+@loop(f'Tuple((f8, i8, i8, i8, i8))({PROGRAM}, f8[:,::1], f8[:,::1], i8[::1], f8[:,::1], '
+      'f8[::1], i8, i8)')
+def descend(numbers, layout, parameters, addresses, starts, limits, rows, bounds, options,
+            limit, most):
+    """
+    Descend from one of `starts` (k, nx) after another until one arrives, or `most` iterations.
+
+    For `rows` and `bounds` see `gaps`, for `limits` see `move`. `options` are damping, its bias,
+    how many iterations in a row may not lower the squared error by the factor `drop`, that
+    factor, and MATLAB's solution, gradient, step and error change tolerances (0: none). The
+    starts that were used are left at their best values. Returns the squared error of the best
+    one, its exit flag and its number, the number of iterations and of starts used.
+    """
+    at = layout_of(numbers, layout)
+    best, best_flag, best_start, iterations = np.inf, 0, 0, 0
+    for start in range(len(starts)):
+        error, done, flag = descend_from(at, parameters, addresses, starts[start], limits, rows,
+                                         bounds, options, min(limit, most - iterations))
+        iterations += done
+        if start == 0 or flag == CONVERGED or error < best:
+            best, best_flag, best_start = error, flag, start
+        if flag == CONVERGED or flag == INTERRUPTED or iterations >= most:
+            return best, flag if flag == INTERRUPTED else best_flag, best_start, iterations, \
+                start + 1
+    return best, best_flag, best_start, iterations, len(starts)

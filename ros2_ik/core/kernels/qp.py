@@ -1,0 +1,269 @@
+"""The quadratic program of one step."""
+
+import math
+
+import numpy as np
+
+from ros2_ik.core.kernels.source import loop, part
+
+MISSED = 1e-10    # by which a bound may be missed, as a part of 1 + its size
+CHANGES = 10      # of the working set for each row; many more than are needed
+
+
+@part
+def factorize(A):
+    """Make the lower half of A its Cholesky factor; False where A is not positive definite."""
+    n = len(A)
+    for j in range(n):
+        diagonal = A[j, j]
+        for k in range(j):
+            diagonal -= A[j, k] * A[j, k]
+        if not diagonal > 0:
+            return False
+        diagonal = math.sqrt(diagonal)
+        A[j, j] = diagonal
+        for i in range(j + 1, n):
+            value = A[i, j]
+            for k in range(j):
+                value -= A[i, k] * A[j, k]
+            A[i, j] = value / diagonal
+    return True
+
+
+@part
+def solve_lower(L, b, first):
+    """Make b the solution of L b = b, whose values before `first` are zero."""
+    for i in range(first, len(b)):
+        value = b[i]
+        for k in range(first, i):
+            value -= L[i, k] * b[k]
+        b[i] = value / L[i, i]
+
+
+@part
+def solve_upper(L, b):
+    """Make b the solution of L^T b = b."""
+    for i in range(len(b) - 1, -1, -1):
+        value = b[i]
+        for k in range(i + 1, len(b)):
+            value -= L[k, i] * b[k]
+        b[i] = value / L[i, i]
+
+
+@part
+def append(M, rows, position, softness, F, D):
+    """Extend F D F^T = M M^T + softness of the working set by its row at `position`."""
+    n, one = M.shape[1], M[rows[position]]
+    squared = norm = 0.0
+    for k in range(n):
+        norm += one[k] * one[k]
+    for j in range(position):
+        other, value = M[rows[j]], 0.0
+        for k in range(n):
+            value += one[k] * other[k]
+        for k in range(j):
+            value -= F[j, k] * D[k] * F[position, k]
+        F[position, j] = value / D[j]
+        squared += value * F[position, j]
+    D[position] = norm + softness - squared
+    return D[position] > 1e-15 * norm
+
+
+@part
+def wanted_multipliers(F, D, bound, count, out):
+    """Fill the multipliers that hold the working set at its bounds."""
+    for i in range(count):
+        out[i] = -bound[i]
+        for k in range(i):
+            out[i] -= F[i, k] * out[k]
+    for i in range(count):
+        out[i] /= D[i]
+    for i in range(count - 1, -1, -1):
+        for k in range(i + 1, count):
+            out[i] -= F[k, i] * out[k]
+
+
+@part
+def pull(M, rows, multiplier, count, u):
+    """Fill the u (n,) that multipliers of the working set lead to."""
+    u[:] = 0.0
+    for i in range(count):
+        one = M[rows[i]]
+        for j in range(len(u)):
+            u[j] -= multiplier[i] * one[j]
+
+
+@part
+def leave(place, rows, side, bound, multiplier, count):
+    """Take the row at a place out of the working set."""
+    for i in range(place, count - 1):
+        rows[i], side[i] = rows[i + 1], side[i + 1]
+        bound[i], multiplier[i] = bound[i + 1], multiplier[i + 1]
+
+
+@part
+def add_row(row, value, weight, H, g):
+    """Add 1/2 weight (row x - value)^2 to a quadratic form, of whose H the lower half counts."""
+    for a in range(len(g)):
+        if row[a] != 0:
+            g[a] -= weight * row[a] * value
+            for b in range(a + 1):
+                H[a, b] += weight * row[a] * row[b]
+
+
+@part
+def settle(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y):
+    """
+    Fill x and y where the working set is known.
+
+    In the form with penalties, which conflicting rows do not make inexact, unlike the dual one.
+    """
+    n, m = len(g), len(lower)
+    K, h, fixed = H.copy(), g.copy(), np.zeros(n, dtype=np.bool_)
+    for i in range(count):
+        j = rows[i]
+        if j < n:
+            fixed[j] = True
+            x[j] = low[j] if side[i] < 0 else high[j]
+        else:
+            add_row(A[j - n], lower[j - n] if side[i] < 0 else upper[j - n], weight, K, h)
+    for i in range(m):
+        if lower[i] == upper[i]:
+            add_row(A[i], lower[i], weight, K, h)
+    for a in range(n):
+        h[a] = x[a] if fixed[a] else -h[a]
+    for a in range(n):
+        for b in range(a + 1):
+            if fixed[a] != fixed[b]:
+                if fixed[a]:
+                    h[b] -= K[a, b] * x[a]
+                else:
+                    h[a] -= K[a, b] * x[b]
+            if fixed[a] or fixed[b]:
+                K[a, b] = 1.0 if a == b else 0.0
+    if not factorize(K):
+        return False
+    solve_lower(K, h, 0)
+    solve_upper(K, h)
+    finite = True
+    for j in range(n):
+        finite = finite and h[j] - h[j] == 0
+        x[j] = min(max(h[j], low[j]), high[j])
+    y[:n + m] = 0.0
+    for i in range(m):
+        value = 0.0
+        for j in range(n):
+            value += A[i, j] * x[j]
+        y[n + i] = weight * (value - min(max(value, lower[i]), upper[i]))
+    for a in range(n):
+        if fixed[a]:
+            y[a] = -g[a]
+            for b in range(n):
+                y[a] -= H[a, b] * x[b]
+            for i in range(m):
+                y[a] -= A[i, a] * y[n + i]
+    return finite
+
+
+@part
+def least(H, g, A, lower, upper, weight, low, high, x, y):
+    """
+    Fill x (n,) with the least of 1/2 x^T H x + g^T x + 1/2 weight |slack|^2 in low..high.
+
+    A x + slack is in lower..upper (m,), the box low..high is kept, and H is positive definite.
+    y (n + m,) are the multipliers of box and rows, positive at an upper bound. False
+    where the numbers do not suffice.
+
+    A dual active-set method: with H = L L^T and u = L^T x + L^-1 g the least |u| is wanted. From
+    the optimum without bounds on, the row that is violated most joins the working set, and those
+    leave it whose multiplier would change its sign. Sources: Goldfarb and Idnani, "A numerically
+    stable dual method for solving strictly convex quadratic programs", Mathematical Programming
+    27, 1983; Arnstrom et al., "A dual active-set solver for embedded quadratic programming using
+    recursive LDL^T updates", IEEE TAC 2022.
+    """
+    n, m = len(g), len(lower)
+    total = 0.0
+    for a in range(n):
+        total += g[a]
+        for b in range(n):
+            total += H[a, b]
+        for i in range(m):
+            total += A[i, a]
+    if not math.isfinite(total):
+        return False
+    L, v, M, norm = H.copy(), g.copy(), np.zeros((n + m, n)), np.empty(n + m)
+    for i in range(m):          # rows of one value are costs
+        if lower[i] == upper[i]:
+            add_row(A[i], lower[i], weight, L, v)
+    if not factorize(L):
+        return False
+    solve_lower(L, v, 0)
+    least_value, most_value = np.empty(n + m), np.empty(n + m)
+    used = np.zeros(n + m, dtype=np.bool_)
+    for i in range(n + m):
+        if i < n:
+            M[i, i] = 1.0
+            solve_lower(L, M[i], i)
+        else:
+            M[i] = A[i - n]
+            solve_lower(L, M[i], 0)
+        shift = squared = 0.0
+        for k in range(n):
+            shift += M[i, k] * v[k]
+            squared += M[i, k] * M[i, k]
+        norm[i] = math.sqrt(squared)
+        least_value[i] = (low[i] if i < n else lower[i - n]) + shift
+        most_value[i] = (high[i] if i < n else upper[i - n]) + shift
+        used[i] = i >= n and lower[i - n] == upper[i - n]
+    k = n + m
+    rows, side = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
+    bound, multiplier, wanted = np.empty(k), np.empty(k), np.empty(k)
+    F, D, u = np.empty((k, k)), np.empty(k), np.empty(n)
+    count, factored, softness = 0, 0, 1.0 / weight
+    for _ in range(CHANGES * (k + 1)):
+        while factored < count:
+            if append(M, rows, factored, softness if rows[factored] >= n else 0.0, F, D):
+                factored += 1
+            else:    # it says what others do, up to rounding
+                leave(factored, rows, side, bound, multiplier, count)
+                count -= 1
+        wanted_multipliers(F, D, bound, count, wanted)
+        first, part_of_way = -1, 1.0
+        for i in range(count):
+            if side[i] * wanted[i] < 0:
+                share = multiplier[i] / (multiplier[i] - wanted[i])
+                if first < 0 or share < part_of_way:
+                    first, part_of_way = i, share
+        for i in range(count):
+            multiplier[i] += part_of_way * (wanted[i] - multiplier[i])
+        if first >= 0:
+            used[rows[first]] = False
+            leave(first, rows, side, bound, multiplier, count)
+            count, factored = count - 1, first
+            continue
+        pull(M, rows, multiplier, count, u)
+        worst, most = -1, 0.0
+        for i in range(k):
+            if used[i] or norm[i] == 0:
+                continue
+            value = 0.0
+            for j in range(n):
+                value += M[i, j] * u[j]
+            below, above = least_value[i] - value, value - most_value[i]
+            missed = max(below, above)
+            nearest = least_value[i] if below > above else most_value[i]
+            if missed > MISSED * (1.0 + abs(nearest)) and missed / norm[i] > most:
+                worst, most = i, missed / norm[i]
+                side[count], bound[count] = (-1 if below > above else 1), nearest
+        if worst < 0:
+            return settle(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y)
+        rows[count], multiplier[count], used[worst] = worst, 0.0, True
+        count += 1
+    return False
+
+
+@loop('b1(f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8, f8[::1], f8[::1], f8[::1], '
+      'f8[::1])')
+def quadratic_program(H, g, A, lower, upper, weight, low, high, x, y):
+    """See `least`."""
+    return least(H, g, A, lower, upper, weight, low, high, x, y)

@@ -1,0 +1,176 @@
+"""
+One source for compiled code and for plain Python.
+
+A `part` is a small function that other code calls, a `loop` what Python calls, a `formula` what a
+loop calls by its address. All are plain Python until `load_kernels()` compiles them with numba,
+and stay so without it: the same numbers, slower.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+Part = TypeVar('Part', bound=Callable[..., Any])
+
+OPTIONS: Any = {'cache': True, 'nogil': True, 'error_model': 'numpy'}
+
+
+class _State:
+    """Whether loops and formulas run compiled, and compiled code can call formulas."""
+
+    compiled = can_call = False
+
+
+_state = _State()
+_parts: list[Callable[..., Any]] = []
+_loops: list['Loop'] = []
+_formulas: list['Formula'] = []
+
+
+def part(function: Part) -> Part:
+    """Let compiled code call a function."""
+    _parts.append(function)
+    return function
+
+
+class Loop:
+    """A function that runs compiled after `load_kernels()`, with arguments of one signature."""
+
+    def __init__(self, function: Callable[..., Any], signature: str) -> None:
+        self.function, self.signature = function, signature
+        self.__doc__, self.__name__ = function.__doc__, function.__name__
+        self._compiled: Callable[..., Any] = function
+        _loops.append(self)
+
+    def of(self, compiled: bool) -> Callable[..., Any]:
+        """Return the compiled function, or the plain one."""
+        return self._compiled if compiled else self.function
+
+    def compile(self) -> None:
+        """Compile it, or load it from numba's cache."""
+        from numba import njit
+        self._compiled = njit(self.signature, **OPTIONS)(self.function)
+
+
+def loop(signature: str) -> Callable[[Callable[..., Any]], Loop]:
+    """Make a `Loop` of a function; `signature` is in numba's notation."""
+    return lambda function: Loop(function, signature)
+
+
+class Formula:
+    """
+    Values and wrenches of how a body B moves relative to a body A.
+
+    The function takes the placements of B and of A in the root frame as twelve numbers each
+    (rotation row by row, then position), its parameters, and fills the values f (m,) and the
+    wrenches W (6 m,), row by row. All five are only indexed: they are pointers where it is
+    compiled, lists elsewhere.
+    """
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        self.function = function
+        self.__doc__, self.__name__ = function.__doc__, function.__name__
+        self._compiled: Any = None
+        _formulas.append(self)
+
+    def __call__(self, B: Sequence[float], A: Sequence[float], parameters: Sequence[float],
+                 f: list[float], W: list[float]) -> None:
+        self.function(B, A, parameters, f, W)
+
+    def reference(self, compiled: bool) -> Any:
+        """Return what `call` takes: the address of the compiled code, or the formula itself."""
+        return self.address() if compiled else self
+
+    def address(self) -> int:
+        """Compile it if need be, and return where the compiled code is."""
+        if self._compiled is None:
+            from numba import cfunc, types
+            numbers: Any = types.CPointer(types.float64)    # type: ignore[no-untyped-call]
+            self._compiled = cfunc(types.void(*[numbers] * 5), **OPTIONS)(self.function)
+        return int(self._compiled.address)
+
+
+formula: TypeAlias = Formula
+
+
+def is_compiled() -> bool:
+    """Whether loops and formulas are compiled by now."""
+    return _state.compiled
+
+
+def sources() -> list[str]:
+    """Return the files whose functions are compiled."""
+    functions = [*_parts, *(loop.function for loop in _loops),
+                 *(formula.function for formula in _formulas)]
+    return sorted({function.__code__.co_filename for function in functions})
+
+
+def call(formula, B, A, parameters, f, W):    # type: ignore[no-untyped-def]
+    """Call a formula: by its address where it is compiled, by itself elsewhere."""
+    f_rows, W_rows = f.tolist(), W.reshape(-1).tolist()
+    formula(B.tolist(), A.tolist(), parameters.tolist(), f_rows, W_rows)
+    f[:] = f_rows
+    W.reshape(-1)[:] = W_rows
+
+
+def call_back(function, x, f, J):    # type: ignore[no-untyped-def]
+    """Let Python fill its rows of f and J at x; False where it wants the loop to end."""
+    return function is None or function(x, f, J)
+
+
+def _let_call() -> None:
+    """Let compiled code call C functions, which take pointers to numbers, at an address."""
+    from numba import types
+    from numba.extending import overload
+
+    at_address, ask_at_address = _by_address(5, types.void), _by_address(3, types.int32)
+
+    @overload(call)
+    def _(formula, B, A, parameters, f, W):    # type: ignore[no-untyped-def]
+        return lambda formula, B, A, parameters, f, W: at_address(formula,
+                                                                  (B, A, parameters, f, W))
+
+    @overload(call_back)
+    def _(function, x, f, J):    # type: ignore[no-untyped-def]
+        return lambda function, x, f, J: (function == 0
+                                          or ask_at_address(function, (x, f, J)) != 0)
+
+
+def _by_address(count: int, returned: Any) -> Any:
+    """Return what calls a function of `count` pointers at an address, for compiled code."""
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    def generate(context, builder, signature, arguments):    # type: ignore[no-untyped-def]
+        pointer = ir.DoubleType().as_pointer()
+        data = []
+        for i, kind in enumerate(signature.args[1]):
+            array = context.make_array(kind)(context, builder,
+                                             builder.extract_value(arguments[1], i))
+            data.append(builder.bitcast(array.data, pointer))
+        result = ir.VoidType() if returned is types.void else ir.IntType(32)
+        function = ir.FunctionType(result, [pointer] * count).as_pointer()
+        found = builder.call(builder.inttoptr(arguments[0], function), data)
+        return context.get_dummy_value() if returned is types.void else found
+
+    @intrinsic
+    def at_address(_, address, arrays):    # type: ignore[no-untyped-def]
+        return returned(address, arrays), generate
+    return at_address
+
+
+def compile_all() -> None:
+    """Compile what there is, or load it from numba's cache; needs numba."""
+    from numba.extending import overload
+    if not _state.can_call:
+        _let_call()
+        _state.can_call = True
+    while _parts:
+        function = _parts.pop()
+        overload(function, {'error_model': 'numpy'}, strict=False)(
+            lambda *_, function=function: function)
+    for each in _formulas:
+        each.address()
+    for entry in _loops:
+        entry.compile()
+    _state.compiled = True

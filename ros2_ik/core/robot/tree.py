@@ -1,0 +1,163 @@
+"""The bodies that joints move, and the frames fixed to them, flattened for compiled loops."""
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.robot.robot import Robot
+
+PRISMATIC, REVOLUTE, FLOATING = range(3)
+
+
+class Tree(NamedTuple):
+    """
+    The joints in `names` that move some frames, parents first.
+
+    Body k hangs on body `parent` (-1: the root) at `before` (12,), a rotation row by row and a
+    position. Its joint, of a `kind`, then turns about z, or moves along z, by `multiplier` x +
+    `offset` with x value `place` of those free; a floating one takes seven values from there as
+    they are. `column` is the first of its columns in the tangent space of the free joints. Frame
+    i is fixed to body `node` (-1: the root) at `mounting` (12,).
+    """
+
+    parent: Indices
+    kind: Indices
+    place: Indices
+    column: Indices
+    multiplier: Array
+    offset: Array
+    before: Array
+    node: Indices
+    mounting: Array
+
+    def supports(self, frame: int) -> frozenset[int]:
+        """Return the bodies whose joints move a frame."""
+        found, body = set(), int(self.node[frame])
+        while body >= 0:
+            found.add(body)
+            body = int(self.parent[body])
+        return frozenset(found)
+
+
+def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start: Array) -> Tree:
+    """
+    Flatten the ways to some frames (Pinocchio's indices).
+
+    Joints not in `names` stay at their values in `start` (nq,).
+    """
+    held = _held(robot, frames, names)
+    return _tree_of(robot, frames, names, start[held].tobytes() if len(held) else b'',
+                    _Uncompared(start))
+
+
+class _Uncompared:
+    """Joint values (nq,) that a cache does not look at: those that count are in its key."""
+
+    def __init__(self, q: Array) -> None:
+        self.q = q
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Uncompared)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@lru_cache(maxsize=256)
+def _held(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...]) -> Indices:
+    """Return the places in q of the joints that move the frames and are not in `names`."""
+    columns = {robot.model.joints[index].idx_v for index in _ways(robot, frames)}
+    return np.array([joint.index + i for joint in robot.joints for i in range(joint.size)
+                     if joint.name not in names and any(
+                         joint.velocity_index <= column < joint.velocity_index
+                         + joint.velocity_size for column in columns)], dtype=np.intp)
+
+
+def _ways(robot: Robot, frames: tuple[int, ...]) -> list[int]:
+    """Return Pinocchio's indices of all joints on the ways to frames, parents first."""
+    model = robot.model
+    return sorted({int(i) for frame in frames
+                   for i in model.supports[model.frames[frame].parentJoint]} - {0})
+
+
+@lru_cache(maxsize=256)
+def _tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], held: bytes,
+             start: _Uncompared) -> Tree:
+    model, data = robot.model, robot.model.createData()
+    pin.computeJointJacobians(model, data, start.q)
+    free = _free_places(robot, names)
+    # where each joint's own frame stands: on which body, and where there
+    stands: dict[int, tuple[int, Any]] = {0: (-1, pin.SE3.Identity())}
+    before, rows = [], []
+    for index in _ways(robot, frames):
+        body, pending = stands[int(model.parents[index])]
+        column = model.joints[index].idx_v
+        motion = _motion_of(robot, index, data) if column in free else None
+        if motion is None:
+            stands[index] = body, pending * data.liMi[index]
+            continue
+        before.append(_twelve(pending * model.jointPlacements[index] * motion.align))
+        rows.append((body, motion.kind, *free[column], motion.multiplier, motion.offset))
+        stands[index] = len(rows) - 1, motion.align.inverse()
+    table = np.array(rows, dtype=float).reshape(-1, 6).T
+    nodes = [stands[int(model.frames[frame].parentJoint)] for frame in frames]
+    parent, kind, place, first = table[:4].astype(np.intp)
+    return Tree(parent, kind, place, first, table[4], table[5],
+                np.array(before).reshape(-1, 12),
+                np.array([body for body, _ in nodes], dtype=np.intp),
+                np.array([_twelve(place * model.frames[frame].placement)
+                          for frame, (_, place) in zip(frames, nodes, strict=True)]))
+
+
+def _free_places(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int, int]]:
+    """Return place among the free values and column, by column of the whole tangent space."""
+    found: dict[int, tuple[int, int]] = {}
+    place = column = 0
+    for name in names:
+        joint = robot.joint(name)
+        for i in range(1 if joint.kind == 'floating' else joint.size):
+            found[joint.velocity_index + i] = place + i, column + i
+        place, column = place + joint.size, column + joint.velocity_size
+    return found
+
+
+class _Motion(NamedTuple):
+    """A joint that turns about, or moves along, the z of `align` in its own frame."""
+
+    align: Any              # pinocchio.SE3
+    kind: int
+    multiplier: float
+    offset: float
+
+
+def _motion_of(robot: Robot, index: int, data: Any) -> _Motion | None:
+    """
+    Return how Pinocchio's joint of that index moves with its value in q, or its leader's.
+
+    None where it does not: a follower with multiplier zero. `data` has joint Jacobians.
+    """
+    model = robot.model
+    joint = model.joints[index]
+    if joint.nv == 6:
+        return _Motion(pin.SE3.Identity(), FLOATING, 1.0, 0.0)
+    follower = robot.mimics.get(model.names[index])
+    multiplier, offset = (1.0, 0.0) if follower is None else (follower.multiplier,
+                                                              follower.offset)
+    if multiplier == 0:
+        return None
+    # the extended Jacobian has a column for each joint, followers too; (6,) where there is one
+    column = np.reshape(data.J, (6, -1))[:, getattr(joint, 'idx_vExtended', joint.idx_v)]
+    motion = data.oMi[index].actInv(pin.Motion(column / multiplier))
+    rotary = bool(motion.angular @ motion.angular > 0.5)
+    axis = motion.angular if rotary else motion.linear
+    turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0, 1]), axis)
+    return _Motion(pin.SE3(turn, np.zeros(3)), REVOLUTE if rotary else PRISMATIC, multiplier,
+                   offset)
+
+
+def _twelve(T: Any) -> Array:
+    """Return a pinocchio.SE3 as twelve numbers: rotation row by row, then position."""
+    return np.concatenate([T.rotation.reshape(-1), T.translation])
