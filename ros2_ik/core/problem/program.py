@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 import ctypes
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -14,7 +14,7 @@ from ros2_ik.core.functions import RelativeFunction
 from ros2_ik.core.kernels.rows import evaluate, LINEAR, moved, PYTHON
 from ros2_ik.core.kernels.source import Formula, is_compiled
 from ros2_ik.core.problem.free_joints import FreeJoints
-from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.robot import Configuration, Joint, Robot
 from ros2_ik.core.robot.tree import FLOATING, Tree, tree_of
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.POINTER(ctypes.c_double)] * 3)
@@ -44,65 +44,35 @@ class Program:
         self._interrupted: Callable[[], Any] | None = None
         self._flag: Any = None
         self._error: BaseException | None = None
-        formulas = _formulas(self.functions)
-        self._python = [(rows, function) for rows, function, number
-                        in zip(self.rows, self.functions, _numbers(robot, functions, formulas),
-                               strict=True) if number == PYTHON]
-        self.arrays = (*self._flattened(formulas), self._addresses(formulas))
-        self._run, self._step = evaluate.of(self.compiled), moved.of(self.compiled)
-        self._limits = free.lower, free.upper
-
-    def _flattened(self, formulas: list[Formula]) -> tuple[Array, Any, Array]:
-        """Lay the program out, see `layout_of`."""
-        robot, functions = self.robot, self.functions
-        pairs = [(function.frame, function.relative_to)
-                 if isinstance(function, RelativeFunction) else (None, None)
-                 for function in functions]
-        names = list(dict.fromkeys([None, *(name for pair in pairs for name in pair)]))
+        names = tuple(dict.fromkeys([None, *(frame for function in functions
+                                             for frame in _pair(function))]))
         tree = tree_of(robot, tuple(0 if name is None else robot.frame_id(name)
-                                    for name in names), self.free.names, self._start)
-        frames = [(names.index(frame), names.index(relative)) for frame, relative in pairs]
-        parameters = [self._parameters(function) for function in functions]
-        motions = np.cumsum([0, *(6 if kind == FLOATING else 1 for kind in tree.kind)])
-        support, moved_by, signs = [0], [], []
-        for pair in frames:
-            for body, sign in _moving(tree, *pair):
-                moved_by.append(body)
-                signs.append(sign)
-            support.append(len(moved_by))
-        free = self.free
-        floating = [start for joint, start in zip(free.joints, _starts(free), strict=True)
-                    if joint.kind == 'floating']
-        layout = [len(free.columns), len(tree.parent), len(names), len(functions),
-                  len(floating), *_values(free), *(number for pair in floating for number in pair),
-                  *tree.parent, *tree.kind, *tree.place, *tree.column,
-                  *motions, *tree.node, *_numbers(robot, functions, formulas),
-                  *(frame for frame, _ in frames), *(relative for _, relative in frames),
-                  *np.cumsum([0, *map(len, parameters)]), 0, *(rows.stop for rows in self.rows),
-                  *support, *moved_by, *signs]
-        numbers = np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
-                                  tree.mounting.reshape(-1)])
-        return (numbers, np.array(layout, dtype=np.int64),
-                np.concatenate([np.zeros(0), *parameters]))
+                                    for name in names), free.names, start)
+        structure = tuple(_shape(robot, function, names) for function in functions)
+        bound = _bound(robot, tree, free.names, structure)
+        self._python = [(rows, function) for rows, function, shape
+                        in zip(self.rows, self.functions, structure, strict=True)
+                        if shape.formula == PYTHON]
+        parameters = [self._parameters(function, shape)
+                      for function, shape in zip(functions, structure, strict=True)]
+        self.arrays = (bound.numbers, bound.layout,
+                       parameters[0] if len(parameters) == 1
+                       else np.concatenate([_NONE, *parameters]),
+                       self._addresses(bound.formulas))
+        self._values = bound.values
+        self._run, self._step = evaluate.of(self.compiled), moved.of(self.compiled)
 
-    def _parameters(self, function: Any) -> Array:
-        if isinstance(function, RelativeFunction):
-            return function.parameters
-        turning = function.turning(self.robot)
-        if turning is None:
-            return np.zeros(0)
+    def _parameters(self, function: Any, shape: '_Shape') -> Array:
+        if shape.formula != LINEAR:
+            return function.parameters if shape.formula != PYTHON else _NONE
         f, J = function.evaluate(Configuration(self.robot, self._start))
         slopes = J[:, self.free.column]
-        constant = f - slopes @ self._columns(self._start)
-        return np.column_stack([turning, constant, slopes]).reshape(-1)
+        values = _values(self.free.joints)
+        x = self._start[self.free.indices]
+        constant = f - slopes @ np.where(values >= 0, x[values], 0.0) if len(x) else f
+        return np.column_stack([function.turning(self.robot), constant, slopes]).reshape(-1)
 
-    def _columns(self, q: Array) -> Array:
-        """Return the values of the free joints by columns, 0 where a joint has several."""
-        values = _values(self.free)
-        x = q[self.free.indices]
-        return np.where(values >= 0, x[np.maximum(values, 0)] if len(x) else 0.0, 0.0)
-
-    def _addresses(self, formulas: list[Formula]) -> Any:
+    def _addresses(self, formulas: tuple[Formula, ...]) -> Any:
         found = [each.reference(self.compiled) for each in formulas]
         if not self.compiled:
             return [*found, self._answer]
@@ -119,8 +89,9 @@ class Program:
 
     def room(self, q: Array, farthest: Any) -> tuple[Array, Array]:
         """Return how far each free column may move down and up from q, at most `farthest`."""
-        low, high = self._limits
-        position = self._columns(q)
+        low, high = self.free.lower, self.free.upper
+        x = q[self.free.indices]
+        position = np.where(self._values >= 0, x[self._values], 0.0) if len(x) else x
         return (np.minimum(np.maximum(low - position, -farthest), 0.0),
                 np.maximum(np.minimum(high - position, farthest), 0.0))
 
@@ -191,15 +162,75 @@ class Program:
         return self.robot.model.createData() if runs_user_code else None
 
 
-def _formulas(functions: Sequence[Any]) -> list[Formula]:
-    return list(dict.fromkeys(function.rows for function in functions
-                              if isinstance(function, RelativeFunction)))
+_NONE = np.zeros(0)
 
 
-def _numbers(robot: Robot, functions: Sequence[Any], formulas: list[Formula]) -> list[int]:
-    """Return for each function which of the formulas is its own, or LINEAR, or PYTHON."""
-    return [formulas.index(function.rows) if isinstance(function, RelativeFunction)
-            else PYTHON if function.turning(robot) is None else LINEAR for function in functions]
+class _Shape(NamedTuple):
+    """What the layout of a program depends on, of one function."""
+
+    formula: Any        # a Formula, LINEAR or PYTHON
+    frame: int          # among the frames of the program
+    relative: int
+    parameters: int
+    rows: int
+
+
+def _pair(function: Any) -> tuple[str | None, str | None]:
+    if isinstance(function, RelativeFunction):
+        return function.frame, function.relative_to
+    return None, None
+
+
+def _shape(robot: Robot, function: Any, names: Sequence[str | None]) -> _Shape:
+    rows = len(function.labels)
+    if isinstance(function, RelativeFunction):
+        frame, relative = _pair(function)
+        return _Shape(function.rows, names.index(frame), names.index(relative),
+                      len(function.parameters), rows)
+    return _Shape(PYTHON if function.turning(robot) is None else LINEAR, 0, 0, 0, rows)
+
+
+class _Bound(NamedTuple):
+    """A program without what changes from question to question; see `layout_of`."""
+
+    numbers: Array
+    layout: Any
+    formulas: tuple[Formula, ...]
+    values: Any         # the place among the free values of each column, -1 for floating joints
+
+
+@lru_cache(maxsize=256)
+def _bound(robot: Robot, tree: Tree, names: tuple[str, ...],
+           structure: tuple[_Shape, ...]) -> _Bound:
+    joints = [robot.joint(name) for name in names]
+    values, n = _values(joints), sum(joint.velocity_size for joint in joints)
+    floating, place, column = [], 0, 0
+    for joint in joints:
+        if joint.kind == 'floating':
+            floating += [place, column]
+        place, column = place + joint.size, column + joint.velocity_size
+    formulas = tuple(dict.fromkeys(shape.formula for shape in structure
+                                   if isinstance(shape.formula, Formula)))
+    motions = np.cumsum([0, *(6 if kind == FLOATING else 1 for kind in tree.kind)])
+    support, moved_by, signs = [0], [], []
+    for shape in structure:
+        for body, sign in _moving(tree, shape.frame, shape.relative):
+            moved_by.append(body)
+            signs.append(sign)
+        support.append(len(moved_by))
+    sizes = [(n + 2) * shape.rows if shape.formula == LINEAR else shape.parameters
+             for shape in structure]
+    layout = [n, len(tree.parent), len(tree.node), len(structure), len(floating) // 2, *values,
+              *floating, *tree.parent, *tree.kind, *tree.place, *tree.column, *motions,
+              *tree.node,
+              *(formulas.index(shape.formula) if shape.formula in formulas else shape.formula
+                for shape in structure),
+              *(shape.frame for shape in structure), *(shape.relative for shape in structure),
+              *np.cumsum([0, *sizes]), *np.cumsum([0, *(shape.rows for shape in structure)]),
+              *support, *moved_by, *signs]
+    numbers = np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
+                              tree.mounting.reshape(-1)])
+    return _Bound(numbers, np.array(layout, dtype=np.int64), formulas, values)
 
 
 def _moving(tree: Tree, frame: int, relative: int) -> Iterator[tuple[int, int]]:
@@ -209,17 +240,12 @@ def _moving(tree: Tree, frame: int, relative: int) -> Iterator[tuple[int, int]]:
         yield body, 1 if body in carrying else -1
 
 
-def _values(free: FreeJoints) -> Any:
+def _values(joints: Sequence[Joint]) -> Any:
     """Return the place among the free values of each column, -1 for those of floating joints."""
     found: list[int] = []
-    for joint, (first, _) in zip(free.joints, _starts(free), strict=True):
+    first = 0
+    for joint in joints:
         single = joint.size == joint.velocity_size
         found += range(first, first + joint.size) if single else [-1] * joint.velocity_size
+        first += joint.size
     return np.array(found, dtype=np.int64)
-
-
-def _starts(free: FreeJoints) -> list[tuple[int, int]]:
-    """Return where the values and where the columns of each free joint begin."""
-    sizes = [(joint.size, joint.velocity_size) for joint in free.joints]
-    return [(sum(size for size, _ in sizes[:i]), sum(size for _, size in sizes[:i]))
-            for i in range(len(sizes))]

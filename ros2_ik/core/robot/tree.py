@@ -1,5 +1,6 @@
 """The bodies that joints move, and the frames fixed to them, flattened for compiled loops."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -12,7 +13,8 @@ from ros2_ik.core.robot.robot import Robot
 PRISMATIC, REVOLUTE, FLOATING = range(3)
 
 
-class Tree(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Tree:
     """
     The joints in `names` that move some frames, parents first.
 
