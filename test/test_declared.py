@@ -8,7 +8,7 @@ import sys
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
-FROM_PIP = 'daqp ruckig fcl trimesh yourdfpy'
+FROM_PIP = 'ruckig fcl trimesh yourdfpy'
 PROGRAM = """
 import sys
 from importlib.util import find_spec
@@ -61,4 +61,4 @@ def test_what_pip_is_asked_for_beside_a_sourced_ros_are_packages():
     words = subprocess.run(['bash', '-c', asked[1]], env=os.environ | {
         'own': str(ROOT / 'requirements')}, capture_output=True, text=True, check=True)
     assert [word.partition('==')[0] for word in words.stdout.split()] \
-        == ['daqp', 'example-robot-data', 'ruckig']
+        == ['example-robot-data', 'ruckig']

@@ -186,6 +186,21 @@ def jlog3(w: Vector) -> Rotation:
 
 
 @part
+def log6(w: Vector, p: Vector) -> Vector:
+    """Return the translation of the screw motion to a placement at p with rotation vector w."""
+    squared = dot(w, w)
+    angle = math.sqrt(squared)
+    if angle < 1e-3:
+        beta = 1.0 / 12.0 + squared / 720.0
+        alpha = 1.0 - squared / 12.0 - squared * squared / 720.0
+    else:
+        half = 0.5 * angle
+        alpha = half * math.cos(half) / math.sin(half)
+        beta = (1.0 - alpha) / squared
+    return add(sub(times(alpha, p), times(0.5, cross(w, p))), times(beta * dot(w, p), w))
+
+
+@part
 def wrench(W: Any, i: int, force: Vector, moment: Vector) -> None:
     """Make a force, and its moment about the root frame's origin, row i of the wrenches."""
     W[6 * i], W[6 * i + 1], W[6 * i + 2] = force

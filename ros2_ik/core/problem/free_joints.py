@@ -19,7 +19,8 @@ class FreeJoints:
     `indices` (n,) are their places in q, `columns` (m,) in the tangent space; `place` and
     `column` the same as a slice where they stand in a row, for a view costs nothing. `lower` and
     `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
-    where limits are off; `bounds` the same for all of q, (nq,) each, and `held_bounds` those of
+    where limits are off; `limits` (2, n) the same in q's order, `bounds` for all of q, (nq,) each,
+    and `held_bounds` those of
     the other joints, wider by what is noticeable, infinite for these. `drawn` are the places in q
     of all but the floating ones, `turnable` those that a full turn within the limits may bring
     to the same place, `angles` those that it would if it were within them.
@@ -39,6 +40,7 @@ class FreeJoints:
         self.vector_space = all(j.size == j.velocity_size for j in self.joints)
         infinite = np.full(robot.nq, np.inf)
         self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)
+        self.limits = np.array([bound[self.place] for bound in self.bounds])
         self.is_locked = np.ones(robot.nq, dtype=bool)
         self.is_locked[self.indices] = False
         self.held_bounds = (np.where(self.is_locked, self.bounds[0] - NOTICEABLE, -np.inf),
@@ -55,6 +57,7 @@ class FreeJoints:
         low[place] = np.maximum(low[place], lower[place])
         high[place] = np.minimum(high[place], upper[place])
         result.bounds = low, high
+        result.limits = np.array([low[place], high[place]])
         nv = sum(joint.velocity_size for joint in self.joints)
         first, last = np.full(nv, -np.inf), np.full(nv, np.inf)
         at = 0

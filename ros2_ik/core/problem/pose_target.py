@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array, Pose
@@ -56,8 +57,15 @@ class PoseTarget:
 
     def errors(self, at: Configuration) -> tuple[float, float]:
         """Position [m] and orientation [rad] error at a configuration, freed axes left out."""
-        error = self.function.value(at) * self.counted
-        return math.sqrt(error[:3] @ error[:3]), math.sqrt(error[3:] @ error[3:])
+        # Pinocchio's logarithm, not the formula's: what judges shares no arithmetic with solvers
+        reference = self.function.reference
+        if self.relative_to is not None:
+            reference = at.placement(self.relative_to) * reference
+        error = reference.actInv(at.placement(self.tip))
+        shift, turn = error.translation, pin.log3(error.rotation)
+        if not self.whole:
+            shift, turn = shift * self.counted[:3], turn * self.counted[3:]
+        return math.sqrt(shift @ shift), math.sqrt(turn @ turn)
 
     @property
     def loose(self) -> bool:

@@ -3,19 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 import ctypes
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.functions import RelativeFunction
 from ros2_ik.core.kernels.rows import evaluate, LINEAR, moved, PYTHON
 from ros2_ik.core.kernels.source import Formula, is_compiled
 from ros2_ik.core.problem.free_joints import FreeJoints
 from ros2_ik.core.robot import Configuration, Joint, Robot
-from ros2_ik.core.robot.tree import FLOATING, Tree, tree_of
+from ros2_ik.core.robot.tree import FLOATING, held_places, Tree, tree_of, Uncompared
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.POINTER(ctypes.c_double)] * 3)
 
@@ -33,33 +34,23 @@ class Program:
 
     def __init__(self, robot: Robot, functions: Sequence[Any], free: FreeJoints,
                  start: Array, compiled: bool | None = None) -> None:
-        for function in functions:
-            function.joints(robot)     # unknown frames are told before the first step
+        structure = tuple([_shape(robot, function) for function in functions])
         self.robot, self.functions, self.free = robot, tuple(functions), free
-        ends = np.cumsum([0, *(len(function.labels) for function in functions)]).tolist()
-        self.rows = [slice(*pair) for pair in zip(ends[:-1], ends[1:], strict=True)]
-        self.size = ends[-1]
         self.compiled = is_compiled() if compiled is None else compiled
         self._start = start
         self._interrupted: Callable[[], Any] | None = None
         self._flag: Any = None
         self._error: BaseException | None = None
-        names = tuple(dict.fromkeys([None, *(frame for function in functions
-                                             for frame in _pair(function))]))
-        tree = tree_of(robot, tuple(0 if name is None else robot.frame_id(name)
-                                    for name in names), free.names, start)
-        structure = tuple(_shape(robot, function, names) for function in functions)
-        bound = _bound(robot, tree, free.names, structure)
+        bound = _bind(robot, free.names, structure, start)
+        self.rows, self.size, self._values = bound.rows, bound.size, bound.values
         self._python = [(rows, function) for rows, function, shape
                         in zip(self.rows, self.functions, structure, strict=True)
-                        if shape.formula == PYTHON]
+                        if shape.formula == PYTHON] if bound.has_python else []
         parameters = [self._parameters(function, shape)
                       for function, shape in zip(functions, structure, strict=True)]
         self.arrays = (bound.numbers, bound.layout,
                        parameters[0] if len(parameters) == 1
-                       else np.concatenate([_NONE, *parameters]),
-                       self._addresses(bound.formulas))
-        self._values = bound.values
+                       else np.concatenate([_NONE, *parameters]), self._addresses(bound))
         self._run, self._step = evaluate.of(self.compiled), moved.of(self.compiled)
 
     def _parameters(self, function: Any, shape: '_Shape') -> Array:
@@ -72,13 +63,14 @@ class Program:
         constant = f - slopes @ np.where(values >= 0, x[values], 0.0) if len(x) else f
         return np.column_stack([function.turning(self.robot), constant, slopes]).reshape(-1)
 
-    def _addresses(self, formulas: tuple[Formula, ...]) -> Any:
-        found = [each.reference(self.compiled) for each in formulas]
+    def _addresses(self, bound: '_Bound') -> Any:
         if not self.compiled:
-            return [*found, self._answer]
-        self._callback = _CALLBACK(self._answer_at) if self._python else None
-        address = ctypes.cast(self._callback, ctypes.c_void_p).value if self._callback else 0
-        return np.array([*found, address], dtype=np.int64)
+            return [*bound.formulas, self._answer]
+        if not self._python:
+            return bound.addresses
+        self._callback = _CALLBACK(self._answer_at)
+        address = ctypes.cast(self._callback, ctypes.c_void_p).value
+        return np.array([*bound.addresses[:-1], address], dtype=np.int64)
 
     def evaluate(self, q: Array) -> tuple[Array, Array]:
         """Return f (m,) and J (m, n) at q (nq,)."""
@@ -98,10 +90,8 @@ class Program:
     def moved(self, q: Array, step: Array) -> Array:
         """Return q moved by a step (n,) of the free columns, within their limits."""
         x, result = np.array(q[self.free.place]), q.copy()
-        place = self.free.place
-        self._step(*self.arrays[:2], x, step, np.array([bound[place]
-                                                        for bound in self.free.bounds]))
-        result[place] = x
+        self._step(*self.arrays[:2], x, step, self.free.limits)
+        result[self.free.place] = x
         return result
 
     @contextmanager
@@ -169,39 +159,64 @@ class _Shape(NamedTuple):
     """What the layout of a program depends on, of one function."""
 
     formula: Any        # a Formula, LINEAR or PYTHON
-    frame: int          # among the frames of the program
-    relative: int
+    frame: str | None
+    relative: str | None
     parameters: int
     rows: int
 
 
-def _pair(function: Any) -> tuple[str | None, str | None]:
+def _shape(robot: Robot, function: Any) -> _Shape:
     if isinstance(function, RelativeFunction):
-        return function.frame, function.relative_to
-    return None, None
+        return _Shape(function.rows, function.frame, function.relative_to,
+                      len(function.parameters), len(function.labels))
+    function.joints(robot)     # what does not fit the robot is told before the first step
+    return _Shape(PYTHON if function.turning(robot) is None else LINEAR, None, None, 0,
+                  len(function.labels))
 
 
-def _shape(robot: Robot, function: Any, names: Sequence[str | None]) -> _Shape:
-    rows = len(function.labels)
-    if isinstance(function, RelativeFunction):
-        frame, relative = _pair(function)
-        return _Shape(function.rows, names.index(frame), names.index(relative),
-                      len(function.parameters), rows)
-    return _Shape(PYTHON if function.turning(robot) is None else LINEAR, 0, 0, 0, rows)
-
-
-class _Bound(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Bound:
     """A program without what changes from question to question; see `layout_of`."""
 
     numbers: Array
     layout: Any
     formulas: tuple[Formula, ...]
     values: Any         # the place among the free values of each column, -1 for floating joints
+    rows: tuple[slice, ...]
+    size: int
+    has_python: bool
+
+    @cached_property
+    def addresses(self) -> Any:
+        """Where the compiled formulas are; the last stands for what Python evaluates."""
+        return np.array([*(formula.address() for formula in self.formulas), 0], dtype=np.int64)
+
+
+def _bind(robot: Robot, names: tuple[str, ...], structure: tuple[_Shape, ...],
+          start: Array) -> _Bound:
+    """Bind functions to the joints in `names`; the others stay where `start` has them."""
+    held = _frames(robot, names, structure)[1]
+    return _bound(robot, names, structure, start[held].tobytes(), Uncompared(start))
 
 
 @lru_cache(maxsize=256)
-def _bound(robot: Robot, tree: Tree, names: tuple[str, ...],
-           structure: tuple[_Shape, ...]) -> _Bound:
+def _frames(robot: Robot, names: tuple[str, ...],
+            structure: tuple[_Shape, ...]) -> tuple[dict[str | None, int], Indices]:
+    """Return Pinocchio's indices of the frames by name, and the places in q of joints held."""
+    frames: dict[str | None, int] = {None: 0}
+    for shape in structure:
+        for name in (shape.frame, shape.relative):
+            if name is not None:
+                frames[name] = robot.frame_id(name)
+    return frames, held_places(robot, tuple(frames.values()), names)
+
+
+@lru_cache(maxsize=256)
+def _bound(robot: Robot, names: tuple[str, ...], structure: tuple[_Shape, ...], held: bytes,
+           start: Uncompared) -> _Bound:
+    frames = _frames(robot, names, structure)[0]
+    tree = tree_of(robot, tuple(frames.values()), names, start.q)
+    place_of = list(frames)
     joints = [robot.joint(name) for name in names]
     values, n = _values(joints), sum(joint.velocity_size for joint in joints)
     floating, place, column = [], 0, 0
@@ -212,25 +227,28 @@ def _bound(robot: Robot, tree: Tree, names: tuple[str, ...],
     formulas = tuple(dict.fromkeys(shape.formula for shape in structure
                                    if isinstance(shape.formula, Formula)))
     motions = np.cumsum([0, *(6 if kind == FLOATING else 1 for kind in tree.kind)])
+    pairs = [(place_of.index(shape.frame), place_of.index(shape.relative)) for shape in structure]
     support, moved_by, signs = [0], [], []
-    for shape in structure:
-        for body, sign in _moving(tree, shape.frame, shape.relative):
+    for pair in pairs:
+        for body, sign in _moving(tree, *pair):
             moved_by.append(body)
             signs.append(sign)
         support.append(len(moved_by))
     sizes = [(n + 2) * shape.rows if shape.formula == LINEAR else shape.parameters
              for shape in structure]
+    ends = np.cumsum([0, *(shape.rows for shape in structure)]).tolist()
     layout = [n, len(tree.parent), len(tree.node), len(structure), len(floating) // 2, *values,
               *floating, *tree.parent, *tree.kind, *tree.place, *tree.column, *motions,
               *tree.node,
               *(formulas.index(shape.formula) if shape.formula in formulas else shape.formula
                 for shape in structure),
-              *(shape.frame for shape in structure), *(shape.relative for shape in structure),
-              *np.cumsum([0, *sizes]), *np.cumsum([0, *(shape.rows for shape in structure)]),
-              *support, *moved_by, *signs]
+              *(frame for frame, _ in pairs), *(relative for _, relative in pairs),
+              *np.cumsum([0, *sizes]), *ends, *support, *moved_by, *signs]
     numbers = np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
                               tree.mounting.reshape(-1)])
-    return _Bound(numbers, np.array(layout, dtype=np.int64), formulas, values)
+    return _Bound(numbers, np.array(layout, dtype=np.int64), formulas, values,
+                  tuple(map(slice, ends[:-1], ends[1:])), ends[-1],
+                  any(shape.formula == PYTHON for shape in structure))
 
 
 def _moving(tree: Tree, frame: int, relative: int) -> Iterator[tuple[int, int]]:

@@ -44,33 +44,22 @@ class Tree:
         return frozenset(found)
 
 
-def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start: Array) -> Tree:
-    """
-    Flatten the ways to some frames (Pinocchio's indices).
-
-    Joints not in `names` stay at their values in `start` (nq,).
-    """
-    held = _held(robot, frames, names)
-    return _tree_of(robot, frames, names, start[held].tobytes() if len(held) else b'',
-                    _Uncompared(start))
-
-
-class _Uncompared:
+class Uncompared:
     """Joint values (nq,) that a cache does not look at: those that count are in its key."""
 
     def __init__(self, q: Array) -> None:
         self.q = q
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Uncompared)
+        return isinstance(other, Uncompared)
 
     def __hash__(self) -> int:
         return 0
 
 
 @lru_cache(maxsize=256)
-def _held(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...]) -> Indices:
-    """Return the places in q of the joints that move the frames and are not in `names`."""
+def held_places(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...]) -> Indices:
+    """Return the places in q of the joints that move frames and are not in `names`."""
     columns = {robot.model.joints[index].idx_v for index in _ways(robot, frames)}
     return np.array([joint.index + i for joint in robot.joints for i in range(joint.size)
                      if joint.name not in names and any(
@@ -85,11 +74,14 @@ def _ways(robot: Robot, frames: tuple[int, ...]) -> list[int]:
                    for i in model.supports[model.frames[frame].parentJoint]} - {0})
 
 
-@lru_cache(maxsize=256)
-def _tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], held: bytes,
-             start: _Uncompared) -> Tree:
+def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start: Array) -> Tree:
+    """
+    Flatten the ways to some frames (Pinocchio's indices).
+
+    Joints not in `names` stay at their values in `start` (nq,).
+    """
     model, data = robot.model, robot.model.createData()
-    pin.computeJointJacobians(model, data, start.q)
+    pin.computeJointJacobians(model, data, start)
     free = _free_places(robot, names)
     # where each joint's own frame stands: on which body, and where there
     stands: dict[int, tuple[int, Any]] = {0: (-1, pin.SE3.Identity())}

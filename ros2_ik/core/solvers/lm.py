@@ -1,17 +1,21 @@
 """Levenberg-Marquardt with the joint limits inside the step."""
 
+from dataclasses import dataclass
 import math
 from typing import Any
 
 import numpy as np
 
+from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.functions import FramePose, KinematicFunction, RelativeFunction
 from ros2_ik.core.kernels.descents import INTERRUPTED
 from ros2_ik.core.kernels.lm import descend
 from ros2_ik.core.kernels.qp import quadratic_program
-from ros2_ik.core.problem import ExitFlag, IKProblem
+from ros2_ik.core.kernels.source import formula
+from ros2_ik.core.problem import ExitFlag, IKProblem, PoseTarget
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
@@ -73,7 +77,7 @@ class LevenbergMarquardt(Solver):
         self._options = np.array([
             self.damping, self.damping_bias, math.inf if change else GIVE_UP_AFTER, DROP,
             solution, self.gradient_tolerance, self.step_tolerance, change])
-        self.rows = ProblemRows(problem)
+        self.rows = ProblemRows(problem, _towards)
         self._descend = descend.of(self.rows.compiled)
         self.at_once = max(1, MOVING // max(1, len(problem.free.columns) * len(problem.targets)))
         self._costs = CostDescent(self) if problem.costs else None
@@ -119,8 +123,8 @@ class CostDescent:
     """Down the costs of a problem of `lm`, with its targets' rows stacked above them."""
 
     def __init__(self, lm: LevenbergMarquardt) -> None:
-        self._lm, self._rows = lm, lm.rows
-        self._least = quadratic_program.of(lm.rows.compiled)
+        self._lm, self._rows = lm, ProblemRows(lm.problem)
+        self._least = quadratic_program.of(self._rows.compiled)
         self._none = np.zeros((0, len(lm.problem.free.columns))), np.zeros(0), np.zeros(0)
 
     def descend(self, start: Array, budget: Budget) -> Attempt:
@@ -182,6 +186,44 @@ class CostDescent:
         f, J, costs = self._rows.evaluate(q)
         return (np.concatenate([FIRM * self._rows.outside(f), -unit * costs.r]),
                 np.concatenate([FIRM * J, unit * costs.J]))
+
+
+@dataclass(frozen=True, eq=False)
+class Screw(RelativeFunction):
+    """
+    The screw motion from a reference pose to a frame, in the frame's axes, (6,).
+
+        f = -log6(T^-1 T*)     with T = T_relative_frame; [m] and [rad]
+
+    Its wrenches are those of the frame's own velocity, right at the reference only: a step by them
+    follows the screw, which is a straighter way from afar than position and rotation apart.
+    """
+
+    frame: str
+    reference: Any
+    relative_to: str | None = None
+    kind, labels = 'screw', FramePose.labels
+
+    def numbers(self) -> Any:
+        return self.reference.rotation, self.reference.translation
+
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        turned = v.log3(v.product_back(B, v.product(A, v.rotation(given, 0))))
+        p = v.origin(B)
+        shifted = v.log6(turned, v.seen_from(B, v.point(A, v.vector(given, 9))))
+        for i in range(3):
+            axis = v.column(B, i)
+            f[i], f[3 + i] = -shifted[i], -turned[i]
+            v.force(W, i, p, axis)
+            v.moment(W, 3 + i, axis)
+
+
+def _towards(target: PoseTarget) -> KinematicFunction:
+    """Return what leads to a target: where axes are freed, position and rotation stay apart."""
+    if not target.whole:
+        return target.function
+    return Screw(target.tip, target.function.reference, target.relative_to)
 
 
 def _optional(value: Any, name: str) -> float:

@@ -1,8 +1,9 @@
 """A problem as numbers: rows with bounds that must hold, and residuals that should be small."""
 
+from collections.abc import Callable
 from functools import cached_property
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -10,10 +11,12 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.kernels.descents import FARTHEST
 from ros2_ik.core.kernels.source import is_compiled
-from ros2_ik.core.problem import IKProblem, LeastSquares
+from ros2_ik.core.problem import IKProblem, LeastSquares, PoseTarget
 from ros2_ik.core.problem.program import Program
 
 SHARE = 0.5    # of the tolerances is aimed at
+
+OfTarget: TypeAlias = Callable[[PoseTarget], KinematicFunction]
 
 
 class ProblemRows:
@@ -23,17 +26,18 @@ class ProblemRows:
     The functions of targets (zero wanted) and of constraints, in the form solvers work on, come
     first, then those of the costs. `rows` (k,) are those of the first that ask for something,
     `bounds` (4, k) their lower and upper bounds, what to aim at, and their scale: the weights of
-    the targets' rows, which steer, and 1 for constraints.
+    the targets' rows, which steer, and 1 for constraints. `of_target` chooses the function of a
+    target, by default its own.
     """
 
-    def __init__(self, problem: IKProblem) -> None:
+    def __init__(self, problem: IKProblem, of_target: OfTarget | None = None) -> None:
         self.problem = problem
-        self._asked = asked = _wanted(problem)
-        self.rows = np.flatnonzero(np.isfinite(asked.bounds[0]) | np.isfinite(asked.bounds[1]))
-        self.bounds = np.ascontiguousarray(asked.bounds[:, self.rows])
+        self._asked = asked = _wanted(problem, of_target or (lambda target: target.function))
+        self.rows = (np.isfinite(asked.bounds[0]) | np.isfinite(asked.bounds[1])).nonzero()[0]
+        self.bounds = asked.bounds if len(self.rows) == asked.bounds.shape[1] \
+            else np.ascontiguousarray(asked.bounds[:, self.rows])
         self.lower, self.upper, self.tolerance, self.scale = self.bounds
-        self.limits = np.array([problem.lower[problem.free.place],
-                                problem.upper[problem.free.place]])
+        self.limits = problem.free.limits
         self.compiled = is_compiled()
         self.hard = self._program(asked.functions)
 
@@ -124,12 +128,17 @@ class _Wanted(NamedTuple):
     bounds: Array
 
 
-def _wanted(problem: IKProblem) -> _Wanted:
+def _wanted(problem: IKProblem, of_target: OfTarget) -> _Wanted:
     functions: list[KinematicFunction] = []
-    rows = [np.zeros((4, 0))]
-    largest = max([float(target.weights.max()) for target in problem.targets], default=1.0)
+    rows = []
+    largest = 1.0
+    if not all(target.whole for target in problem.targets):
+        largest = max(float(target.weights.max()) for target in problem.targets)
     for target in problem.targets:
-        functions.append(target.function)
+        functions.append(of_target(target))
+        if target.whole:
+            rows.append(_whole(target.position_tolerance, target.orientation_tolerance, largest))
+            continue
         bound = np.where(target.counted, 0.0, np.inf)
         tolerances = [tolerance / math.sqrt(max(1, int(target.counted[part].sum())))
                       for part, tolerance in ((slice(0, 3), target.position_tolerance),
@@ -141,4 +150,15 @@ def _wanted(problem: IKProblem) -> _Wanted:
         functions.append(function)
         rows.append(np.array([lower, upper, np.full(len(lower), SHARE * constraint.tolerance),
                               np.ones(len(lower))]))
-    return _Wanted(functions, np.concatenate(rows, axis=1))
+    return _Wanted(functions, rows[0] if len(rows) == 1
+                   else np.concatenate([np.zeros((4, 0)), *rows], axis=1))
+
+
+def _whole(position: float, orientation: float, largest: float) -> Array:
+    """Return the bounds of a target of which all counts alike."""
+    bounds = np.zeros((4, 6))
+    scale = 1.0 / largest
+    bounds[2, :3], bounds[2, 3:] = (SHARE * scale * tolerance / math.sqrt(3)
+                                    for tolerance in (position, orientation))
+    bounds[3] = scale
+    return bounds
