@@ -17,7 +17,7 @@ def check_jacobian(function, robot, q, atol=1e-7, h=1e-6):
     """Hold value and Jacobian against each other and against central differences."""
     at = Configuration(robot, q)
     f, J = function.evaluate(at)
-    assert J.shape == (len(f), robot.nv) and len(function.labels) == len(f)
+    assert J.shape == (len(f), robot.nv) and len(function.bind(robot).labels) == len(f)
     expected = jacobian_by_differences(function, robot, q, h).reshape(J.shape)
     np.testing.assert_allclose(J, expected, atol=atol)
     np.testing.assert_array_equal(function.value(at), f)

@@ -118,7 +118,8 @@ def both(kind, example, robot, checker):
 
 
 def assert_same(ours, theirs, robot):
-    assert type(ours) is type(theirs)
+    theirs = theirs.bind(robot)
+    assert type(ours) is type(theirs) and type(ours.spec) is type(theirs.spec)
     for number in range(3):
         at = Configuration(robot, untouched(robot, number, robot.joint_names))
         np.testing.assert_allclose(ours.value(at), theirs.value(at), atol=1e-12)

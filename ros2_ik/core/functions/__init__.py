@@ -11,7 +11,7 @@ from ros2_ik.core.functions.frame_position import FramePosition
 from ros2_ik.core.functions.gaze_angle import GazeAngle
 from ros2_ik.core.functions.half_spaces import HalfSpaces
 from ros2_ik.core.functions.joint_coupling import JointCoupling
-from ros2_ik.core.functions.joint_positions import JointPositions
+from ros2_ik.core.functions.joint_positions import BoundJoints, JointPositions
 from ros2_ik.core.functions.kinematic_function import (
     function_kinds,
     KinematicFunction,
@@ -31,8 +31,8 @@ from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.functions.user_function import UserFunction
 
 __all__ = [
-    'AngleBetweenVectors', 'AxisAlignment', 'CenterOfMass', 'DirectionChord', 'EulerAngles',
-    'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'HalfSpaces',
+    'AngleBetweenVectors', 'AxisAlignment', 'BoundJoints', 'CenterOfMass', 'DirectionChord',
+    'EulerAngles', 'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'HalfSpaces',
     'JointCoupling', 'JointPositions', 'KinematicFunction', 'LookAt', 'Manipulability',
     'MinimumDistance', 'OrientationAngle', 'OrientationChord', 'PairDistance',
     'PointToLineDistance', 'PointToPlane', 'PointToPointDistance', 'RelativeFunction',

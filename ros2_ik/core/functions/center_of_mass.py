@@ -48,12 +48,6 @@ class CenterOfMass(KinematicFunction):
             robot.frame_id(self.relative_to)
         return _bodies(robot, self.links, self.relative_to).joints
 
-    def value(self, at: Configuration) -> Array:
-        return self.evaluate(at)[0]
-
-    def jacobian(self, at: Configuration) -> Array:
-        return self.evaluate(at)[1]
-
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         bodies = _bodies(at.robot, self.links, self.relative_to)
         c, J = _center(at, bodies)

@@ -38,9 +38,3 @@ class CheckedDistance(KinematicFunction):
     @abstractmethod
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         """Give f (m,) and its Jacobian (m, nv)."""
-
-    def value(self, at: Configuration) -> Array:
-        return self.evaluate(at)[0]
-
-    def jacobian(self, at: Configuration) -> Array:
-        return self.evaluate(at)[1]

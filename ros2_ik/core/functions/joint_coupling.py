@@ -1,19 +1,21 @@
 """Linear relations between joints."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array, JointValues, Mask
+from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.checks import floats, matrix
 from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions.joint_positions import JointPositions
+from ros2_ik.core.functions.joint_positions import BoundJoints, JointPositions
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.robot import Configuration, Robot
 
 
 @register_function('joint_coupling', drake='AddCouplerConstraint, AddLinearConstraint',
                    pink='JointCouplingTask, LinearHolonomicTask')
+@dataclass(frozen=True, eq=False)
 class JointCoupling(KinematicFunction):
     """
     Linear combinations of joint values, one row for each row of `ratios`.
@@ -25,48 +27,52 @@ class JointCoupling(KinematicFunction):
     floating joint takes six columns. Turns of continuous joints count. Smooth everywhere but
     at half a turn of a floating joint.
 
-    Raises InvalidConstraintError for sizes that do not fit, at the latest when `joints` meets
-    the robot, and what `JointPositions` raises.
+    Raises InvalidConstraintError for sizes that do not fit, at the latest in `bind`, and what
+    `JointPositions` raises.
     """
 
-    labels: tuple[str, ...] = ()
+    names: Sequence[str] | None
+    ratios: Sequence[float] | Array
+    offset: float | Sequence[float] | Array = 0.0
+    reference: JointValues | None = None
 
-    def __init__(self, names: Sequence[str] | None, ratios: Sequence[float] | Array,
-                 offset: float | Sequence[float] | Array = 0.0,
-                 reference: JointValues | None = None) -> None:
-        self._positions = JointPositions(names, reference, wrap=False)
-        self.names, self.reference = self._positions.names, self._positions.reference
-        given = floats(ratios, 'ratios', 'rows of numbers', InvalidConstraintError)
-        self.ratios = matrix(given[None] if given.ndim == 1 else given, 'ratios', None,
-                             InvalidConstraintError)
-        self.offset = floats(offset, 'offset', 'finite numbers', InvalidConstraintError)
-        if self.offset.shape not in ((), (len(self.ratios),)) \
-                or not np.isfinite(self.offset).all():
+    def __post_init__(self) -> None:
+        positions = JointPositions(self.names, self.reference, wrap=False)
+        given = floats(self.ratios, 'ratios', 'rows of numbers', InvalidConstraintError)
+        ratios = matrix(given[None] if given.ndim == 1 else given, 'ratios', None,
+                        InvalidConstraintError)
+        offset = floats(self.offset, 'offset', 'finite numbers', InvalidConstraintError)
+        if offset.shape not in ((), (len(ratios),)) or not np.isfinite(offset).all():
             raise InvalidConstraintError(f'offset must be one finite number, or one for each of '
-                                         f'{len(self.ratios)} rows, not {offset!r}')
-        if len(self._positions.labels) > self.ratios.shape[1]:   # each joint has at least one
-            raise InvalidConstraintError(self._misfit(len(self._positions.labels)))
-        self.labels = tuple(f'row {row} [joint units]' for row in range(len(self.ratios)))
+                                         f'{len(ratios)} rows, not {self.offset!r}')
+        for name, value in (('names', positions.names), ('reference', positions.reference),
+                            ('ratios', ratios), ('offset', offset)):
+            object.__setattr__(self, name, value)
+        if positions.names and len(positions.names) > ratios.shape[1]:   # each has at least one
+            raise InvalidConstraintError(self._misfit(len(positions.names)))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f'row {row} [joint units]' for row in range(len(self.ratios)))
+
+    def bind(self, robot: Robot) -> BoundJoints:
+        rows = JointPositions(self.names, self.reference, wrap=False).bind(robot)
+        ratios = np.asarray(self.ratios)
+        if len(rows.labels) != ratios.shape[1]:
+            raise InvalidConstraintError(self._misfit(len(rows.labels)))
+        return replace(rows, made_from=self, A=ratios @ rows.A,
+                       offset=ratios @ rows.offset - self.offset,
+                       turns=np.zeros(len(ratios), dtype=bool), labels=self.labels)
 
     def joints(self, robot: Robot) -> frozenset[str]:
-        names = self._positions.joints(robot)
-        if len(self._positions.labels) != self.ratios.shape[1]:
-            raise InvalidConstraintError(self._misfit(len(self._positions.labels)))
-        return names
+        return self.bind(robot).moved_by
 
-    def value(self, at: Configuration) -> Array:
-        return self.ratios @ self._positions.value(at) - self.offset
-
-    def jacobian(self, at: Configuration) -> Array:
-        return self.ratios @ self._positions.jacobian(at)
-
-    def turning(self, robot: Robot) -> Mask | None:
-        linear = self._positions.turning(robot) is not None
-        return np.zeros(len(self.ratios), dtype=bool) if linear else None
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        return self.bind(at.robot).evaluate(at)
 
     def _misfit(self, size: int) -> str:
         names = 'all joints' if self.names is None else ', '.join(self.names)
-        return (f'ratios has {self.ratios.shape[1]} columns, but {names} have {size} rows')
+        return (f'ratios has {np.shape(self.ratios)[1]} columns, but {names} have {size} rows')
 
     def __str__(self) -> str:
-        return str(self._positions).replace(self._positions.kind, self.kind, 1)
+        return self.kind if self.names is None else f'{self.kind} of {", ".join(self.names)}'

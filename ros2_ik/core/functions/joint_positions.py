@@ -1,9 +1,10 @@
 """The values of joints, compared with a reference."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -20,6 +21,7 @@ _PARTS = {'floating': (*('x [m]', 'y [m]', 'z [m]'), *('rx [rad]', 'ry [rad]', '
 
 @register_function('joint_positions', drake='AddBoundingBoxConstraint',
                    matlab='constraintJointBounds', moveit='JointConstraint', pink='PostureTask')
+@dataclass(frozen=True, eq=False)
 class JointPositions(KinematicFunction):
     """
     How far joints are from their reference, one row each.
@@ -33,70 +35,92 @@ class JointPositions(KinematicFunction):
     reference's axes, that leads from the reference there (`Configuration.difference`), which
     jumps at half a turn, too. Smooth elsewhere.
 
-    `labels` get units, and the parts of such joints, when the function first meets a robot.
-    `joints` then raises UnknownJointError, and InvalidStateError or InvalidConstraintError for
-    a reference that does not fit the joints.
+    What it is of one robot is a `BoundJoints`. `bind` raises UnknownJointError, and
+    InvalidStateError or InvalidConstraintError for a reference that does not fit the joints.
     """
 
-    labels: tuple[str, ...] = ()
-    sized = False
+    names: Sequence[str] | None = None
+    reference: JointValues | None = None
+    wrap: bool = True
+    labels = ()
 
-    def __init__(self, names: Sequence[str] | None = None, reference: JointValues | None = None,
-                 wrap: bool = True) -> None:
-        self.names = (None if names is None
-                      else distinct_names(names, 'names', InvalidConstraintError))
-        self.reference = _checked(reference)
-        self.wrap = bool(wrap)
-        self.labels = self.names or ()
+    def __post_init__(self) -> None:
+        names = (None if self.names is None
+                 else distinct_names(self.names, 'names', InvalidConstraintError))
+        for name, value in (('names', names), ('reference', _checked(self.reference)),
+                            ('wrap', bool(self.wrap))):
+            object.__setattr__(self, name, value)
+
+    def bind(self, robot: Robot) -> 'BoundJoints':
+        return _bound(robot, self)
 
     def joints(self, robot: Robot) -> frozenset[str]:
-        self._fit(robot)
-        return frozenset(_leader(robot, name).name for name in _names(robot, self))
+        return self.bind(robot).moved_by
 
-    def value(self, at: Configuration) -> Array:
-        rows = self._fit(at.robot)
-        f: Array = rows.A @ pin.difference(at.robot.model, rows.reference, at.q) + rows.offset
-        # in (-pi, pi], so that half a turn is pi from either side
-        f[rows.turning] -= 2 * math.pi * np.ceil(f[rows.turning] / (2 * math.pi) - 0.5)
-        return f
-
-    def jacobian(self, at: Configuration) -> Array:
-        rows = self._fit(at.robot)
-        if not rows.curved:
-            return rows.A
-        J: Array = rows.A @ pin.dDifference(at.robot.model, rows.reference, at.q, pin.ARG1)
-        return J
-
-    def turning(self, robot: Robot) -> Mask | None:
-        rows = self._fit(robot)
-        return None if rows.curved else rows.turning
-
-    def _fit(self, robot: Robot) -> '_Rows':
-        rows = _rows(robot, self)
-        self.labels = rows.labels
-        return rows
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        return self.bind(at.robot).evaluate(at)
 
     def __str__(self) -> str:
         return self.kind if self.names is None else f'{self.kind} of {", ".join(self.names)}'
 
 
-class _Rows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class BoundJoints(KinematicFunction):
     """
-    The function for one robot: f = A difference(reference, q) + offset.
+    Rows that are linear in the joint values of one robot, but for turns and floating joints.
 
-    A is (m, nv); the rows that are `turning` wrap; `curved` if a floating joint is among them.
+        f = A difference(reference, q) + offset
+
+    A is (m, nv); the rows that are `turning` are taken modulo full turns; `curved` if a floating
+    joint is among the joints it is `moved_by`. `names` are those of the spec it is made from,
+    where rows are joints, and `wrap` is its.
     """
 
+    made_from: KinematicFunction
+    robot_key: str
     A: Array
     reference: Array
     offset: Array
-    turning: Mask
+    turns: Mask
     curved: bool
-    labels: tuple[str, ...]
+    moved_by: frozenset[str]
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Leave the fields as they are: they are checked."""
+
+    def bind(self, robot: Robot) -> 'BoundJoints':
+        if robot.key == self.robot_key:
+            return self
+        bound = self.made_from.bind(robot)
+        assert isinstance(bound, BoundJoints)
+        return bound
+
+    @property
+    def spec(self) -> KinematicFunction:
+        return self.made_from
+
+    def joints(self, robot: Robot) -> frozenset[str]:
+        return self.bind(robot).moved_by
+
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        model = at.robot.model
+        f: Array = self.A @ pin.difference(model, self.reference, at.q) + self.offset
+        # in (-pi, pi], so that half a turn is pi from either side
+        f[self.turns] -= 2 * math.pi * np.ceil(f[self.turns] / (2 * math.pi) - 0.5)
+        if not self.curved:
+            return f, self.A
+        return f, self.A @ pin.dDifference(model, self.reference, at.q, pin.ARG1)
+
+    def turning(self, robot: Robot) -> Mask | None:
+        return None if self.curved else self.turns
+
+    def __str__(self) -> str:
+        return str(self.made_from)
 
 
 @lru_cache(maxsize=64)
-def _rows(robot: Robot, function: JointPositions) -> _Rows:
+def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
     names = _names(robot, function)
     joints = [_leader(robot, name) for name in names]
     values = _reference(robot, function, names)
@@ -114,14 +138,16 @@ def _rows(robot: Robot, function: JointPositions) -> _Rows:
         turning += [rotary and function.wrap] * joint.velocity_size
     stacked = np.vstack(A)
     stacked.setflags(write=False)
-    return _Rows(stacked, q, np.array(offset, dtype=np.float64), np.array(turning, dtype=bool),
-                 any(joint.kind == 'floating' for joint in joints),
-                 tuple(label for name, joint in zip(names, joints, strict=True)
-                       for label in _labels(robot, name, joint)))
+    return BoundJoints(
+        function, robot.key, stacked, q, np.array(offset, dtype=np.float64),
+        np.array(turning, dtype=bool), any(joint.kind == 'floating' for joint in joints),
+        frozenset(joint.name for joint in joints),
+        tuple(label for name, joint in zip(names, joints, strict=True)
+              for label in _labels(robot, name, joint)))
 
 
 def _names(robot: Robot, function: JointPositions) -> tuple[str, ...]:
-    return robot.joint_names if function.names is None else function.names
+    return robot.joint_names if function.names is None else tuple(function.names)
 
 
 def _leader(robot: Robot, name: str) -> Joint:
@@ -155,14 +181,15 @@ def _finite(value: Any, what: str) -> Array:
 
 def _reference(robot: Robot, function: JointPositions, names: Sequence[str]) -> dict[str, Any]:
     """Give the reference by name."""
-    if isinstance(function.reference, dict):
-        return function.reference
+    reference: Any = function.reference
+    if isinstance(reference, dict):
+        return reference
     sizes = [_leader(robot, name).size for name in names]
-    if sum(sizes) != function.reference.size:
+    if sum(sizes) != reference.size:
         raise InvalidConstraintError(f'the joints {", ".join(names)} have {sum(sizes)} values, '
-                                     f'the reference {function.reference.size}')
+                                     f'the reference {reference.size}')
     ends = np.cumsum(sizes)
-    return {name: function.reference[end - size:end]
+    return {name: reference[end - size:end]
             for name, size, end in zip(names, sizes, ends, strict=True)}
 
 

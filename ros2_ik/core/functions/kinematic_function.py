@@ -14,25 +14,22 @@ class KinematicFunction(ABC):
     """
     f: configuration -> R^m, with its Jacobian in the tangent space.
 
-    It knows nothing of how it is used: the same function serves as target, constraint or cost.
-    `labels` names each row with its unit, such as 'x [m]'. `kind` is the name it is registered
-    under, `peers` what others call it. No value lies outside `range`. `sized` is False where
-    the number of rows is known only with a robot: `joints(robot)` then settles `labels`.
-    `periodic` is True where full turns of joints change nothing, `is_user_code` where it calls
-    what a user wrote.
+    It knows nothing of how it is used: the same function serves as target, constraint or cost,
+    of any robot. `kind` is the name it is registered under, `peers` what others call it. No value
+    lies outside `range`. `periodic` is True where full turns of joints change nothing,
+    `is_user_code` where it calls what a user wrote.
     """
 
     kind: ClassVar[str]
     peers: ClassVar[dict[str, str]]
     range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
-    sized: ClassVar[bool] = True
     periodic: ClassVar[bool] = False
     is_user_code: ClassVar[bool] = False
 
     @property
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
-        """Names of the rows, each with its unit."""
+        """Names of the rows, each with its unit such as 'x [m]'; () where a robot gives them."""
 
     def __post_init__(self) -> None:
         """Check the fields of a kind that is a dataclass, by their types."""
@@ -43,17 +40,27 @@ class KinematicFunction(ABC):
     def joints(self, robot: Robot) -> frozenset[str]:
         """Names of the joints in q that change f; raises UnknownFrameError and the like."""
 
+    @property
+    def spec(self) -> 'KinematicFunction':
+        """The function that this one was bound from; itself where it was not."""
+        return self
+
+    def bind(self, robot: Robot) -> 'KinematicFunction':
+        """Return the function as it is of one robot, with labels; raises what `joints` does."""
+        self.joints(robot)
+        return self
+
     @abstractmethod
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        """Give f (m,) and its Jacobian in the tangent space, (m, nv)."""
+
     def value(self, at: Configuration) -> Array:
         """Give f, (m,)."""
+        return self.evaluate(at)[0]
 
-    @abstractmethod
     def jacobian(self, at: Configuration) -> Array:
         """Give df/dq in the tangent space, (m, nv)."""
-
-    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        """Both; for functions whose two parts share work."""
-        return self.value(at), self.jacobian(at)
+        return self.evaluate(at)[1]
 
     def turning(self, robot: Robot) -> Mask | None:
         """

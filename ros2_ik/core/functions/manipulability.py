@@ -45,12 +45,6 @@ class Manipulability(KinematicFunction):
     def joints(self, robot: Robot) -> frozenset[str]:
         return robot.moving_joints(self.frame, self.relative_to)
 
-    def value(self, at: Configuration) -> Array:
-        return self.evaluate(at)[0]
-
-    def jacobian(self, at: Configuration) -> Array:
-        return self.evaluate(at)[1]
-
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         chain = _chain(at.robot, self.frame, self.relative_to)
         gradient, rows = np.zeros((1, at.robot.nv)), _ROWS[self.rows]

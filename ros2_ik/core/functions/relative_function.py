@@ -54,9 +54,6 @@ class RelativeFunction(KinematicFunction):
     def value(self, at: Configuration) -> Array:
         return self.measure(*self.placements(at))[0]
 
-    def jacobian(self, at: Configuration) -> Array:
-        return self.evaluate(at)[1]
-
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         f, W = self.measure(*self.placements(at))
         twists = at.spatial_jacobian(self.frame)

@@ -51,6 +51,9 @@ class UserFunction(KinematicFunction):
     def value(self, at: Configuration) -> Array:
         return self._checked(self.function(at), 'value', (len(self.labels),))
 
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        return self.value(at), self.jacobian(at)
+
     def jacobian(self, at: Configuration) -> Array:
         if self.given_jacobian is not None:
             return self._checked(self.given_jacobian(at), 'Jacobian',

@@ -133,8 +133,8 @@ def _intervals(problem: IKProblem) -> Iterator[tuple[Any, Interval]]:
     for constraint in problem.constraints:
         function, slack = constraint.function, constraint.tolerance
         lower, upper = constraint.lower - slack, constraint.upper + slack
-        if isinstance(function, JointPositions):
-            yield from _of_joints(problem, function, constraint.name, lower, upper)
+        if isinstance(function.spec, JointPositions):
+            yield from _of_joints(problem, function, function.spec, constraint.name, lower, upper)
             continue
         if not isinstance(function, (RelativeFunction, CenterOfMass)):
             continue       # two of these are the same if their arguments are
@@ -143,11 +143,11 @@ def _intervals(problem: IKProblem) -> Iterator[tuple[Any, Interval]]:
             yield (key, label), Interval(f'{constraint.name} ({label})', low, high)
 
 
-def _of_joints(problem: IKProblem, function: JointPositions, name: str, lower: Array,
-               upper: Array) -> Iterator[tuple[Any, Interval]]:
+def _of_joints(problem: IKProblem, function: KinematicFunction, spec: JointPositions, name: str,
+               lower: Array, upper: Array) -> Iterator[tuple[Any, Interval]]:
     """Where joints should be, and where they can be: within their limits, or held."""
     robot = problem.robot
-    names = robot.joint_names if function.names is None else function.names
+    names = robot.joint_names if spec.names is None else spec.names
     if len(names) != len(lower) or not set(names) <= set(robot.joint_names):
         return     # joints of several numbers, followers
     value = function.value(Configuration(robot, problem.start))
@@ -156,7 +156,7 @@ def _of_joints(problem: IKProblem, function: JointPositions, name: str, lower: A
         low, high = problem.lower[joint.index], problem.upper[joint.index]
         if joint.name not in problem.joint_names:
             low = high = held
-        wraps = joint.kind == 'continuous' and function.wrap
+        wraps = joint.kind == 'continuous' and spec.wrap
         if joint.rotary and not math.isfinite(high - low):
             continue       # as many turns as one likes
         bound = problem.change_bound

@@ -35,23 +35,24 @@ class Constraint:
         self.lower = given(lower, f'lower bound of {self.name}')
         self.upper = given(upper, f'upper bound of {self.name}')
         self.tolerance = tolerance_of(tolerance, 'tolerance', InvalidConstraintError)
-        if function.sized:
-            self._fit()
+        if function.labels:
+            self._spread(function.labels)
 
-    def fitted(self, robot: Robot) -> 'Constraint':
-        """Give this constraint with bounds for each row; those of some functions need a robot."""
-        self.function.joints(robot)
-        if self.function.sized:
+    def bind(self, robot: Robot) -> 'Constraint':
+        """Return this constraint of one robot, with bounds for each row."""
+        function = self.function.bind(robot)
+        if function is self.function:
             return self
-        fitted = copy(self)
-        fitted._fit()
-        return fitted
+        bound = copy(self)
+        bound.function = function
+        bound._spread(function.labels)
+        return bound
 
-    def _fit(self) -> None:
-        self.labels = self.function.labels
+    def _spread(self, labels: tuple[str, ...]) -> None:
+        self.labels = labels
         self.lower = spread(self.lower, f'lower bound of {self.name}', self.labels)
         self.upper = spread(self.upper, f'upper bound of {self.name}', self.labels)
-        check_bounds(self.function, self.lower, self.upper, self.name)
+        check_bounds(self.function, self.lower, self.upper, self.labels, self.name)
 
     @cached_property
     def form(self) -> tuple[KinematicFunction, Array, Array]:
@@ -90,10 +91,11 @@ def spread(array: Array, name: str, labels: tuple[str, ...]) -> Array:
     return full
 
 
-def check_bounds(function: KinematicFunction, lower: Array, upper: Array, name: str) -> None:
+def check_bounds(function: KinematicFunction, lower: Array, upper: Array,
+                 labels: tuple[str, ...], name: str) -> None:
     """Refuse bounds that no value can meet."""
     least, most = function.range
-    for label, low, high in zip(function.labels, lower.tolist(), upper.tolist(), strict=True):
+    for label, low, high in zip(labels, lower.tolist(), upper.tolist(), strict=True):
         if low > high:
             raise InvalidConstraintError(f'{name}, {label}: lower bound {low:g} is above the '
                                          f'upper bound {high:g}')

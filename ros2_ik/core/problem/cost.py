@@ -25,8 +25,8 @@ class Cost(ABC):
     def value(self, at: Configuration) -> float:
         """Give the cost."""
 
-    def fitted(self, robot: Robot) -> 'Cost':
-        """Give this cost with all that needs the number of rows; for some that takes a robot."""
+    def bind(self, robot: Robot) -> 'Cost':
+        """Return this cost of one robot, with all that needs the number of rows."""
         return self
 
     @abstractmethod
@@ -58,28 +58,28 @@ class LeastSquares(Cost):
             self.lower = self.upper = given(target, f'target of {self.name}')
             if not np.isfinite(self.lower).all():
                 raise InvalidConstraintError(f'target of {self.name} is not finite: {target!r}')
-        if function.sized:
-            self._fit()
+        if function.labels:
+            self._spread(function.labels)
 
-    def fitted(self, robot: Robot) -> 'LeastSquares':
-        self.function.joints(robot)
-        if self.function.sized:
+    def bind(self, robot: Robot) -> 'LeastSquares':
+        function = self.function.bind(robot)
+        if function is self.function:
             return self
-        fitted = copy(self)
-        fitted._fit()
-        return fitted
+        bound = copy(self)
+        bound.function = function
+        bound._spread(function.labels)
+        return bound
 
-    def _fit(self) -> None:
-        labels = self.function.labels
+    def _spread(self, labels: tuple[str, ...]) -> None:
         self.lower = spread(self.lower, f'lower or target of {self.name}', labels)
         self.upper = spread(self.upper, f'upper or target of {self.name}', labels)
         if self._soft:
-            check_bounds(self.function, self.lower, self.upper, self.name)
+            check_bounds(self.function, self.lower, self.upper, labels, self.name)
         self.factor = _root(self._weight, len(labels), f'weight of {self.name}')
 
     def value(self, at: Configuration) -> float:
-        fitted = self.fitted(at.robot)
-        r = fitted.factor @ fitted.residual(self.function.value(at))
+        bound = self.bind(at.robot)
+        r = bound.factor @ bound.residual(bound.function.value(at))
         return 0.5 * float(r @ r)
 
     def residual(self, f: Array) -> Array:

@@ -66,9 +66,9 @@ class IKProblem:
         self.collisions = _collisions(collisions, checker)
         self.checker, self.not_checked = self._check_of(checker)
         self.geometry_notes = () if self.checker is None else self.checker.geometry_notes
-        self.constraints = tuple(constraint.fitted(robot) for constraint in
+        self.constraints = tuple(constraint.bind(robot) for constraint in
                                  _all(constraints, Constraint, 'constraints'))
-        self.costs = tuple(cost.fitted(robot) for cost in _all(costs, Cost, 'costs'))
+        self.costs = tuple(cost.bind(robot) for cost in _all(costs, Cost, 'costs'))
         if not (found or self.constraints or self.costs):
             raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
                                          'nor costs are given')

@@ -34,6 +34,7 @@ class Program:
 
     def __init__(self, robot: Robot, functions: Sequence[Any], free: FreeJoints,
                  start: Array, compiled: bool | None = None) -> None:
+        functions = [function.bind(robot) for function in functions]    # raises for what misfits
         structure = tuple([_shape(robot, function) for function in functions])
         self.robot, self.functions, self.free = robot, tuple(functions), free
         self.compiled = is_compiled() if compiled is None else compiled
@@ -169,7 +170,6 @@ def _shape(robot: Robot, function: Any) -> _Shape:
     if isinstance(function, RelativeFunction):
         return _Shape(function.rows, function.frame, function.relative_to,
                       len(function.parameters), len(function.labels))
-    function.joints(robot)     # what does not fit the robot is told before the first step
     return _Shape(PYTHON if function.turning(robot) is None else LINEAR, None, None, 0,
                   len(function.labels))
 

@@ -239,7 +239,7 @@ class InverseKinematics:
             names = self.robot.joint_names if names is None else [names]
         rows = JointPositions(names)
         self._meet(rows)
-        constraint = Constraint(rows, lower, upper).fitted(self.robot)
+        constraint = Constraint(rows, lower, upper).bind(self.robot)
         middles, shift = self._middles(names, constraint)
         if not middles:
             return self._added(constraint)
@@ -382,7 +382,7 @@ class InverseKinematics:
 
     def _added(self, part: Part) -> Part:
         if not isinstance(part, PoseTarget):
-            part = part.fitted(self.robot)
+            part = part.bind(self.robot)
         self._parts.append(part)
         return part
 

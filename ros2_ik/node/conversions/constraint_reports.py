@@ -46,6 +46,6 @@ def _soft(cost: LeastSquares, at: Configuration) -> ConstraintReport:
 def _report(item: Any, f: np.ndarray, slack: float) -> ConstraintReport:
     outside = np.maximum(item.lower - f, f - item.upper)
     return ConstraintReport(
-        item.name, item.function.kind, False, bool((outside <= slack).all()),
+        item.name, item.function.spec.kind, False, bool((outside <= slack).all()),
         max(0.0, float(outside.max(initial=0.0))), 0.0, list(item.function.labels),
         f.tolist(), item.lower.tolist(), item.upper.tolist())

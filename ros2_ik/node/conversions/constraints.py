@@ -78,9 +78,9 @@ def read_wanted(request: Any, robot: Robot, checker: CollisionChecker | None = N
             name = _unique(message.bounds.name or kind, names)
             if part == 'costs' or message.bounds.soft:
                 costs.append(make_cost(function, message.bounds, name, part == 'costs')
-                             .fitted(robot))
+                             .bind(robot))
             else:
-                constraints.append(make_constraint(function, message.bounds, name).fitted(robot))
+                constraints.append(make_constraint(function, message.bounds, name).bind(robot))
     return Wanted(tuple(constraints), tuple(costs))
 
 

@@ -70,8 +70,7 @@ def make_function(kind: str, message: Any, robot: Robot,
             given[field] = _in_rows(given[field], columns(given, robot), field)
     function = message_kinds()[kind](**{parameter.name: given[field] for field, parameter
                                         in parameters(kind).items()})
-    function.joints(robot)   # what does not fit the robot is refused here, by its name
-    return function
+    return function.bind(robot)   # what does not fit the robot is refused here, by its name
 
 
 def _frame(name: str, robot: Robot, parameter: inspect.Parameter) -> str | None:
@@ -125,9 +124,7 @@ def _in_rows(numbers: Any, columns: int, place: str) -> Any:
 
 def _joint_rows(given: Mapping[str, Any], robot: Robot) -> int:
     """Count the columns that joints take: a floating one six."""
-    joints = JointPositions(given['names'])
-    joints.joints(robot)
-    return len(joints.labels)
+    return len(JointPositions(given['names']).bind(robot).labels)
 
 
 _COLUMNS: Mapping[str, Callable[[Mapping[str, Any], Robot], int]] = {

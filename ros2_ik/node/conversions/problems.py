@@ -72,9 +72,10 @@ def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
 def _has_joints(group: frozenset[str], function: KinematicFunction, robot: Robot,
                 hard: bool) -> bool:
     """Whether a group has each joint that a function is about by name."""
-    if not isinstance(function, (JointPositions, JointCoupling)):
+    spec = function.spec
+    if not isinstance(spec, (JointPositions, JointCoupling)):
         return True
-    named = hard or function.names is not None
+    named = hard or spec.names is not None
     return not named or function.joints(robot) - _still(robot) <= group
 
 
@@ -114,8 +115,8 @@ def needed_joints(question: Question, robot: Robot, free: frozenset[str],
             needed |= robot.moving_joints(frame.frame) & free
     if wanted is not NOTHING:
         functions = [constraint.function for constraint in wanted.constraints]
-        functions += [cost.function for cost in wanted.costs
-                      if not isinstance(cost.function, JointPositions)]   # each joint by itself
+        functions += [cost.function for cost in wanted.costs    # there each joint is by itself
+                      if not isinstance(cost.function.spec, JointPositions)]
         for function in functions:
             if not hasattr(function, 'checker'):   # those are for what is checked
                 needed |= function.joints(robot) - free

@@ -136,9 +136,11 @@ def test_every_kind_has_samples():
 @pytest.mark.parametrize('case', CASES, indirect=True)
 def test_value_and_jacobian(case):
     function, at = case
-    function.joints(at.robot)       # as a problem does, before it asks for labels
     value, J = function.evaluate(at)
-    assert value.shape == (len(function.labels),) and J.shape == (len(value), at.robot.nv)
+    bound = function.bind(at.robot)
+    assert bound.spec is function and bound.bind(at.robot) is bound
+    np.testing.assert_array_equal(bound.evaluate(at)[0], value)
+    assert value.shape == (len(bound.labels),) and J.shape == (len(value), at.robot.nv)
     assert np.isfinite(value).all() and np.isfinite(J).all()
     low, high = function.range
     assert (value >= low).all() and (value <= high).all()

@@ -105,19 +105,26 @@ def test_what_wraps(small):
 
 
 def test_labels_get_units_from_the_robot(small):
+    """Nothing is learnt from a robot in passing: what it is of one is another object."""
     function = JointPositions(['wrist', 'lift'])
-    assert function.labels == ('wrist', 'lift')
-    assert function.joints(small('scara')) == {'wrist', 'lift'}
-    assert function.labels == ('wrist [rad]', 'lift [m]')
-    function = JointPositions()
-    function.joints(small('nested'))
-    assert function.labels == (
+    bound = function.bind(small('scara'))
+    assert bound.joints(small('scara')) == {'wrist', 'lift'} and function.labels == ()
+    assert bound.labels == ('wrist [rad]', 'lift [m]') and bound.spec is function
+    assert JointPositions().bind(small('nested')).labels == (
         'lift [m]', 'drive x [m]', 'drive y [m]', 'drive theta [rad]', 'arm [rad]', 'fly x [m]',
         'fly y [m]', 'fly z [m]', 'fly rx [rad]', 'fly ry [rad]', 'fly rz [rad]', 'hook [rad]')
-    function = JointPositions(['rack', 'gear'])
-    function.value(Configuration(small('turntable')))
-    assert function.labels == ('rack [m]', 'gear [rad]')
-    assert str(function) == 'joint_positions of rack, gear'
+    bound = JointPositions(['rack', 'gear']).bind(small('turntable'))
+    assert bound.labels == ('rack [m]', 'gear [rad]')
+    assert str(bound) == 'joint_positions of rack, gear'
+
+
+def test_a_bound_one_is_bound_anew_to_another_robot(small):
+    names = ['table']
+    bound = JointPositions(names, [0.5]).bind(small('turntable'))
+    other = small('turntable', 'freeflyer')
+    again = bound.bind(other)
+    assert bound.bind(small('turntable')) is bound and again.spec is bound.spec
+    assert again.evaluate(Configuration(other))[1].shape == (1, other.nv)
 
 
 @pytest.mark.parametrize('names, reference', [

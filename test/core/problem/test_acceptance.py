@@ -228,9 +228,8 @@ def test_every_kind_is_judged():
 @pytest.mark.parametrize('tolerance', [1e-6, 1e-3])
 def test_just_inside_and_outside_of_each_row(small, kind, tolerance):
     robot = small('two_arms')
-    function = function_kinds()[kind](*KINDS[kind])
+    function = function_kinds()[kind](*KINDS[kind]).bind(robot)
     q = robot.random_q(np.random.default_rng(8)) * 0.7
-    function.joints(robot)
     f = function.value(Configuration(robot, q))
     for row, label in enumerate(function.labels):
         for side in (-1, 1):
