@@ -8,8 +8,9 @@ import sys
 import pytest
 
 CORE = Path(__file__).parents[1]
-FILES = ['test_sqp.py', 'test_costs.py', 'test_nasty_cases.py', 'test_search.py',
-         'test_collisions.py']
+# not those that count what is found in a time: plain Python is ten times slower and more
+FILES = ['test_sqp.py', 'test_costs.py', 'test_nasty_cases.py', 'test_search.py']
+
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
