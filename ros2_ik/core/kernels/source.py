@@ -15,9 +15,10 @@ OPTIONS: Any = {'cache': True, 'nogil': True, 'error_model': 'numpy'}
 
 
 class _State:
-    """Whether loops and formulas run compiled, and compiled code can call formulas."""
+    """Whether loops and formulas run compiled, and which parts compiled code can call by now."""
 
-    compiled = can_call = False
+    compiled = False
+    callable_parts = 0      # of the list of parts, the first; formulas can be called with them
 
 
 _state = _State()
@@ -162,13 +163,12 @@ def _by_address(count: int, returned: Any) -> Any:
 def compile_all() -> None:
     """Compile what there is, or load it from numba's cache; needs numba."""
     from numba.extending import overload
-    if not _state.can_call:
+    if not _state.callable_parts:
         _let_call()
-        _state.can_call = True
-    while _parts:
-        function = _parts.pop()
+    for function in _parts[_state.callable_parts:]:
         overload(function, {'error_model': 'numpy'}, strict=False)(
             lambda *_, function=function: function)
+    _state.callable_parts = len(_parts)
     for each in _formulas:
         each.address()
     for entry in _loops:
