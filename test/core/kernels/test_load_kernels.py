@@ -102,7 +102,8 @@ def test_what_is_cached_is_known(tmp_path):
         warnings.simplefilter('error')
         assert load_kernels() and kernels_cached()
     folder = Path(os.environ['NUMBA_CACHE_DIR'])
-    answer, _ = ask(NUMBA_CACHE_DIR=str(folder))    # by the next process, before it loads them
+    ask(NUMBA_CACHE_DIR=str(folder))      # of this one's environment, if pytest's is another
+    answer, _ = ask(NUMBA_CACHE_DIR=str(folder))    # the next process knows before it loads them
     assert answer == ['True', 'True', 'True']
     one = next(folder.rglob('*.nbc'))
     elsewhere = tmp_path / one.name
