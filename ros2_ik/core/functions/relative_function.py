@@ -11,6 +11,7 @@ from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.kernels.rows import measure
 from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.robot.tree import twelve
 
 
 class RelativeFunction(KinematicFunction):
@@ -72,14 +73,6 @@ class RelativeFunction(KinematicFunction):
 
 
 _ORIGIN = pin.SE3.Identity()
-
-
-def twelve(T: Any) -> Array:
-    """Return a pinocchio.SE3 as twelve numbers: rotation row by row, then position."""
-    numbers = np.empty(12)
-    numbers[:9] = T.rotation.reshape(-1)
-    numbers[9:] = T.translation
-    return numbers
 
 
 def chosen(axes: str) -> list[float]:

@@ -29,6 +29,23 @@ def gaps(f, rows, bounds, below, above):
 
 
 @part
+def look(x, error, best_x, best, stall, iteration, limit, patience, drop):
+    """
+    Keep the best values seen, and judge whether a descent goes on.
+
+    Returns the squared error of the best values, how many iterations in a row it has not dropped
+    by the factor `drop`, and an exit flag, 0 to go on.
+    """
+    stall = 0 if error < drop * best else stall + 1
+    if error < best:
+        best = error
+        best_x[:] = x
+    if iteration >= limit:
+        return best, stall, ITERATION_LIMIT
+    return best, stall, ERROR_CHANGE_TOO_SMALL if stall >= patience else 0
+
+
+@part
 def scaled_rows(J, rows, bounds, out):
     """Fill the Jacobian (k, n) of the scaled rows."""
     for i in range(len(rows)):

@@ -9,7 +9,7 @@ from ros2_ik.core.kernels.descents import (
     ERROR_CHANGE_TOO_SMALL,
     gaps,
     INTERRUPTED,
-    ITERATION_LIMIT,
+    look,
     MOST,
     STEP_TOO_SMALL,
 )
@@ -89,14 +89,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
         error, holds = gaps(f, rows, bounds, below, above)
         if (error < solved * solved) if solved > 0 else holds:
             return error, iteration, CONVERGED
-        stall = 0 if error < drop * best else stall + 1
-        if error < best:
-            best = error
-            best_x[:] = x
-        if iteration >= limit:
-            flag = ITERATION_LIMIT
-        elif stall >= patience:
-            flag = ERROR_CHANGE_TOO_SMALL
+        best, stall, flag = look(x, error, best_x, best, stall, iteration, limit, patience, drop)
         if flag:
             break
         H[:] = 0.0

@@ -21,6 +21,12 @@ Work = namedtuple('Work', ('placed', 'twists', 'frames', 'W'))
 
 
 @part
+def take(numbers, first, count):
+    """Return some numbers, and where the next ones begin."""
+    return numbers[first:first + count], first + count
+
+
+@part
 def layout_of(numbers, layout):
     """
     Name the parts of a program's two buffers.
@@ -32,38 +38,22 @@ def layout_of(numbers, layout):
     begin; those of entry t are moved by the bodies `moved_by[support[t]:support[t + 1]]`.
     """
     n, bodies, frames, entries = layout[0], layout[1], layout[2], layout[3]
-    at = 5
-    values = layout[at:at + n]
-    at += n
-    floating = layout[at:at + 2 * layout[4]]
-    at += 2 * layout[4]
-    parent = layout[at:at + bodies]
-    at += bodies
-    kind = layout[at:at + bodies]
-    at += bodies
-    place = layout[at:at + bodies]
-    at += bodies
-    column = layout[at:at + bodies]
-    at += bodies
-    motion = layout[at:at + bodies + 1]
-    at += bodies + 1
-    node = layout[at:at + frames]
-    at += frames
-    formula = layout[at:at + entries]
-    at += entries
-    frame = layout[at:at + entries]
-    at += entries
-    relative = layout[at:at + entries]
-    at += entries
-    parameter = layout[at:at + entries + 1]
-    at += entries + 1
-    row = layout[at:at + entries + 1]
-    at += entries + 1
-    support = layout[at:at + entries + 1]
-    at += entries + 1
-    moved_by = layout[at:at + support[entries]]
-    at += support[entries]
-    sign = layout[at:at + support[entries]]
+    values, at = take(layout, 5, n)
+    floating, at = take(layout, at, 2 * layout[4])
+    parent, at = take(layout, at, bodies)
+    kind, at = take(layout, at, bodies)
+    place, at = take(layout, at, bodies)
+    column, at = take(layout, at, bodies)
+    motion, at = take(layout, at, bodies + 1)
+    node, at = take(layout, at, frames)
+    formula, at = take(layout, at, entries)
+    frame, at = take(layout, at, entries)
+    relative, at = take(layout, at, entries)
+    parameter, at = take(layout, at, entries + 1)
+    row, at = take(layout, at, entries + 1)
+    support, at = take(layout, at, entries + 1)
+    moved_by, at = take(layout, at, support[entries])
+    sign, _ = take(layout, at, support[entries])
     before = numbers[2 * bodies:14 * bodies].reshape(bodies, 12)
     mounting = numbers[14 * bodies:14 * bodies + 12 * frames].reshape(frames, 12)
     return Layout(values, floating, parent, kind, place, column, motion, numbers[:bodies],

@@ -4,10 +4,10 @@ import numpy as np
 
 from ros2_ik.core.kernels.descents import (
     CONVERGED,
-    ERROR_CHANGE_TOO_SMALL,
     gaps,
     INTERRUPTED,
     ITERATION_LIMIT,
+    look,
     MOST,
     scaled_rows,
     STEP_TOO_SMALL,
@@ -55,15 +55,8 @@ def hold(numbers, layout, parameters, addresses, x, limits, rows, bounds, farthe
         error, holds = gaps(f, rows, bounds, below, above)
         if holds:
             return error, iteration, CONVERGED
-        stall = 0 if error < drop * best else stall + 1
-        if error < best:
-            best = error
-            best_x[:] = x
-        if iteration >= limit:
-            flag = ITERATION_LIMIT
-        elif stall >= patience:
-            flag = ERROR_CHANGE_TOO_SMALL
-        elif n == 0 or error - error != 0:
+        best, stall, flag = look(x, error, best_x, best, stall, iteration, limit, patience, drop)
+        if not flag and (n == 0 or error - error != 0):
             flag = STEP_TOO_SMALL
         if flag:
             break

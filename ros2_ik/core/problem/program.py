@@ -59,10 +59,13 @@ class Program:
             return function.parameters if shape.formula != PYTHON else _NONE
         f, J = function.evaluate(Configuration(self.robot, self._start))
         slopes = J[:, self.free.column]
-        values = _values(self.free.joints)
-        x = self._start[self.free.indices]
-        constant = f - slopes @ np.where(values >= 0, x[values], 0.0) if len(x) else f
+        constant = f - slopes @ self._columns(self._start)
         return np.column_stack([function.turning(self.robot), constant, slopes]).reshape(-1)
+
+    def _columns(self, q: Array) -> Array:
+        """Return the values of the free joints by columns, 0 where a joint has several."""
+        x = q[self.free.indices]
+        return np.where(self._values >= 0, x[self._values], 0.0) if len(x) else x
 
     def _addresses(self, bound: '_Bound') -> Any:
         if not self.compiled:
@@ -83,8 +86,7 @@ class Program:
     def room(self, q: Array, farthest: Any) -> tuple[Array, Array]:
         """Return how far each free column may move down and up from q, at most `farthest`."""
         low, high = self.free.lower, self.free.upper
-        x = q[self.free.indices]
-        position = np.where(self._values >= 0, x[self._values], 0.0) if len(x) else x
+        position = self._columns(q)
         return (np.minimum(np.maximum(low - position, -farthest), 0.0),
                 np.maximum(np.minimum(high - position, farthest), 0.0))
 

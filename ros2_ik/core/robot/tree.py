@@ -93,7 +93,7 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
         if motion is None:
             stands[index] = body, pending * data.liMi[index]
             continue
-        before.append(_twelve(pending * model.jointPlacements[index] * motion.align))
+        before.append(twelve(pending * model.jointPlacements[index] * motion.align))
         rows.append((body, motion.kind, *free[column], motion.multiplier, motion.offset))
         stands[index] = len(rows) - 1, motion.align.inverse()
     table = np.array(rows, dtype=float).reshape(-1, 6).T
@@ -102,7 +102,7 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
     return Tree(parent, kind, place, first, table[4], table[5],
                 np.array(before).reshape(-1, 12),
                 np.array([body for body, _ in nodes], dtype=np.intp),
-                np.array([_twelve(place * model.frames[frame].placement)
+                np.array([twelve(place * model.frames[frame].placement)
                           for frame, (_, place) in zip(frames, nodes, strict=True)]))
 
 
@@ -152,6 +152,9 @@ def _motion_of(robot: Robot, index: int, data: Any) -> _Motion | None:
                    offset)
 
 
-def _twelve(T: Any) -> Array:
+def twelve(T: Any) -> Array:
     """Return a pinocchio.SE3 as twelve numbers: rotation row by row, then position."""
-    return np.concatenate([T.rotation.reshape(-1), T.translation])
+    numbers = np.empty(12)
+    numbers[:9] = T.rotation.reshape(-1)
+    numbers[9:] = T.translation
+    return numbers

@@ -11,7 +11,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.functions import FramePose, KinematicFunction, RelativeFunction
-from ros2_ik.core.kernels.descents import INTERRUPTED
+from ros2_ik.core.kernels.descents import INTERRUPTED, MOST
 from ros2_ik.core.kernels.lm import descend
 from ros2_ik.core.kernels.qp import quadratic_program
 from ros2_ik.core.kernels.source import formula
@@ -26,7 +26,6 @@ BIAS = 1e-10
 FIRM = 100.0           # weight of the targets' rows over costs whose curvature is about one
 MANY = 10**9           # iterations, where there is no bound
 MOVING = 56            # columns of the Jacobians of all starts in turn, half a millisecond's work
-MOST = 100.0           # a larger error damps no more: a floating base may be far away
 FLAT, SHORT = 1e-9, 1e-10    # gradient and step [rad, m] that end the way down the costs
 
 
