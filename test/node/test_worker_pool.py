@@ -13,11 +13,13 @@ from node_harness import eventually, matrix, reachable
 import numpy as np
 import pytest
 
-from ros2_ik.core import Budget, Constraint, IKProblem, PoseTarget, Search, Status, UserFunction
+from ros2_ik.core import Budget, Constraint, IKProblem, PoseTarget, Search, UserFunction
 from ros2_ik.node.workers import LateError, Pool, pulse
-from ros2_ik.node.workers.pool import CHECK
+from ros2_ik.node.workers.pool import CHECK, MAKING
 
 TIP = 'panda_hand_tcp'
+# a busy machine may still be making what a search is about when its time is up [s]
+ANSWERED = MAKING + 5.0
 
 
 @pytest.fixture
@@ -92,7 +94,7 @@ def test_endless_search(pool, panda, logged):
     first = worker(pool)
     stuck = submit(pool, unreachable(panda, 0.3, endless))
     other = submit(pool, easy(panda))
-    assert isinstance(stuck.get(timeout=5), LateError)
+    assert isinstance(stuck.get(timeout=ANSWERED), LateError)
     eventually(lambda: logged, 'a line in the log')
     assert logged == ['a worker process was stuck; another one takes its place']
     assert worker(pool) != first and pool.replaced == 1
@@ -103,10 +105,10 @@ def test_stopped_for_good(pool, panda, monkeypatch):
     monkeypatch.setattr(pulse, 'IDLE', 3)
     first = worker(pool)
     os.kill(first, signal.SIGSTOP)
-    assert isinstance(submit(pool, unreachable(panda, 0.1)).get(timeout=5), LateError)
+    assert isinstance(submit(pool, unreachable(panda, 0.1)).get(timeout=ANSWERED), LateError)
     eventually(lambda: pool.replaced, 'its end')
     assert worker(pool) != first
-    assert submit(pool, unreachable(panda, 0.1)).get(timeout=5).status is Status.NO_IK_SOLUTION
+    assert submit(pool, easy(panda)).get(timeout=60).success
 
 
 @pytest.mark.slow
@@ -135,7 +137,7 @@ def test_no_worker_in_time(panda):
     pool = Pool(0, SimpleNamespace(error=print))
     pool.start()
     begun = time.monotonic()
-    assert isinstance(submit(pool, unreachable(panda, 0.2)).get(timeout=5), LateError)
+    assert isinstance(submit(pool, unreachable(panda, 0.2)).get(timeout=ANSWERED), LateError)
     assert time.monotonic() < begun + 1.5
     pool.close()
 
