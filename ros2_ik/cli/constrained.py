@@ -49,13 +49,18 @@ def add_parser(commands: Any) -> None:
     add_scene_argument(parser, 'with --robot: scene that distances and collisions are about (a '
                                'shipped one, or a YAML file; default: an empty one)')
     add_meshes_argument(parser)
+    parser.add_argument('--print-goal', action='store_true',
+                        help='only print the goal, as `ros2 action send_goal` takes it')
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Exit:
     """Solve and print; returns the exit code."""
-    from ros2_ik.cli.goal_file import read_goal
+    from ros2_ik.cli.goal_file import goal_text, read_goal
+    if args.print_goal:
+        print(goal_text(args.file), end='')
+        return Exit.ANSWERED
     goal = read_goal(args.file)
     if args.robot is None:
         return _ask(args, goal)

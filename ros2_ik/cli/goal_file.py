@@ -2,15 +2,19 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+import math
 from reprlib import Repr
 from types import SimpleNamespace
 from typing import Any
 
+import yaml
+
 from ros2_ik.cli.interfaces import Field, fields, GOAL, is_message
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.core import read_text_file, read_yaml
+from ros2_ik.core import field_value, InvalidConstraintError, read_text_file, read_yaml
 
 LARGEST = 10_000_000   # bytes of a file
+FUNCTION = 'ros2_ik/Function'
 _WHOLE = {f'{sign}int{bits}': (-2**(bits - 1) if not sign else 0,
                                2**(bits - bool(not sign)) - 1)
           for sign in ('', 'u') for bits in (8, 16, 32, 64)} | {'byte': (0, 255)}
@@ -24,18 +28,38 @@ def read_goal(path: str) -> SimpleNamespace:
 
     Raises BadQuestion, which says where.
     """
+    return read_message(f'ros2_ik/{GOAL}', _content(path), '')
+
+
+def goal_text(path: str) -> str:
+    """
+    Return a file as `ros2 action send_goal` takes it, as one line of YAML.
+
+    There the fields of functions are all parameters. Raises BadQuestion for what `read_goal` does.
+    """
+    read_goal(path)
+    known = fields(FUNCTION)
+    content = {name: [_function(item, known, name) for item in value]
+               if name in ('constraints', 'costs') else value
+               for name, value in _content(path).items()}
+    return yaml.safe_dump(content, default_flow_style=True, sort_keys=False, width=math.inf)
+
+
+def _content(path: str) -> Any:
     try:
         content = read_yaml(read_text_file(path, LARGEST))
     except OSError as error:
         raise BadQuestion(f"'{path}': {error.strerror}") from None
     except ValueError as error:
         raise BadQuestion(f"'{path}' is not YAML: {error}") from None
-    return read_message(f'ros2_ik/{GOAL}', {} if content is None else content, '')
+    return {} if content is None else content
 
 
 def read_message(kind: str, content: Any, place: str) -> SimpleNamespace:
     """Make an object with the fields of a message out of what YAML has of it."""
     known = fields(kind)
+    if kind == FUNCTION and isinstance(content, Mapping):
+        content = _function(content, known, place)
     if not isinstance(content, Mapping):
         raise BadQuestion(f'{place or "the file"} must be {_form(kind)}, not {_short(content)}')
     for name in content:
@@ -46,6 +70,24 @@ def read_message(kind: str, content: Any, place: str) -> SimpleNamespace:
     return SimpleNamespace(**{
         name: _value(field, content.get(name), name in content, f'{place}.{name}'.lstrip('.'))
         for name, field in known.items()})
+
+
+def _function(content: Mapping[str, Any], known: Mapping[str, Field],
+              place: str) -> Mapping[str, Any]:
+    """Make parameters of what stands beside the fields of a function's message."""
+    short = {name: value for name, value in content.items() if name not in known}
+    parameters = content.get('parameters', [])
+    if not short or not isinstance(parameters, list):
+        return content
+    for name, value in short.items():
+        try:
+            given = {part: content for part, content in field_value(value)._asdict().items()
+                     if content}
+            parameters = [*parameters, {'name': str(name), **given}]
+        except InvalidConstraintError as error:
+            raise BadQuestion(f'{place}.{name}: {error}') from None
+    return {**{name: content[name] for name in known if name in content},
+            'parameters': parameters}
 
 
 def _value(field: Field, content: Any, given: bool, place: str) -> Any:

@@ -91,6 +91,10 @@ class UnknownGroupError(UnknownNameError):
     kind = 'group'
 
 
+class UnknownFunctionError(UnknownNameError):
+    kind = 'function'
+
+
 class UnknownSolverError(UnknownNameError):
     kind = 'solver'
 

@@ -83,7 +83,7 @@ def test_worked_problem(name, command, judge):
     holds(lambda robot, link, frame: judge(robot, joints, link, frame))
     content = yaml.safe_load((FOLDER / f'{name}.yaml').read_text())
     named = {item['bounds']['name'] for part in ('constraints', 'costs')
-             for items in content.get(part, {}).values() for item in items}
+             for item in content.get(part, [])}
     assert {item['name'] for item in run.json['constraints']} == named
     assert all(item['holds'] for item in run.json['constraints'] if not item['soft'])
 
@@ -99,12 +99,13 @@ def problem(tmp_path):
 
 
 def wish(kind='point_to_plane', **fields):
-    return {'constraints': {kind: [fields]}}
+    return {'constraints': [{'kind': kind, **fields}]}
 
 
 def test_the_table_says_how_each_constraint_stands(command, problem):
-    high = wish(frame='panda_hand', normal={'z': 1}, bounds={'name': 'high', 'lower': [0.5]})
-    high['costs'] = {'manipulability': [{'frame': 'panda_hand', 'bounds': {'target': [1.0]}}]}
+    high = wish(frame='panda_hand', normal=[0, 0, 1], bounds={'name': 'high', 'lower': [0.5]})
+    high['costs'] = [{'kind': 'manipulability', 'frame': 'panda_hand',
+                      'bounds': {'target': [1.0]}}]
     run = command('constrained', problem(high), '--robot', 'panda')
     assert run.code == 0, run.err
     rows = {line.split('  ')[0]: line for line in run.out.splitlines()}
@@ -113,7 +114,7 @@ def test_the_table_says_how_each_constraint_stands(command, problem):
 
 
 def test_what_cannot_be_is_no_solution(command, problem):
-    far = wish(frame='panda_hand', normal={'z': 1}, bounds={'name': 'high', 'lower': [5]})
+    far = wish(frame='panda_hand', normal=[0, 0, 1], bounds={'name': 'high', 'lower': [5]})
     far['timeout'] = {'nanosec': 200_000_000}
     run = command('constrained', problem(far), '--robot', 'panda')
     assert run.code == 1
@@ -126,9 +127,9 @@ def test_what_cannot_be_is_no_solution(command, problem):
 
 
 def test_hard_constraints_that_exclude_each_other(command, problem):
-    content = wish(frame='panda_hand', normal={'z': 1}, bounds={'lower': [0.5]})
-    content['constraints']['frame_position'] = [
-        {'frame': 'panda_hand', 'axes': 'z', 'bounds': {'upper': [0.4]}}]
+    content = wish(frame='panda_hand', normal=[0, 0, 1], bounds={'lower': [0.5]})
+    content['constraints'] += wish('frame_position', frame='panda_hand', axes='z',
+                                   bounds={'upper': [0.4]})['constraints']
     content['timeout'] = {'sec': 1}
     assert command('constrained', problem(content), '--robot', 'panda').code == 1
 
@@ -150,8 +151,8 @@ def test_targets_seed_and_group(command, problem, judge):
         'targets': [{'pose': {'position': {'x': 0.4, 'y': 0.1, 'z': 0.5},
                               'orientation': {'x': 1, 'w': 0}}}],
         'seed': {'joint_state': {'name': ['panda_joint4'], 'position': [-2.0]}},
-        'constraints': {'point_to_plane': [{'frame': 'panda_link4', 'normal': {'y': 1},
-                                            'bounds': {'upper': [0]}}]}, 'timeout': {'sec': 2}}
+        **wish(frame='panda_link4', normal=[0, 1, 0], bounds={'upper': [0]}),
+        'timeout': {'sec': 2}}
     run = command('constrained', problem(content), '--robot', 'panda', '--json')
     assert run.code == 0, run.out + run.err
     T = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link0')
@@ -160,7 +161,7 @@ def test_targets_seed_and_group(command, problem, judge):
     assert run.json['targets'][0]['position_error'] < 2e-5 and len(run.json['joints']) == 7
 
 
-GOOD = {'z': 1}
+GOOD = [0, 0, 1]
 BOMB = ', '.join([  # ten million words when it is written out
     'a0: &a0 [x, x, x, x, x, x, x, x, x, x]',
     *(f'a{i + 1}: &a{i + 1} [{", ".join([f"*a{i}"] * 10)}]' for i in range(7))])
@@ -170,7 +171,7 @@ HELD = {'id': 'box', 'primitives': [{'type': 1, 'dimensions': [1, 1, 1, 1]}]}
 @pytest.mark.parametrize(('content', 'hint'), [
     ('[1, 2]', 'the file must be {group: ...'),
     ('{', 'is not YAML'),
-    ('constraints:\n  gaze_angle: []\n  gaze_angle: []', "key 'gaze_angle' is there twice"),
+    ('constraints:\n- kind: gaze_angle\n  kind: look_at', "key 'kind' is there twice"),
     ('{group: a,\n solver: 2020-99-99}', 'is not YAML: this is no timestamp: month'),
     ('{group: a,\n random_state: ' + 5000 * '9' + '}', 'this is no int: Exceeds the limit'),
     ('random_state: 0x' + 5000 * 'f', 'this is no int: Exceeds the limit'),
@@ -184,24 +185,28 @@ HELD = {'id': 'box', 'primitives': [{'type': 1, 'dimensions': [1, 1, 1, 1]}]}
      'object.primitives[0].dimensions must have at most 3 items, not 4'),
     ('', 'there is no target, and no constraint or cost'),
     ({'constrains': {}}, "no field 'constrains'; did you mean 'constraints'?"),
-    ({'constraints': {'gaze_angel': []}},
-     "constraints has no field 'gaze_angel'; did you mean 'gaze_angle'"),
-    ({'constraints': []}, 'constraints must be {angle_between_vectors: ...'),
-    ({'constraints': {'gaze_angle': {}}}, "constraints.gaze_angle must be a list, not '{}'"),
-    (wish(frame='panda_hand', normal=[0, 0, 1]),
-     "constraints.point_to_plane[0].normal must be {x: ..., y: ..., z: ...}, not '[0, 0, 1]'"),
-    (wish(frame=3, normal=GOOD), "point_to_plane[0].frame must be a text, not '3'"),
-    (wish(frame='panda_hand', normal={'z': 'up'}), "normal.z must be a number, not 'up'"),
+    (wish('gaze_angel'), "constraints[0] (gaze_angel): unknown function 'gaze_angel'; did you "
+                         "mean 'gaze_angle' or"),
+    ({'constraints': {}}, "constraints must be a list, not '{}'"),
+    ({'constraints': ['gaze_angle']}, 'constraints[0] must be {kind: ..., frame: ...'),
+    (wish(frame='panda_hand', nromal=GOOD),
+     "constraints[0] (point_to_plane): point_to_plane has no field 'nromal'; did you mean 'nor"),
+    (wish(frame='panda_hand', normal={'z': 1}),
+     "constraints[0] (point_to_plane): normal takes x y z, not zero, not [1.0] and ['z']"),
+    (wish(frame='panda_hand', normal=[[0, 0], [1]]), 'constraints[0].normal: the rows have [1, 2'),
+    (wish(frame='panda_hand', normal=[None]), 'constraints[0].normal: [None] is none of: '),
+    (wish(frame=3, normal=GOOD), "constraints[0].frame must be a text, not '3'"),
+    (wish(frame='panda_hand', normal='up'), "normal takes x y z, not zero, not ['up']"),
     (wish(frame='panda_hand', normal=GOOD, bounds={'soft': 1}), 'soft must be true or false'),
     (wish(frame='panda_hand', normal=GOOD, bounds={'upper': 1}), 'bounds.upper must be a list'),
-    (wish('minimum_distance', rows=1.5), "rows must be a whole number, not '1.5'"),
-    (wish('minimum_distance', rows=-1), 'rows is -1; valid: 0 to 4294967295'),
-    (wish(frame='panda_hand', normal=GOOD), 'INVALID_GOAL_CONSTRAINTS: constraints.point_to_plane'
-                                            '[0]: bounds asks for nothing'),
+    (wish('minimum_distance', rows=1.5), 'rows takes a whole number from 1 to 1000, not [1.5]'),
+    (wish('minimum_distance', rows=-1), 'rows must be a whole number from 1, not -1'),
+    (wish(frame='panda_hand', normal=GOOD), 'INVALID_GOAL_CONSTRAINTS: constraints[0] '
+                                            '(point_to_plane): bounds asks for nothing'),
     (wish(frame='panda_hnad', normal=GOOD, bounds={'upper': [1]}),
-     "INVALID_LINK_NAME: constraints.point_to_plane[0]: frame: unknown frame 'panda_hnad'"),
+     "INVALID_LINK_NAME: constraints[0] (point_to_plane): frame: unknown frame 'panda_hnad'"),
     (wish('pair_distance', first='panda_hand', second='shelf', bounds={'lower': [0.1]}),
-     'INVALID_OBJECT_NAME: constraints.pair_distance[0]: unknown link or object'),
+     'INVALID_OBJECT_NAME: constraints[0] (pair_distance): unknown link or object'),
     ({**wish(frame='panda_hand', normal=GOOD, bounds={'upper': [1]}), 'execute': True},
      'execute: the robot is moved by a node'),
     ({**wish(frame='panda_hand', normal=GOOD, bounds={'upper': [1]}), 'solver': 'newton'},
@@ -214,8 +219,8 @@ def test_bad_problems_are_refused_in_one_line(command, problem, content, hint):
 
 
 def test_an_exponent_is_a_number_where_one_is_wanted(command, problem):
-    text = ('constraints: {point_to_plane: [{frame: panda_hand, normal: {z: 1}, '
-            'bounds: {name: 5e-1, lower: [5e-1]}}]}')
+    text = ('constraints: [{kind: point_to_plane, frame: panda_hand, normal: [0e0, 0, 1e0], '
+            'bounds: {name: 5e-1, lower: [5e-1]}}]')
     run = command('constrained', problem(text), '--robot', 'panda', '--json')
     state, = run.json['constraints']
     assert (run.code, state['name'], state['lower']) == (0, '5e-1', [0.5])

@@ -37,9 +37,9 @@ def problem(tmp_path):
     """Give a function that writes a problem: the hand at least so high."""
     def write(height, seconds, **fields):
         path = tmp_path / 'problem.yaml'
-        path.write_text(yaml.safe_dump({'constraints': {'point_to_plane': [{
-            'frame': 'panda_hand', 'normal': {'z': 1},
-            'bounds': {'name': 'high', 'lower': [height]}, **fields}]},
+        path.write_text(yaml.safe_dump({'constraints': [{
+            'kind': 'point_to_plane', 'frame': 'panda_hand', 'normal': [0, 0, 1],
+            'bounds': {'name': 'high', 'lower': [height]}, **fields}],
             'timeout': {'sec': seconds}}))
         return path
     return write
@@ -63,7 +63,7 @@ def test_what_cannot_be(ask, problem):
 
 def test_a_mistake_is_refused_by_its_place(ask, problem):
     refused = ask(problem(5, 1, relative_to='nowhere')).refused()
-    assert 'INVALID_LINK_NAME: constraints.point_to_plane[0]: relative_to: unknown' in refused
+    assert 'INVALID_LINK_NAME: constraints[0] (point_to_plane): relative_to: unknown' in refused
 
 
 def test_nobody_there(ask):

@@ -70,8 +70,9 @@ def test_a_goal_becomes_its_message():
     goal = read_message(GOAL_KIND, {
         'group': 'arm', 'weights': [1, 2.5], 'solutions': 3, 'execute': True,
         'targets': [{'header': {'frame_id': 'it'}, 'pose': {'position': {'y': 2}}}],
-        'costs': {'half_spaces': [{'frame': 'a', 'points': [{'z': '1e-3'}], 'a': [1],
-                                   'bounds': {'lower': [float('-inf')], 'soft': True}}]},
+        'costs': [{'kind': 'half_spaces', 'frame': 'a', 'points': [[0, 0, '1e-3']],
+                   'parameters': [{'name': 'A', 'numbers': [1]}],
+                   'bounds': {'lower': [float('-inf')], 'soft': True}}],
         'seed': {'attached_collision_objects': [{'link_name': 'b', 'object': {
             'operation': 2, 'primitives': [{'type': 1, 'dimensions': [1, 2, 3]}],
             'meshes': [{'triangles': [{'vertex_indices': [0, 1, 2]}]}],
@@ -81,9 +82,11 @@ def test_a_goal_becomes_its_message():
     assert message.weights == array('d', [1, 2.5])
     assert message.targets[0].header.frame_id == 'it' and message.targets[0].pose.position.y == 2
     assert message.targets[0].pose.orientation.w == 1
-    cost, = message.costs.half_spaces
-    assert (cost.frame, cost.points[0].z, cost.a, cost.bounds.soft) == (
-        'a', 1e-3, array('d', [1]), True)
+    cost, = message.costs
+    assert (cost.kind, cost.frame, cost.bounds.soft) == ('half_spaces', 'a', True)
+    A, points = cost.parameters
+    assert (A.name, A.numbers, A.columns) == ('A', array('d', [1]), 0)
+    assert (points.name, points.numbers, points.columns) == ('points', array('d', [0, 0, 1e-3]), 3)
     held, = message.seed.attached_collision_objects
     assert held.object.operation == b'\x02' and list(held.object.planes[0].coef) == [0, 0, 1, 2]
     assert list(held.object.meshes[0].triangles[0].vertex_indices) == [0, 1, 2]

@@ -7,7 +7,8 @@ from builtin_interfaces.msg import Duration
 from node_harness import Client, eventually
 
 from ros2_ik.action import SolveConstrainedIK
-from ros2_ik.msg import Bounds, IKConstraints, JointPositions
+from ros2_ik.msg import Bounds
+from ros2_ik.node.conversions.function_message import function_message as function
 from ros2_ik.srv import ComputeIK, Execute
 
 WAYS = ('execute', 'compute_ik', 'solve_constrained_ik')
@@ -19,9 +20,10 @@ SLOW = {'velocity_scaling': 0.1, 'acceleration_scaling': 1.0}   # FAR is 9 s awa
 def at_joints(joints: dict[str, float]) -> dict[str, Any]:
     """Give fields of a question whose only answer is an arm at HOME but for these joints."""
     reference = {**HOME, **joints}
-    exactly = JointPositions(names=list(ARM), reference=[reference[name] for name in ARM],
+    exactly = function('joint_positions', names=list(ARM),
+                       reference=[reference[name] for name in ARM],
                              bounds=Bounds(target=[0.0]))
-    return {'constraints': IKConstraints(joint_positions=[exactly]), 'group': 'arm',
+    return {'constraints': [exactly], 'group': 'arm',
             'timeout': Duration(sec=9), 'execute': True, 'max_joint_change': 10.0}
 
 

@@ -6,18 +6,19 @@ from builtin_interfaces.msg import Duration
 from node_harness import eventually
 import pytest
 
-from ros2_ik.msg import Bounds, IKConstraints, JointPositions, Solution, Status
+from ros2_ik.msg import Bounds, Solution, Status
+from ros2_ik.node.conversions.function_message import function_message as function
 
 AWAY = {**HOME, 'panda_joint1': 1.5}
 
 
 def to(joints):
     """Give the fields of a goal that one configuration alone meets."""
-    wanted = JointPositions(names=list(joints), reference=list(joints.values()),
+    wanted = function('joint_positions', names=list(joints), reference=list(joints.values()),
                             bounds=Bounds(target=[0.0], tolerance=1e-5))
     return {'group': 'arm', 'execute': True, 'timeout': Duration(sec=9),   # on a busy machine
             'max_joint_change': 2.0,   # max_jump is 1
-            'constraints': IKConstraints(joint_positions=[wanted])}
+            'constraints': [wanted]}
 
 
 @pytest.fixture(scope='module')

@@ -4,48 +4,20 @@ import math
 
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import KeyValue
-from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
+from geometry_msgs.msg import Point
 from node_harness import reachable, seed, stamped, values
 import numpy as np
 import pytest
 from scene_harness import applied, box, diff, HOME, pose
 
-from ros2_ik.msg import (
-    AllowedCollisionEntry,
-    AllowedCollisionMatrix,
-    AngleBetweenVectors,
-    Bounds,
-    FrameOrientation,
-    FramePosition,
-    GazeAngle,
-    HalfSpaces,
-    IKConstraints,
-    IKCosts,
-    JointCoupling,
-    JointPositions,
-    LinkPadding,
-    Manipulability,
-    MinimumDistance,
-    PairDistance,
-    PointToPlane,
-    PointToPointDistance,
-    Status,
-)
+from ros2_ik.msg import AllowedCollisionEntry, AllowedCollisionMatrix, Bounds, LinkPadding, Status
+from ros2_ik.node.conversions.function_message import function_message as function
 
 ROOT, HAND, TCP = 'panda_link0', 'panda_hand', 'panda_hand_tcp'
 ARM = [f'panda_joint{i}' for i in range(1, 8)]
 ROOM = 2e-6
-UP = Vector3(z=1.0)
+UP = [0, 0, 1.0]
 LONG = {'timeout': Duration(sec=10), 'seed': seed(HOME)}
-
-
-def wanted(**kinds):
-    return IKConstraints(**{kind: list(items) if isinstance(items, (list, tuple)) else [items]
-                            for kind, items in kinds.items()})
-
-
-def small(**kinds):
-    return IKCosts(**{kind: [item] for kind, item in kinds.items()})
 
 
 def solved(client, **fields):
@@ -71,15 +43,15 @@ def running(panda_node):
 
 
 def high(lower, **bounds):
-    return PointToPlane(frame=HAND, normal=UP, bounds=Bounds(lower=[lower], **bounds))
+    return function('point_to_plane', Bounds(lower=[lower], **bounds), frame=HAND, normal=UP)
 
 
 def test_without_targets(client, at):
-    tray = FramePosition(frame=TCP, point=Point(z=0.1), bounds=Bounds(
+    tray = function('frame_position', frame=TCP, point=[0, 0, 0.1], bounds=Bounds(
         name='there', lower=[0.45, -0.05, 0.4], upper=[0.55, 0.05, 0.5]))
-    level = AngleBetweenVectors(frame=TCP, vector=Vector3(x=2.0), other_vector=UP,
+    level = function('angle_between_vectors', frame=TCP, vector=[2.0, 0, 0], other_vector=UP,
                                 bounds=Bounds(name='level', upper=[0.02]))
-    response = solved(client, constraints=wanted(frame_position=tray, angle_between_vectors=level))
+    response = solved(client, constraints=[tray, level])
     assert list(values(response.solution)) == ARM
     T = at(response, TCP)
     p = (T @ [0, 0, 0.1, 1])[:3]
@@ -95,8 +67,9 @@ def test_without_targets(client, at):
 
 def test_beside_a_target(client, panda, at):
     target = reachable(panda, TCP, 4)
-    side = PointToPlane(frame='panda_link4', normal=Vector3(y=1.0), bounds=Bounds(lower=[0.02]))
-    response = solved(client, targets=[target], constraints=wanted(point_to_plane=side))
+    side = function('point_to_plane', frame='panda_link4', normal=[0, 1.0, 0],
+                    bounds=Bounds(lower=[0.02]))
+    response = solved(client, targets=[target], constraints=[side])
     place = target.pose.position
     assert np.linalg.norm(at(response, TCP)[:3, 3] - [place.x, place.y, place.z]) < 2e-5
     assert at(response, 'panda_link4')[1, 3] >= 0.02 - ROOM
@@ -104,11 +77,12 @@ def test_beside_a_target(client, panda, at):
 
 
 def test_kinds_of_joints(client):
-    couple = JointCoupling(names=['panda_joint2', 'panda_joint6'], ratios=[1.0, 2.0],
+    couple = function('joint_coupling', names=['panda_joint2', 'panda_joint6'], ratios=[1.0, 2.0],
                            offset=[2.0], bounds=Bounds(target=[0.0]))
-    near = JointPositions(names=['panda_joint1', 'panda_joint4'], reference=[0.3, -2.0],
+    near = function('joint_positions', names=['panda_joint1', 'panda_joint4'],
+                    reference=[0.3, -2.0],
                           bounds=Bounds(lower=[-0.1, 0.0], upper=[0.1, 0.05]))
-    response = solved(client, constraints=wanted(joint_coupling=couple, joint_positions=near))
+    response = solved(client, constraints=[couple, near])
     q = values(response.solution)
     assert q['panda_joint2'] + 2 * q['panda_joint6'] == pytest.approx(2.0, abs=ROOM)
     assert abs(q['panda_joint1'] - 0.3) <= 0.1 + ROOM
@@ -116,24 +90,24 @@ def test_kinds_of_joints(client):
 
 
 def test_joints_that_are_not_in_the_default_group(client):
-    both = JointPositions(names=['panda_joint1', 'panda_finger_joint1'],
-                          bounds=Bounds(target=[0.01]))
-    response = solved(client, constraints=wanted(joint_positions=both))
-    assert values(response.solution) == pytest.approx(dict.fromkeys(both.names, 0.01), abs=ROOM)
+    names = ['panda_joint1', 'panda_finger_joint1']
+    response = solved(client, constraints=[
+        function('joint_positions', Bounds(target=[0.01]), names=names)])
+    assert values(response.solution) == pytest.approx(dict.fromkeys(names, 0.01), abs=ROOM)
 
 
 def test_frames_relative_to_each_other(client, at):
-    near = PointToPointDistance(frame=HAND, other_point=Point(), relative_to='panda_link2',
+    near = function('point_to_point_distance', frame=HAND, other_point=[0, 0, 0],
+                    relative_to='panda_link2',
                                 bounds=Bounds(lower=[0.4], upper=[0.5]))
     half = math.sqrt(0.5)
-    turned = FrameOrientation(frame=HAND, axes='xy',
-                              reference=Pose(orientation=Quaternion(x=1.0, w=0.0)),
-                              offset=Pose(orientation=Quaternion(z=half, w=half)),
+    turned = function('frame_orientation', frame=HAND, axes='xy',
+                              reference=[1, 0, 0, 0],
+                      offset=[0, 0, half, half],
                               bounds=Bounds(target=[0.0]))
-    inside = HalfSpaces(frame=HAND, points=[Point(), Point(z=0.1)],
-                        a=[1.0, 0, 0, 1, 0, 0], bounds=Bounds(upper=[0.8]))
-    response = solved(client, constraints=wanted(point_to_point_distance=near,
-                                                 frame_orientation=turned, half_spaces=inside))
+    inside = function('half_spaces', frame=HAND, points=[[0, 0, 0], [0, 0, 0.1]],
+                        A=[1, 0, 0, 1, 0, 0], bounds=Bounds(upper=[0.8]))
+    response = solved(client, constraints=[near, turned, inside])
     distance = np.linalg.norm(at(response, HAND, 'panda_link2')[:3, 3])
     assert 0.4 - ROOM <= distance <= 0.5 + ROOM
     T = at(response, HAND)
@@ -142,13 +116,13 @@ def test_frames_relative_to_each_other(client, at):
 
 
 def test_a_cost_draws(client):
-    level = AngleBetweenVectors(frame=TCP, vector=UP, other_vector=Vector3(z=-1.0),
+    level = function('angle_between_vectors', frame=TCP, vector=UP, other_vector=[0, 0, -1.0],
                                 bounds=Bounds(upper=[0.1]))
     reference = [0.5, -0.3, -0.4, -1.8, 0.2, 1.5, 0.1]
-    posture = JointPositions(names=ARM, reference=reference)
-    common = {'constraints': wanted(angle_between_vectors=level)}
+    posture = function('joint_positions', names=ARM, reference=reference)
+    common = {'constraints': [level]}
     free = solved(client, **common)
-    drawn = solved(client, **common, costs=small(joint_positions=posture))
+    drawn = solved(client, **common, costs=[posture])
     far, near = (np.linalg.norm(np.array(list(values(r.solution).values())) - reference)
                  for r in (free, drawn))
     assert near < 0.6 * far
@@ -159,9 +133,9 @@ def test_a_cost_draws(client):
 
 def test_what_is_soft_gives_way(client, at):
     pulls = [high(0.9, name='up', soft=True, weight=[1.0]),
-             PointToPlane(frame=HAND, normal=UP, bounds=Bounds(name='down', upper=[0.3], soft=True,
-                                                               weight=[3.0]))]
-    response = solved(client, constraints=wanted(point_to_plane=pulls))
+             function('point_to_plane', frame=HAND, normal=UP,
+                      bounds=Bounds(name='down', upper=[0.3], soft=True, weight=[3.0]))]
+    response = solved(client, constraints=pulls)
     z = at(response, HAND)[2, 3]
     assert z == pytest.approx((0.9 + 3 * 0.3) / 4, abs=1e-3)
     assert [state.holds for state in response.constraints] == [False, False]
@@ -170,7 +144,7 @@ def test_what_is_soft_gives_way(client, at):
 
 
 def test_what_cannot_be_says_how_far_it_is(client):
-    response = client.ik(constraints=wanted(point_to_plane=high(5.0, name='too high')),
+    response = client.ik(constraints=[high(5.0, name='too high')],
                          timeout=Duration(nanosec=300_000_000), seed=seed(HOME))
     assert response.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
     assert not response.solution.joint_state.name
@@ -182,9 +156,9 @@ def test_what_cannot_be_says_how_far_it_is(client):
 
 
 def test_what_excludes_each_other_is_named(client):
-    boxes = [FramePosition(frame=HAND, axes='z', bounds=Bounds(name=name, lower=[z], upper=[z]))
+    boxes = [function('frame_position', Bounds(name=name, target=[z]), frame=HAND, axes='z')
              for name, z in (('one', 0.4), ('two', 0.5))]
-    response = client.ik(constraints=wanted(frame_position=boxes), seed=seed(HOME))
+    response = client.ik(constraints=boxes, seed=seed(HOME))
     assert response.status == Status.GOAL_CONSTRAINTS_VIOLATED, response.message
     assert 'one (z [m]) in ' in response.message and 'two (z [m])' in response.message
     assert [state.name for state in response.constraints] == ['one', 'two']
@@ -193,9 +167,9 @@ def test_what_excludes_each_other_is_named(client):
 
 def test_select_cost(client):
     """The cheapest of many is never dearer than the first."""
-    common = {'constraints': wanted(gaze_angle=GazeAngle(
-        frame=HAND, axis=UP, target=Point(x=0.5, y=-0.4), bounds=Bounds(upper=[0.02]))),
-        'costs': small(joint_positions=JointPositions(names=ARM))}
+    common = {'constraints': [function(
+        'gaze_angle', frame=HAND, axis=UP, target=[0.5, -0.4, 0], bounds=Bounds(upper=[0.02]))],
+        'costs': [function('joint_positions', names=ARM)]}
     first = solved(client, **common)
     best = solved(client, **common, select='cost', timeout=Duration(sec=1))
     assert best.constraints[-1].cost <= first.constraints[-1].cost + 1e-6
@@ -222,8 +196,8 @@ def crate(client):
 
 @pytest.mark.parametrize('avoid', [True, False])
 def test_distances_to_an_object(client, at, crate, avoid):
-    far = PairDistance(first=HAND, second='crate', bounds=Bounds(lower=[0.15], upper=[0.2]))
-    response = solved(client, constraints=wanted(pair_distance=far), avoid_collisions=avoid)
+    far = function('pair_distance', Bounds(lower=[0.15], upper=[0.2]), first=HAND, second='crate')
+    response = solved(client, constraints=[far], avoid_collisions=avoid)
     distance = from_box(at(response, HAND)[:3, 3], crate, 0.2)   # of a point of the hand
     assert 0.15 - ROOM <= distance <= 0.2 + 0.2
     state, = response.constraints
@@ -231,10 +205,10 @@ def test_distances_to_an_object(client, at, crate, avoid):
 
 
 def test_distances_of_everything(client, at, crate):
-    apart = MinimumDistance(influence=0.2, rows=3, bounds=Bounds(lower=[0.04]))
+    apart = function('minimum_distance', influence=0.2, rows=3, bounds=Bounds(lower=[0.04]))
     target = stamped(np.diag([1.0, -1, -1, 1]))
     target.pose.position = Point(x=0.5, y=0.0, z=0.45)
-    response = solved(client, targets=[target], constraints=wanted(minimum_distance=apart),
+    response = solved(client, targets=[target], constraints=[apart],
                       position_tolerance=0.001, orientation_tolerance=0.01)
     assert len(response.constraints[0].value) == 3
     assert from_box(at(response, TCP)[:3, 3], crate, 0.2) >= 0.04 - ROOM
@@ -272,15 +246,14 @@ def test_padding_for_one_question(client, crate):
 def test_equal_random_states_give_equal_answers(client, panda):
     """The seed is no good: the answer comes from random starts."""
     asked = {**LONG, 'targets': [reachable(panda, TCP, 7)],
-             'constraints': wanted(manipulability=Manipulability(frame=TCP,
-                                                                 bounds=Bounds(lower=[1e-4])))}
+             'constraints': [function('manipulability', Bounds(lower=[1e-4]), frame=TCP)]}
     one, two = (client.ik(**asked, random_state=5) for _ in range(2))
     assert one.status == two.status == Status.SUCCESS
     assert values(one.solution) == values(two.solution)
     assert client.ik(**asked, random_state=-1).status == Status.SUCCESS
 
 
-UPRIGHT = {'constraints': wanted(point_to_plane=high(0.3)), 'seed': seed(HOME)}
+UPRIGHT = {'constraints': [high(0.3)], 'seed': seed(HOME)}
 
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), [
@@ -293,13 +266,13 @@ UPRIGHT = {'constraints': wanted(point_to_plane=high(0.3)), 'seed': seed(HOME)}
     ({'solver_options': [KeyValue(key='problem', value='1')]}, -16, "no option 'problem'"),
     ({'solver': 'clik'}, -16, "solver 'clik' cannot use constraints"),
     ({'link_padding': [LinkPadding(link_name='panda_link99')]}, -18, 'link_padding[0]'),
-    ({'constraints': wanted(point_to_plane=[high(0.3), high(math.nan)])}, -16,
-     'constraints.point_to_plane[1]: lower bound of point_to_plane 2 is not a number'),
-    ({'constraints': wanted(pair_distance=PairDistance(first=HAND, second='cup',
-                                                       bounds=Bounds(lower=[0.1])))}, -19,
-     'constraints.pair_distance[0]: '),
-    ({'costs': small(gaze_angle=GazeAngle(frame='eye', axis=UP))}, -18,
-     "costs.gaze_angle[0]: frame: unknown frame 'eye'"),
+    ({'constraints': [high(0.3), high(math.nan)]}, -16,
+     'constraints[1] (point_to_plane): lower bound of point_to_plane 2 is not a number'),
+    ({'constraints': [function('pair_distance', Bounds(lower=[0.1]), first=HAND,
+                               second='cup')]}, -19,
+     'constraints[0] (pair_distance): '),
+    ({'costs': [function('gaze_angle', frame='eye', axis=UP)]}, -18,
+     "costs[0] (gaze_angle): frame: unknown frame 'eye'"),
 ])
 def test_bad_fields_are_named(client, fields, status, words):
     response = client.ik(**{**UPRIGHT, **fields})
@@ -316,8 +289,9 @@ def test_good_options(client):
 
 def test_joints_that_a_function_needs_are_named(client):
     """The finger does not move, and nobody knows where it is."""
-    spread = JointPositions(names=['panda_finger_joint1'], bounds=Bounds(upper=[0.03]))
-    response = client.ik(constraints=wanted(point_to_plane=high(0.3), joint_positions=spread),
+    spread = function('joint_positions', names=['panda_finger_joint1'],
+                      bounds=Bounds(upper=[0.03]))
+    response = client.ik(constraints=[high(0.3), spread],
                          group='arm')
     assert response.status == Status.ROBOT_STATE_STALE, response.message
     assert "joint 'panda_finger_joint1' is needed" in response.message

@@ -2,33 +2,24 @@
 
 from arm_harness import ARM, execute, FAST, HOME, Recorder, TRAJECTORIES
 from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import Vector3
 from node_harness import eventually, seed, stamped, values
 import numpy as np
 import pytest
 from scene_harness import applied, box, change, diff, pose
 
-from ros2_ik.msg import (
-    Bounds,
-    CollisionObject,
-    IKConstraints,
-    IKCosts,
-    JointChange,
-    JointPositions,
-    PointToPlane,
-    Status,
-)
+from ros2_ik.msg import Bounds, CollisionObject, JointChange, Status
+from ros2_ik.node.conversions.function_message import function_message as function
 
 ROOT, HAND = 'panda_link0', 'panda_hand'
 
 
 def height(lower, upper):
-    return IKConstraints(point_to_plane=[PointToPlane(
-        frame=HAND, normal=Vector3(z=1.0), bounds=Bounds(lower=[lower], upper=[upper]))])
+    return [function('point_to_plane',
+        frame=HAND, normal=[0, 0, 1.0], bounds=Bounds(lower=[lower], upper=[upper]))]
 
 
-NEAR = {'costs': IKCosts(joint_positions=[JointPositions(
-    names=list(ARM), reference=[HOME[name] for name in ARM], bounds=Bounds(weight=[0.1]))]),
+NEAR = {'costs': [function('joint_positions',
+    names=list(ARM), reference=[HOME[name] for name in ARM], bounds=Bounds(weight=[0.1]))],
     'timeout': Duration(sec=10)}
 BIG = {'max_joint_change': 9.0}
 
@@ -74,8 +65,8 @@ def test_no_solution_no_motion(client, record):
 def turned(to):
     """Ask for the arm at HOME but for its first joint."""
     reference = [to, *(HOME[name] for name in ARM[1:])]
-    return IKConstraints(joint_positions=[JointPositions(
-        names=list(ARM), reference=reference, bounds=Bounds(target=[0.0]))])
+    return [function('joint_positions',
+        names=list(ARM), reference=reference, bounds=Bounds(target=[0.0]))]
 
 
 def test_a_big_move_must_be_asked_for(client, record, panda_judge):

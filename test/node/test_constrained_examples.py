@@ -80,7 +80,9 @@ def test_both_ways(name, start_node, client):
     answer = json.loads(run.stdout)
     holds(lambda _, link, frame: transform(answer['joints'], link, frame))
 
-    goal = set_fields(SolveConstrainedIK.Goal(), yaml.safe_load(path.read_text()))
+    text = subprocess.run([sys.executable, ROOT / 'scripts/ros2_ik', 'constrained', path,
+                           '--print-goal'], check=True, capture_output=True, text=True).stdout
+    goal = set_fields(SolveConstrainedIK.Goal(), yaml.safe_load(text))
     result = send(client, goal)
     assert result.status == Status.SUCCESS, result.message
     holds(lambda _, link, frame: transform(values(result.solution), link, frame))

@@ -4,22 +4,15 @@ from diagnostic_msgs.msg import KeyValue
 from node_harness import reachable
 import pytest
 
-from ros2_ik.msg import (
-    AllowedCollisionMatrix,
-    Bounds,
-    IKConstraints,
-    LinkPadding,
-    MinimumDistance,
-    Status,
-)
+from ros2_ik.msg import AllowedCollisionMatrix, Bounds, LinkPadding, Status
+from ros2_ik.node.conversions.function_message import function_message as function
 
 HAND, TCP = 'panda_hand', 'panda_hand_tcp'
 
 
 def near_things(count, rows, lower=0.0):
     bounds = Bounds(lower=[lower])
-    return IKConstraints(minimum_distance=[
-        MinimumDistance(rows=rows, influence=5.0, bounds=bounds)] * count)
+    return [function('minimum_distance', rows=rows, influence=5.0, bounds=bounds)] * count
 
 
 @pytest.fixture
@@ -32,7 +25,7 @@ def workers(panda_node):
 
 @pytest.mark.parametrize(('fields', 'words'), [
     ({'constraints': near_things(99, 1000)},
-     'constraints.minimum_distance[1]: its 1000 rows make 2000 of all constraints and costs so '
+     'constraints[1] (minimum_distance): its 1000 rows make 2000 of all constraints and costs so '
      'far; at most 1000 are taken'),
     ({'solver_options': [KeyValue(key=str(i), value='[a, b, {c: d}]' * 10)
                          for i in range(1000)]},

@@ -1,9 +1,7 @@
 """Each kind's message makes the function that Python would make, and no kind is forgotten."""
 
-import inspect
 from types import SimpleNamespace
 
-from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 from node_harness import untouched
 import numpy as np
 import pinocchio as pin
@@ -11,14 +9,19 @@ import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from scipy.spatial.transform import Rotation
 
-from ros2_ik import core, msg
-from ros2_ik.core import Box, collision_checker, Configuration, function_kinds, Scene, SceneObject
-from ros2_ik.node.conversions.functions import (
-    LOCAL,
-    make_function,
-    measures_distances,
-    message_kinds,
+from ros2_ik import core
+from ros2_ik.core import (
+    Box,
+    collision_checker,
+    Configuration,
+    function_kinds,
+    Scene,
+    SceneObject,
+    written_kinds,
 )
+from ros2_ik.msg import Function
+from ros2_ik.node.conversions.function_message import function_message
+from ros2_ik.node.conversions.functions import make_function, measures_distances
 
 TIP, OTHER = 'panda_hand', 'panda_link3'
 P, Q = [0.1, -0.2, 0.3], [0.45, 0.12, -0.05]
@@ -27,22 +30,22 @@ T = pin.SE3(Rotation.from_rotvec([0.3, -0.7, 0.4]).as_matrix(), np.array([0.4, 0
 A = pin.SE3(Rotation.from_rotvec([-0.2, 0.1, 1.1]).as_matrix(), np.array([0.0, 0.2, -0.1]))
 
 
-def point(values):
-    return Point(**dict(zip('xyz', values, strict=True)))
+def quaternion(place):
+    return Rotation.from_matrix(place.rotation).as_quat().tolist()
 
 
-def arrow(values):
-    return Vector3(**dict(zip('xyz', values, strict=True)))
+def angles(place):
+    """Give roll pitch yaw as URDF has them: about the fixed x, y and z."""
+    return Rotation.from_matrix(place.rotation).as_euler('xyz').tolist()
 
 
-def pose(place):
-    x, y, z, w = Rotation.from_matrix(place.rotation).as_quat()
-    return Pose(position=point(place.translation.tolist()),
-                orientation=Quaternion(x=x, y=y, z=z, w=w))
+def pose(place, turn=quaternion):
+    return [*place.translation.tolist(), *turn(place)]
 
 
-ARROWS = {'vector': arrow(U), 'other_vector': arrow(V)}
-SIGHT = {'origin': point(P), 'axis': arrow(U), 'target': point(Q)}
+ARROWS = {'vector': U, 'other_vector': V}
+SIGHT = {'origin': P, 'axis': U, 'target': Q}
+COUPLED = ['panda_joint2', 'panda_joint4']
 # kind: fields of the message, and arguments of the class
 EXAMPLES = {
     'angle_between_vectors': ({'frame': TIP, **ARROWS}, (TIP, U, V)),
@@ -50,21 +53,19 @@ EXAMPLES = {
     'center_of_mass': ({'links': ['panda_link4', TIP], 'relative_to': OTHER, 'axes': 'xz'},
                        (['panda_link4', TIP], OTHER, 'xz')),
     'direction_chord': ({'frame': TIP, **ARROWS}, (TIP, U, V)),
-    'euler_angles': ({'frame': TIP, 'reference': pose(T), 'offset': pose(A), 'axes': 'yx'},
-                     (TIP, T, None, A, 'yx')),
+    'euler_angles': ({'frame': TIP, 'reference': quaternion(T), 'offset': angles(A),
+                      'axes': 'yx'}, (TIP, T, None, A, 'yx')),
     'frame_orientation': ({'frame': TIP, 'reference': pose(T), 'relative_to': OTHER,
-                           'offset': pose(A), 'axes': 'z'}, (TIP, T, OTHER, A, 'z')),
+                           'offset': pose(A, angles), 'axes': 'z'}, (TIP, T, OTHER, A, 'z')),
     'frame_pose': ({'frame': TIP, 'reference': pose(T), 'relative_to': OTHER}, (TIP, T, OTHER)),
-    'frame_position': ({'frame': TIP, 'point': point(P), 'relative_to': OTHER,
-                        't_relative_a': pose(A), 'axes': 'zx'}, (TIP, P, OTHER, A, 'zx')),
+    'frame_position': ({'frame': TIP, 'point': P, 'relative_to': OTHER,
+                        'T_relative_A': pose(A, angles), 'axes': 'zx'}, (TIP, P, OTHER, A, 'zx')),
     'gaze_angle': ({'frame': TIP, **SIGHT}, (TIP, P, U, Q)),
-    'half_spaces': ({'frame': TIP, 'points': [point(P), point(Q)],
-                     'a': [float(x) for x in range(18)], 'relative_to': OTHER},
-                    (TIP, [P, Q], np.arange(18).reshape(3, 6), OTHER)),
-    'joint_coupling': ({'names': ['panda_joint2', 'panda_joint4'], 'ratios': [1.0, -2, 0.5, 3],
-                        'offset': [0.1, 0.2], 'reference': [0.3, -0.4]},
-                       (['panda_joint2', 'panda_joint4'], [[1, -2], [0.5, 3]], [0.1, 0.2],
-                        [0.3, -0.4])),
+    'half_spaces': ({'frame': TIP, 'points': [P, Q], 'A': np.arange(18.0).reshape(3, 6),
+                     'relative_to': OTHER}, (TIP, [P, Q], np.arange(18).reshape(3, 6), OTHER)),
+    'joint_coupling': ({'names': COUPLED, 'ratios': [[1, -2], [0.5, 3]], 'offset': [0.1, 0.2],
+                        'reference': [0.3, -0.4]},
+                       (COUPLED, [[1, -2], [0.5, 3]], [0.1, 0.2], [0.3, -0.4])),
     'joint_positions': ({'names': ['panda_joint4', 'panda_finger_joint2'],
                          'reference': [-1.0, 0.01], 'wrap': False},
                         (['panda_joint4', 'panda_finger_joint2'], [-1.0, 0.01], False)),
@@ -72,28 +73,32 @@ EXAMPLES = {
     'manipulability': ({'frame': TIP, 'relative_to': OTHER, 'rows': 'position'},
                        (TIP, OTHER, 'position')),
     'minimum_distance': ({'influence': 0.3, 'rows': 4}, (0.3, 4)),
-    'orientation_angle': ({'frame': TIP, 'reference': pose(T), 'offset': pose(A)},
+    'orientation_angle': ({'frame': TIP, 'reference': pose(T), 'offset': angles(A)},
                           (TIP, T, None, A)),
     'orientation_chord': ({'frame': TIP, 'reference': pose(T), 'relative_to': OTHER,
-                           'offset': pose(A)}, (TIP, T, OTHER, A)),
+                           'offset': quaternion(A)}, (TIP, T, OTHER, A)),
     'pair_distance': ({'first': TIP, 'second': 'box'}, (TIP, 'box')),
-    'point_to_line_distance': ({'frame': TIP, 'point': point(P), 'line_point': point(Q),
-                                'line_direction': arrow(V)}, (TIP, P, Q, V)),
-    'point_to_plane': ({'frame': TIP, 'point': point(P), 'plane_point': point(Q),
-                        'normal': arrow(V), 'relative_to': OTHER}, (TIP, P, Q, V, OTHER)),
-    'point_to_point_distance': ({'frame': TIP, 'point': point(P), 'other_point': point(Q)},
-                                (TIP, P, Q)),
+    'point_to_line_distance': ({'frame': TIP, 'point': P, 'line_point': Q, 'line_direction': V},
+                               (TIP, P, Q, V)),
+    'point_to_plane': ({'frame': TIP, 'point': P, 'plane_point': Q, 'normal': V,
+                        'relative_to': OTHER}, (TIP, P, Q, V, OTHER)),
+    'point_to_point_distance': ({'frame': TIP, 'point': P, 'other_point': Q}, (TIP, P, Q)),
 }
-# what may be left out, and the class without it
+# what may be left out or written otherwise, and the class with it
 SHORT = {
     'center_of_mass': ({}, ()),
+    'frame_pose': ({'frame': TIP, 'reference': P}, (TIP, pin.SE3(np.eye(3), np.array(P)))),
     'frame_position': ({'frame': TIP}, (TIP,)),
     'frame_orientation': ({'frame': TIP}, (TIP,)),
-    'joint_coupling': ({'ratios': [1.0, 0, 0, 2, 0, 0, 0, 0], 'offset': [0.5]},
+    'half_spaces': ({'frame': TIP, 'points': [*P, *Q], 'A': [1, 2, 3, 4, 5, 6]},
+                    (TIP, [P, Q], [[1, 2, 3, 4, 5, 6]])),
+    'joint_coupling': ({'ratios': [1, 0, 0, 2, 0, 0, 0, 0], 'offset': 0.5},
                        (None, [1, 0, 0, 2, 0, 0, 0, 0], 0.5)),
-    'joint_positions': ({}, ()),
+    'joint_positions': ({'reference': {'panda_joint4': -1.0, 'panda_joint1': '1e-1'}},
+                        (None, {'panda_joint4': -1.0, 'panda_joint1': 0.1})),
     'manipulability': ({'frame': TIP}, (TIP,)),
     'minimum_distance': ({}, ()),
+    'point_to_plane': ({'frame': TIP, 'normal': V}, (TIP, [0, 0, 0], [0, 0, 0], V)),
 }
 
 
@@ -103,18 +108,14 @@ def checker(panda):
     return collision_checker(panda, Scene(panda).add(box))
 
 
-def message_class(kind):
-    return getattr(msg, message_kinds()[kind].__name__)
-
-
 def both(kind, example, robot, checker):
     """Give the function of a message that has travelled, and that of Python."""
     fields, arguments = example
-    sent = message_class(kind)(**fields)
-    received = deserialize_message(serialize_message(sent), type(sent))
+    sent = function_message(kind, **fields)
+    received = deserialize_message(serialize_message(sent), Function)
     supplied = (checker,) if measures_distances(kind) else ()
-    return (make_function(kind, received, robot, checker),
-            getattr(core, message_kinds()[kind].__name__)(*supplied, *arguments))
+    return (make_function(received, robot, checker),
+            getattr(core, function_kinds()[kind].__name__)(*supplied, *arguments))
 
 
 def assert_same(ours, theirs, robot):
@@ -127,25 +128,8 @@ def assert_same(ours, theirs, robot):
     assert ours.labels == theirs.labels
 
 
-def test_the_lists_are_equal():
-    kinds = set(function_kinds()) - {'user_function'}   # Python code does not travel
-    assert set(LOCAL) == {'user_function'}
-    assert set(message_kinds()) == kinds == set(EXAMPLES)
-    for interface in (msg.IKConstraints, msg.IKCosts):
-        assert interface.get_fields_and_field_types() == {
-            kind: f'sequence<ros2_ik/{function_kinds()[kind].__name__}>' for kind in kinds}
-
-
-@pytest.mark.parametrize('kind', message_kinds())
-def test_fields_are_the_parameters(kind):
-    parameters = inspect.signature(function_kinds()[kind]).parameters.values()
-    sent = [parameter for parameter in parameters if parameter.name != 'checker']
-    fields = message_class(kind).get_fields_and_field_types()
-    assert list(fields) == ['bounds', *(parameter.name.lower() for parameter in sent)]
-    assert fields['bounds'] == 'ros2_ik/Bounds'
-    for parameter in sent:   # numbers and words have the same default in both
-        if isinstance(parameter.default, (bool, int, str)) and parameter.name != 'offset':
-            assert getattr(message_class(kind)(), parameter.name.lower()) == parameter.default
+def test_all_but_python_code_can_be_written():
+    assert set(written_kinds()) == set(EXAMPLES) == set(function_kinds()) - {'user_function'}
 
 
 @pytest.mark.parametrize('kind', EXAMPLES)
@@ -159,6 +143,8 @@ def test_a_short_message_makes_the_function(kind, panda, checker):
 
 
 def test_anything_with_the_right_fields(panda):
-    message = SimpleNamespace(frame=TIP, relative_to='', origin=point(P), axis=arrow(U),
-                              target=point(Q))
-    assert_same(make_function('gaze_angle', message, panda), core.GazeAngle(TIP, P, U, Q), panda)
+    parameters = [SimpleNamespace(name=name, numbers=value, names=[], columns=0)
+                  for name, value in SIGHT.items()]
+    message = SimpleNamespace(kind='gaze_angle', frame=f'/{TIP}', relative_to='',
+                              parameters=parameters)
+    assert_same(make_function(message, panda), core.GazeAngle(TIP, P, U, Q), panda)

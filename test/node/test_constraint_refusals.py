@@ -3,33 +3,14 @@
 import math
 
 from diagnostic_msgs.msg import KeyValue
-from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 import numpy as np
 import pytest
 
 from ros2_ik.core import collision_checker, Scene, Status
-from ros2_ik.msg import (
-    AllowedCollisionEntry,
-    AllowedCollisionMatrix,
-    AxisAlignment,
-    Bounds,
-    CenterOfMass,
-    FramePose,
-    FramePosition,
-    GazeAngle,
-    HalfSpaces,
-    IKConstraints,
-    IKCosts,
-    JointCoupling,
-    JointPositions,
-    LinkPadding,
-    Manipulability,
-    MinimumDistance,
-    PairDistance,
-    PointToLineDistance,
-)
+from ros2_ik.msg import AllowedCollisionEntry, AllowedCollisionMatrix, Bounds, LinkPadding
 from ros2_ik.node.conversions.collision_rules import MAX_NAMES, with_rules
 from ros2_ik.node.conversions.constraints import MAX_FUNCTIONS, read_wanted
+from ros2_ik.node.conversions.function_message import function_message as function
 from ros2_ik.node.conversions.functions import MAX_ROWS
 from ros2_ik.node.conversions.solver_options import MAX_OPTIONS, read_options
 from ros2_ik.node.refusal import Refusal
@@ -38,93 +19,104 @@ from ros2_ik.srv import ComputeIK
 GOAL, LINK, OBJECT = (Status.INVALID_GOAL_CONSTRAINTS, Status.INVALID_LINK_NAME,
                       Status.INVALID_OBJECT_NAME)
 HAND, NAN = 'panda_hand', math.nan
-AIM = {'frame': HAND, 'axis': Vector3(z=1.0), 'target': Point(x=0.5),
-       'bounds': Bounds(upper=[0.1])}
+AIM = {'frame': HAND, 'axis': [0, 0, 1], 'target': [0.5, 0, 0]}
 LIFT = {'frame': HAND, 'axes': 'z'}
-# field, message, status, words of the refusal
+BELOW, EXACT, ABOVE = {'upper': [0.1]}, {'target': [0.0]}, {'lower': [0.1]}
+
+
+def aim(**fields):
+    """Give the aim of a camera, without the field that is None or with another value."""
+    return {name: value for name, value in {**AIM, **fields}.items() if value is not None}
+
+
+# kind, fields, bounds, status, words of the refusal
 WRONG = [
-    ('gaze_angle', GazeAngle(**{**AIM, 'axis': Vector3()}), GOAL, 'axis has length zero'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'target': Point(y=NAN)}), GOAL, 'target must be 3 finite'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'frame': ''}), LINK, 'frame is empty'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'frame': 'panda_hnad'}), LINK,
+    ('gaze_angel', AIM, BELOW, GOAL,
+     "unknown function 'gaze_angel'; did you mean 'gaze_angle' or"),
+    ('user_function', {}, BELOW, GOAL, "unknown function 'user_function'"),
+    ('', {}, BELOW, GOAL, "unknown function ''"),
+    ('gaze_angle', aim(axis=[0, 0, 0]), BELOW, GOAL, 'axis has length zero'),
+    ('gaze_angle', aim(axis=None), BELOW, GOAL, 'gaze_angle needs axis: x y z, not zero'),
+    ('gaze_angle', aim(axis=[1, 0]), BELOW, GOAL, 'axis must be 3 finite numbers'),
+    ('gaze_angle', aim(axis='up'), BELOW, GOAL, "axis takes x y z, not zero, not ['up']"),
+    ('gaze_angle', aim(axes='x'), BELOW, GOAL, "no field 'axes'; did you mean 'axis'?"),
+    ('gaze_angle', aim(checker=[1]), BELOW, GOAL, "gaze_angle has no field 'checker'; valid: "),
+    ('gaze_angle', aim(target=[0, NAN, 0]), BELOW, GOAL, 'target must be 3 finite'),
+    ('gaze_angle', aim(frame=''), BELOW, GOAL, 'gaze_angle needs frame: a link or another'),
+    ('gaze_angle', aim(frame='panda_hnad'), BELOW, LINK,
      "frame: unknown frame 'panda_hnad'; did you mean 'panda_hand'"),
-    ('gaze_angle', GazeAngle(**{**AIM, 'relative_to': 'nowhere'}), LINK,
+    ('gaze_angle', aim(relative_to='nowhere'), BELOW, LINK,
      "relative_to: unknown frame 'nowhere'"),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds()}), GOAL, 'one of target, lower'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(lower=[4.0])}), GOAL, 'never met'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(lower=[2.0], upper=[1.0])}), GOAL,
+    ('gaze_angle', AIM, {}, GOAL, 'one of target, lower'),
+    ('gaze_angle', AIM, {'lower': [4.0]}, GOAL, 'never met'),
+    ('gaze_angle', AIM, {'lower': [2.0], 'upper': [1.0]}, GOAL,
      'lower bound 2 is above the upper bound 1'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(target=[0.0], upper=[1.0])}), GOAL,
+    ('gaze_angle', AIM, {'target': [0.0], 'upper': [1.0]}, GOAL,
      'target alone, or lower, upper or both'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(upper=[NAN])}), GOAL, 'not a number'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(upper=[1.0], tolerance=-1.0)}), GOAL,
+    ('gaze_angle', AIM, {'upper': [NAN]}, GOAL, 'not a number'),
+    ('gaze_angle', AIM, {'upper': [1.0], 'tolerance': -1.0}, GOAL,
      'tolerance must be a number from 1e-12 to 1e+09'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(upper=[1.0], tolerance=NAN)}), GOAL,
+    ('gaze_angle', AIM, {'upper': [1.0], 'tolerance': NAN}, GOAL,
      'tolerance must be a number from 1e-12 to 1e+09'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(upper=[1.0], weight=[2.0])}), GOAL,
+    ('gaze_angle', AIM, {'upper': [1.0], 'weight': [2.0]}, GOAL,
      'bounds.weight: a hard constraint has no weight'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(upper=[1.0], soft=True, tolerance=0.1)}),
-     GOAL, 'bounds.tolerance: what is soft'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(soft=True)}), GOAL, 'asks for nothing'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(upper=[1.0], soft=True, weight=[-1.0])}),
-     GOAL, 'weight of gaze_angle is negative'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(upper=[1.0], soft=True, weight=[NAN])}),
-     GOAL, 'weight of gaze_angle is not finite'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(upper=[0.1, 0.2])}), GOAL,
+    ('gaze_angle', AIM, {'upper': [1.0], 'soft': True, 'tolerance': 0.1}, GOAL,
+     'bounds.tolerance: what is soft'),
+    ('gaze_angle', AIM, {'soft': True}, GOAL, 'asks for nothing'),
+    ('gaze_angle', AIM, {'upper': [1.0], 'soft': True, 'weight': [-1.0]}, GOAL,
+     'weight of gaze_angle is negative'),
+    ('gaze_angle', AIM, {'upper': [1.0], 'soft': True, 'weight': [NAN]}, GOAL,
+     'weight of gaze_angle is not finite'),
+    ('gaze_angle', AIM, {'upper': [0.1, 0.2]}, GOAL,
      'upper bound of gaze_angle must be one number or 1'),
-    ('gaze_angle', GazeAngle(**{**AIM, 'bounds': Bounds(upper=[0.1] * 100_000)}), GOAL,
-     'bounds.upper has 100000 numbers'),
-    ('axis_alignment', AxisAlignment(frame=HAND, vector=Vector3(x=1.0),
-                                     bounds=Bounds(target=[0.0])), GOAL,
-     'other_vector has length zero'),
-    ('frame_position', FramePosition(**{**LIFT, 'axes': 'xw'}, bounds=Bounds(target=[0.0])), GOAL,
-     "axes is 'xw'"),
-    ('frame_position', FramePosition(**{**LIFT, 'axes': ''}, bounds=Bounds(target=[0.0])), GOAL,
-     "axes is ''"),
-    ('frame_position', FramePosition(
-        **LIFT, t_relative_a=Pose(orientation=Quaternion(w=0.0)), bounds=Bounds(target=[0.0])),
-     GOAL, 'the quaternion of t_relative_a is zero'),
-    ('frame_position', FramePosition(frame=HAND, bounds=Bounds(
-        target=[0.0], soft=True, weight=[1.0, 2.0])), GOAL,
+    ('gaze_angle', AIM, {'upper': [0.1] * 100_000}, GOAL, 'bounds.upper has 100000 numbers'),
+    ('axis_alignment', {'frame': HAND, 'vector': [1, 0, 0], 'other_vector': [0, 0, 0]}, EXACT,
+     GOAL, 'other_vector has length zero'),
+    ('frame_position', {**LIFT, 'axes': 'xw'}, EXACT, GOAL, "axes is 'xw'"),
+    ('frame_position', {**LIFT, 'axes': ''}, EXACT, GOAL, "axes is ''"),
+    ('frame_position', {**LIFT, 'T_relative_A': [0, 0, 0, 0, 0, 0, 0]}, EXACT, GOAL,
+     'T_relative_A: the quaternion is zero'),
+    ('frame_position', {**LIFT, 'T_relative_A': [0, 0]}, EXACT, GOAL,
+     'T_relative_A takes x y z [m], and roll pitch yaw [rad] or a quaternion x y z w, not [0.0'),
+    ('frame_position', {'frame': HAND}, {**EXACT, 'soft': True, 'weight': [1.0, 2.0]}, GOAL,
      'bounds.weight has 2 numbers; valid: none, 1, 3 (one a row) or 9'),
-    ('frame_position', FramePosition(frame=HAND, bounds=Bounds(
-        target=[0.0], soft=True, weight=[1.0, 2, 0, 0, 1, 0, 0, 0, 1])), GOAL, 'not symmetric'),
-    ('frame_pose', FramePose(frame=HAND, reference=Pose(orientation=Quaternion(w=2.0)),
-                             bounds=Bounds(target=[0.0])), GOAL, 'reference has norm 2'),
-    ('center_of_mass', CenterOfMass(links=['panda_hnad'], bounds=Bounds(target=[0.0])), LINK,
-     "'panda_hnad'"),
-    ('half_spaces', HalfSpaces(frame=HAND, bounds=Bounds(upper=[0.0])), GOAL, 'a has 0 numbers'),
-    ('half_spaces', HalfSpaces(frame=HAND, points=[Point()], a=[1.0, 2],
-                               bounds=Bounds(upper=[0.0])), GOAL, 'a has 2 numbers; it takes 3'),
-    ('half_spaces', HalfSpaces(frame=HAND, points=[Point()] * 20_000, bounds=Bounds(upper=[0.0])),
-     GOAL, 'points has 20000 items'),
-    ('half_spaces', HalfSpaces(frame=HAND, points=[Point()], a=[1.0] * 6000,
-                               bounds=Bounds(upper=[0.0])), GOAL, 'a has 2000 rows'),
-    ('joint_coupling', JointCoupling(names=['panda_joint1'], bounds=Bounds(target=[0.0])), GOAL,
-     'ratios has 0 numbers'),
-    ('joint_coupling', JointCoupling(names=['panda_jiont1'], ratios=[1.0],
-                                     bounds=Bounds(target=[0.0])), GOAL,
+    ('frame_position', {'frame': HAND},
+     {**EXACT, 'soft': True, 'weight': [1.0, 2, 0, 0, 1, 0, 0, 0, 1]}, GOAL, 'not symmetric'),
+    ('frame_pose', {'frame': HAND, 'reference': [0, 0, 0, 0, 0, 0, 2]}, EXACT, GOAL,
+     'reference: the quaternion has norm 2'),
+    ('frame_pose', {'frame': HAND}, EXACT, GOAL, 'frame_pose needs reference: x y z [m], and'),
+    ('center_of_mass', {'links': ['panda_hnad']}, EXACT, LINK, "'panda_hnad'"),
+    ('half_spaces', {'frame': HAND}, BELOW, GOAL, 'half_spaces needs points: x y z [m] of each'),
+    ('half_spaces', {'frame': HAND, 'points': [0, 0, 0]}, BELOW, GOAL, 'half_spaces needs A: '),
+    ('half_spaces', {'frame': HAND, 'points': [0, 0], 'A': [1]}, BELOW, GOAL, 'points takes'),
+    ('half_spaces', {'frame': HAND, 'points': [0, 0, 0], 'A': [1, 2]}, BELOW, GOAL,
+     'A must be rows of 3 numbers'),
+    ('half_spaces', {'frame': HAND, 'points': [[0, 0, 0]] * 20_000, 'A': [1]}, BELOW, GOAL,
+     'points has 60000 numbers; at most 10000'),
+    ('half_spaces', {'frame': HAND, 'points': [0, 0, 0], 'A': [[1, 1, 1]] * 2000}, BELOW, GOAL,
+     'its 2000 rows make 2000'),
+    ('joint_coupling', {'names': ['panda_joint1']}, EXACT, GOAL, 'joint_coupling needs ratios'),
+    ('joint_coupling', {'names': ['panda_jiont1'], 'ratios': [1]}, EXACT, GOAL,
      "unknown joint 'panda_jiont1'; did you mean 'panda_joint1'"),
-    ('joint_positions', JointPositions(names=['panda_joint1'] * 2, bounds=Bounds(target=[0.0])),
-     GOAL, "names has 'panda_joint1' twice"),
-    ('joint_positions', JointPositions(names=['panda_joint1'], reference=[0.0, 1.0],
-                                       bounds=Bounds(target=[0.0])), GOAL, 'the reference 2'),
-    ('joint_positions', JointPositions(names=['panda_joint1'], bounds=Bounds(target=[0.0, 1.0])),
-     GOAL, 'must be one number or 1'),
-    ('manipulability', Manipulability(frame=HAND, rows='any', bounds=Bounds(lower=[0.1])), GOAL,
+    ('joint_positions', {'names': ['panda_joint1'] * 2}, EXACT, GOAL,
+     "names has 'panda_joint1' twice"),
+    ('joint_positions', {'names': ['panda_joint1'], 'reference': [0, 1]}, EXACT, GOAL,
+     'the reference 2'),
+    ('joint_positions', {'names': ['panda_joint1']}, {'target': [0.0, 1.0]}, GOAL,
+     'must be one number or 1'),
+    ('joint_positions', {'wrap': 2}, EXACT, GOAL, 'wrap takes true or false, not [2.0]'),
+    ('manipulability', {'frame': HAND, 'rows': 'any'}, ABOVE, GOAL,
      "rows is 'any'; valid: all, position, orientation"),
-    ('minimum_distance', MinimumDistance(rows=4_000_000_000, bounds=Bounds(lower=[0.1])), GOAL,
-     'rows is 4000000000; at most 1000'),
-    ('minimum_distance', MinimumDistance(rows=0, bounds=Bounds(lower=[0.1])), GOAL,
-     'rows must be a whole number from 1'),
-    ('minimum_distance', MinimumDistance(influence=NAN, bounds=Bounds(lower=[0.1])), GOAL,
+    ('minimum_distance', {'rows': 4_000_000_000}, ABOVE, GOAL, 'rows must be at most 1000'),
+    ('minimum_distance', {'rows': 0}, ABOVE, GOAL, 'rows must be a whole number from 1'),
+    ('minimum_distance', {'rows': 1.5}, ABOVE, GOAL, 'rows takes a whole number from 1 to 1000'),
+    ('minimum_distance', {'influence': NAN}, ABOVE, GOAL,
      'influence must be a positive finite number'),
-    ('pair_distance', PairDistance(first=HAND, second='bxo', bounds=Bounds(lower=[0.1])), OBJECT,
+    ('pair_distance', {'first': HAND, 'second': 'bxo'}, ABOVE, OBJECT,
      "unknown link or object with geometry 'bxo'; valid: panda_hand, "),
-    ('pair_distance', PairDistance(first=HAND, second='', bounds=Bounds(lower=[0.1])), OBJECT,
+    ('pair_distance', {'first': HAND, 'second': ''}, ABOVE, OBJECT,
      'panda_rightfinger (11 in all)'),
-    ('point_to_line_distance', PointToLineDistance(frame=HAND, bounds=Bounds(upper=[0.1])), GOAL,
-     'line_direction has length zero'),
+    ('point_to_line_distance', {'frame': HAND}, BELOW, GOAL, 'needs line_direction'),
 ]
 
 
@@ -139,13 +131,19 @@ def refusal(request, robot, checker=None):
     return error.value
 
 
-@pytest.mark.parametrize('case', WRONG, ids=lambda case: f'{case[0]}: {case[3][:30]}')
+@pytest.mark.parametrize('case', WRONG, ids=lambda case: f'{case[0]}: {case[4][:30]}')
 def test_constraint_refused_with_its_place(case, panda, checker):
-    kind, message, status, words = case
-    found = refusal(ComputeIK.Request(constraints=IKConstraints(**{kind: [message]})), panda,
-                    checker)
-    assert str(found).startswith(f'constraints.{kind}[0]: ') and words in str(found)
+    kind, fields, bounds, status, words = case
+    message = function(kind, Bounds(**bounds), **fields)
+    found = refusal(ComputeIK.Request(constraints=[message]), panda, checker)
+    assert str(found).startswith(f'constraints[0] ({kind}): ') and words in str(found)
     assert found.status is status
+
+
+def test_a_field_given_twice(panda):
+    message = function('gaze_angle', Bounds(**BELOW), **AIM)
+    message.parameters.append(message.parameters[0])
+    assert "'axis' is given twice" in str(refusal(ComputeIK.Request(constraints=[message]), panda))
 
 
 @pytest.mark.parametrize(('bounds', 'words'), [
@@ -154,32 +152,29 @@ def test_constraint_refused_with_its_place(case, panda, checker):
     (Bounds(weight=[-1.0]), 'weight of gaze_angle 2 is negative'),
     (Bounds(upper=[-1.0]), 'never met')])
 def test_cost_refused_with_its_place(bounds, words, panda):
-    costs = IKCosts(gaze_angle=[GazeAngle(frame=HAND, axis=Vector3(z=1.0)),
-                                GazeAngle(**{**AIM, 'bounds': bounds})])
+    costs = [function('gaze_angle', **AIM), function('gaze_angle', bounds, **AIM)]
     found = refusal(ComputeIK.Request(costs=costs), panda)
-    assert str(found).startswith('costs.gaze_angle[1]: ') and words in str(found)
+    assert str(found).startswith('costs[1] (gaze_angle): ') and words in str(found)
     assert found.status is GOAL
 
 
 def test_too_many_at_once(panda):
-    half = [GazeAngle(**AIM)] * (MAX_FUNCTIONS // 2 + 1)
-    wanted = ComputeIK.Request(constraints=IKConstraints(gaze_angle=half),
-                               costs=IKCosts(gaze_angle=half))
+    half = [function('gaze_angle', Bounds(**BELOW), **AIM)] * (MAX_FUNCTIONS // 2 + 1)
+    wanted = ComputeIK.Request(constraints=half, costs=half)
     assert str(refusal(wanted, panda)) == '102 constraints and costs; at most 100 are read'
 
 
 def near_things(count, rows):
-    return [MinimumDistance(rows=rows, bounds=Bounds(lower=[0.0]))] * count
+    return [function('minimum_distance', Bounds(lower=[0.0]), rows=rows)] * count
 
 
 @pytest.mark.parametrize(('fields', 'words'), [
-    ({'constraints': IKConstraints(minimum_distance=near_things(99, 1000))},
-     'constraints.minimum_distance[1]: its 1000 rows make 2000'),
-    ({'constraints': IKConstraints(minimum_distance=near_things(60, 20))},
-     'constraints.minimum_distance[50]: its 20 rows make 1020'),
-    ({'constraints': IKConstraints(minimum_distance=near_things(9, 100)),
-      'costs': IKCosts(minimum_distance=near_things(1, 101))},
-     'costs.minimum_distance[0]: its 101 rows make 1001')])
+    ({'constraints': near_things(99, 1000)},
+     'constraints[1] (minimum_distance): its 1000 rows make 2000'),
+    ({'constraints': near_things(60, 20)},
+     'constraints[50] (minimum_distance): its 20 rows make 1020'),
+    ({'constraints': near_things(9, 100), 'costs': near_things(1, 101)},
+     'costs[0] (minimum_distance): its 101 rows make 1001')])
 def test_too_many_rows_together(fields, words, panda, checker):
     found = refusal(ComputeIK.Request(**fields), panda, checker)
     assert str(found).startswith(words) and 'at most 1000 are taken' in str(found)
@@ -188,25 +183,25 @@ def test_too_many_rows_together(fields, words, panda, checker):
 
 def test_as_many_rows_as_are_taken(panda, checker):
     wanted = read_wanted(ComputeIK.Request(
-        constraints=IKConstraints(minimum_distance=near_things(9, MAX_ROWS // 10)),
-        costs=IKCosts(minimum_distance=near_things(1, MAX_ROWS // 10))), panda, checker)
+        constraints=near_things(9, MAX_ROWS // 10), costs=near_things(1, MAX_ROWS // 10)),
+        panda, checker)
     assert sum(len(function.labels) for function in wanted.functions) == MAX_ROWS
 
 
 def test_names_are_told_apart(panda):
-    named = GazeAngle(**{**AIM, 'bounds': Bounds(name='camera', upper=[0.1])})
-    soft = GazeAngle(**{**AIM, 'bounds': Bounds(upper=[0.1], soft=True)})
+    plain, named, soft = (function('gaze_angle', Bounds(upper=[0.1], **more), **AIM)
+                          for more in ({}, {'name': 'camera'}, {'soft': True}))
     wanted = read_wanted(ComputeIK.Request(
-        constraints=IKConstraints(gaze_angle=[GazeAngle(**AIM), named, soft, named]),
-        costs=IKCosts(gaze_angle=[GazeAngle(frame=HAND, axis=Vector3(z=1.0))])), panda)
+        constraints=[plain, named, soft, named], costs=[function('gaze_angle', **AIM)]), panda)
     assert [c.name for c in wanted.constraints] == ['gaze_angle', 'camera', 'camera 2']
     assert [c.name for c in wanted.costs] == ['gaze_angle 2', 'gaze_angle 3']
 
 
 def test_a_weight_for_each_row_or_a_matrix(panda):
     weights = [], [3.0], [1.0, 2, 0], [2.0, 1, 0, 1, 2, 0, 0, 0, 1]
-    messages = [FramePosition(frame=HAND, bounds=Bounds(weight=weight)) for weight in weights]
-    wanted = read_wanted(ComputeIK.Request(costs=IKCosts(frame_position=messages)), panda)
+    messages = [function('frame_position', frame=HAND,
+                         bounds=Bounds(weight=weight)) for weight in weights]
+    wanted = read_wanted(ComputeIK.Request(costs=messages), panda)
     expected = np.eye(3), 3 * np.eye(3), np.diag([1, 2, 0]), [[2, 1, 0], [1, 2, 0], [0, 0, 1]]
     for cost, W in zip(wanted.costs, expected, strict=True):
         np.testing.assert_allclose(cost.factor.T @ cost.factor, W, atol=1e-12)

@@ -21,20 +21,11 @@ from ros2_ik.core import (
     SceneObject,
     Status,
 )
-from ros2_ik.msg import (
-    Bounds,
-    CenterOfMass,
-    FramePose,
-    IKConstraints,
-    IKCosts,
-    JointCoupling,
-    JointPositions,
-    PairDistance,
-    RobotState,
-)
+from ros2_ik.msg import Bounds, RobotState
 from ros2_ik.node.conversions.constraint_reports import constraint_reports
 from ros2_ik.node.conversions.constraints import read_wanted
 from ros2_ik.node.conversions.frames import default_tip, group_name, Reference, reference
+from ros2_ik.node.conversions.function_message import function_message as function
 from ros2_ik.node.conversions.poses import fill_pose, placement
 from ros2_ik.node.conversions.problems import (
     free_joints,
@@ -296,16 +287,15 @@ def test_frame_where_it_stands(panda):
 
 def asked_with(robot, constraints=None, costs=None, **fields):
     """Give the question as it is settled, what it wants and the joints that may move."""
-    request = ComputeIK.Request(constraints=constraints or IKConstraints(),
-                                costs=costs or IKCosts(), **fields)
+    request = ComputeIK.Request(constraints=constraints or [], costs=costs or [], **fields)
     wanted = read_wanted(request, robot)
     asked = settled(read_question(request, robot, DEFAULTS, no_tf), robot, wanted)
     return asked, wanted, free_joints(asked, robot, wanted)
 
 
 def pose_of(frame, relative_to=''):
-    return IKConstraints(frame_pose=[FramePose(frame=frame, relative_to=relative_to,
-                                               bounds=Bounds(target=[0.0]))])
+    return [function('frame_pose', Bounds(target=[0.0]), frame=frame, relative_to=relative_to,
+                     reference=[0, 0, 0])]
 
 
 @pytest.mark.parametrize(('frame', 'relative_to', 'group', 'sides'), [
@@ -323,29 +313,29 @@ LEFT, RIGHT = ({f'{side}_{joint}' for joint in ('s0', 's1', 'e0', 'e1', 'w0', 'w
 
 
 def joints_of(*names):
-    return {'joint_positions': [JointPositions(names=names, bounds=Bounds(target=[0.5]))]}
+    return function('joint_positions', names=names, bounds=Bounds(target=[0.5]))
+
+
+def mass_of(**links):
+    return function('center_of_mass', bounds=Bounds(lower=[-9.0]), **links)
 
 
 NAMED = {
     'joints of one arm': (joints_of('left_e1', 'left_s0'), 'left_arm', LEFT),
     'joints of both arms': (joints_of('left_e1', 'right_e1'), '', {'left_e1', 'right_e1'}),
-    'a coupling of both arms': ({'joint_coupling': [JointCoupling(
-        names=['left_e1', 'right_e1'], ratios=[1.0, -1.0], bounds=Bounds(target=[0.3]))]}, '',
-        {'left_e1', 'right_e1'}),
-    'masses of one arm': ({'center_of_mass': [CenterOfMass(
-        links=['left_lower_forearm'], bounds=Bounds(lower=[-9.0]))]}, 'left_arm', LEFT),
-    'masses of both arms': ({'center_of_mass': [CenterOfMass(
-        links=['left_wrist', 'right_wrist'], bounds=Bounds(lower=[-9.0]))]}, '', LEFT | RIGHT),
-    'masses of the whole robot': ({'center_of_mass': [CenterOfMass(
-        bounds=Bounds(lower=[-9.0]))]}, 'left_arm', LEFT)}
+    'a coupling of both arms': (
+        function('joint_coupling', names=['left_e1', 'right_e1'], ratios=[1, -1],
+                 bounds=Bounds(target=[0.3])), '', {'left_e1', 'right_e1'}),
+    'masses of one arm': (mass_of(links=['left_lower_forearm']), 'left_arm', LEFT),
+    'masses of both arms': (mass_of(links=['left_wrist', 'right_wrist']), '', LEFT | RIGHT),
+    'masses of the whole robot': (mass_of(), 'left_arm', LEFT)}
 
 
-@pytest.mark.parametrize('part', [IKConstraints, IKCosts])
+@pytest.mark.parametrize('part', ['constraints', 'costs'])
 @pytest.mark.parametrize('case', NAMED)
 def test_the_default_group_has_all_that_is_named(case, part):
-    fields, group, joints = NAMED[case]
-    kind = {IKConstraints: 'constraints', IKCosts: 'costs'}[part]
-    asked, _, free = asked_with(Robot.load('baxter'), **{kind: part(**fields)})
+    message, group, joints = NAMED[case]
+    asked, _, free = asked_with(Robot.load('baxter'), **{part: [message]})
     assert (asked.group, free) == (group, joints)
 
 
@@ -357,9 +347,9 @@ def test_the_default_group_moves_both_ends_of_a_distance():
     scene = scene.add(SceneObject.from_shapes('wall', [Box([0.1, 0.1, 0.1])]))
     for second, group, joints in (('wall', 'left_arm', LEFT), ('box', '', LEFT | RIGHT),
                                   ('right_gripper_base_link', '', LEFT | RIGHT)):
-        pair = PairDistance(first='left_gripper_base_link', second=second,
+        pair = function('pair_distance', first='left_gripper_base_link', second=second,
                             bounds=Bounds(lower=[0.1]))
-        request = ComputeIK.Request(constraints=IKConstraints(pair_distance=[pair]))
+        request = ComputeIK.Request(constraints=[pair])
         wanted = read_wanted(request, robot, collision_checker(robot, scene, missing='leave out'))
         asked = settled(read_question(request, robot, DEFAULTS, no_tf), robot, wanted)
         assert (asked.group, free_joints(asked, robot, wanted)) == (group, joints), second
@@ -385,25 +375,25 @@ def test_a_group_that_is_named_stays():
 
 
 def test_joints_that_costs_are_about(panda):
-    posture = IKCosts(joint_positions=[JointPositions(reference=[0.0] * 8)])
+    posture = [function('joint_positions', reference=[0.0] * 8)]
     asked, wanted, free = asked_with(panda, costs=posture)
     assert asked.group == 'arm' and len(free) == 7
     # the finger's part of the cost is what it is
     assert not needed_joints(asked, panda, free, wanted)
-    as_constraint = IKConstraints(joint_positions=[JointPositions(
-        reference=[0.0] * 8, bounds=Bounds(lower=[-3.0]))])
+    as_constraint = [function('joint_positions', reference=[0.0] * 8,
+                              bounds=Bounds(lower=[-3.0]))]
     asked, wanted, free = asked_with(panda, as_constraint)
     assert asked.group == '' and len(free) == 8   # all must be there
     asked, wanted, free = asked_with(panda, as_constraint, group='arm')
     assert needed_joints(asked, panda, free, wanted) == {'panda_finger_joint1'}
-    posture.joint_positions[0] = JointPositions(names=['panda_finger_joint1'])
+    posture[0] = function('joint_positions', names=['panda_finger_joint1'])
     asked, wanted, free = asked_with(panda, costs=posture)
     assert asked.group == '' and free == {'panda_finger_joint1'}
 
 
 def test_constraints_reach_the_problem(panda):
     asked, wanted, _ = asked_with(panda, pose_of('panda_hand'),
-                                  IKCosts(joint_positions=[JointPositions()]))
+                                  [function('joint_positions')])
     problem = make_problem(asked, panda, panda.neutral, wanted=wanted)
     assert [item.name for item in (*problem.constraints, *problem.costs)] == [
         'frame_pose', 'joint_positions']

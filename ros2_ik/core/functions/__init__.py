@@ -5,6 +5,7 @@ from ros2_ik.core.functions.axis_alignment import AxisAlignment
 from ros2_ik.core.functions.center_of_mass import CenterOfMass
 from ros2_ik.core.functions.direction_chord import DirectionChord
 from ros2_ik.core.functions.euler_angles import EulerAngles
+from ros2_ik.core.functions.fields import FieldType, spec_fields
 from ros2_ik.core.functions.frame_orientation import FrameOrientation
 from ros2_ik.core.functions.frame_pose import FramePose
 from ros2_ik.core.functions.frame_position import FramePosition
@@ -27,14 +28,17 @@ from ros2_ik.core.functions.placement import as_placement
 from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
 from ros2_ik.core.functions.point_to_plane import PointToPlane
 from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
+from ros2_ik.core.functions.reading import read_function, written_kinds
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.functions.user_function import UserFunction
+from ros2_ik.core.functions.written import field_value, FieldValue
 
 __all__ = [
     'AngleBetweenVectors', 'AxisAlignment', 'BoundJoints', 'CenterOfMass', 'DirectionChord',
-    'EulerAngles', 'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'HalfSpaces',
-    'JointCoupling', 'JointPositions', 'KinematicFunction', 'LookAt', 'Manipulability',
-    'MinimumDistance', 'OrientationAngle', 'OrientationChord', 'PairDistance',
-    'PointToLineDistance', 'PointToPlane', 'PointToPointDistance', 'RelativeFunction',
-    'UserFunction', 'as_placement', 'function_kinds', 'register_function',
+    'EulerAngles', 'FieldType', 'FieldValue', 'FrameOrientation', 'FramePose', 'FramePosition',
+    'GazeAngle', 'HalfSpaces', 'JointCoupling', 'JointPositions', 'KinematicFunction',
+    'LookAt', 'Manipulability', 'MinimumDistance', 'OrientationAngle', 'OrientationChord',
+    'PairDistance', 'PointToLineDistance', 'PointToPlane', 'PointToPointDistance',
+    'RelativeFunction', 'UserFunction', 'as_placement', 'field_value', 'function_kinds',
+    'read_function', 'register_function', 'spec_fields', 'written_kinds',
 ]

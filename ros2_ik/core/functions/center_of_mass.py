@@ -1,6 +1,6 @@
 """The centre of mass of a robot, or of some of its links."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -8,8 +8,8 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import axis_rows, distinct_names
 from ros2_ik.core.errors import InvalidConstraintError, UnknownFrameError
+from ros2_ik.core.functions.fields import Axes, Frame, Names
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.functions.relative_function import wrench_at
 from ros2_ik.core.robot import Configuration, Robot
@@ -18,6 +18,7 @@ from ros2_ik.core.robot.urdf import parse_urdf
 
 @register_function('center_of_mass', drake='ComPositionConstraint, ComInPolyhedronConstraint',
                    pink='ComTask')
+@dataclass(frozen=True, eq=False)
 class CenterOfMass(KinematicFunction):
     """
     Centre of mass of `links`, (3,) or one row for each of `axes`.
@@ -32,24 +33,26 @@ class CenterOfMass(KinematicFunction):
     counts has a mass; UnknownFrameError for a name that is no link.
     """
 
-    labels: tuple[str, ...] = ()
+    links: Names | None = None
+    relative_to: Frame | None = None
+    axes: Axes = 'xyz'
     periodic = True
 
-    def __init__(self, links: Sequence[str] | None = None, relative_to: str | None = None,
-                 axes: str = 'xyz') -> None:
-        self.links = (None if links is None
-                      else distinct_names(links, 'links', InvalidConstraintError))
-        self.relative_to, self.axes = relative_to, axes
-        self._rows = axis_rows(axes, InvalidConstraintError)
-        self.labels = tuple(f'{axis} [m]' for axis in axes)
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f'{axis} [m]' for axis in self.axes)
 
     def joints(self, robot: Robot) -> frozenset[str]:
         if self.relative_to is not None:
             robot.frame_id(self.relative_to)
-        return _bodies(robot, self.links, self.relative_to).joints
+        return self._counted(robot).joints
+
+    def _counted(self, robot: Robot) -> '_Bodies':
+        links = None if self.links is None else tuple(self.links)
+        return _bodies(robot, links, self.relative_to)
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        bodies = _bodies(at.robot, self.links, self.relative_to)
+        bodies = self._counted(at.robot)
         c, J = _center(at, bodies)
         if self.relative_to is not None:
             A = at.placement(self.relative_to)
@@ -58,7 +61,8 @@ class CenterOfMass(KinematicFunction):
             J = axes @ J - wrench_at(axes, c) @ at.spatial_jacobian(self.relative_to)
             J *= bodies.moving   # what moves both moves neither, but for rounding
             c = A.actInv(c)
-        return c[self._rows], J[self._rows]
+        rows = ['xyz'.index(axis) for axis in self.axes]
+        return c[rows], J[rows]
 
     def __str__(self) -> str:
         return self.kind if self.links is None else f'{self.kind} of {", ".join(self.links)}'

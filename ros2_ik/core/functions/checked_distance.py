@@ -1,9 +1,12 @@
 """Functions of the distances that a collision checker finds."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.fields import FieldType
 from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import CollisionChecker
@@ -11,6 +14,17 @@ from ros2_ik.core.scene import CollisionChecker
 QUICK = 500     # triangles of meshes whose convex parts are made where a function is
 
 
+def _checker(value: Any, name: str) -> CollisionChecker:
+    if not isinstance(value, CollisionChecker):
+        raise InvalidConstraintError(f'{name} must be a CollisionChecker, not {value!r}')
+    return value
+
+
+Checker = Annotated[CollisionChecker, FieldType(
+    'the collision checker of the scene', lambda given: None, _checker, supplied=True)]
+
+
+@dataclass(frozen=True, eq=False)
 class CheckedDistance(KinematicFunction):
     """
     A function of what is near in a checker; value and Jacobian share all work: `evaluate`.
@@ -23,12 +37,17 @@ class CheckedDistance(KinematicFunction):
     periodic = True
     makes_parts = True
 
-    def __init__(self, checker: CollisionChecker, *pair: str) -> None:
-        if not isinstance(checker, CollisionChecker):
-            raise InvalidConstraintError(f'checker must be a CollisionChecker, not {checker!r}')
-        self.checker = checker.only(*pair) if pair else checker
+    checker: Checker
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.keep('checker', self.narrowed(self.checker))
         if self.makes_parts:
             self.checker.make_parts(QUICK)
+
+    def narrowed(self, checker: CollisionChecker) -> CollisionChecker:
+        """Return the checker of what counts, by default all that this one checks."""
+        return checker
 
     def joints(self, robot: Robot) -> frozenset[str]:
         if robot.key != self.checker.robot.key:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.functions.deviation import across
-from ros2_ik.core.functions.fields import Axis
+from ros2_ik.core.functions.fields import Axis, Frame
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import part
 
@@ -14,10 +14,10 @@ from ros2_ik.core.kernels.source import part
 class DirectionPair(RelativeFunction):
     """A function of the angle between `vector` of `frame` and `other_vector` of `relative_to`."""
 
-    frame: str
+    frame: Frame
     vector: Axis
     other_vector: Axis
-    relative_to: str | None = None
+    relative_to: Frame | None = None
 
     def numbers(self) -> Any:
         return self.vector, self.other_vector, across(self.other_vector)

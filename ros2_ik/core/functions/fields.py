@@ -1,8 +1,10 @@
-"""Types of the fields of functions: what may be written, and how it is checked and kept."""
+"""Types of the fields of functions: how each is written, read, checked and kept."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, MISSING
 from functools import lru_cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints, TypeAlias
+from types import MappingProxyType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints, NamedTuple, TypeAlias
 
 import numpy as np
 import pinocchio as pin
@@ -10,23 +12,73 @@ import pinocchio as pin
 from ros2_ik.core import checks
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions import written
 from ros2_ik.core.functions.placement import as_placement, FARTHEST
+from ros2_ik.core.functions.written import FieldValue
 
-Check: TypeAlias = Callable[[Any, str], Any]
+MOST_ROWS = 1000   # of one function
+
+
+def _any(value: Any, name: str) -> Any:
+    return value
+
+
+class FieldType(NamedTuple):
+    """
+    A type of fields; `form` says what is written.
+
+    `read` turns what is written into the argument of the constructor, or None if it does not fit;
+    `check` turns the argument into what is kept, and raises InvalidConstraintError. A field that
+    is not written is at its default, else at `absent`, else refused. What is `supplied` is not
+    written: the one who makes the function has it.
+    """
+
+    form: str
+    read: Callable[[FieldValue], Any]
+    check: Callable[[Any, str], Any] = _any
+    absent: Any = MISSING
+    supplied: bool = False
+
+    def argument(self, given: FieldValue, name: str) -> Any:
+        """Return the argument for what is written; raises InvalidConstraintError."""
+        try:
+            found = self.read(given)
+        except InvalidConstraintError as error:
+            raise InvalidConstraintError(f'{name}: {error}') from None
+        if found is None:
+            raise InvalidConstraintError(f'{name} takes {self.form}, not {given}')
+        return found
+
+
+class SpecField(NamedTuple):
+    """A field of a kind: its type and default, MISSING if it has none."""
+
+    type: FieldType
+    default: Any
+    optional: bool
+
+    def kept(self, value: Any, name: str) -> Any:
+        """Return what is kept of an argument; raises InvalidConstraintError."""
+        return None if value is None and self.optional else self.type.check(value, name)
 
 
 @lru_cache(maxsize=256)
-def checks_of(function: type) -> tuple[tuple[str, Check], ...]:
-    """Return the names of the fields that are checked, each with its check."""
+def spec_fields(function: type) -> Mapping[str, SpecField]:
+    """Return the fields of a kind, a dataclass, that have a FieldType, by name."""
+    if not hasattr(function, '__dataclass_fields__'):
+        return MappingProxyType({})
     hints = get_type_hints(function, include_extras=True)
-    found = []
-    for name, hint in hints.items():
+    found = {}
+    for field in fields(function):
+        hint = hints[field.name]
         for part in (hint, *get_args(hint)):
-            if get_origin(part) is Annotated:
-                found.append((name, get_args(part)[1]))
+            if get_origin(part) is Annotated and isinstance(get_args(part)[1], FieldType):
+                found[field.name] = SpecField(get_args(part)[1], field.default, part is not hint)
                 break
-    return tuple(found)
+    return MappingProxyType(found)
 
+
+# -- how arguments are checked and kept ---------------------------------------------------------
 
 def _point(value: Any, name: str) -> Array:
     return checks.vector(value, name, 3, InvalidConstraintError)
@@ -49,8 +101,26 @@ def _points(value: Any, name: str) -> Array:
     return checks.matrix(value, name, 3, InvalidConstraintError)
 
 
+def _matrix(value: Any, name: str) -> Array:
+    given = checks.floats(value, name, 'rows of numbers', InvalidConstraintError)
+    return checks.matrix(given[None] if given.ndim == 1 else given, name, None,
+                         InvalidConstraintError)
+
+
+def _row_numbers(value: Any, name: str) -> Array:
+    array = checks.floats(value, name, 'finite numbers', InvalidConstraintError)
+    if array.ndim > 1 or not np.isfinite(array).all():
+        raise InvalidConstraintError(f'{name} must be one finite number, or one a row, not '
+                                     f'{value!r}')
+    return array
+
+
 def _placement(value: Any, name: str) -> Any:
     return None if value is None else as_placement(value, name, InvalidConstraintError)
+
+
+def _names(value: Any, name: str) -> tuple[str, ...]:
+    return checks.distinct_names(value, name, InvalidConstraintError)
 
 
 def as_rotation(rotation: Pose, name: str) -> Array:
@@ -73,11 +143,47 @@ def as_rotation(rotation: Pose, name: str) -> Array:
     return R
 
 
+def choice(*valid: str) -> FieldType:
+    """Return the type of a text that is one of several."""
+    def check(value: Any, name: str) -> str:
+        if not isinstance(value, str) or value not in valid:
+            raise InvalidConstraintError(f'{name} is {value!r}; valid: {", ".join(valid)}')
+        return value
+    return FieldType(' | '.join(valid), written.text, check)
+
+
 Numbers: TypeAlias = Sequence[float] | Array
-Point = Annotated[Numbers, _point]         # (3,)
-NearPoint = Annotated[Numbers, _near_point]    # (3,), up to 1e9 m
-Axis = Annotated[Numbers, _axis]           # kept at length 1; not zero
-Points = Annotated[Sequence[Sequence[float]] | Array, _points]      # (n, 3)
-Rotation = Annotated[Pose, as_rotation]    # of a pose the rotation counts; None: no turn
-Placement = Annotated[Pose, _placement]    # kept as pinocchio.SE3, or None
-Axes = Annotated[str, _axes]               # letters of 'xyz', a row for each
+ORIGIN = (0.0, 0.0, 0.0)
+Frame = Annotated[str, FieldType('a link or another frame', written.text)]
+Body = Annotated[str, FieldType('a link or an object of the scene', written.text)]
+Names = Annotated[Sequence[str], FieldType('names', written.texts, _names)]
+# (3,); what is not written is the origin
+Point = Annotated[Numbers, FieldType('x y z [m]', written.row, _point, ORIGIN)]
+# (3,), up to 1e9 m
+NearPoint = Annotated[Numbers, FieldType('x y z [m]', written.row, _near_point, ORIGIN)]
+# (3,), kept at length 1
+Axis = Annotated[Numbers, FieldType('x y z, not zero', written.row, _axis)]
+# (n, 3)
+Points = Annotated[Sequence[Sequence[float]] | Array,
+                   FieldType('x y z [m] of each', written.points, _points)]
+# (m, n), where (n,) is one row
+Matrix = Annotated[Sequence[float] | Sequence[Sequence[float]] | Array,
+                   FieldType('rows of numbers', written.rows, _matrix)]
+RowNumbers = Annotated[float | Sequence[float] | Array,
+                       FieldType('a number, or one a row', written.row_or_number, _row_numbers)]
+# (3, 3), or a pose, of which the rotation counts; None: no turn
+Rotation = Annotated[Pose, FieldType(
+    'roll pitch yaw [rad], a quaternion x y z w, or a pose', written.rotation, as_rotation)]
+# kept as pinocchio.SE3, or None
+Placement = Annotated[Pose, FieldType(
+    'x y z [m], and roll pitch yaw [rad] or a quaternion x y z w', written.placement,
+    _placement)]
+# a row for each letter
+Axes = Annotated[str, FieldType("letters of 'xyz'", written.text, _axes)]
+Flag = Annotated[bool, FieldType('true or false', written.flag, lambda value, _: bool(value))]
+Length = Annotated[float, FieldType(
+    'a number above 0 [m]', written.number,
+    lambda value, name: checks.positive(value, name, InvalidConstraintError))]
+RowCount = Annotated[int, FieldType(
+    f'a whole number from 1 to {MOST_ROWS}', written.whole,
+    lambda value, name: checks.whole(value, name, InvalidConstraintError, most=MOST_ROWS))]

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from ros2_ik.core import algebra as v
-from ros2_ik.core.functions.fields import Axes, Rotation
+from ros2_ik.core.functions.fields import Axes, Frame, Rotation
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import chosen, RelativeFunction
 from ros2_ik.core.kernels.source import formula
@@ -31,9 +31,9 @@ class FrameOrientation(RelativeFunction):
     jumps there to its opposite; either one is a way home.
     """
 
-    frame: str
+    frame: Frame
     reference: Rotation = None
-    relative_to: str | None = None
+    relative_to: Frame | None = None
     offset: Rotation = None
     axes: Axes = 'xyz'
     range = (-math.pi, math.pi)

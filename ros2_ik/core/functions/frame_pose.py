@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ros2_ik.core import algebra as v
-from ros2_ik.core.arrays import Pose
+from ros2_ik.core.functions.fields import Frame, Placement
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.placement import as_placement
 from ros2_ik.core.functions.relative_function import RelativeFunction
@@ -29,9 +29,9 @@ class FramePose(RelativeFunction):
     rotation vector jumps there to its opposite; either one is a way home.
     """
 
-    frame: str
-    reference: Pose
-    relative_to: str | None = None
+    frame: Frame
+    reference: Placement
+    relative_to: Frame | None = None
     labels = ('x [m]', 'y [m]', 'z [m]', 'rx [rad]', 'ry [rad]', 'rz [rad]')
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pinocchio as pin
 
 from ros2_ik.core import algebra as v
-from ros2_ik.core.functions.fields import Axes, Placement, Point
+from ros2_ik.core.functions.fields import Axes, Frame, Placement, Point
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import chosen, RelativeFunction
 from ros2_ik.core.kernels.source import formula
@@ -26,9 +26,9 @@ class FramePosition(RelativeFunction):
     Smooth everywhere.
     """
 
-    frame: str
+    frame: Frame
     point: Point = (0, 0, 0)
-    relative_to: str | None = None
+    relative_to: Frame | None = None
     T_relative_A: Placement = None
     axes: Axes = 'xyz'
 

@@ -1,14 +1,13 @@
 """Half spaces that several points of a frame share."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ros2_ik.core import algebra as v
-from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import matrix
 from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions.fields import Points
+from ros2_ik.core.functions.fields import Frame, Matrix, Points
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
@@ -26,15 +25,18 @@ class HalfSpaces(RelativeFunction):
     Raises InvalidConstraintError for sizes that do not fit and numbers that are not finite.
     """
 
-    frame: str
+    frame: Frame
     points: Points
-    A: Sequence[Sequence[float]] | Array
-    relative_to: str | None = None
+    A: Matrix
+    relative_to: Frame | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        A = matrix(self.A, 'A', 3 * len(self.points), InvalidConstraintError)
-        object.__setattr__(self, 'A', A)
+        columns = 3 * len(self.points)
+        if np.shape(self.A)[1] != columns:
+            raise InvalidConstraintError(f'A must be rows of {columns} numbers, 3 for each of '
+                                         f'{len(self.points)} points, not of '
+                                         f'{np.shape(self.A)[1]}')
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -1,14 +1,13 @@
 """Linear relations between joints."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.checks import floats, matrix
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions.joint_positions import BoundJoints, JointPositions
+from ros2_ik.core.functions.fields import Matrix, Names, RowNumbers
+from ros2_ik.core.functions.joint_positions import BoundJoints, JointPositions, Reference
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.robot import Configuration, Robot
 
@@ -31,25 +30,19 @@ class JointCoupling(KinematicFunction):
     `JointPositions` raises.
     """
 
-    names: Sequence[str] | None
-    ratios: Sequence[float] | Array
-    offset: float | Sequence[float] | Array = 0.0
-    reference: JointValues | None = None
+    names: Names | None
+    ratios: Matrix
+    offset: RowNumbers = 0.0
+    reference: Reference = None
 
     def __post_init__(self) -> None:
-        positions = JointPositions(self.names, self.reference, wrap=False)
-        given = floats(self.ratios, 'ratios', 'rows of numbers', InvalidConstraintError)
-        ratios = matrix(given[None] if given.ndim == 1 else given, 'ratios', None,
-                        InvalidConstraintError)
-        offset = floats(self.offset, 'offset', 'finite numbers', InvalidConstraintError)
-        if offset.shape not in ((), (len(ratios),)) or not np.isfinite(offset).all():
+        super().__post_init__()
+        count, columns = np.shape(self.ratios)
+        if np.shape(self.offset) not in ((), (count,)):
             raise InvalidConstraintError(f'offset must be one finite number, or one for each of '
-                                         f'{len(ratios)} rows, not {self.offset!r}')
-        for name, value in (('names', positions.names), ('reference', positions.reference),
-                            ('ratios', ratios), ('offset', offset)):
-            object.__setattr__(self, name, value)
-        if positions.names and len(positions.names) > ratios.shape[1]:   # each has at least one
-            raise InvalidConstraintError(self._misfit(len(positions.names)))
+                                         f'{count} rows, not {self.offset!r}')
+        if self.names and len(self.names) > columns:   # each has at least one
+            raise InvalidConstraintError(self._misfit(len(self.names)))
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -4,19 +4,50 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues, Mask
-from ros2_ik.core.checks import distinct_names, floats
+from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.fields import FieldType, Flag, Names
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
+from ros2_ik.core.functions.written import FieldValue, row
 from ros2_ik.core.robot import Configuration, Joint, Robot
 
 _PARTS = {'floating': (*('x [m]', 'y [m]', 'z [m]'), *('rx [rad]', 'ry [rad]', 'rz [rad]')),
           'planar': ('x [m]', 'y [m]', 'theta [rad]')}
+
+
+def _written(given: FieldValue) -> Any:
+    """Read values in the order of the names, or with names of their own."""
+    if len(given.numbers) and given.names:
+        same = len(given.numbers) == len(given.names)
+        return dict(zip(given.names, given.numbers, strict=True)) if same else None
+    return row(given)
+
+
+def _checked(reference: Any, name: str) -> Any:
+    """Copy the reference; what it must fit is known with the robot."""
+    if reference is None:
+        return {}
+    if isinstance(reference, Mapping):
+        return {joint: _finite(value, f"the {name} of '{joint}'")
+                for joint, value in reference.items()}
+    return _finite(reference, name).reshape(-1)
+
+
+def _finite(value: Any, what: str) -> Array:
+    array = floats(value, what, 'finite numbers', InvalidConstraintError)
+    if not np.isfinite(array).all():
+        raise InvalidConstraintError(f'{what} must be finite numbers, not {value!r}')
+    return array
+
+
+Reference = Annotated[JointValues | None, FieldType(
+    'joint values [rad, m] in the order of names, or by name', _written, _checked)]
 
 
 @register_function('joint_positions', drake='AddBoundingBoxConstraint',
@@ -39,17 +70,10 @@ class JointPositions(KinematicFunction):
     InvalidStateError or InvalidConstraintError for a reference that does not fit the joints.
     """
 
-    names: Sequence[str] | None = None
-    reference: JointValues | None = None
-    wrap: bool = True
+    names: Names | None = None
+    reference: Reference = None
+    wrap: Flag = True
     labels = ()
-
-    def __post_init__(self) -> None:
-        names = (None if self.names is None
-                 else distinct_names(self.names, 'names', InvalidConstraintError))
-        for name, value in (('names', names), ('reference', _checked(self.reference)),
-                            ('wrap', bool(self.wrap))):
-            object.__setattr__(self, name, value)
 
     def bind(self, robot: Robot) -> 'BoundJoints':
         return _bound(robot, self)
@@ -160,23 +184,6 @@ def _labels(robot: Robot, name: str, joint: Joint) -> list[str]:
         return [f'{name} {part}' for part in _PARTS[joint.kind]]
     rotary = robot.mimics[name].rotary if name in robot.mimics else joint.rotary
     return [f'{name} [{"rad" if rotary else "m"}]']
-
-
-def _checked(reference: Any) -> Any:
-    """Copy the reference; what it must fit is known with the robot."""
-    if reference is None:
-        return {}
-    if isinstance(reference, Mapping):
-        return {name: _finite(value, f"the reference of '{name}'")
-                for name, value in reference.items()}
-    return _finite(reference, 'reference').reshape(-1)
-
-
-def _finite(value: Any, what: str) -> Array:
-    array = floats(value, what, 'finite numbers', InvalidConstraintError)
-    if not np.isfinite(array).all():
-        raise InvalidConstraintError(f'{what} must be finite numbers, not {value!r}')
-    return array
 
 
 def _reference(robot: Robot, function: JointPositions, names: Sequence[str]) -> dict[str, Any]:

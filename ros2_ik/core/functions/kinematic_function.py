@@ -2,11 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import lru_cache
+from importlib.metadata import entry_points
 import math
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
+import warnings
 
 from ros2_ik.core.arrays import Array, Mask
-from ros2_ik.core.functions.fields import checks_of
+from ros2_ik.core.functions.fields import spec_fields
 from ros2_ik.core.robot import Configuration, Robot
 
 
@@ -33,8 +36,12 @@ class KinematicFunction(ABC):
 
     def __post_init__(self) -> None:
         """Check the fields of a kind that is a dataclass, by their types."""
-        for name, check in checks_of(type(self)):
-            object.__setattr__(self, name, check(getattr(self, name), name))
+        for name, field in spec_fields(type(self)).items():
+            self.keep(name, field.kept(getattr(self, name), name))
+
+    def keep(self, name: str, value: Any) -> None:
+        """Set a field while the function is made: it is frozen afterwards."""
+        object.__setattr__(self, name, value)
 
     @abstractmethod
     def joints(self, robot: Robot) -> frozenset[str]:
@@ -97,5 +104,22 @@ def register_function(kind: str, **peers: str) -> Callable[[F], F]:
 
 
 def function_kinds() -> dict[str, type[KinematicFunction]]:
-    """All functions by the name of their kind."""
+    """
+    Return all functions by the name of their kind.
+
+    Those of other packages are found by their entry points `ros2_ik.functions`, which name the
+    class, or the module that registers it; one that does not load is left out with a
+    RuntimeWarning.
+    """
+    _load_entry_points()
     return dict(_KINDS)
+
+
+@lru_cache(maxsize=1)
+def _load_entry_points() -> None:
+    for entry in entry_points(group='ros2_ik.functions'):
+        try:
+            entry.load()
+        except Exception as error:    # whatever another package raises when it is imported
+            warnings.warn(f"functions of '{entry.name}' ({entry.value}) do not load: "
+                          f'{type(error).__name__}: {error}', RuntimeWarning, stacklevel=3)

@@ -1,13 +1,14 @@
 """How far a frame is from a singularity."""
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.fields import choice, Frame
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.robot import Configuration, Robot
 
@@ -17,6 +18,7 @@ _SINGULAR = 1e-12   # the smallest of the singular values, by the largest: less 
 
 
 @register_function('manipulability', pink='ManipulabilityTask')
+@dataclass(frozen=True, eq=False)
 class Manipulability(KinematicFunction):
     """
     Yoshikawa's measure of how well the joints move `frame` relative to `relative_to`, (1,).
@@ -32,15 +34,12 @@ class Manipulability(KinematicFunction):
     unknown rows.
     """
 
+    frame: Frame
+    relative_to: Frame | None = None
+    rows: Annotated[str, choice(*_ROWS)] = 'all'
     labels = ('manipulability',)
     range = (0.0, np.inf)
-
     periodic = True
-
-    def __init__(self, frame: str, relative_to: str | None = None, rows: str = 'all') -> None:
-        if not isinstance(rows, str) or rows not in _ROWS:
-            raise InvalidConstraintError(f'rows is {rows!r}; valid: {", ".join(_ROWS)}')
-        self.frame, self.relative_to, self.rows = frame, relative_to, rows
 
     def joints(self, robot: Robot) -> frozenset[str]:
         return robot.moving_joints(self.frame, self.relative_to)

@@ -1,18 +1,19 @@
 """How far a robot is from what it could touch."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import positive, whole
-from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.checked_distance import CheckedDistance
+from ros2_ik.core.functions.fields import Length, RowCount
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.robot import Configuration
-from ros2_ik.core.scene import CollisionChecker
 
 
 @register_function('minimum_distance', drake='AddMinimumDistanceLowerBoundConstraint',
                    pink='SelfCollisionBarrier, CollisionAvoidanceLimit (mink)')
+@dataclass(frozen=True, eq=False)
 class MinimumDistance(CheckedDistance):
     """
     The `rows` smallest signed distances between what a checker checks, smallest first.
@@ -26,18 +27,16 @@ class MinimumDistance(CheckedDistance):
     Without anything to check, all rows are at `influence`.
     """
 
-    labels: tuple[str, ...] = ()
+    influence: Length = 0.2
+    rows: RowCount = 12
 
-    def __init__(self, checker: CollisionChecker, influence: float = 0.2, rows: int = 12) -> None:
-        super().__init__(checker)
-        self.influence = positive(influence, 'influence', InvalidConstraintError)
-        rows = whole(rows, 'rows', InvalidConstraintError)
-        self.labels = tuple(f'distance {i + 1} [m]' for i in range(rows))
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f'distance {i + 1} [m]' for i in range(self.rows))
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        rows = len(self.labels)
-        f, J = np.full(rows, self.influence), np.zeros((rows, at.robot.nv))
-        found = self.checker.distances(at, self.influence, most=rows)
+        f, J = np.full(self.rows, self.influence), np.zeros((self.rows, at.robot.nv))
+        found = self.checker.distances(at, self.influence, most=self.rows)
         count = len(found.distance)
         f[:count], J[:count] = found.distance, found.jacobian
         return f, J

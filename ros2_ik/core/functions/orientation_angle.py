@@ -6,7 +6,7 @@ from typing import Any
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.functions.fields import Rotation
+from ros2_ik.core.functions.fields import Frame, Rotation
 from ros2_ik.core.functions.frame_orientation import FrameOrientation
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
@@ -30,9 +30,9 @@ class OrientationAngle(RelativeFunction):
     axis meets.
     """
 
-    frame: str
+    frame: Frame
     reference: Rotation = None
-    relative_to: str | None = None
+    relative_to: Frame | None = None
     offset: Rotation = None
     labels = ('angle [rad]',)
     range = (0.0, math.pi)

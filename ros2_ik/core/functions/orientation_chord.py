@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from ros2_ik.core import algebra as v
-from ros2_ik.core.functions.fields import Rotation
+from ros2_ik.core.functions.fields import Frame, Rotation
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
@@ -29,9 +29,9 @@ class OrientationChord(RelativeFunction):
     there, and that is no place to stay.
     """
 
-    frame: str
+    frame: Frame
     reference: Rotation = None
-    relative_to: str | None = None
+    relative_to: Frame | None = None
     offset: Rotation = None
     labels = ('chord x', 'chord y', 'chord z')
     range = (-2.0, 2.0)

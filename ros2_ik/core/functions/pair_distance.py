@@ -1,5 +1,6 @@
 """The distance between two things."""
 
+from dataclasses import dataclass
 import math
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.checked_distance import CheckedDistance
+from ros2_ik.core.functions.fields import Body
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.robot import Configuration
 from ros2_ik.core.scene import CollisionChecker
@@ -14,6 +16,7 @@ from ros2_ik.core.scene import CollisionChecker
 
 @register_function('pair_distance', drake='AddDistanceConstraint',
                    pink='SelfCollisionBarrier (one pair)')
+@dataclass(frozen=True, eq=False)
 class PairDistance(CheckedDistance):
     """
     The signed distance between two links or objects of a checker's scene, (1,).
@@ -27,14 +30,19 @@ class PairDistance(CheckedDistance):
     joint moves relative to each other.
     """
 
+    first: Body
+    second: Body
     labels = ('distance [m]',)
     range = (-math.inf, math.inf)
 
-    def __init__(self, checker: CollisionChecker, first: str, second: str) -> None:
-        super().__init__(checker, first, second)
-        self.first, self.second = first, second
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.checker.pair_count:
-            raise InvalidConstraintError(f"no joint moves '{first}' relative to '{second}'")
+            raise InvalidConstraintError(f"no joint moves '{self.first}' relative to "
+                                         f"'{self.second}'")
+
+    def narrowed(self, checker: CollisionChecker) -> CollisionChecker:
+        return checker.only(self.first, self.second)
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         found = self.checker.distances(at, np.inf, most=1)

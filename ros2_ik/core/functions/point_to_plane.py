@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ros2_ik.core import algebra as v
-from ros2_ik.core.functions.fields import Axis, Point
+from ros2_ik.core.functions.fields import Axis, Frame, Point
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
@@ -24,11 +24,11 @@ class PointToPlane(RelativeFunction):
     numbers and a normal of length zero.
     """
 
-    frame: str
+    frame: Frame
     point: Point
     plane_point: Point
     normal: Axis
-    relative_to: str | None = None
+    relative_to: Frame | None = None
     labels = ('height [m]',)
 
     def numbers(self) -> Any:

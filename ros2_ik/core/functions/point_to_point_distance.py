@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.functions.fields import NearPoint, Point
+from ros2_ik.core.functions.fields import Frame, NearPoint, Point
 from ros2_ik.core.functions.frame_position import FramePosition
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
@@ -33,10 +33,10 @@ class PointToPointDistance(RelativeFunction):
     rows. Raises InvalidConstraintError for points that are not three finite numbers.
     """
 
-    frame: str
+    frame: Frame
     point: Point
     other_point: NearPoint
-    relative_to: str | None = None
+    relative_to: Frame | None = None
     labels = ('distance [m]',)
     range = (0.0, math.inf)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.functions.deviation import across
-from ros2_ik.core.functions.fields import Axis, Point
+from ros2_ik.core.functions.fields import Axis, Frame, Point
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import part
 
@@ -24,11 +24,11 @@ class Sight(RelativeFunction):
     gradient grows as 1/distance; below 1e-3 m it stays as large as there.
     """
 
-    frame: str
+    frame: Frame
     origin: Point
     axis: Axis
     target: Point
-    relative_to: str | None = None
+    relative_to: Frame | None = None
 
     def numbers(self) -> Any:
         return self.axis, across(self.axis), self.origin, self.target

@@ -85,6 +85,7 @@ class Formula:
         """Compile it if need be, and return where the compiled code is."""
         if self._compiled is None:
             from numba import cfunc, types
+            _let_call()     # also parts that were added since
             numbers: Any = types.CPointer(types.float64)    # type: ignore[no-untyped-call]
             self._compiled = cfunc(types.void(*[numbers] * 5), **OPTIONS)(self.function)
         return int(self._compiled.address)
@@ -119,6 +120,17 @@ def call_back(function, x, f, J):    # type: ignore[no-untyped-def]
 
 
 def _let_call() -> None:
+    """Let compiled code call all parts, and formulas at their address."""
+    from numba.extending import overload
+    if not _state.callable_parts:
+        _let_call_addresses()
+    for function in _parts[_state.callable_parts:]:
+        overload(function, {'error_model': 'numpy'}, strict=False)(
+            lambda *_, function=function: function)
+    _state.callable_parts = len(_parts)
+
+
+def _let_call_addresses() -> None:
     """Let compiled code call C functions, which take pointers to numbers, at an address."""
     from numba import types
     from numba.extending import overload
@@ -162,13 +174,7 @@ def _by_address(count: int, returned: Any) -> Any:
 
 def compile_all() -> None:
     """Compile what there is, or load it from numba's cache; needs numba."""
-    from numba.extending import overload
-    if not _state.callable_parts:
-        _let_call()
-    for function in _parts[_state.callable_parts:]:
-        overload(function, {'error_model': 'numpy'}, strict=False)(
-            lambda *_, function=function: function)
-    _state.callable_parts = len(_parts)
+    _let_call()
     for each in _formulas:
         each.address()
     for entry in _loops:

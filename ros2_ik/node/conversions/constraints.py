@@ -1,8 +1,7 @@
-"""IKConstraints and IKCosts messages: what else must hold, or should."""
+"""The constraints and costs of a request: what else must hold, or should."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ros2_ik.core import (
@@ -13,6 +12,7 @@ from ros2_ik.core import (
     Robot,
     Status,
     UnknownFrameError,
+    UnknownFunctionError,
     UnknownJointError,
     UnknownNameError,
 )
@@ -22,7 +22,6 @@ from ros2_ik.node.conversions.functions import (
     make_function,
     MAX_ROWS,
     measures_distances,
-    message_kinds,
 )
 from ros2_ik.node.refusal import Refusal
 
@@ -30,9 +29,8 @@ MAX_FUNCTIONS = 100   # reading more would keep the node from other requests
 
 _STATUSES = ((UnknownFrameError, Status.INVALID_LINK_NAME),
              (UnknownJointError, Status.INVALID_GOAL_CONSTRAINTS),
+             (UnknownFunctionError, Status.INVALID_GOAL_CONSTRAINTS),
              (UnknownNameError, Status.INVALID_OBJECT_NAME))
-_arrays = attrgetter(*message_kinds())
-_of_distances = attrgetter(*(kind for kind in message_kinds() if measures_distances(kind)))
 
 
 class Wanted(NamedTuple):
@@ -52,12 +50,13 @@ NOTHING = Wanted()
 
 def has_functions(request: Any) -> bool:
     """Whether a request has any constraint or cost."""
-    return any(_arrays(request.constraints)) or any(_arrays(request.costs))
+    return bool(request.constraints or request.costs)
 
 
 def needs_checker(request: Any) -> bool:
     """Whether any of a request's constraints and costs is about distances in the scene."""
-    return any(_of_distances(request.constraints)) or any(_of_distances(request.costs))
+    return any(measures_distances(message.kind)
+               for message in (*request.constraints, *request.costs)[:MAX_FUNCTIONS])
 
 
 def read_wanted(request: Any, robot: Robot, checker: CollisionChecker | None = None) -> Wanted:
@@ -66,21 +65,23 @@ def read_wanted(request: Any, robot: Robot, checker: CollisionChecker | None = N
 
     Raises Refusal, which says where.
     """
-    messages = list(_each(request))
-    if len(messages) > MAX_FUNCTIONS:
-        raise wrong(f'{len(messages)} constraints and costs; at most {MAX_FUNCTIONS} are read')
+    count = len(request.constraints) + len(request.costs)
+    if count > MAX_FUNCTIONS:
+        raise wrong(f'{count} constraints and costs; at most {MAX_FUNCTIONS} are read')
     names, constraints, costs = set[str](), list[Constraint](), list[LeastSquares]()
     rows = 0
-    for part, kind, place, message in messages:
-        with blamed(place), _known():
-            function = make_function(kind, message, robot, checker)
-            rows += _rows(function, rows)
-            name = _unique(message.bounds.name or kind, names)
-            if part == 'costs' or message.bounds.soft:
-                costs.append(make_cost(function, message.bounds, name, part == 'costs')
-                             .bind(robot))
-            else:
-                constraints.append(make_constraint(function, message.bounds, name).bind(robot))
+    for part in ('constraints', 'costs'):
+        for index, message in enumerate(getattr(request, part)):
+            with blamed(f'{part}[{index}] ({message.kind})'), _known():
+                function = make_function(message, robot, checker)
+                rows += _rows(function, rows)
+                name = _unique(message.bounds.name or message.kind, names)
+                if part == 'costs' or message.bounds.soft:
+                    costs.append(make_cost(function, message.bounds, name, part == 'costs')
+                                 .bind(robot))
+                else:
+                    constraints.append(make_constraint(function, message.bounds, name)
+                                       .bind(robot))
     return Wanted(tuple(constraints), tuple(costs))
 
 
@@ -91,15 +92,6 @@ def _rows(function: KinematicFunction, before: int) -> int:
         raise wrong(f'its {rows} rows make {before + rows} of all constraints and costs so far; '
                     f'at most {MAX_ROWS} are taken')
     return rows
-
-
-def _each(request: Any) -> Iterator[tuple[str, str, str, Any]]:
-    """Give part of the request, kind, place and message of each, in the order of the fields."""
-    for part in ('constraints', 'costs'):
-        messages = getattr(request, part)
-        for kind in message_kinds():
-            for index, message in enumerate(getattr(messages, kind)):
-                yield part, kind, f'{part}.{kind}[{index}]', message
 
 
 @contextmanager

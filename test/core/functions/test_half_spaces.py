@@ -52,7 +52,7 @@ def test_rows_of_zeros(small):
     ([], np.eye(3), 'points must be rows of 3'), ((1, 2, 3), np.eye(3), 'points must be rows'),
     ([(1, 2)], np.eye(3), 'points must be rows of 3'), (None, np.eye(3), 'points'),
     ([(1, 2, np.nan)], np.eye(3), 'points'), (POINTS, np.eye(3), 'A must be rows of 9'),
-    (POINTS, np.zeros((0, 9)), 'A must be rows of 9'), (POINTS, np.zeros(9), 'A must be'),
+    (POINTS, np.zeros((0, 9)), 'A must be rows'), (POINTS, np.zeros(6), 'A must be rows of 9'),
     (POINTS, np.full((1, 9), np.inf), 'A must be'), (POINTS, 'A', 'A must be'),
     ([(1, 2, 3), (1, 2)], np.eye(3), 'points')])
 def test_bad_arguments(points, A, words):

@@ -1,0 +1,158 @@
+"""Fields of functions as messages and files write them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core import checks
+from ros2_ik.core.errors import InvalidConstraintError
+
+QUATERNION_SLACK = 1e-2   # a norm further than this from 1 is a mistake, not rounding
+
+
+class FieldValue(NamedTuple):
+    """
+    A field as messages and files write it: numbers, names, or a number for each name.
+
+    A matrix is its numbers row by row, with `columns` of them a row.
+    """
+
+    numbers: Sequence[float] = ()
+    names: Sequence[str] = ()
+    columns: int = 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is written: then the field is at its default."""
+        return not (len(self.numbers) or self.names)
+
+    def __str__(self) -> str:
+        parts = [f'{len(values)} {what}' if len(values) > 3 else str(list(values))
+                 for values, what in ((self.numbers, 'numbers'), (self.names, 'names'))
+                 if len(values)]
+        return ' and '.join(parts) or 'nothing'
+
+
+def field_value(value: Any) -> FieldValue:
+    """
+    Return what YAML and Python have, plain values, as messages write it.
+
+    These are numbers, texts, booleans, lists of them, lists of rows of numbers, and mappings from
+    names to numbers. Raises InvalidConstraintError for anything else.
+    """
+    if isinstance(value, str):
+        return FieldValue([], [value])
+    if isinstance(value, Mapping):
+        return FieldValue(_numbers(list(value.values()), value), [str(name) for name in value])
+    items = checks.listed(value)
+    if items is None:
+        return FieldValue(_numbers([value], value), [])
+    if items and all(isinstance(item, str) for item in items):
+        return FieldValue([], items)
+    rows = [checks.listed(item) for item in items]
+    if items and None not in rows:
+        widths = {len(row) for row in rows if row is not None}
+        if len(widths) > 1:
+            raise InvalidConstraintError(f'the rows have {sorted(widths)} numbers; valid: as many '
+                                         'in each')
+        return FieldValue(_numbers([item for row in rows for item in row or ()], value), [],
+                          widths.pop())
+    return FieldValue(_numbers(items, value), [])
+
+
+def _numbers(items: list[Any], value: Any) -> list[float]:
+    """Take what YAML has as a number, or as a text only because 1e-3 has no point in it."""
+    try:
+        return [float(item) for item in items]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidConstraintError(f'{value!r} is none of: a number, a text, true or false, a '
+                                     'list of these, rows of numbers, numbers by name') from None
+
+
+def text(given: FieldValue) -> str | None:
+    return given.names[0] if len(given.names) == 1 and not len(given.numbers) else None
+
+
+def texts(given: FieldValue) -> list[str] | None:
+    return None if len(given.numbers) else list(given.names)
+
+
+def row(given: FieldValue) -> list[float] | None:
+    """Read numbers; YAML has 1e-3, which has no point in it, as a text."""
+    if not given.names:
+        return list(given.numbers)
+    try:
+        return None if len(given.numbers) else [float(name) for name in given.names]
+    except ValueError:
+        return None
+
+
+def number(given: FieldValue) -> float | None:
+    numbers = row(given)
+    return numbers[0] if numbers and len(numbers) == 1 else None
+
+
+def row_or_number(given: FieldValue) -> Any:
+    one = number(given)
+    return row(given) if one is None else one
+
+
+def whole(given: FieldValue) -> int | None:
+    one = number(given)
+    return int(one) if one is not None and one.is_integer() else None
+
+
+def flag(given: FieldValue) -> bool | None:
+    one = number(given)
+    return bool(one) if one in (0, 1) else None
+
+
+def rows(given: FieldValue) -> Any:
+    """Read a matrix; without columns it is one row."""
+    numbers = row(given)
+    if numbers is None or not given.columns:
+        return numbers
+    if len(numbers) % given.columns:
+        raise InvalidConstraintError(f'{len(numbers)} numbers do not make rows of {given.columns}')
+    return np.reshape(np.array(numbers), (-1, given.columns))
+
+
+def points(given: FieldValue) -> Any:
+    """Read points, which are rows of three whether that is said or not."""
+    numbers = row(given)
+    if numbers is None or given.columns not in (0, 3) or len(numbers) % 3:
+        return None
+    return np.reshape(np.array(numbers), (-1, 3))
+
+
+def rotation(given: FieldValue) -> Any:
+    """Read roll pitch yaw, a quaternion, or a pose, of which the rotation counts."""
+    numbers = row(given)
+    if numbers is None or len(numbers) not in (3, 4, 6, 7):
+        return None
+    return _placed([0.0, 0.0, 0.0], numbers[-3:] if len(numbers) in (3, 6) else numbers[-4:])
+
+
+def placement(given: FieldValue) -> Any:
+    """Read a point, or one with roll pitch yaw or a quaternion."""
+    numbers = row(given)
+    if numbers is None or len(numbers) not in (3, 6, 7):
+        return None
+    return _placed(numbers[:3], numbers[3:] or [0.0, 0.0, 0.0])
+
+
+def _placed(point: list[float], turn: list[float]) -> Any:
+    """Return the SE3 of a point and roll pitch yaw (as in URDF) or a quaternion x y z w."""
+    if not np.isfinite(point + turn).all():
+        raise InvalidConstraintError(f'{point + turn} are not all finite')
+    angles = np.array(turn)
+    if len(turn) == 3:
+        return pin.SE3(pin.rpy.rpyToMatrix(angles), np.array(point))
+    norm = float(np.linalg.norm(angles))
+    if norm == 0:
+        raise InvalidConstraintError('the quaternion is zero; the identity is x y z w = 0 0 0 1')
+    if abs(norm - 1) > QUATERNION_SLACK:
+        raise InvalidConstraintError(f'the quaternion has norm {norm:g}; it must be 1')
+    return pin.SE3(pin.Quaternion(angles / norm).toRotationMatrix(), np.array(point))

@@ -1,0 +1,90 @@
+"""The function of CONTRIBUTING.md, in a package of its own, works wherever a kind does."""
+
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
+PYTHON, YAML = (re.search(rf'^```{language}\n(.*?)```', PAGE, re.M | re.S)[1]
+                for language in ('python', 'yaml'))
+JUDGED = """
+import numpy as np
+from my_package import squared_radius
+from ros2_ik.core import (Configuration, Constraint, IKProblem, InverseKinematics, load_kernels,
+                          Robot, solve)
+robot = Robot.load('panda')
+load_kernels()     # the formula is compiled, too, whenever it is imported
+function = squared_radius.SquaredRadius('panda_hand', [0, 0, 0.1], 'panda_link2')
+rng = np.random.default_rng(0)
+for q in rng.uniform(robot.lower, robot.upper, (5, robot.nq)):
+    at = Configuration(robot, q)
+    T = np.linalg.inv(at.transform('panda_link2')) @ at.transform('panda_hand')
+    p = (T @ [0, 0, 0.1, 1])[:2]
+    assert abs(function.value(at)[0] - p @ p) < 1e-12
+    for k, column in enumerate(function.jacobian(at)[0]):
+        step = 1e-6 * np.eye(robot.nq)[k]
+        ends = [function.value(Configuration(robot, q + sign * step))[0] for sign in (1, -1)]
+        assert abs((ends[0] - ends[1]) / 2e-6 - column) < 1e-8
+solution = solve(IKProblem(robot, constraints=[Constraint(function, 0.09, 0.16)]), timeout=5.0)
+assert solution.success, solution.message
+at = Configuration(robot, solution.q)
+p = (np.linalg.inv(at.transform('panda_link2')) @ at.transform('panda_hand')
+     @ [0, 0, 0.1, 1])[:2]
+assert 0.09 - 1e-6 <= p @ p <= 0.16 + 1e-6
+"""
+MESSAGE = """
+from types import SimpleNamespace
+from ros2_ik.core import Robot
+from ros2_ik.node.conversions.function_message import function_message
+from ros2_ik.node.conversions.functions import make_function
+message = function_message('squared_radius', frame='panda_hand', point=[0, 0, 0.1])
+function = make_function(message, Robot.load('panda'))
+assert type(function).__name__ == 'SquaredRadius' and function.point.tolist() == [0, 0, 0.1]
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Give a function that runs Python where the package is installed, as pip would do it."""
+    package = tmp_path / 'my_package'
+    package.mkdir()
+    (package / '__init__.py').touch()
+    (package / 'squared_radius.py').write_text(PYTHON, encoding='utf-8')
+    info = tmp_path / 'my_package-1.0.dist-info'
+    info.mkdir()
+    (info / 'METADATA').write_text('Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n')
+    (info / 'entry_points.txt').write_text(
+        '[ros2_ik.functions]\nsquared_radius = my_package.squared_radius\n'
+        'broken = no_such_package\n')
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+
+    def run(*words):
+        done = subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True,
+                              timeout=300, env={**os.environ, 'PYTHONPATH': path}, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done
+    return run
+
+
+def test_in_python(run):
+    run('-c', JUDGED)
+
+
+def test_by_the_command(run, tmp_path):
+    command = ROOT / 'scripts/ros2_ik'
+    listed = run(command, 'functions')
+    assert 'squared_radius' in listed.stdout and "functions of 'broken'" in listed.stderr
+    assert 'f = x^2 + y^2' in run(command, 'functions', 'squared_radius').stdout
+    (tmp_path / 'problem.yaml').write_text(YAML)
+    answer = run(command, 'constrained', tmp_path / 'problem.yaml', '--robot', 'panda').stdout
+    assert 'squared radius [m^2]' in answer and 'holds' in answer
+
+
+def test_in_messages(run):
+    pytest.importorskip('rclpy')
+    run('-c', MESSAGE)
