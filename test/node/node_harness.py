@@ -206,8 +206,11 @@ class Client:
         return future.result()
 
     def ik(self, **fields: Any) -> Any:
-        """Call compute_ik."""
-        return self.call(ComputeIK, 'ros2_ik/compute_ik', ComputeIK.Request(**fields))
+        """Call compute_ik, and again while it answers that collision geometry is still made."""
+        def answer() -> Any:
+            response = self.call(ComputeIK, 'ros2_ik/compute_ik', ComputeIK.Request(**fields))
+            return None if 'still being made' in response.message else response
+        return eventually(answer, 'collision geometry')
 
     def ik_later(self, **fields: Any) -> Any:
         """Call compute_ik without waiting; gives the future."""
