@@ -227,6 +227,31 @@ def test_a_stop_does_not_pass_the_goal(arm, ago):
     assert arm.controller._motion.goal[0] < 2.0 + 1e-3
 
 
+def test_readings_of_the_motion_before_do_not_tell_of_a_lost_stop(monkeypatch):
+    """Late and without stamps: joints came through the places of the new motion, the other way."""
+    arm, told = Arm(monkeypatch, Trajectories), []
+
+    def run(seconds, trip):
+        for _ in range(round(seconds / PERIOD)):
+            arm.now += PERIOD
+            state = arm.controller.commanded(arm.now)
+            told.append((state.position[0], state.velocity[0]))
+            arm.hear(*told[max(len(told) - 60, 0)])    # 0.6 s late
+            trip.look()
+
+    before = arm.go(-1.0)
+    run(0.3, before)
+    before.stop(Status.PREEMPTED, 'stopped')
+    run(arm.controller.rest_at - arm.now, before)
+    place = arm.controller.commanded(arm.now).position[0]
+    trip = arm.go(2.0, place)
+    run(PERIOD, trip)
+    trip.stop(Status.PREEMPTED, 'stopped')
+    end = arm.controller._motion.goal[0]
+    run(1.0, trip)
+    assert abs(end - place) < 0.01 and arm.controller._motion.goal[0] == end
+
+
 def test_a_lost_stop_is_told_again(monkeypatch):
     """Subscriptions of controllers may be best effort: the arm goes on, and is told again."""
     arm = Arm(monkeypatch, Trajectories)

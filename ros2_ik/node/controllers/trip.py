@@ -21,6 +21,7 @@ MOMENTS = 400  # of a motion that are looked at for where a robot is
 JOIN = 0.1     # seconds that a way beside the motion takes, where they mean nothing
 APART = 0.08   # so long after each other may controllers accept one motion [s],
 STEP_OUT = 0.25    # part of max_tracking_error by which controllers may be apart on their way
+HALF = 0.5     # part of its velocity that joints on an unbraked way have at least
 AGAIN = 0.1    # so much later than it should an arm may come to rest, before it is told again [s]
 
 Cancelled = Callable[[], bool]
@@ -205,12 +206,20 @@ class Trip:
                    default=self.now())
 
     def _unheard(self, controller: Controller) -> bool:
-        """Whether joints are plainly on their way as if they had not been told to brake."""
-        joints, measured = controller.joints, self._measured
-        if measured.stale(joints) or not controller.goes_on(self._feedback(controller)):
+        """
+        Whether joints are plainly on their way as if they had not been told to brake.
+
+        Late readings may tell of the motion before, which came through the same places with
+        another velocity, or rested there.
+        """
+        joints, measured, seen = controller.joints, self._measured, self._feedback(controller)
+        if measured.stale(joints) or not controller.goes_on(seen):
             return False
-        return tracking(self.robot, joints, controller.unbraked, measured,
-                        controller.delay).lag is not None
+        found = tracking(self.robot, joints, controller.unbraked, measured, controller.delay)
+        if found.lag is None or seen.sure:
+            return found.lag is not None
+        wanted = controller.unbraked(measured.heard(joints) - found.lag).velocity
+        return seen.speeds and bool(seen.velocity @ wanted > HALF * (wanted @ wanted))
 
     def _task(self, controller: Controller) -> BrakingTask:
         """Say what there is to know for braking a controller's joints."""
