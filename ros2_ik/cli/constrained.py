@@ -114,7 +114,7 @@ def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> A
     if goal.execute:
         raise BadQuestion('execute: the robot is moved by a node: leave out --robot')
     question = questions.read_question(goal, robot, DEFAULTS, _no_tf)
-    budget = Budget.of(question.timeout)
+    budget = Budget.of(question.timeout, question.max_iterations)
     start = robot.to_q({**read_start([], robot, home, degrees=False), **question.seed})
     checker = _checker(args, goal, robot, start, question)
     wanted = constraints.read_wanted(goal, robot, checker)
@@ -139,7 +139,8 @@ def _answer(solution: Any, problem: 'IKProblem', question: 'Question') -> Answer
         [Check(e.tip, e.position, e.orientation) for e in solution.errors],
         recheck(robot, solution.best_q, wanted, frames_at),
         figures={key: getattr(solution, key) for key in ('iterations', 'restarts', 'seconds',
-                                                         'solver', 'solver_reason')},
+                                                         'solver', 'solver_reason',
+                                                         'impossible')},
         alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives],
         constraints=constraint_reports(problem, solution.best_q), explanation=solution.explain(),
         not_checked=solution.not_checked)

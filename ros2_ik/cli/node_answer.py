@@ -28,7 +28,7 @@ SUSPICION = ('Likely the node has another robot description than this command, o
              'replaced meanwhile')
 # without a solution, all other statuses refuse the question
 SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
-            Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED)
+            Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
 
 
 def ik_request(wanted: Sequence[Wanted], seed: dict[str, Any], timeout: float | None = None,
@@ -83,7 +83,8 @@ def read_reply(client: 'NodeClient', reply: Any, wanted: Sequence[Wanted],
             wanted, reply.position_errors, reply.orientation_errors, strict=False)],
         not_reached=found and status is not Status.SUCCESS, suspicion=SUSPICION,
         figures={'iterations': reply.iterations, 'restarts': reply.restarts,
-                 'seconds': reply.seconds, 'solver': reply.solver, 'round_trip': round_trip,
+                 'seconds': reply.seconds, 'solver': reply.solver,
+                 'impossible': reply.impossible, 'round_trip': round_trip,
                  'motion_seconds': reply.motion_seconds},
         alternatives=[state_values(other, robot) for other in reply.alternatives],
         not_checked=tuple(reply.not_checked)), robot

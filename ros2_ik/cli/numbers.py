@@ -6,7 +6,7 @@ import math
 from ros2_ik.cli.question import BadQuestion
 
 FULL_TURN, HALF_TURN = math.tau * 1.001, math.pi * 1.001    # [rad], with room for rounding
-DEG = ('angles are degrees: those of --rpy, --seed, --orientation-tolerance and '
+DEG = ('angles are degrees: those of --rpy, --seed, --orientation-tolerance, --approximate and '
        '--max-joint-change')
 
 

@@ -56,10 +56,22 @@ def add_parser(commands: Any) -> None:
 def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what a search can be told, in the library and in the node alike."""
     parser.add_argument('--group', help='joints that may move (default: all that move the tips)')
+    parser.add_argument('--moving-joints', nargs='+', metavar='J',
+                        help='joints that may move, in place of a group')
+    parser.add_argument('--locked-joints', nargs='+', metavar='J',
+                        help='joints that stay where the seed has them')
     parser.add_argument('--position-tolerance', type=positive, metavar='M',
                         help='default: 1e-5')
     parser.add_argument('--orientation-tolerance', type=positive, metavar='RAD',
                         help='default: 1e-4 rad; at most half a turn')
+    parser.add_argument('--approximate', nargs=2, type=positive, metavar=('M', 'RAD'),
+                        help='where there is no answer, give the best one that is at most so far '
+                             'off, with status APPROXIMATE (and exit code 1)')
+    parser.add_argument('--turns', choices=('seed', 'lower'),
+                        help='of all turns of a joint that mean the same: the one nearest to the '
+                             'seed (default), or to the lower limit')
+    parser.add_argument('--max-iterations', type=count, metavar='N',
+                        help='of all attempts together (default: not bounded)')
     parser.add_argument('--no-restarts', action='store_true', help='one descent from the seed')
     parser.add_argument('--solver', help='default: chosen by the question')
     parser.add_argument('--select', choices=('first', 'nearest', 'manipulability'),
@@ -82,6 +94,9 @@ def use_radians(args: argparse.Namespace) -> None:
         for value in _given(args, name).values():
             setattr(args, name, in_radians(f'--{name.replace("_", "-")}', value, args.deg, most,
                                            limit))
+    if args.approximate:
+        args.approximate[1] = in_radians('--approximate', args.approximate[1], args.deg,
+                                         HALF_TURN, 'half a turn')
 
 
 def run(args: argparse.Namespace) -> Exit:
@@ -130,13 +145,14 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
     else:
         checker = None if args.allow_collisions else _alone(robot, args.meshes or 'exact')
     problem = IKProblem(robot, [PoseTarget(*target, **tolerances) for target in wanted],
-                        args.group, seed, checker=checker,
+                        args.group, seed, _locked(args, robot), checker=checker,
                         collisions=not args.allow_collisions)
     solution = solve(problem, timeout=args.timeout, allow_restarts=not args.no_restarts,
                      solutions=args.solutions, **_given(
-                         args, 'solver', 'select', 'random_state', 'max_joint_change'))
+                         args, 'solver', 'select', 'random_state', 'max_joint_change',
+                         'approximate', 'turns', 'max_iterations'))
     figures = {key: getattr(solution, key) for key in ('iterations', 'restarts', 'seconds',
-                                                       'solver', 'solver_reason')}
+                                                       'solver', 'solver_reason', 'impossible')}
     names = problem.joint_names
     return Answer(
         solution.status.name, with_options(solution.message, args), solution.success,
@@ -145,6 +161,14 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
         recheck(robot, solution.best_q, wanted), figures=figures,
         alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives],
         not_checked=solution.not_checked)
+
+
+def _locked(args: argparse.Namespace, robot: 'Robot') -> set[str]:
+    """Return the joints that stay; raises UnknownJointError, and BadQuestion for two choices."""
+    if args.moving_joints and args.group:
+        raise BadQuestion('--moving-joints and --group are both given; valid: one of them')
+    may = {robot.joint(name).name for name in args.moving_joints or robot.joint_names}
+    return set(robot.joint_names) - may | set(args.locked_joints or ())
 
 
 def _alone(robot: 'Robot', meshes: str) -> 'CollisionChecker | None':

@@ -5,7 +5,7 @@ import math
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Point
-from node_harness import reachable, seed, stamped, values
+from node_harness import reachable, seed, stamped, untouched, values
 import numpy as np
 import pytest
 from scene_harness import applied, box, diff, HOME, pose
@@ -161,6 +161,7 @@ def test_what_excludes_each_other_is_named(client):
     response = client.ik(constraints=boxes, seed=seed(HOME))
     assert response.status == Status.GOAL_CONSTRAINTS_VIOLATED, response.message
     assert 'one (z [m]) in ' in response.message and 'two (z [m])' in response.message
+    assert response.impossible
     assert [state.name for state in response.constraints] == ['one', 'two']
     assert not all(state.holds for state in response.constraints)
 
@@ -253,11 +254,68 @@ def test_equal_random_states_give_equal_answers(client, panda):
     assert client.ik(**asked, random_state=-1).status == Status.SUCCESS
 
 
+# -- what the search may do -----------------------------------------------------------------
+
+def test_joints_that_stay(client, panda, at):
+    target = reachable(panda, TCP, 4)
+    response = solved(client, targets=[target], locked_joints=['panda_joint3'])
+    assert values(response.solution)['panda_joint3'] == HOME['panda_joint3']
+    place = target.pose.position
+    assert np.linalg.norm(at(response, TCP)[:3, 3] - [place.x, place.y, place.z]) < 2e-5
+    assert not response.impossible
+
+
+def test_joints_that_alone_may_move(client, at):
+    moving = ['panda_joint1', 'panda_joint2', 'panda_joint4']
+    reach = function('frame_position', Bounds(target=[0.4, 0.1, 0.5]), frame=TCP)
+    response = solved(client, constraints=[reach], moving_joints=moving)
+    assert sorted(values(response.solution)) == moving
+    assert np.linalg.norm(at(response, TCP)[:3, 3] - [0.4, 0.1, 0.5]) < 1e-5
+
+
+def test_more_seeds(client, panda):
+    """One iteration arrives from the right one of them only."""
+    q = {name: value for name, value in untouched(panda, 3, ARM).items() if name in ARM}
+    asked = {'targets': [reachable(panda, TCP, 3)], 'tips': [TCP], 'seed': seed(HOME),
+             'allow_restarts': False, 'solver': 'lm', 'timeout': Duration(sec=10),
+             'solver_options': [KeyValue(key='attempt_iterations', value='1')]}
+    assert client.ik(**asked).status == Status.NO_IK_SOLUTION
+    response = client.ik(**asked, more_seeds=[seed({'panda_joint1': 0.3}), seed(q)])
+    assert response.status == Status.SUCCESS, response.message
+    assert values(response.solution) == pytest.approx(q, abs=1e-4)
+
+
+def test_the_best_answer_where_there_is_none(client):
+    target = stamped(np.diag([1.0, -1, -1, 1]))
+    target.pose.position = Point(x=5.0, y=0.0, z=0.4)
+    far = {'targets': [target], 'tips': [TCP], 'seed': seed(HOME), 'timeout': Duration(sec=1)}
+    assert client.ik(**far).status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
+    response = client.ik(**far, approximate=[4.9, 3.2])
+    assert response.status == Status.APPROXIMATE, response.message
+    assert not response.solution.joint_state.name and list(values(response.best_attempt)) == ARM
+    assert 4.0 < response.position_errors[0] <= 4.9
+
+
+def test_iterations_are_counted(client):
+    response = client.ik(constraints=[high(5.0)], seed=seed(HOME), timeout=Duration(sec=10),
+                         max_iterations=50)
+    assert response.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT), response.message
+    assert 50 <= response.iterations < 500 and response.seconds < 9
+
+
 UPRIGHT = {'constraints': [high(0.3)], 'seed': seed(HOME)}
 
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), [
     ({'random_state': -2}, -16, 'random_state is -2'),
+    ({'group': 'arm', 'moving_joints': ['panda_joint1']}, -15, "group 'arm' and moving_joints"),
+    ({'moving_joints': ['panda_jiont1']}, -16, "moving_joints: unknown joint 'panda_jiont1'"),
+    ({'locked_joints': ['cup']}, -16, "locked_joints: unknown joint 'cup'"),
+    ({'locked_joints': ['panda_joint1'] * 201}, -16, 'locked_joints has 201 names; at most 200'),
+    ({'more_seeds': [seed(HOME), seed({'cup': 0.1})]}, -17, "more_seeds[1]: unknown joint 'cup'"),
+    ({'more_seeds': [seed(HOME)] * 101}, -16, 'more_seeds has 101 items; at most 100'),
+    ({'approximate': [0.1]}, -16, 'approximate must be 2 finite numbers'),
+    ({'turns': 'upper'}, -16, "turns is 'upper'; valid: "),
     ({'weights': [1.0] * 6}, -16, '6 weights, which are about targets'),
     ({'solver': 'lm', 'solver_options': [KeyValue(key='damp', value='1')]}, -16,
      "solver 'lm' has no option 'damp'; did you mean 'damping'"),

@@ -34,6 +34,7 @@ def fill_answer(response: Any, solution: IKSolution, problem: IKProblem, names: 
     response.contacts = contact_messages(solution.contacts, scene, header)
     response.alternatives = [_fill(RobotState(), other, names, header)
                              for other in solution.alternatives]
+    response.impossible = bool(solution.impossible)
     response.explanation = solution.explain()
     response.not_checked = list(solution.not_checked)
     _fill_table(response, solution, problem)

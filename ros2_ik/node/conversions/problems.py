@@ -1,6 +1,6 @@
 """From a question to the problem that core solves."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,7 @@ def free_joints(question: Question, robot: Robot, wanted: Wanted = NOTHING) -> f
     else:
         used = (function.joints(robot) for function in wanted.functions)
         free = frozenset[str]().union(*moving, *used) - robot.passive_joints - {base_joint(robot)}
+    free -= question.locked
     for tip, frame, movers in zip(question.tips, question.references, moving, strict=True):
         if not movers & free:
             who = f"group '{question.group}' does" if question.group else 'the joints do'
@@ -132,7 +133,7 @@ def make_problem(question: Question, robot: Robot, start: np.ndarray,
     """
     targets = [_target(question, i, robot, start) for i in range(len(question.tips))]
     base = base_joint(robot)
-    locked: Iterable[str] = (base,) if base and not question.group else ()
+    locked = question.locked | ({base} if base and not question.group else set())
     return IKProblem(robot, targets, question.group or None, start, locked, wanted.constraints,
                      wanted.costs, checker=checker, collisions=checker is not None)
 
@@ -149,9 +150,12 @@ def make_search(question: Question, problem: IKProblem, budget: Budget,
         origin = problem.start if standing is None else standing
         problem = problem.bounded(JointChangeBound.of(problem.robot, origin, bound))
         bound = None
-    return Search(problem, solver=question.solver, select=question.select,
+    robot = problem.robot
+    seeds = [robot.to_q(values, problem.start) for values in ({}, *question.more_seeds)]
+    return Search(problem, seeds, solver=question.solver, select=question.select,
                   solutions=question.solutions, allow_restarts=question.allow_restarts,
-                  budget=budget, random_state=question.random_state,
+                  budget=budget, random_state=question.random_state, turns=question.turns,
+                  approximate=question.approximate,
                   max_joint_change=bound,
                   options=question.solver_options)
 

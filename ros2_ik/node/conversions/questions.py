@@ -25,6 +25,7 @@ from ros2_ik.node.refusal import Refusal
 
 MAX_TARGETS = 100   # reading more would keep the node from other requests
 MAX_CHANGES = 200
+MAX_SEEDS = 100
 
 
 class Question(NamedTuple):
@@ -52,6 +53,11 @@ class Question(NamedTuple):
     max_joint_change: dict[str, float] | None     # by joint; None: not bounded
     bound_by_parameter: bool            # that is max_jump
     functions: bool                     # whether the request has constraints or costs
+    locked: frozenset[str]              # joints that do not move
+    more_seeds: tuple[Values, ...]
+    max_iterations: int | None
+    approximate: tuple[float, ...] | None    # [m], [rad]
+    turns: str
 
 
 def read_question(request: Any, robot: Robot, defaults: Any, lookup: Lookup) -> Question:
@@ -62,13 +68,13 @@ def read_question(request: Any, robot: Robot, defaults: Any, lookup: Lookup) -> 
     names, weights) is left to it.
     """
     count = len(request.targets)
-    group = group_name(robot, request.group, defaults)
+    group = '' if request.moving_joints else group_name(robot, request.group, defaults)
     functions = has_functions(request)
     if not count and not functions:
         raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
                       'there is no target, and no constraint or cost either')
     tips = _tips(request.tips, count, robot, group, defaults)
-    if not request.group and not _moves(robot, group, tips):
+    if not (request.group or request.moving_joints) and not _moves(robot, group, tips):
         group = ''   # the default one is not meant: an arm that is named moves itself
     return Question(
         group, tips, _references(request, robot, lookup),
@@ -84,7 +90,9 @@ def read_question(request: Any, robot: Robot, defaults: Any, lookup: Lookup) -> 
         request.avoid_collisions, read_options(request.solver_options),
         _random_state(request.random_state, defaults), request.execute, not request.group,
         _max_joint_change(request, robot, defaults),
-        request.execute and request.max_joint_change == 0 and defaults.max_jump > 0, functions)
+        request.execute and request.max_joint_change == 0 and defaults.max_jump > 0, functions,
+        _locked(request, robot), _more_seeds(request, robot), request.max_iterations or None,
+        tuple(request.approximate) or None, request.turns or 'seed')
 
 
 def _references(request: Any, robot: Robot, lookup: Lookup) -> tuple[Reference, ...]:
@@ -97,6 +105,31 @@ def _references(request: Any, robot: Robot, lookup: Lookup) -> tuple[Reference, 
                           'known whether it moves with the link; valid: frames of the robot, and '
                           'those that /tf_static fixes to them')
     return found
+
+
+def _locked(request: Any, robot: Robot) -> frozenset[str]:
+    """Return the joints that do not move because the request names them, or only others."""
+    if request.moving_joints and request.group:
+        raise Refusal(Status.INVALID_GROUP_NAME,
+                      f"group '{request.group}' and moving_joints are both given; valid: one of "
+                      'them')
+    found = []
+    for field in ('moving_joints', 'locked_joints'):
+        names = getattr(request, field)
+        if len(names) > MAX_CHANGES:
+            raise wrong(f'{field} has {len(names)} names; at most {MAX_CHANGES} are read')
+        with blamed(field):
+            found.append({robot.joint(name).name for name in names})
+    may, locked = found
+    return frozenset(locked | (set(robot.joint_names) - may if may else set()))
+
+
+def _more_seeds(request: Any, robot: Robot) -> tuple[Values, ...]:
+    if len(request.more_seeds) > MAX_SEEDS:
+        raise wrong(f'more_seeds has {len(request.more_seeds)} items; at most {MAX_SEEDS} are '
+                    'read')
+    return tuple(joint_values(state, robot, f'more_seeds[{index}]')
+                 for index, state in enumerate(request.more_seeds))
 
 
 def _tips(names: Sequence[str], count: int, robot: Robot, group: str,

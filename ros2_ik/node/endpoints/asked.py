@@ -115,7 +115,7 @@ def asked(parts: Parts, request: Any) -> Asked:
     robot = parts.robot()
     question = read_question(request, robot, parts.parameters,
                              parts.transforms.lookup(request.execute))
-    budget = Budget.of(question.timeout)
+    budget = Budget.of(question.timeout, question.max_iterations)
     scene, checker, notes = _surroundings(parts, request, question)
     wanted = NOTHING
     if question.functions:
