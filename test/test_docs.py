@@ -169,6 +169,19 @@ def test_moveits_hold(run, at):
     assert abs(np.arctan2(-z[1], z[2])) <= 0.05 + 1e-5 and abs(np.arcsin(z[0])) <= 0.05 + 1e-5
 
 
-def test_links_lead_somewhere():
-    for link in re.findall(r'\]\(([^)#]+)\)', PAGE):
-        assert (ROOT / 'docs' / link).exists(), link
+@pytest.mark.parametrize('page', sorted((ROOT / 'docs').glob('*.md')), ids=lambda p: p.stem)
+def test_links_lead_somewhere(page):
+    text = page.read_text(encoding='utf-8')
+    for link in re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)', text):
+        assert (page.parent / link).exists(), link
+    for path in re.findall(r'`(ros2_ik/[\w/]+\.py)`', text):
+        assert (ROOT / path).is_file(), path
+
+
+def test_the_rooms_of_the_architecture_are_there():
+    text = (ROOT / 'docs/architecture.md').read_text(encoding='utf-8')
+    rooms = [cells[0].strip('`') for cells in rows(text) if '/' in cells[0] or len(cells[0]) < 8]
+    assert {room for room in rooms if '/' in room} == {
+        f'{path.parent.name}/{path.name}' for house in ('core', 'node')
+        for path in (ROOT / 'ros2_ik' / house).iterdir() if (path / '__init__.py').exists()
+        and path.name != 'parameters'}
