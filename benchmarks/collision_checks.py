@@ -74,7 +74,7 @@ def solves(robot: Robot, tip: str, count: int) -> str:
 
 
 def _more(found: np.ndarray) -> str:
-    """Say what the check adds, in the mean and in the median of the ratios."""
+    """Return what the check adds, in the mean and in the median of the ratios."""
     mean, plain = found[:, 0].mean(), found[:, 1].mean()
     ratio = np.median(found[:, 0] / found[:, 1])
     return (f'{mean:6.0f} {plain:6.0f}  {100 * mean / plain - 100:+5.0f} %   '

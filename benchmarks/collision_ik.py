@@ -134,7 +134,7 @@ def building() -> None:
 
 
 def timed(make, count: int) -> float:
-    """Give the median time of a call [ms]."""
+    """Return the median time of a call [ms]."""
     seconds = []
     for _ in range(count):
         begin = time.perf_counter()

@@ -47,14 +47,14 @@ class Goals:
         return sent.result(), sent.result().get_result_async()
 
     def round_trip(self, target: PoseStamped) -> tuple[Any, float]:
-        """Give the answer to a goal and the time from its sending on [s]."""
+        """Return the answer to a goal and the time from its sending on [s]."""
         begin = time.perf_counter()
         _, result = self.send(target)
         self.wait(result.done)
         return result.result(), time.perf_counter() - begin
 
     def cancelled(self, target: PoseStamped, after: float) -> float:
-        """Give the time from the request to cancel a running goal to its result [s]."""
+        """Return the time from the request to cancel a running goal to its result [s]."""
         handle, result = self.send(target, ENDLESS)
         end = time.perf_counter() + after
         while time.perf_counter() < end:

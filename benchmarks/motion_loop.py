@@ -52,7 +52,7 @@ def spread(values: Iterable[float], unit: str) -> str:
 
 
 def rows(done: Tour) -> Iterable[tuple[str, str]]:
-    """Give the table."""
+    """Yield the table."""
     tour = done.tour
     legs = {kind: [leg for leg in tour.legs if leg.kind == kind]
             for kind in ('arrived', 'blocked', 'refused', 'return')}

@@ -99,7 +99,7 @@ def request(target: np.ndarray) -> ComputeIK.Request:
 
 
 def targets(robot: Robot, tip: str, seed: int, shift: float = 0.0) -> Iterator[np.ndarray]:
-    """Give poses that are reached without contact."""
+    """Yield poses that are reached without contact."""
     generator, checker = np.random.default_rng(seed), CollisionChecker(robot)
     while True:
         q = robot.random_q(generator)

@@ -47,7 +47,7 @@ class SmallSteps:
         return self._forward(x)[0]
 
     def arrives(self, x: np.ndarray, target: np.ndarray) -> np.ndarray | None:
-        """Give joint values (n,) at the target, continued from x in small steps, or None."""
+        """Return joint values (n,) at the target, continued from x in small steps, or None."""
         T = self._forward(x)[0]
         shift, spin = target[:3, 3] - T[:3, 3], _rotation_vector(T[:3, :3].T @ target[:3, :3])
         count = max(1, math.ceil(np.linalg.norm(shift) / SUB_STEP),

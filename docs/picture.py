@@ -49,7 +49,7 @@ def triangles(robot: Robot, q: np.ndarray) -> np.ndarray:
 
 
 def shaded(faces: np.ndarray, colour: str) -> np.ndarray:
-    """Give each triangle the colour in the light that falls on it, (n, 4)."""
+    """Return each triangle the colour in the light that falls on it, (n, 4)."""
     normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True) + 1e-12
     light = 0.35 + 0.65 * np.clip(normals @ np.array([0.6, -0.5, 0.62]), 0, 1)

@@ -26,7 +26,7 @@ class Judge:
         self._scene: object = None
 
     def complaint(self, case: Case, q: np.ndarray) -> str:
-        """Say what is wrong with an answer, nothing if nothing is."""
+        """Return what is wrong with an answer, nothing if nothing is."""
         if self._scene is not case.checker.scene:
             self._scene = case.checker.scene
             self._fcl.surround(case.checker.scene)

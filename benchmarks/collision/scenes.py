@@ -129,7 +129,7 @@ def anywhere(tip: str) -> Callable[[Scene, np.random.Generator], Targets]:
 
 
 def both_hands(scene: Scene, generator: np.random.Generator) -> Targets:
-    """Give the hands of a configuration, 10 to 25 cm from each other."""
+    """Return the hands of a configuration, 10 to 25 cm from each other."""
     robot = scene.robot
     while True:
         at = Configuration(robot, robot.random_q(generator))

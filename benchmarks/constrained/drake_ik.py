@@ -119,7 +119,7 @@ class Question:
             program.EvalBinding(constraint, self._start)
 
     def solve(self, timeout: float, best: bool = False) -> dict[str, float] | None:
-        """Give joint values that Drake calls a success: the first found, or the best in time."""
+        """Return joint values that Drake calls a success: the first found, or the best in time."""
         generator, end = np.random.default_rng(self._seed), time.perf_counter() + timeout
         start, found, cost = self._start, None, np.inf
         while True:
@@ -147,7 +147,7 @@ class Question:
 
 
 def reduced(robot: Robot, joint_names: tuple[str, ...]) -> str:
-    """Give the URDF without what Drake would only read, all other joints fixed at zero."""
+    """Return the URDF without what Drake would only read, all other joints fixed at zero."""
     root = ET.fromstring(robot.urdf)
     for parent in root.iter():
         for child in [c for c in parent if c.tag in LEFT_OUT]:

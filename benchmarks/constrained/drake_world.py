@@ -70,13 +70,13 @@ class DrakeWorld(DrakeRobot):
         return InverseKinematics(self.plant, self.plant.GetMyMutableContextFromRoot(self._context))
 
     def pair(self, one: str, other: str) -> tuple[Any, Any]:
-        """Give the geometries of two names, each of one piece."""
+        """Return the geometries of two names, each of one piece."""
         (first,), (second,) = self._ids[one], self._ids[other]
         return first, second
 
 
 def drake_robot(case: Case) -> DrakeRobot:
-    """Give the robot of a case, made anew where it has a world of its own."""
+    """Return the robot of a case, made anew where it has a world of its own."""
     robot, names = case.problem.robot, case.problem.joint_names
     return DrakeWorld(robot, names, case.world) if case.world else alone(robot, names)
 

@@ -7,7 +7,7 @@ X, Y, Z = np.eye(3)
 
 
 def outside(value, lower, upper) -> float:
-    """Give how far the worst of some numbers is outside its bounds."""
+    """Return how far the worst of some numbers is outside its bounds."""
     return float(np.max(np.maximum(np.maximum(lower - value, value - upper), 0)))
 
 

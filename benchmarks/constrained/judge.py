@@ -46,7 +46,7 @@ class Judge:
         return moment / mass
 
     def accepts(self, joints: dict[str, float], terms: list) -> bool:
-        """Whether all that is not a cost holds."""
+        """Return whether all that is not a cost holds."""
         for name, value in joints.items():
             lower, upper = self._limits[name]
             if not lower - LIMIT_TOLERANCE <= value <= upper + LIMIT_TOLERANCE:

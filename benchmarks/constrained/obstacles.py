@@ -102,7 +102,7 @@ def ball_near(at: Judge, random: np.random.Generator) -> Place:
 
 
 def near(at: Judge, random: np.random.Generator) -> np.ndarray:
-    """Give a point 0.1 to 0.35 m from the frame of some link that moves."""
+    """Return a point 0.1 to 0.35 m from the frame of some link that moves."""
     links = [name for name in fcl_judge(at.robot).links if at.robot.moving_joints(name)]
     direction = random.normal(size=3)
     offset = random.uniform(0.1, 0.35) * direction / np.linalg.norm(direction)

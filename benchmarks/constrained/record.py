@@ -48,7 +48,7 @@ class Record:
 
 
 def compared_costs(mine: Record, theirs: Record) -> list[str]:
-    """Say how often the one's cost is lower or higher than the other's by more than 0.1 %."""
+    """Return how often the one's cost is lower or higher than the other's by more than 0.1 %."""
     lines = []
     for what, a, b in zip(('first answer', f'best in {1e3 * COST_TIMEOUT:.0f} ms'),
                           np.array(mine.costs).T, np.array(theirs.costs).T, strict=True):

@@ -18,7 +18,7 @@ class Term(ABC):
 
     @abstractmethod
     def ours(self, robot: Robot) -> Constraint | PoseTarget | Cost:
-        """Give the part of an IKProblem."""
+        """Return the part of an IKProblem."""
 
     @abstractmethod
     def drake(self, program: Any) -> None:

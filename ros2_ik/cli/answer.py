@@ -187,7 +187,7 @@ def _figures(figures: dict[str, Any]) -> str:
 
 
 def answer_json(answer: Answer) -> str:
-    """Give it as JSON; errors are those of forward kinematics, null where it could not run."""
+    """Return it as JSON; errors are those of forward kinematics, null where it could not run."""
     targets = [{'tip': claim.tip, 'claimed_position_error': claim.position,
                 'claimed_orientation_error': claim.orientation,
                 'position_error': check.position if check else None,
@@ -222,7 +222,7 @@ def add_json_argument(parser: argparse.ArgumentParser, also: str = '') -> None:
 
 
 def to_json(content: Any) -> str:
-    """Give JSON that every reader takes: null for infinity, lists for arrays."""
+    """Return JSON that every reader takes: null for infinity, lists for arrays."""
     return json.dumps(_plain(content), indent=2, allow_nan=False)
 
 

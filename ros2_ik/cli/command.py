@@ -16,7 +16,7 @@ WHEELS = {'pinocchio': 'pin', 'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'PyYAM
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Give the parser; `run` of its result is the function of the subcommand."""
+    """Return the parser; `run` of its result is the function of the subcommand."""
     parser = Parser(
         prog='ros2_ik', description='Inverse kinematics for any URDF robot.',
         epilog='exit codes: 0 answered, 1 no solution, a wrong one, not reached, or not stopped,\n'
@@ -74,7 +74,7 @@ def _shielded(word: str) -> str:
 
 
 def _explanation(error: Exception) -> str:
-    """Say in one line what is wrong; anything that is a defect of ours is raised again."""
+    """Return in one line what is wrong; anything that is a defect of ours is raised again."""
     if isinstance(error, BadQuestion):
         return str(error)
     if isinstance(error, ModuleNotFoundError) and error.name in ROS:

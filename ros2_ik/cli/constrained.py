@@ -165,7 +165,7 @@ def _checker(args: argparse.Namespace, goal: Any, robot: 'Robot', start: Any,
 
 
 def _holding(scene: 'Scene', state: Any, start: Any) -> 'Scene':
-    """Give the scene with what the goal's seed holds; those messages need ROS."""
+    """Return the scene with what the goal's seed holds; those messages need ROS."""
     if not state.attached_collision_objects:
         return scene
     from ros2_ik.core import Configuration

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> Exit:
 
 
 def default_frames(robot: 'Robot', shipped: 'ShippedRobot | None') -> list[str]:
-    """Give the tips of the robot."""
+    """Return the tips of the robot."""
     if shipped and shipped.tip:
         return [shipped.tip]
     return list(dict.fromkeys(tip for group in robot.groups.values() for tip in group.tips))

@@ -165,7 +165,7 @@ def _class(kind: str) -> Any:
 
 
 def _wanted(goal: Any) -> list[Wanted]:
-    """Give the targets for the re-check; tips that the node chose have no name."""
+    """Return the targets for the re-check; tips that the node chose have no name."""
     count = len(goal.targets)
     rows = [tuple(goal.weights[i:i + 6]) for i in range(0, len(goal.weights), 6)] or [(1.0,) * 6]
     rows = rows if len(rows) == count else rows * count

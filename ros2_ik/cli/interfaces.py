@@ -31,7 +31,7 @@ class Field(NamedTuple):
 @lru_cache(maxsize=128)
 def fields(kind: str) -> dict[str, Field]:
     """
-    Give the fields of a message such as 'geometry_msgs/Pose', or of the goal, by name.
+    Return the fields of a message such as 'geometry_msgs/Pose', or of the goal, by name.
 
     Raises KeyError for one that is not known.
     """
@@ -50,7 +50,7 @@ def fields(kind: str) -> dict[str, Field]:
 
 
 def is_message(type: str) -> bool:
-    """Whether a type is a message, not a number, a truth value or a text."""
+    """Return whether a type is a message, not a number, a truth value or a text."""
     return '/' in type
 
 
@@ -68,12 +68,12 @@ def _folder(name: str) -> Path:
 
 
 def _full(type: str, package: str) -> str:
-    """Give a type with its package: those of the same one may be without."""
+    """Return a type with its package: those of the same one may be without."""
     return f'{package}/{type}' if type[0].isupper() else type
 
 
 def _sizes(array: str | None) -> tuple[int | None, int | None]:
-    """Give the number of items, and the largest: [4] has both, [<=3] the latter, [] neither."""
+    """Return the number of items, and the largest: [4] has both, [<=3] the latter, [] neither."""
     number = (array or '[]')[1:-1]
     if number.startswith('<='):
         return None, int(number[2:])

@@ -20,14 +20,14 @@ START = ('joints that are not named are at home where there is one, else at zero
 
 def read_start(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
                degrees: bool) -> dict[str, Any]:
-    """Give values by joint name as `words` have them, and of the other joints those of home."""
+    """Return values by joint name as `words` have them, and of the other joints those of home."""
     known = home is not None or any('home' in states for states in robot.group_states.values())
     return read_joint_values([*(['home'] if known else []), *words], robot, home, degrees)
 
 
 def read_joint_values(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
                       degrees: bool) -> dict[str, Any]:
-    """Give values by joint name; later words win over earlier ones."""
+    """Return values by joint name; later words win over earlier ones."""
     values: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition('=')
@@ -68,7 +68,7 @@ def _seems_degrees(value: float, joint: 'Joint') -> bool:
 
 def shipped_home(robot: 'Robot') -> dict[str, float] | None:
     """
-    Give home of the shipped robot that this one is, going by its name and joints.
+    Return home of the shipped robot that this one is, going by its name and joints.
 
     None where it is none of them, and where its SRDF has a state of that name: that one counts.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def pose_message(T: 'NDArray[Any]', frame: str | None) -> PoseStamped:
-    """Give a pose (4, 4) in a frame."""
+    """Return a pose (4, 4) in a frame."""
     pose = components(T)
     message = PoseStamped()
     message.header.frame_id = frame or ''
@@ -26,7 +26,7 @@ def pose_message(T: 'NDArray[Any]', frame: str | None) -> PoseStamped:
 
 
 def pose_components(message: PoseStamped) -> dict[str, list[float]]:
-    """Give xyz, rpy, quat of a pose."""
+    """Return xyz, rpy, quat of a pose."""
     import numpy as np
     import pinocchio as pin
     p, o = message.pose.position, message.pose.orientation
@@ -34,7 +34,7 @@ def pose_components(message: PoseStamped) -> dict[str, list[float]]:
 
 
 def state_message(values: dict[str, Any]) -> RobotState:
-    """Give joint values by name; lists are floating (7 values) or planar (3) joints."""
+    """Return joint values by name; lists are floating (7 values) or planar (3) joints."""
     message = RobotState()
     for name, value in values.items():
         if isinstance(value, (int, float)):
@@ -47,7 +47,7 @@ def state_message(values: dict[str, Any]) -> RobotState:
 
 
 def state_values(message: RobotState, robot: 'Robot | None') -> dict[str, Any]:
-    """Give the joint values of a reply by name."""
+    """Return the joint values of a reply by name."""
     joints = zip(message.joint_state.name, message.joint_state.position, strict=True)
     values: dict[str, Any] = {name: float(value) for name, value in joints}
     planar = {j.name for j in robot.joints if j.kind == 'planar'} if robot else set()

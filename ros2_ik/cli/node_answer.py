@@ -33,7 +33,7 @@ SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
 
 def ik_request(wanted: Sequence[Wanted], seed: dict[str, Any], timeout: float | None = None,
                **fields: Any) -> ComputeIK.Request:
-    """Give a request; a field that is None keeps its default."""
+    """Return a request; a field that is None keeps its default."""
     request = ComputeIK.Request()
     request.tips = [target.tip for target in wanted if target.tip]
     request.targets = [pose_message(target.T, target.frame) for target in wanted]
@@ -68,7 +68,7 @@ def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
 def read_reply(client: 'NodeClient', reply: Any, wanted: Sequence[Wanted],
                round_trip: float) -> tuple[Answer, Robot | None]:
     """
-    Give what a response says, or the result of an action, and the robot that it is about.
+    Return what a response says, or the result of an action, and the robot that it is about.
 
     Raises BadQuestion where the node refused.
     """
@@ -91,7 +91,7 @@ def read_reply(client: 'NodeClient', reply: Any, wanted: Sequence[Wanted],
 
 
 def accepted(response: Any, also: Sequence[Status] = ()) -> Any:
-    """Give the status of a response, raising BadQuestion where the node refused."""
+    """Return the status of a response, raising BadQuestion where the node refused."""
     try:
         status = Status(response.status)
     except ValueError:
@@ -131,7 +131,7 @@ def recheck_reply(answer: Answer, robot: Robot | None, wanted: Sequence[Wanted],
 
 def _obstacle(robot: Robot | None, wanted: Sequence[Wanted],
               values: Iterable[str]) -> str | None:
-    """Say why forward kinematics cannot judge, if it cannot."""
+    """Return why forward kinematics cannot judge, if it cannot."""
     if robot is None:
         return 'no robot_description was received'
     if not all(target.tip for target in wanted):

@@ -80,7 +80,7 @@ class NodeClient:
         self._joints.update(zip(message.name, message.position, strict=False))
 
     def joints(self, live: bool) -> Mapping[str, float]:
-        """Give the joint values received by now or, `live`, also those that come later."""
+        """Return the joint values received by now or, `live`, also those that come later."""
         self.spin_until(lambda: bool(self._joints), 0.5 if live else JOINTS)
         return self._joints if live else dict(self._joints)
 
@@ -107,7 +107,7 @@ class NodeClient:
 
     def watch(self, ready: Callable[[], bool]) -> Callable[[], bool]:
         """
-        Give a function that says whether a server that is there has gone for good.
+        Return a function that says whether a server that is there has gone for good.
 
         Where a process was killed or is held up, DDS notices after some 20 s, and so long one
         that was started anew stands beside it. A server that is merely busy stays.
@@ -131,7 +131,7 @@ class NodeClient:
     def ask(self, client: Client, request: Any, patience: float,
             interrupted: Callable[[], bool] = lambda: False) -> Any:
         """
-        Give the response.
+        Return the response.
 
         Raises BadQuestion when none comes within `patience` seconds or the server goes,
         KeyboardInterrupt as soon as `interrupted` is true.
@@ -147,7 +147,7 @@ class NodeClient:
         raise BadQuestion(f'{client.srv_name} did not answer within {patience:g} s')
 
     def _seen(self, service: str) -> str:
-        """Say what is there instead, after some time more: `wait` may have been short."""
+        """Return what is there instead, after some time more: `wait` may have been short."""
         self.spin_until(lambda: bool(self._alike(service)), 2.0)
         if alike := self._alike(service):
             node = alike[0].removesuffix(f'/{service}')
@@ -166,7 +166,7 @@ class NodeClient:
                       in self.node.get_node_names_and_namespaces() if name != mine)
 
     def robot(self, seconds: float = 5.0) -> 'Robot | None':
-        """Give the robot as its topic or the node's parameters describe it, None if neither."""
+        """Return the robot as its topic or the node's parameters describe it, None if neither."""
         def described() -> bool:
             return 'robot_description' in self._texts
         if 'root_joint' not in self._texts:

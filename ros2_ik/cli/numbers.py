@@ -11,7 +11,7 @@ DEG = ('angles are degrees: those of --rpy, --seed, --orientation-tolerance, --a
 
 
 def in_radians(option: str, value: float, degrees: bool, most: float, limit: str) -> float:
-    """Give an angle [rad]; raises BadQuestion above `most` [rad], which `limit` has in words."""
+    """Return an angle [rad]; raises BadQuestion above `most` [rad], which `limit` has in words."""
     angle = math.radians(value) if degrees else value
     if math.isfinite(angle) and abs(angle) > most:
         raise BadQuestion(f'{option}: {value:g} {"deg" if degrees else "rad"} is more than '

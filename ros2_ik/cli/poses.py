@@ -78,7 +78,7 @@ def wanted(targets: Sequence[TargetOptions], degrees: bool) -> list[Wanted]:
 
 
 def matrix(target: TargetOptions, degrees: bool) -> 'NDArray[Any]':
-    """Give the pose, (4, 4), with zero for what was not given."""
+    """Return the pose, (4, 4), with zero for what was not given."""
     import numpy as np
     import pinocchio as pin
     if target.rpy is not None and target.quat is not None:
@@ -106,7 +106,7 @@ def _unit(quaternion: Sequence[float]) -> list[float]:
 
 
 def weights(target: TargetOptions) -> tuple[float, ...]:
-    """Give the six weights, zero for what was not given; raises BadQuestion for any others."""
+    """Return the six weights, zero for what was not given; raises BadQuestion for any others."""
     turned = target.rpy is not None or target.quat is not None
     parts = []
     for given, rows, kind, options in ((target.xyz is not None, slice(3), 'positions', '--xyz'),
@@ -120,7 +120,7 @@ def weights(target: TargetOptions) -> tuple[float, ...]:
 
 
 def notes(targets: Sequence[TargetOptions]) -> list[str]:
-    """Say where only a part of the pose counts."""
+    """Return where only a part of the pose counts."""
     found = []
     for target in targets:
         name = target.tip or 'the default tip'   # only a single target has none
@@ -132,7 +132,7 @@ def notes(targets: Sequence[TargetOptions]) -> list[str]:
 
 
 def components(T: 'NDArray[Any]') -> dict[str, list[float]]:
-    """Give a pose (4, 4) as xyz [m], rpy [rad] and quat (x y z w)."""
+    """Return a pose (4, 4) as xyz [m], rpy [rad] and quat (x y z w)."""
     import numpy as np
     import pinocchio as pin
     R = np.array(T[:3, :3])

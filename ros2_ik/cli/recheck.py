@@ -29,7 +29,7 @@ class Check(NamedTuple):
 def recheck(robot: 'Robot', q: 'NDArray[Any]', wanted: Sequence[Wanted],
             frames_at: 'NDArray[Any] | None' = None) -> list[Check]:
     """
-    Give the errors at q (nq,).
+    Return the errors at q (nq,).
 
     Frames stand where they are at `frames_at` (nq,), by default where q moves them.
     """

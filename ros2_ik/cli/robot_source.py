@@ -25,7 +25,7 @@ def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot',
 
 
 def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
-    """Give the robot and, for a shipped one, what its config says."""
+    """Return the robot and, for a shipped one, what its config says."""
     from ros2_ik.core import Robot, shipped_robots, UnknownRobotError
     shipped = shipped_robots().get(args.robot)
     if shipped:

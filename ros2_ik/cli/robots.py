@@ -53,7 +53,7 @@ def _list(as_json: bool) -> None:
 
 
 def describe(robot: 'Robot', shipped: 'ShippedRobot | None') -> dict[str, Any]:
-    """Give all of a robot that a question could name."""
+    """Return all of a robot that a question could name."""
     return {
         'name': robot.name, 'description': shipped.description if shipped else '',
         'root_frame': robot.root_frame,

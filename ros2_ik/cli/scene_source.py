@@ -21,7 +21,7 @@ def add_meshes_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def load_scene_of(args: argparse.Namespace, robot: 'Robot', seed: Any) -> 'Scene | None':
-    """Give the scene for a robot that stands at `seed`, None without --scene."""
+    """Return the scene for a robot that stands at `seed`, None without --scene."""
     from ros2_ik.core import Configuration, load_scene
     if args.scene is None:
         return None

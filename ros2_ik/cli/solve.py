@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> Exit:
 
 
 def default_tip(robot: 'Robot', shipped: 'ShippedRobot | None', group: str | None) -> str:
-    """Give the shipped robot's tip; for another group, or robot, the only tip there is."""
+    """Return the shipped robot's tip; for another group, or robot, the only tip there is."""
     if shipped and shipped.tip and group in (None, shipped.group):
         return shipped.tip
     groups = [robot.group(group)] if group else list(robot.groups.values())

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> Exit:
 def ask_for_motion(client: 'NodeClient', service: 'Client', request: Any,
                    patience: float) -> Any:
     """
-    Give the response to a request that moves the robot; `patience` in seconds.
+    Return the response to a request that moves the robot; `patience` in seconds.
 
     Ctrl-C, or another signal to end, has the node stop the robot, says so on stderr and raises
     KeyboardInterrupt. Raises BadQuestion when no response comes, or the node goes.
@@ -115,5 +115,5 @@ class Interrupt:
         self._first = min(self._first, time.monotonic())
 
     def overdue(self) -> bool:
-        """Say whether what should end has had PATIENCE seconds for that."""
+        """Return whether what should end has had PATIENCE seconds for that."""
         return time.monotonic() > self._first + PATIENCE

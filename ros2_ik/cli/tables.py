@@ -11,13 +11,13 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Give a fixed-point number, a zero without a sign."""
+    """Return a fixed-point number, a zero without a sign."""
     text = f'{value:.{digits}f}'
     return text[1:] if text.startswith('-') and not text.strip('-0.') else text
 
 
 def small(value: float | None) -> str:
-    """Give an error: its order of magnitude is what matters."""
+    """Return an error: its order of magnitude is what matters."""
     return '-' if value is None else f'{value:.1e}'
 
 

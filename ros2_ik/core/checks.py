@@ -46,7 +46,7 @@ def matrix(value: Any, name: str, columns: int | None, error: type[IKError]) -> 
 
 
 def direction(value: Any, name: str, error: type[IKError]) -> Array:
-    """Give the value as a unit vector (3,), read-only, or raise `error`: zero points nowhere."""
+    """Return the value as a unit vector (3,), read-only, or raise `error`: zero points nowhere."""
     array = vector(value, name, 3, error)
     largest = float(np.abs(array).max())
     if largest < 1e-9:
@@ -58,7 +58,7 @@ def direction(value: Any, name: str, error: type[IKError]) -> Array:
 
 
 def axis_rows(axes: Any, error: type[IKError]) -> Indices:
-    """Give the indices of axes written like 'xz', in their order, or raise `error`."""
+    """Return the indices of axes written like 'xz', in their order, or raise `error`."""
     if not (isinstance(axes, str) and axes and set(axes) <= set('xyz')
             and len(set(axes)) == len(axes)):
         raise error(f"axes is {axes!r}; valid: letters of 'xyz', each once")
@@ -66,7 +66,7 @@ def axis_rows(axes: Any, error: type[IKError]) -> Indices:
 
 
 def positive(value: Any, name: str, error: type[IKError]) -> float:
-    """Give the value as a float if it is a finite number above zero, or raise `error`."""
+    """Return the value as a float if it is a finite number above zero, or raise `error`."""
     number = _number(value)
     if number is None or not (math.isfinite(number) and number > 0):
         raise error(f'{name} must be a positive finite number, not {value!r}')
@@ -84,7 +84,7 @@ def tolerance_of(value: Any, name: str, error: type[IKError]) -> float:
 def whole(value: Any, name: str, error: type[IKError], least: int = 1,
           most: float = 1e9) -> int:
     """
-    Give the value as an int if it is a whole number from `least` to `most`, or raise `error`.
+    Return the value as an int if it is a whole number from `least` to `most`, or raise `error`.
 
     Compiled code counts in 64 bits.
     """
@@ -97,7 +97,7 @@ def whole(value: Any, name: str, error: type[IKError], least: int = 1,
 
 
 def listed(value: Any) -> list[Any] | None:
-    """Give the items of a list, tuple, set or array, or None: a text is one thing, not many."""
+    """Return the items of a list, tuple, set or array, or None: a text is one thing, not many."""
     if isinstance(value, (str, bytes)):
         return None
     try:
@@ -107,7 +107,7 @@ def listed(value: Any) -> list[Any] | None:
 
 
 def distinct_names(value: Any, what: str, error: type[IKError]) -> tuple[str, ...]:
-    """Give a list of names, at least one and each once, as a tuple, or raise `error`."""
+    """Return a list of names, at least one and each once, as a tuple, or raise `error`."""
     names = listed(value)
     if not names or not all(isinstance(name, str) for name in names):
         raise error(f'{what} must be a list of names, not {value!r}')

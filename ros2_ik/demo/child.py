@@ -53,7 +53,7 @@ class Child:
         return self._process.poll() is not None
 
     def obituary(self) -> str:
-        """Say how it ended, and its last words."""
+        """Return how it ended, and its last words."""
         self._reader.join(1.0)
         lines = ''.join(f'    {line}' for line in self._tail).rstrip()
         return (f'{self.name} has ended with exit code {self._process.poll()}'

@@ -7,7 +7,7 @@ TRAJECTORY, POSITION = '_controller', '_position_controller'   # after the name 
 
 def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[str, ...]]:
     """
-    Give the groups that have controllers: name -> joints.
+    Return the groups that have controllers: name -> joints.
 
     The group of config/<robot>.yaml comes first, then each group of the SRDF that shares no joint
     with those before it: a joint has one owner.
@@ -24,7 +24,7 @@ def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[st
 
 
 def node_parameters(shipped: ShippedRobot, robot: Robot) -> dict[str, str | list[str]]:
-    """Give the parameters of the node ros2_ik that make it command these controllers."""
+    """Return the parameters of the node ros2_ik that make it command these controllers."""
     groups = controlled_groups(shipped, robot)
     parameters: dict[str, str | list[str]] = {
         'controllers': [group + TRAJECTORY for group in groups]}

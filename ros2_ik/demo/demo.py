@@ -75,7 +75,7 @@ class Demo:
         return min(client.wait(), 1)
 
     def stay(self, robot: str, scene: str = '') -> int:
-        """Say what to try once the node answers, and stay until the end."""
+        """Return what to try once the node answers, and stay until the end."""
         from ros2_ik.cli.question import BadQuestion
         shipped = self._shipped(robot, scene)
         self._check_domain()

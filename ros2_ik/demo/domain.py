@@ -13,7 +13,7 @@ PARTICIPANTS = 30   # looked for in a domain
 
 
 def current_domain() -> int:
-    """Give ROS_DOMAIN_ID as a number; raises ValueError."""
+    """Return ROS_DOMAIN_ID as a number; raises ValueError."""
     text = os.environ.get('ROS_DOMAIN_ID') or '0'
     if not (text.isdecimal() and int(text) <= LAST):
         raise ValueError(f"ROS_DOMAIN_ID is '{text}'; valid: 0 to {LAST}")
@@ -21,7 +21,7 @@ def current_domain() -> int:
 
 
 def unused_domain() -> int:
-    """Give a domain in which nothing runs on this machine, another one for each process."""
+    """Return a domain in which nothing runs on this machine, another one for each process."""
     for i in range(100):
         domain = 1 + (7 * os.getpid() + i) % 100   # processes in a row keep apart
         if not inhabited(domain):
@@ -45,7 +45,7 @@ def _bound(port: int) -> bool:
 
 
 def occupant(client: 'NodeClient') -> str | None:
-    """Say who is in the client's domain and would get mixed up with the demo, if anybody is."""
+    """Return who is in the client's domain and would get mixed up with the demo, if anybody is."""
     def found() -> str | None:
         publishers = client.node.get_publishers_info_by_topic('/robot_description')
         if publishers:

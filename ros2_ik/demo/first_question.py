@@ -36,7 +36,7 @@ class Asked(NamedTuple):
 
 def reachable(robot: Robot, shipped: ShippedRobot, checker: CollisionChecker) -> Wanted:
     """
-    Give the pose of the robot's tip with the joints of its group near home, where it stands.
+    Return the pose of the robot's tip with the joints of its group near home, where it stands.
 
     Nothing touches there, nor on the straight way; the node's own bound on motions allows it.
     Raises BadQuestion if something always does.
@@ -84,7 +84,7 @@ def ask(client: NodeClient, shipped: ShippedRobot, scene: str = '') -> Asked:
 
 
 def _comes_up(refusal: str) -> bool:
-    """Whether the node has not read its robot yet."""
+    """Return whether the node has not read its robot yet."""
     return refusal.startswith('INVALID_ROBOT_STATE')
 
 
@@ -101,13 +101,13 @@ def ask_inside(client: NodeClient, shipped: ShippedRobot,
 
 
 def contacts(asked: Asked, shipped: ShippedRobot) -> str:
-    """Say what touches in an answer, as this process's own checker has it; '' for nothing."""
+    """Return what touches in an answer, as this process's own checker has it; '' for nothing."""
     at = Configuration(asked.robot, shipped.home | asked.answer.values)
     return '; '.join(str(contact) for contact in asked.checker.in_collision(at))
 
 
 def holds(first: Asked) -> bool:
-    """Whether the answer claims success, and forward kinematics and the limits agree."""
+    """Return whether the answer claims success, and forward kinematics and the limits agree."""
     answer, robot = first.answer, first.robot
     errors = [(check.position, check.orientation) for check in answer.checked]
     within = all(robot.joint(name).lower - 1e-6 <= value <= robot.joint(name).upper + 1e-6

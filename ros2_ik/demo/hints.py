@@ -10,7 +10,7 @@ from ros2_ik.cli.recheck import Wanted
 
 
 def hints(robot: str, wanted: Wanted, scene: str = '') -> str:
-    """Give commands for a second terminal, with a pose that is reachable."""
+    """Return commands for a second terminal, with a pose that is reachable."""
     pose = components(wanted.T)
     xyz, rpy = (' '.join(f'{value:.4f}' for value in pose[key]) for key in ('xyz', 'rpy'))
     run = _runner()
@@ -30,7 +30,7 @@ def hints(robot: str, wanted: Wanted, scene: str = '') -> str:
 
 
 def _runner() -> str:
-    """Give what stands in front of a command: environment, and tools/run in a checkout."""
+    """Return what stands in front of a command: environment, and tools/run in a checkout."""
     prefix = ''.join(f'{name}={os.environ[name]} ' for name in ('ROS_DOMAIN_ID',)
                      if name in os.environ)
     tool = Path(__file__).resolve().parents[2] / 'tools' / 'run'

@@ -22,7 +22,7 @@ SECONDS = 0.2    # for each place that could be asked for
 
 
 def surroundings(robot: Robot, shipped: ShippedRobot, scene: str) -> CollisionChecker:
-    """Give a checker of this process's own for a scene, '' for none; raises IKError."""
+    """Return a checker of this process's own for a scene, '' for none; raises IKError."""
     found = load_scene(scene, robot, Configuration(robot, shipped.home)) if scene \
         else Scene(robot)
     return collision_checker(robot, found, missing='leave out')

@@ -40,7 +40,7 @@ class Parts:
     statistics: Statistics
 
     def robot(self) -> Robot:
-        """Give the robot of this moment; raises Refusal when there is none."""
+        """Return the robot of this moment; raises Refusal when there is none."""
         robot = self.description.robot
         if robot is None:
             refused = self.description.refused
@@ -51,7 +51,7 @@ class Parts:
     def scene_with(self, state: Any, given: Mapping[str, Any],
                    place: str) -> tuple[Scene, list[str]]:
         """
-        Give the scene of this moment with what a question's RobotState holds besides, and notes.
+        Return the scene of this moment with what a question's RobotState holds besides, and notes.
 
         `given` are its joint values, `place` is its name with a dot. Raises Refusal.
         """

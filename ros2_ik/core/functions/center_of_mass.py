@@ -84,7 +84,7 @@ class _Bodies(NamedTuple):
 
 
 def _center(at: Configuration, bodies: _Bodies) -> tuple[Array, Array]:
-    """Give centre (3,) and Jacobian (3, nv) in the root frame."""
+    """Return centre (3,) and Jacobian (3, nv) in the root frame."""
     if bodies.share == 0:
         return bodies.fixed, np.zeros((3, at.robot.nv))
     data = at.robot.scratch_data()

@@ -56,4 +56,4 @@ class CheckedDistance(KinematicFunction):
 
     @abstractmethod
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        """Give f (m,) and its Jacobian (m, nv)."""
+        """Return f (m,) and its Jacobian (m, nv)."""

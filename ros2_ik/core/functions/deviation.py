@@ -14,7 +14,7 @@ NEAR = 1e-3       # sine below which the derivative across the plane of a large 
 
 
 def across(axis: Any) -> Array:
-    """Give two unit vectors at right angles to a unit vector and to each other, (2, 3)."""
+    """Return two unit vectors at right angles to a unit vector and to each other, (2, 3)."""
     least = np.eye(3)[int(np.abs(axis).argmin())]
     first = least - (least @ axis) * axis
     first /= math.sqrt(first @ first)

@@ -175,7 +175,7 @@ def _names(robot: Robot, function: JointPositions) -> tuple[str, ...]:
 
 
 def _leader(robot: Robot, name: str) -> Joint:
-    """Give the joint in q whose value says where the joint of that name is."""
+    """Return the joint in q whose value says where the joint of that name is."""
     return robot.joint(robot.mimics[name].leader if name in robot.mimics else name)
 
 
@@ -187,7 +187,7 @@ def _labels(robot: Robot, name: str, joint: Joint) -> list[str]:
 
 
 def _reference(robot: Robot, function: JointPositions, names: Sequence[str]) -> dict[str, Any]:
-    """Give the reference by name."""
+    """Return the reference by name."""
     reference: Any = function.reference
     if isinstance(reference, dict):
         return reference

@@ -59,14 +59,14 @@ class KinematicFunction(ABC):
 
     @abstractmethod
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        """Give f (m,) and its Jacobian in the tangent space, (m, nv)."""
+        """Return f (m,) and its Jacobian in the tangent space, (m, nv)."""
 
     def value(self, at: Configuration) -> Array:
-        """Give f, (m,)."""
+        """Return f, (m,)."""
         return self.evaluate(at)[0]
 
     def jacobian(self, at: Configuration) -> Array:
-        """Give df/dq in the tangent space, (m, nv)."""
+        """Return df/dq in the tangent space, (m, nv)."""
         return self.evaluate(at)[1]
 
     def turning(self, robot: Robot) -> Mask | None:

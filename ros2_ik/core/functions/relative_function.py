@@ -42,7 +42,7 @@ class RelativeFunction(KinematicFunction):
 
     def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
         """
-        Give f (m,) and the wrenches W (m, 6) of its rows.
+        Return f (m,) and the wrenches W (m, 6) of its rows.
 
         The arguments are the pinocchio.SE3 of `frame` and of `relative_to` in the root frame.
         """

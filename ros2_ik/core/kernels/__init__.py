@@ -33,7 +33,7 @@ def load_kernels() -> bool:
 
 
 def kernels_cached() -> bool:
-    """Whether `load_kernels()` would find all compiled: a matter of half a second."""
+    """Return whether `load_kernels()` would find all compiled: a matter of half a second."""
     return is_complete()
 
 

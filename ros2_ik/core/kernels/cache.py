@@ -29,7 +29,7 @@ def choose_folder() -> Path:
 
 
 def _usable(folders: Iterable[Path]) -> Path:
-    """Give the first that can be written to; raises OSError."""
+    """Return the first that can be written to; raises OSError."""
     refused = []
     for folder in folders:
         try:
@@ -69,7 +69,7 @@ def _check(folder: Path) -> None:
 
 
 def is_complete() -> bool:
-    """Whether to load all is a matter of half a second, not of compiling it."""
+    """Return whether to load all is a matter of half a second, not of compiling it."""
     try:
         known = json.loads(_list_of_files().read_text())
         found = _files()     # those of other packages' formulas may be among them
@@ -103,7 +103,7 @@ def _files() -> dict[str, int]:
 
 
 def _list_of_files() -> Path:
-    """Give the file that belongs to what numba looks at: sources, versions, processor."""
+    """Return the file that belongs to what numba looks at: sources, versions, processor."""
     from llvmlite import binding
     folder = choose_folder()
     looked_at = [(source, os.stat(source).st_mtime, os.stat(source).st_size)

@@ -95,7 +95,7 @@ formula: TypeAlias = Formula
 
 
 def is_compiled() -> bool:
-    """Whether loops and formulas are compiled by now."""
+    """Return whether loops and formulas are compiled by now."""
     return _state.compiled
 
 

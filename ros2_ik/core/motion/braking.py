@@ -43,6 +43,6 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: Any,
 
 
 def _within(goal: Array, start: Array, bounds: tuple[Any, Any]) -> bool:
-    """Whether a way ends inside the bounds, or no farther outside than it began."""
+    """Return whether a way ends inside the bounds, or no farther outside than it began."""
     lower, upper = np.minimum(bounds[0], start), np.maximum(bounds[1], start)
     return bool(((lower - HAIR <= goal) & (goal <= upper + HAIR)).all())

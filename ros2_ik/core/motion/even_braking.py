@@ -77,7 +77,7 @@ def _duration(start: Array, states: tuple[Array, Array], commands: tuple[Array, 
 def _good(at: Array, fast: Array, ends: Array, limits: MotionLimits,
           duration: Array) -> tuple[Mask, Mask]:
     """
-    Say which ends (m, 1, n) and durations (m, 1, 1) are good for states (k, n).
+    Return which ends (m, 1, n) and durations (m, 1, 1) are good for states (k, n).
 
     Whether all stay within accelerations and velocities, and whether none turns back, (m,) each.
     """

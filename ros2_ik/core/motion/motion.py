@@ -36,7 +36,7 @@ class Motion:
     rests: tuple[float, ...] = ()
 
     def at(self, time: float) -> MotionState:
-        """Give the state at a time [s] after the start; from the end on it stands still."""
+        """Return the state at a time [s] after the start; from the end on it stands still."""
         if time < self.duration:
             return self.state(max(time, 0.0))
         rest = np.zeros(len(self.joints))
@@ -49,7 +49,7 @@ class Motion:
 
     def times(self, period: float) -> Array:
         """
-        Give every `period` [s] and the exact end, (k,) and k > 0.
+        Return every `period` [s] and the exact end, (k,) and k > 0.
 
         Never 0: a controller takes a point for that time as a step.
         """
@@ -77,18 +77,18 @@ class Motion:
                                                               change(time)))
 
     def then(self, other: 'Motion', switch: float) -> 'Motion':
-        """Give this motion, and from `switch` [s] on another one of these joints."""
+        """Return this motion, and from `switch` [s] on another one of these joints."""
         def state(time: float) -> MotionState:
             return self.at(time) if time < switch else other.at(time - switch)
         return Motion(self.joints, switch + other.duration, state)
 
     def rest(self, start: float) -> 'Motion':
-        """Give what is left of this motion `start` [s] after its begin."""
+        """Return what is left of this motion `start` [s] after its begin."""
         return Motion(self.joints, max(self.duration - start, 0.0),
                       lambda time: self.at(time + start))
 
     def part(self, joints: tuple[str, ...]) -> 'Motion':
-        """Give the same motion of some of its joints, in that order."""
+        """Return the same motion of some of its joints, in that order."""
         chosen = [self.joints.index(joint) for joint in joints]
         return Motion(joints, self.duration, lambda time: MotionState(
             *(values[chosen] for values in self.at(time))))

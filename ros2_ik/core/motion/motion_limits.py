@@ -35,7 +35,7 @@ class MotionLimits:
             object.__setattr__(self, name, values)
 
     def scaled(self, velocity: float = 1.0, acceleration: float = 1.0) -> 'MotionLimits':
-        """Give parts of these limits; the jerk's is that of the acceleration."""
+        """Return parts of these limits; the jerk's is that of the acceleration."""
         return MotionLimits(self.velocity * velocity, self.acceleration * acceleration,
                             self.jerk * acceleration)
 

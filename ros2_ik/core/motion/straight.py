@@ -74,7 +74,7 @@ def _single(robot: Robot, name: str) -> Joint:
 
 
 def _end(joint: Joint, start: float, goal: float) -> float:
-    """Give the goal where it is reached, and check both ends."""
+    """Return the goal where it is reached, and check both ends."""
     if joint.kind == 'continuous':
         return start + math.remainder(goal - start, math.tau)
     for value, slack in ((start, NOTICEABLE), (goal, HAIR)):

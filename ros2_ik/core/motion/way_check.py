@@ -82,7 +82,7 @@ class WayCheck:
                                      self._checker.in_collision(self._q, at_once=True))
 
     def _walk(self) -> Iterator[tuple[float, Array]]:
-        """Give the start, the end, and times and positions that are near each other between."""
+        """Yield the start, the end, and times and positions that are near each other between."""
         end = self._motion.duration
         before = self._at(0.0)
         yield 0.0, before
@@ -121,7 +121,7 @@ class WayCheck:
 
 def blocked(checker: CollisionChecker, motion: Motion, q: Array,
             resolution: float = 0.01) -> Blockage | None:
-    """Give the first thing found in the way of a motion, or None; see WayCheck."""
+    """Return the first thing found in the way of a motion, or None; see WayCheck."""
     check = WayCheck(checker, motion, q, resolution)
     check.run()
     return check.blockage

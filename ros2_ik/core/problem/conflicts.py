@@ -32,7 +32,7 @@ class Interval(NamedTuple):
     fixed: str = ''
 
     def excludes(self, other: 'Interval') -> bool:
-        """Whether both have no common value, by more than rounding."""
+        """Return whether both have no common value, by more than rounding."""
         return (_exceeds(self.lower, other.upper) or _exceeds(other.lower, self.upper))
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class Interval(NamedTuple):
 
 def conflict(problem: IKProblem) -> str | None:
     """
-    Say which two demands exclude each other whatever the joint values, or None.
+    Return which two demands exclude each other whatever the joint values, or None.
 
     Shown are demands on the same quantity without a common value, such as two boxes of one point
     that do not meet, joint values outside the joint's limits, two poses of one tip (or of frames
@@ -62,7 +62,7 @@ def conflict(problem: IKProblem) -> str | None:
 
 
 def _exceeds(value: float, most: float) -> bool:
-    """Whether a value is above another one by more than rounding."""
+    """Return whether a value is above another one by more than rounding."""
     if math.isinf(value) or math.isinf(most):
         return value > most
     return value > most + HAIR * (1 + abs(value) + abs(most))
@@ -88,7 +88,7 @@ def _apart(problem: IKProblem) -> Iterator[str]:
 
 
 def _fixed(problem: IKProblem, one: PoseTarget, other: PoseTarget) -> bool:
-    """Whether two tips cannot move relative to each other."""
+    """Return whether two tips cannot move relative to each other."""
     moving = problem.robot.moving_joints(one.tip, other.tip)
     return not moving & set(problem.joint_names)
 
@@ -175,7 +175,7 @@ def _of_joints(problem: IKProblem, function: KinematicFunction, spec: JointPosit
 
 
 def _fixed_at(problem: IKProblem, joint: Joint, value: float) -> str:
-    """Say why a joint stays at a value; '' if it may move."""
+    """Return why a joint stays at a value; '' if it may move."""
     if joint.name in problem.joint_names:
         return ''
     group = problem.group
@@ -204,7 +204,7 @@ def _only_turn(wanted: Interval, low: float, high: float) -> Interval | None:
 
 
 def _key(function: KinematicFunction) -> Any:
-    """Give what two functions that measure the same share; labels tell axes apart."""
+    """Return what two functions that measure the same share; labels tell axes apart."""
     left_out = ('axes', 'labels', '_rows')
     parts = {name: value for name, value in vars(function).items() if name not in left_out}
     return type(function), tuple((name, _bytes(parts[name])) for name in sorted(parts))

@@ -64,7 +64,7 @@ class Constraint:
         return smooth, zero, zero
 
     def violation(self, at: Configuration) -> Array:
-        """Give how far each row is outside its bounds, (m,), in the row's unit."""
+        """Return how far each row is outside its bounds, (m,), in the row's unit."""
         f = self.function.value(at)
         outside: Array = np.maximum(np.maximum(self.lower - f, f - self.upper), 0.0)
         return outside
@@ -82,7 +82,7 @@ def given(value: Any, name: str) -> Array:
 
 
 def spread(array: Array, name: str, labels: tuple[str, ...]) -> Array:
-    """Give a number, or one for each row, as (m,), read-only."""
+    """Return a number, or one for each row, as (m,), read-only."""
     if array.shape not in ((), (len(labels),)):
         raise InvalidConstraintError(f'{name} must be one number or {len(labels)}, not of shape '
                                      f'{array.shape}')

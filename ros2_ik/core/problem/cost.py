@@ -23,7 +23,7 @@ class Cost(ABC):
 
     @abstractmethod
     def value(self, at: Configuration) -> float:
-        """Give the cost."""
+        """Return the cost."""
 
     def bind(self, robot: Robot) -> 'Cost':
         """Return this cost of one robot, with all that needs the number of rows."""
@@ -83,7 +83,7 @@ class LeastSquares(Cost):
         return 0.5 * float(r @ r)
 
     def residual(self, f: Array) -> Array:
-        """Give r (m,) for a value f of the function."""
+        """Return r (m,) for a value f of the function."""
         r: Array = f - np.minimum(np.maximum(f, self.lower), self.upper)
         return r
 
@@ -125,7 +125,7 @@ class ScalarCost(Cost):
         return number
 
     def gradient(self, at: Configuration, step: float = 1e-6) -> Array:
-        """Give the gradient in the tangent space, (nv,)."""
+        """Return the gradient in the tangent space, (nv,)."""
         size = at.robot.nv
         if self.gradient_of is not None:
             g = floats(self.gradient_of(at), f"gradient of cost '{self.name}'", f'{size} numbers',
@@ -140,7 +140,7 @@ class ScalarCost(Cost):
         return self.weight * g
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        """Give the value (1,) and the gradient (1, nv)."""
+        """Return the value (1,) and the gradient (1, nv)."""
         return np.array([self.value(at)]), self.gradient(at)[None]
 
     def turning(self, robot: Robot) -> None:
@@ -159,7 +159,7 @@ def _weight(weight: Any) -> float:
 
 
 def _root(weight: Any, size: int, name: str) -> Array:
-    """Give L (k, m) with L^T L = W; rows of weight zero are left out."""
+    """Return L (k, m) with L^T L = W; rows of weight zero are left out."""
     W = floats(weight, name, f'a number, ({size},) or ({size}, {size})', InvalidConstraintError)
     if W.shape not in ((), (size,), (size, size)):
         raise InvalidConstraintError(f'{name} has shape (), ({size},) or ({size}, {size}), not '

@@ -77,12 +77,12 @@ def free_joints(robot: Robot, names: tuple[str, ...], limited: bool = True) -> F
 
 
 def _turnable(joint: Joint, robot: Robot) -> bool:
-    """Whether a full turn of a joint can lead to the same place within the limits."""
+    """Return whether a full turn of a joint can lead to the same place within the limits."""
     return joint.upper - joint.lower >= TURN and _is_angle(joint, robot)
 
 
 def _is_angle(joint: Joint, robot: Robot) -> bool:
-    """Whether a full turn of a joint leads to the same place."""
+    """Return whether a full turn of a joint leads to the same place."""
     # a turn of the leader must be a turn of its followers
     whole = all(follower.turns_along for follower in robot.mimics.values()
                 if follower.leader == joint.name)

@@ -191,7 +191,7 @@ class IKProblem:
             ('costs', len(self.costs) - scalar), ('scalar costs', scalar)) if count)
 
     def question(self) -> dict[str, Any]:
-        """Give the arguments that make this problem again, with its robot."""
+        """Return the arguments that make this problem again, with its robot."""
         return {'targets': self.targets, 'group': self.group, 'start': self.start,
                 'locked': self.locked_joints, 'constraints': self.constraints,
                 'costs': self.costs, 'joint_limits': self.joint_limits,
@@ -204,7 +204,7 @@ class IKProblem:
         return self.free.names
 
     def locked(self, q: Array) -> Array:
-        """Give q with every joint that may not move put where `start` has it, (nq,)."""
+        """Return q with every joint that may not move put where `start` has it, (nq,)."""
         result = self.start.copy()
         place = self.free.place
         result[place] = q[place]

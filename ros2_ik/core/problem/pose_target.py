@@ -74,7 +74,7 @@ class PoseTarget:
             self.counted[3:].any() and self.orientation_tolerance > LOOSE[1])
 
     def bounds(self) -> tuple[Constraint, ...]:
-        """Give constraints that hold where the errors are within the tolerances."""
+        """Return constraints that hold where the errors are within the tolerances."""
         reference = self.function.reference
         return tuple(self._bound(*half) for half in (
             (slice(0, 3), self.position_tolerance, PointToPointDistance(

@@ -254,7 +254,7 @@ def _bound(robot: Robot, names: tuple[str, ...], structure: tuple[_Shape, ...], 
 
 
 def _moving(tree: Tree, frame: int, relative: int) -> Iterator[tuple[int, int]]:
-    """Give the bodies whose joints move one frame and not the other, with the sign."""
+    """Yield the bodies whose joints move one frame and not the other, with the sign."""
     carrying, under = tree.supports(frame), tree.supports(relative)
     for body in sorted(carrying ^ under):
         yield body, 1 if body in carrying else -1

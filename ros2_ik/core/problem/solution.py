@@ -93,7 +93,7 @@ class IKSolution:
         return 'success' if self.success else 'best available'
 
     def explain(self) -> str:
-        """Say what holds, what is violated and by how much, and what would help."""
+        """Return what holds, what is violated and by how much, and what would help."""
         lines = [f'{self.status.name}: {self.message}']
         for error in self.errors:
             lines.append(f"  '{error.tip}' is {error.position:.3g} m and "

@@ -15,7 +15,7 @@ def column_count(robot: Robot) -> int:
 
 @lru_cache(maxsize=1024)
 def columns_carrying(robot: Robot, joint: int) -> Array:
-    """Give 1 for each column of `data.J` that moves what Pinocchio's joint carries."""
+    """Return 1 for each column of `data.J` that moves what Pinocchio's joint carries."""
     model = robot.model
     mask = np.zeros(column_count(robot))
     for index in model.supports[joint]:
@@ -29,7 +29,7 @@ def columns_carrying(robot: Robot, joint: int) -> Array:
 
 @lru_cache(maxsize=64)
 def follower_reduction(robot: Robot) -> Array | None:
-    """Give what adds columns of followers to their leaders', or None without followers."""
+    """Return what adds columns of followers to their leaders', or None without followers."""
     model, count = robot.model, column_count(robot)
     if count == robot.nv:
         return None

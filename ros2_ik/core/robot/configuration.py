@@ -41,7 +41,7 @@ class Configuration:
         pin.computeJointJacobians(self.robot.model, self._data, q)
 
     def with_q(self, q: JointValues) -> 'Configuration':
-        """Give another configuration of the same robot; a partial mapping starts from q."""
+        """Return another configuration of the same robot; a partial mapping starts from q."""
         return Configuration(self.robot, self.robot.to_q(q, start=self.q))
 
     @property

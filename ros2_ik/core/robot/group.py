@@ -24,7 +24,7 @@ class Group:
 
 def find_groups(tree: RobotTree, semantics: Semantics,
                 joint_names: tuple[str, ...]) -> dict[str, Group]:
-    """Give the groups of an SRDF, or the chain of every leaf link where it has none."""
+    """Return the groups of an SRDF, or the chain of every leaf link where it has none."""
     members: dict[str, tuple[Iterable[str], tuple[str, ...]]] = {
         name: (joints, semantics.group_tips[name]) for name, joints in semantics.groups.items()}
     if not members:

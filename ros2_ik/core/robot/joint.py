@@ -63,7 +63,7 @@ class Follower(NamedTuple):
 
 
 def find_followers(tree: RobotTree) -> dict[str, Follower]:
-    """Give every mimic joint of a robot by name."""
+    """Return every mimic joint of a robot by name."""
     return {j.name: _follower(j) for j in tree.joints.values() if j.mimic}
 
 

@@ -173,7 +173,7 @@ class Robot:
             raise UnknownFrameError(frame, self.frame_names) from None
 
     def joint(self, name: str) -> Joint:
-        """Give the joint of that name; raises UnknownJointError."""
+        """Return the joint of that name; raises UnknownJointError."""
         try:
             return self._joints_by_name[name]
         except (KeyError, TypeError):
@@ -184,7 +184,7 @@ class Robot:
         return {joint.name: joint for joint in self.joints}
 
     def group(self, name: str) -> Group:
-        """Give the group of that name; raises UnknownGroupError."""
+        """Return the group of that name; raises UnknownGroupError."""
         try:
             return self.groups[name]
         except (KeyError, TypeError):
@@ -354,7 +354,7 @@ def _base(tree: RobotTree, semantics: Semantics, root_joint: str) -> tuple[str, 
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
-    """Give the name, lengthened if the robot has it already."""
+    """Return the name, lengthened if the robot has it already."""
     while name in taken:
         name = f'{name}_of_base'
     return name

@@ -45,7 +45,7 @@ class _Members:
 
 
 def _reached(group: str, members: dict[str, _Members]) -> list[str]:
-    """Give the group and all its subgroups, each once, however they name each other."""
+    """Return the group and all its subgroups, each once, however they name each other."""
     reached, waiting = {group: None}, [group]
     while waiting:
         for name in members[waiting.pop()].subgroups:
@@ -96,7 +96,7 @@ class _Reader:
         return ''
 
     def _members(self, name: str) -> '_Members':
-        """Give what the group names itself, subgroups by name only."""
+        """Return what the group names itself, subgroups by name only."""
         members, links = _Members(), set(self.tree.links)
         for element in self.elements[name]:
             given = element.get('name', '')

@@ -162,7 +162,7 @@ def _check_geometry(element: 'Element', name: str, *, moves: bool) -> None:
 
 
 def _limits(element: 'Element', name: str, kind: str) -> tuple[float, float, float]:
-    """Give lower, upper and velocity; <safety_controller> soft limits narrow, as in MoveIt."""
+    """Return lower, upper and velocity; <safety_controller> soft limits narrow, as in MoveIt."""
     limit = element.find('limit')
     values = {} if limit is None else {
         key: numbers(limit.get(key, ''), 1, f"joint '{name}', limit {key}")[0]

@@ -36,7 +36,7 @@ class AllowedCollisions:
 
     @classmethod
     def of_robot(cls, robot: Robot) -> 'AllowedCollisions':
-        """Give what the robot's SRDF allows: its disabled pairs."""
+        """Return what the robot's SRDF allows: its disabled pairs."""
         return cls(dict.fromkeys(robot.disabled_pairs, True))
 
     @classmethod
@@ -65,7 +65,7 @@ class AllowedCollisions:
 
     def to_matrix(self) -> tuple[list[str], list[list[bool]], list[str], list[bool]]:
         """
-        Give names, square values, default names and their values, sorted by name.
+        Return names, square values, default names and their values, sorted by name.
 
         Read back, this allows the same: values are those of `allowed`, defaults included.
         """
@@ -92,7 +92,7 @@ class AllowedCollisions:
         return frozenset(self._defaults).union(*self._pairs)
 
     def allowed(self, first: str, second: str) -> bool:
-        """Say whether the two may touch, in either order."""
+        """Return whether the two may touch, in either order."""
         entry = self._pairs.get((first, second) if first <= second else (second, first))
         if entry is not None:
             return entry
@@ -102,17 +102,17 @@ class AllowedCollisions:
     # -- changes --------------------------------------------------------------------------
 
     def with_pair(self, first: str, second: str, allowed: bool = True) -> 'AllowedCollisions':
-        """Give the matrix with this entry for the pair."""
+        """Return the matrix with this entry for the pair."""
         return self._changed({**self._pairs, _pair(first, second): _flag(allowed, 'allowed')},
                              self._defaults)
 
     def with_default(self, name: str, allowed: bool = True) -> 'AllowedCollisions':
-        """Give the matrix with this entry for the name and any other."""
+        """Return the matrix with this entry for the name and any other."""
         return self._changed(self._pairs, {**self._defaults,
                                            _name(name): _flag(allowed, 'allowed')})
 
     def without(self, *names: str) -> 'AllowedCollisions':
-        """Give the matrix without any entry of these names, itself if there are none."""
+        """Return the matrix without any entry of these names, itself if there are none."""
         gone = {_name(name) for name in names}
         if gone.isdisjoint(self.names):
             return self
@@ -142,7 +142,7 @@ class AllowedCollisions:
 
 
 def entries(values: Any, what: str) -> ItemsView[Any, Any]:
-    """Give the items of a mapping, none for None; raises InvalidSceneError for anything else."""
+    """Return the items of a mapping, none for None; raises InvalidSceneError for anything else."""
     if values is None:
         return {}.items()
     if not isinstance(values, Mapping):

@@ -25,7 +25,7 @@ _keeping = threading.Lock()
 
 
 def digest(*parts: bytes | str) -> str:
-    """Give a name made of the parts' content; the same parts cut differently differ."""
+    """Return a name made of the parts' content; the same parts cut differently differ."""
     found = hashlib.sha256()
     for part in parts:
         content = part.encode() if isinstance(part, str) else part
@@ -36,7 +36,7 @@ def digest(*parts: bytes | str) -> str:
 
 def remembered(room: str, key: str, make: Callable[[], Arrays], disk: bool = True) -> Arrays:
     """
-    Give what `make` gives, from memory or disk where it was made before.
+    Return what `make` gives, from memory or disk where it was made before.
 
     `room` is a folder of the cache; its name changes with the meaning of what is in it. What is
     made faster than it is read is not worth the `disk`. The arrays are read-only.
@@ -50,7 +50,7 @@ def remembered(room: str, key: str, make: Callable[[], Arrays], disk: bool = Tru
 
 
 def is_remembered(room: str, key: str) -> bool:
-    """Whether `remembered` would find it in memory or on disk."""
+    """Return whether `remembered` would find it in memory or on disk."""
     return f'{room}/{key}' in _memory or (_folder() / room / f'{key}.npz').exists()
 
 

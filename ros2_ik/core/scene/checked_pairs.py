@@ -16,7 +16,7 @@ from ros2_ik.core.scene.self_pairs import DISABLED, self_pairs
 
 
 def surroundings(robot: Robot, scene: Scene) -> Iterator[Item]:
-    """Give the pieces of the objects in the world, then of the attached ones."""
+    """Yield the pieces of the objects in the world, then of the attached ones."""
     for thing in scene.objects.values():
         yield from _pieces(thing.id, 0, thing.pose, thing.parts)
     model = robot.model
@@ -35,7 +35,7 @@ def _pieces(name: str, joint: int, placement: Any, parts: tuple[Part, ...]) -> I
 def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
                    items: Sequence[Item]) -> Mask:
     """
-    Say which item is checked against which one after it, (i, i).
+    Return which item is checked against which one after it, (i, i).
 
     `items` are the robot's own, followed by its surroundings.
     """
@@ -62,7 +62,7 @@ def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
 
 
 def _not_allowed(scene: Scene, names: Iterable[str], other: str) -> Mask:
-    """Say of each name whether it is checked against another one, as far as names go."""
+    """Return of each name whether it is checked against another one, as far as names go."""
     return np.array([not _may_touch(scene, name, other) for name in names], dtype=bool)
 
 

@@ -116,7 +116,7 @@ class CollisionChecker:
     # -- checks ---------------------------------------------------------------------------
 
     def collides(self, at: Configuration | Array) -> bool:
-        """Whether anything touches at a configuration, or q (nq,)."""
+        """Return whether anything touches at a configuration, or q (nq,)."""
         return self._check.collides(_q(at))
 
     def in_collision(self, at: Configuration | Array, at_once: bool = False
@@ -191,7 +191,7 @@ class CollisionChecker:
                 if depth > deeper_than else None)
 
     def _rigid_with(self, joint: int, moving: Collection[str]) -> list[int]:
-        """Give Pinocchio's joints that no joint of `moving` moves relative to one of them."""
+        """Return Pinocchio's joints that no joint of `moving` moves relative to one of them."""
         model = self.robot.model
         columns = {column for name in moving for column in range(
             self.robot.joint(name).velocity_index,
@@ -203,7 +203,7 @@ class CollisionChecker:
     def distances(self, at: Configuration | Array, influence: float = 0.1,
                   most: int | None = None) -> Distances:
         """
-        Give the pairs of pieces that are less than `influence` [m] from each other.
+        Return the pairs of pieces that are less than `influence` [m] from each other.
 
         Of more than `most` the nearest are given. Hulls stand for meshes whose convex parts were
         not made, see `make_parts`.

@@ -45,7 +45,7 @@ class ContactCheck:
         self.certain: list[bool] = certain.tolist()
 
     def collides(self, q: Array) -> bool:
-        """Whether anything touches at q (nq,)."""
+        """Return whether anything touches at q (nq,)."""
         placed = False
         with closing(self._split.contacts(q)) as contacts:
             for k in contacts:
@@ -97,7 +97,7 @@ class ContactCheck:
         return triangles
 
     def _contains(self, k: int) -> bool:
-        """Whether one of a pair, whose surfaces do not meet, is inside the other."""
+        """Return whether one of a pair, whose surfaces do not meet, is inside the other."""
         placements = self._triangles.data.oMg
         one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
         at, there = (placements[int(i)] for i in self._pairs.pairs[k])

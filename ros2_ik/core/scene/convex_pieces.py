@@ -80,7 +80,7 @@ def convex_pieces(vertices: Array, triangles: Indices, padding: float = 0.0) -> 
 
 
 def pieces_are_known(vertices: Array, triangles: Indices, padding: float = 0.0) -> bool:
-    """Whether `convex_pieces` were made before, and are read rather than cut."""
+    """Return whether `convex_pieces` were made before, and are read rather than cut."""
     return is_remembered(ROOM, _key(vertices, triangles, padding))
 
 
@@ -135,7 +135,7 @@ class _Solid:
         self._known: dict[tuple[float, ...], bool] = {}
 
     def whole(self) -> _Slice:
-        """Give all of it."""
+        """Return all of it."""
         return self.slice(self.corners, np.zeros((0, 3, 3)), np.full(3, -np.inf),
                           np.full(3, np.inf))
 
@@ -180,7 +180,7 @@ class _Solid:
 
 
 def _planes(piece: _Slice) -> list[tuple[int, float]]:
-    """Give the planes to try: axis and place. Quarters, and where large flat faces are."""
+    """Return the planes to try: axis and place. Quarters, and where large flat faces are."""
     planes = []
     a, b, c = (piece.surface[:, corner] for corner in range(3))
     areas = np.abs(np.cross(b - a, c - a))
@@ -201,7 +201,7 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
 
 
 def _faces_down(corners: Array, axis: int, place: float) -> Mask:
-    """Say which triangles are in the plane and look down, or are no more than a line."""
+    """Return which triangles are in the plane and look down, or are no more than a line."""
     first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     down = np.cross(first, second)[:, axis] < 1e-15
     there: Mask = down & (np.abs(corners[:, :, axis] - place).max(axis=1) <= _SAME)
@@ -246,7 +246,7 @@ def _meeting(start: Array, end: Array, axis: int, place: float) -> Array:
 
 
 def sticking_out(hulls: list[Hull], points: Array) -> float:
-    """Give how far [m] points (n, 3) are outside all hulls at most; 0 below a nanometre."""
+    """Return how far [m] points (n, 3) are outside all hulls at most; 0 below a nanometre."""
     left, depth = points, np.full(len(points), np.inf)
     for hull in hulls:
         a, b, c = (hull.vertices[hull.faces[:, corner]] for corner in range(3))

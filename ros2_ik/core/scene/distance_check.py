@@ -44,7 +44,7 @@ class DistanceCheck:
         return bool(self._waiting)
 
     def is_refinable(self) -> bool:
-        """Whether parts were made since; looks once in a while, on disk."""
+        """Return whether parts were made since; looks once in a while, on disk."""
         if time.monotonic() < self._looked + LOOK_AGAIN:
             return False
         self._looked = time.monotonic()

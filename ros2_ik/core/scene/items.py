@@ -24,6 +24,6 @@ class Item(NamedTuple):
 
 @lru_cache(maxsize=8)
 def own_items(robot: Robot, geometry: RobotGeometry) -> tuple[Item, ...]:
-    """Give the pieces of the robot's links."""
+    """Return the pieces of the robot's links."""
     return tuple(Item(body.link, body.joint, body.placement, *part)
                  for body in geometry.bodies for part in body.shape.checked_parts())

@@ -72,7 +72,7 @@ def _state(path: str) -> tuple[str | int, ...]:
 
 def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     """
-    Give the file of a package://, model:// or file:// address or a path.
+    Return the file of a package://, model:// or file:// address or a path.
 
     Packages are looked for in `package_dirs`, then where ROS has them (AMENT_PREFIX_PATH,
     ROS_PACKAGE_PATH); relative paths in `package_dirs`. Raises InvalidSceneError that lists

@@ -79,7 +79,7 @@ def _unmatched(edge: Indices, forth: Mask, owner: Indices,
 
 
 def _mates(edge: Indices, forth: Mask, owner: Indices) -> tuple[Indices, Indices]:
-    """Give the triangles on both sides of each edge that is passed once forth and once back."""
+    """Return the triangles on both sides of each edge that is passed once forth and once back."""
     if not len(edge):
         return owner, owner
     back = ~forth
@@ -123,7 +123,7 @@ def _near_together(vertices: Array, solids: list[Indices], most: int) -> list[In
 
 
 def _bounds(vertices: Array, solids: list[Indices]) -> tuple[Array, Array]:
-    """Give the boxes round solids: lowest and highest corners, (n, 3) each."""
+    """Return the boxes round solids: lowest and highest corners, (n, 3) each."""
     corners = [vertices[np.unique(solid)] for solid in solids]
     return (np.array([points.min(axis=0) for points in corners]).reshape(-1, 3),
             np.array([points.max(axis=0) for points in corners]).reshape(-1, 3))

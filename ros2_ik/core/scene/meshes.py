@@ -36,7 +36,7 @@ class Hull(NamedTuple):
     volume: float
 
     def geometry(self) -> Any:
-        """Give it as coal has it."""
+        """Return it as coal has it."""
         return convex_geometry(self.vertices, self.faces)
 
 
@@ -62,7 +62,7 @@ def triangle_tree(vertices: Array, triangles: Indices) -> Any:
 
 def hull_of(points: Array, padding: float = 0.0) -> Hull:
     """
-    Give the convex hull of points (n, 3), grown by `padding` [m] or a little more.
+    Return the convex hull of points (n, 3), grown by `padding` [m] or a little more.
 
     Flat, collinear or single points get a thickness of 0.1 mm to each side. Of more than
     10 000 points near the hull their boxes in a grid are taken: a hull a few percent larger.
@@ -82,7 +82,7 @@ def hull_of(points: Array, padding: float = 0.0) -> Hull:
 
 
 def cached_hull(points: Array, padding: float = 0.0) -> Hull:
-    """Give `hull_of` these points; kept by their content."""
+    """Return `hull_of` these points; kept by their content."""
     key = digest(np.ascontiguousarray(points).tobytes(), repr(padding))
     found = remembered('hulls-3', key, lambda: hulls_as_arrays([hull_of(points, padding)]),
                        disk=len(points) > SLOW_POINTS)
@@ -107,7 +107,7 @@ def hulls_from_arrays(arrays: dict[str, Any]) -> list[Hull]:
 
 
 def mesh_volume(vertices: Array, triangles: Indices) -> float | None:
-    """Give the volume [m^3] a mesh encloses, None if it is open or inside out."""
+    """Return the volume [m^3] a mesh encloses, None if it is open or inside out."""
     corners = vertices[triangles] - vertices.mean(axis=0)
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     areas = np.cross(b - a, c - a)
@@ -218,7 +218,7 @@ def _outermost(points: Array) -> Array:
 
 def _blocks(directions: Array, points: Array) -> Iterator[tuple[int, Array]]:
     """
-    Give points along directions, (d, n), in blocks of points, each with the first one's number.
+    Yield points along directions, (d, n), in blocks of points, each with the first one's number.
 
     Small ones, as for large ones BLAS has threads wait for each other.
     """
@@ -228,7 +228,7 @@ def _blocks(directions: Array, points: Array) -> Iterator[tuple[int, Array]]:
 
 
 def _boxed(points: Array) -> Array:
-    """Give the corners of the boxes round the points of each cell of a grid."""
+    """Return the corners of the boxes round the points of each cell of a grid."""
     if len(points) <= MANY_POINTS:
         return points
     low, extent = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-300)

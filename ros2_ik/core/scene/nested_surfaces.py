@@ -47,7 +47,7 @@ class NestedSurfaces:
         return order
 
     def _encloses(self, outer: int, inner: int) -> bool:
-        """Whether the surfaces do not meet, and one point of the inner one is inside."""
+        """Return whether the surfaces do not meet, and one point of the inner one is inside."""
         met = coal.collide(self._tree(outer), _HERE, self._tree(inner), _HERE,
                            coal.CollisionRequest(), coal.CollisionResult())
         return not met and winds_round(self._vertices[self._surfaces[outer]],

@@ -23,7 +23,7 @@ Node = tuple[tuple[int, int, int], int]     # its lowest cell, and its edge in c
 
 def occupied_cells(data: Any, binary: bool = True) -> Array:
     """
-    Give the centres of the occupied cells (n, 3), in units of the resolution.
+    Return the centres of the occupied cells (n, 3), in units of the resolution.
 
     Raises InvalidSceneError for bytes that are no such tree, or hold no occupied cell.
     """

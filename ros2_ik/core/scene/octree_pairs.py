@@ -50,7 +50,7 @@ class OctreePairs:
         self.ellipsoids = frozenset(np.flatnonzero(trees[first] & rounds[second]).tolist())
 
     def touch(self, k: int, places: Any) -> bool:
-        """Whether a pair touches, when the items are at `places` (SE3)."""
+        """Return whether a pair touches, when the items are at `places` (SE3)."""
         i, j = self._pairs.pairs[k].tolist()
         least = -float(self._pairs.margins[k])
         return any(depths.max() >= least for depths, _, _ in _neighbours(

@@ -40,7 +40,7 @@ def overestimate(hulls: tuple[Hull, ...], vertices: Array, triangles: Indices) -
 
 
 def is_measured(hulls: tuple[Hull, ...], vertices: Array, triangles: Indices) -> bool:
-    """Whether `overestimate` was asked for before, and is read rather than measured."""
+    """Return whether `overestimate` was asked for before, and is read rather than measured."""
     return is_remembered(ROOM, _key(hulls, vertices, triangles))
 
 
@@ -117,7 +117,7 @@ def _of_hulls(hulls: tuple[Hull, ...], turn: list[int], at: Array) -> Events:
 
 
 def _swept(events: Events, count: int) -> list[tuple[Array, Array, float]]:
-    """Give for each line from where to where it is in hulls only, and how long in the mesh."""
+    """Return for each line from where to where it is in hulls only, and how long in the mesh."""
     heights, lines, changes = (np.concatenate([event[i] for event in events]) for i in (0, 1, 3))
     mesh = np.concatenate([np.full(len(event[0]), event[2]) for event in events])
     order = np.lexsort((heights, lines))

@@ -36,7 +36,7 @@ class PairBounds:
         self._halves = ((upper - lower) / 2)[:, :, None]
 
     def at(self, placements: Sequence[Any]) -> Array:
-        """Give the bounds (k,) [m] where Pinocchio's joints have these placements (SE3)."""
+        """Return the bounds (k,) [m] where Pinocchio's joints have these placements (SE3)."""
         T = np.array([placements[joint].homogeneous for joint in self._joints])[self._place]
         R = T[:, :3, :3]
         centres = (R @ self._centres)[:, :, 0] + T[:, :3, 3]

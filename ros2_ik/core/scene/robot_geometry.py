@@ -89,7 +89,7 @@ class RobotGeometry:
 
 def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse') -> RobotGeometry:
     """
-    Give the robot's geometry, made once for each robot and state of its mesh files.
+    Return the robot's geometry, made once for each robot and state of its mesh files.
 
     `meshes` says what stands for a mesh: 'exact', 'hull' or 'pieces', see `Mesh`. With `missing`
     'refuse' a mesh that cannot be found or read raises InvalidSceneError (with link, path and

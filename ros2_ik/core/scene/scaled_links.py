@@ -22,7 +22,7 @@ from ros2_ik.core.scene.triangle_solid import TriangleSolid
 def scaled_items(robot: Robot, geometry: RobotGeometry,
                  scale: frozenset[tuple[str, float]]) -> tuple[tuple[int, Item], ...]:
     """
-    Give the pieces of the links in `scale`, in their new size, with their places in `own_items`.
+    Return the pieces of the links in `scale`, in their new size, with their places in `own_items`.
 
     Raises InvalidSceneError for sizes that make no sense.
     """
@@ -64,7 +64,7 @@ def _parts(shape: Shape, factor: float) -> tuple[tuple[Any, TriangleSolid | None
 def with_scaled(robot: Robot, geometry: RobotGeometry, chosen: Mask,
                 scaled: Sequence[tuple[int, Item]]) -> Mask:
     """
-    Say which item is checked against which when the `scaled` ones stand behind the robot's own.
+    Return which item is checked against which when the `scaled` ones stand behind the robot's own.
 
     Against each other links keep their size, as in MoveIt; against all else the scaled ones
     take their place. `chosen` (i, i) is what is checked without them.

@@ -209,13 +209,13 @@ class Scene:
         return Scene(self.robot, self.guess_pairs)._with(named=self.named)
 
     def with_allowed(self, allowed: AllowedCollisions) -> 'Scene':
-        """Give the scene with this whole matrix in place of its own."""
+        """Return the scene with this whole matrix in place of its own."""
         if not isinstance(allowed, AllowedCollisions):
             raise InvalidSceneError(f'allowed must be AllowedCollisions, not {allowed!r}')
         return self._with(allowed=allowed)
 
     def allow(self, first: str, second: str, allowed: bool = True) -> 'Scene':
-        """Give the scene in which two links or objects may (not) touch; both must be known."""
+        """Return the scene in which two links or objects may (not) touch; both must be known."""
         valid = [*link_names(self.robot), *self.objects, *self.attached]
         for name in (first, second):
             if not isinstance(name, str) or name not in valid:
@@ -227,19 +227,19 @@ class Scene:
         return self._with(guess_pairs=_flag(guess_pairs))
 
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
-        """Give the scene with these links thicker by so much all round, [m], from 0."""
+        """Return the scene with these links thicker by so much all round, [m], from 0."""
         read = {self._link(link): read_padding(value, link)
                 for link, value in entries(padding, 'padding')}
         return self._with(padding=unusual({**self.padding, **read}, 0.0))
 
     def with_scale(self, scale: Mapping[str, float]) -> 'Scene':
-        """Give the scene with these links scaled, above 0."""
+        """Return the scene with these links scaled, above 0."""
         read = {self._link(link): read_scale(value, link)
                 for link, value in entries(scale, 'scale')}
         return self._with(scale=unusual({**self.scale, **read}, 1.0))
 
     def with_frames(self, frames: Mapping[str, Pose]) -> 'Scene':
-        """Give the scene with more named frames, poses in the root frame."""
+        """Return the scene with more named frames, poses in the root frame."""
         read = {_text(name): as_placement(pose, f"pose of frame '{name}'")
                 for name, pose in entries(frames, 'frames')}
         return self._with(named={**self.named, **read})
@@ -250,7 +250,7 @@ class Scene:
         return {name: pose.copy() for name, pose in self.named.items()}
 
     def with_colors(self, colors: Mapping[str, Any]) -> 'Scene':
-        """Give the scene with these objects in other colours, by id; None is no colour."""
+        """Return the scene with these objects in other colours, by id; None is no colour."""
         objects, attached = dict(self.objects), dict(self.attached)
         for id, color in entries(colors, 'colors'):
             if id not in objects and id not in attached:
@@ -275,7 +275,7 @@ class Scene:
 
     def rebased(self, base: 'Scene', other: 'Scene') -> 'Scene':
         """
-        Give `other` with all by which this scene differs from `base`.
+        Return `other` with all by which this scene differs from `base`.
 
         Raises InvalidSceneError where an object of one id would be in the world and attached.
         """
@@ -297,7 +297,7 @@ class Scene:
     # -- travelling -----------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Give all but the robot, for `restore` where the robot is known."""
+        """Return all but the robot, for `restore` where the robot is known."""
         state = {name: getattr(self, name) for name in STATE}
         return {**{name: dict(value) if isinstance(value, Mapping) else value
                    for name, value in state.items()},
@@ -386,7 +386,7 @@ def _without(items: Mapping[str, Any], gone: Iterable[str]) -> Mapping[str, Any]
 
 def _merged(mine: Mapping[Any, Any], base: Mapping[Any, Any],
             other: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Give a mapping with all by which `mine` differs from `base`."""
+    """Return a mapping with all by which `mine` differs from `base`."""
     changed = {name: value for name, value in mine.items() if base.get(name) is not value}
     return {**_without(other, base.keys() - mine.keys()), **changed}
 

@@ -41,7 +41,7 @@ def frame_pose(scene: 'Scene', frame: str | None, at: Configuration | None) -> A
 
 
 def _find(scene: 'Scene', frame: str) -> tuple[str | None, Any]:
-    """Give the robot's frame that a frame stands still on, None for the world, and its pose."""
+    """Return the robot's frame that a frame stands still on, None for the world, and its pose."""
     if not isinstance(frame, str):
         raise InvalidSceneError(f'a frame is a name, not {frame!r}')
     for name in (frame, frame[1:]) if frame.startswith('/') else (frame,):
@@ -74,7 +74,7 @@ def _called(scene: 'Scene', id: str) -> list[tuple[str | None, 'SceneObject']]:
 
 
 def _splits(name: str) -> list[tuple[str, str | None]]:
-    """Give all ways to read a name as 'id/subframe': both may have slashes in them."""
+    """Return all ways to read a name as 'id/subframe': both may have slashes in them."""
     return [(name[:index], name[index + 1:]) for index, letter in enumerate(name)
             if letter == '/']
 

@@ -89,11 +89,11 @@ class SceneObject:
         return cls(id, tuple(parts), placed, subframes, color)
 
     def with_pose(self, pose: Pose) -> 'SceneObject':
-        """Give the same object elsewhere; parts and subframes come along."""
+        """Return the same object elsewhere; parts and subframes come along."""
         return replace(self, pose=pose)
 
     def with_part_poses(self, poses: Sequence[Pose]) -> 'SceneObject':
-        """Give the same object with its parts at other poses, one for each."""
+        """Return the same object with its parts at other poses, one for each."""
         given = listed(poses)
         if given is None or len(given) != len(self.parts):
             count = 'what is no list' if given is None else len(given)
@@ -140,7 +140,7 @@ class AttachedObject:
         return self.object.id
 
     def may_touch(self, other: 'str | AttachedObject') -> bool:
-        """Say whether it may touch that link, or that other attached object."""
+        """Return whether it may touch that link, or that other attached object."""
         if isinstance(other, AttachedObject):
             return (self.link == other.link or other.id in self.touch_links
                     or self.id in other.touch_links)

@@ -17,7 +17,7 @@ from ros2_ik.core.scene.shapes import Shape
 
 def save_scene(scene: Scene, path: str | Path | None = None) -> str:
     """
-    Give the scene as YAML, and write it to a file if there is a path.
+    Return the scene as YAML, and write it to a file if there is a path.
 
     Objects are written in the root frame, meshes with all their triangles. Entries of
     `allowed` for names that are not in the scene are left out.
@@ -71,7 +71,7 @@ def _pose(pose: Any) -> dict[str, list[float]]:
 
 
 def _allowed(scene: Scene) -> dict[str, list[Any]]:
-    """Give what differs from the robot's own matrix."""
+    """Return what differs from the robot's own matrix."""
     usual = AllowedCollisions.of_robot(scene.robot).pairs
     known = {*link_names(scene.robot), *scene.objects, *scene.attached}
     pairs = {**dict.fromkeys(usual, False), **scene.allowed.pairs}

@@ -98,7 +98,7 @@ class TriangleSolid:
 
     def holds(self, parts: Array) -> bool:
         """
-        Whether one of some parts is inside, none of which meets the surface.
+        Return whether one of some parts is inside, none of which meets the surface.
 
         `parts` (k, d, 3) are points of each; where one of them is outside, all of the part is.
         """
@@ -110,7 +110,7 @@ class TriangleSolid:
                    for part in parts[within])
 
     def contains(self, point: Array) -> bool:
-        """Whether a point (3,) off the surface is inside."""
+        """Return whether a point (3,) off the surface is inside."""
         known = self._balls
         away = known[:, :3] - point
         near = np.flatnonzero(np.einsum('ij,ij->i', away, away) < known[:, 3])
@@ -197,7 +197,7 @@ class TriangleSolid:
                 'is_tight': np.array(was_closed or self._holds_all(vertices[triangles]))}
 
     def _holds_all(self, corners: Array) -> bool:
-        """Whether points that the given triangles wind round are in the closed surface."""
+        """Return whether points that the given triangles wind round are in the closed surface."""
         low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
         points = np.random.default_rng(0).uniform(low, high, (_PROBES, 3))
         return not any(winds_round(self._corners_given, point) and not winds_round(corners, point)

@@ -7,7 +7,7 @@ from ros2_ik.core.kernels.winding import winding_number
 
 def winds_round(corners: Array, point: Array) -> bool:
     """
-    Whether triangles (m, 3, 3) wind round a point (3,), whichever way.
+    Return whether triangles (m, 3, 3) wind round a point (3,), whichever way.
 
     In doubt, as in what two hollows share or a surface that crosses itself, a point is inside.
     """

@@ -34,7 +34,7 @@ class Entry:
         return InvalidSceneError(f'{self.place}: {text}' if self.place else f'the scene: {text}')
 
     def keys(self, known: Collection[str], needed: Collection[str] = ()) -> dict[str, 'Entry']:
-        """Give what stands under each key; keys that are not known are refused."""
+        """Return what stands under each key; keys that are not known are refused."""
         wanted = f'must have the keys {", ".join(known)}'
         if not isinstance(self.value, dict):
             raise self.fault(f'{wanted}; it is {_short(self.value)}')
@@ -52,20 +52,20 @@ class Entry:
         return entries
 
     def named(self) -> dict[str, 'Entry']:
-        """Give the entries of a mapping from any names."""
+        """Return the entries of a mapping from any names."""
         if not isinstance(self.value, dict):
             raise self.fault(f'must be a mapping from names, not {_short(self.value)}')
         return {Entry(key, self.place).text(): Entry(value, f'{self.place}.{key}')
                 for key, value in self.value.items()}
 
     def items(self) -> list['Entry']:
-        """Give the entries of a list."""
+        """Return the entries of a list."""
         if not isinstance(self.value, list):
             raise self.fault(f'must be a list, not {_short(self.value)}')
         return [Entry(value, f'{self.place}[{index}]') for index, value in enumerate(self.value)]
 
     def text(self) -> str:
-        """Give a text that is not empty."""
+        """Return a text that is not empty."""
         if not isinstance(self.value, str) or not self.value:
             raise self.fault(f'must be a text that is not empty, not {_short(self.value)}')
         return self.value

@@ -13,7 +13,7 @@ LOOKING = 0.05  # s, for what touches in several answers
 
 
 def failure_status(search: Any) -> Status:
-    """Say why there is no accepted answer."""
+    """Return why there is no accepted answer."""
     best = search.best
     if search.near_enough is not None:
         return Status.APPROXIMATE
@@ -30,7 +30,7 @@ def failure_status(search: Any) -> Status:
 
 def is_near_enough(search: Any, candidate: Any) -> bool:
     """
-    Whether a candidate will do as the approximate answer that was asked for.
+    Return whether a candidate will do as the approximate answer that was asked for.
 
     The errors of each target are compared with what was asked, not what exceeds the tolerances.
     """
@@ -44,7 +44,7 @@ def is_near_enough(search: Any, candidate: Any) -> bool:
 
 
 def is_impossible(search: Any) -> bool:
-    """Whether it was shown that there is no answer."""
+    """Return whether it was shown that there is no answer."""
     return bool(search.hopeless or search.out_of_reach)
 
 
@@ -101,7 +101,7 @@ def _what_came(search: Any, status: Status, verdict: Verdict, seconds: float) ->
 
 
 def _beyond(search: Any) -> list[str]:
-    """Say which joint would have to move by more than allowed."""
+    """Return which joint would have to move by more than allowed."""
     change, bound = search.beyond, search.problem.change_bound
     if change is None:
         return []
@@ -123,7 +123,7 @@ def _blocked(search: Any) -> str:
 
 
 def _off(problem: IKProblem, verdict: Verdict) -> str:
-    """Say what does not hold, targets first."""
+    """Return what does not hold, targets first."""
     parts = [f"'{error.tip}' stays {error.position:.3g} m and {error.orientation:.3g} rad from "
              f'its target (allowed {target.position_tolerance:.3g} m and '
              f'{target.orientation_tolerance:.3g} rad)'
@@ -134,7 +134,7 @@ def _off(problem: IKProblem, verdict: Verdict) -> str:
 
 
 def named_costs(problem: IKProblem, verdict: Verdict) -> tuple[tuple[str, float], ...]:
-    """Give name and value of each cost."""
+    """Return name and value of each cost."""
     return tuple((cost.name, value)
                  for cost, value in zip(problem.costs, verdict.costs, strict=False))
 

@@ -141,7 +141,7 @@ class BFGSGradientProjection(Solver):
         return result.x, ExitFlag.STEP_TOO_SMALL
 
     def _flat(self, local: LocalDescent, x: Array, objective: Objective) -> bool:
-        """Whether the limits leave no gradient at x."""
+        """Return whether the limits leave no gradient at x."""
         point = local.at(x)
         downhill = np.clip(x - objective(point)[1], local.low, local.high) - x
         least = self.gradient_tolerance

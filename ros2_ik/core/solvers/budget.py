@@ -61,7 +61,7 @@ class Budget:
         return self if self.deadline > latest else replace(self, deadline=latest)
 
     def cancelled(self) -> bool:
-        """Whether somebody asked to stop."""
+        """Return whether somebody asked to stop."""
         if self.cancel is None:
             return False
         return bool(self.cancel.is_set() if hasattr(self.cancel, 'is_set') else self.cancel())
@@ -73,5 +73,5 @@ class Budget:
         return ExitFlag.CANCELLED if self.cancelled() else None
 
     def over(self) -> bool:
-        """Whether no further attempt may begin."""
+        """Return whether no further attempt may begin."""
         return self.iterations <= 0 or self.interrupted() is not None

@@ -61,7 +61,7 @@ class Clearance:
         return len(self._problem.free.columns) > len(self._rows.lower)
 
     def _walk(self, q: Array, sign: float, budget: Budget) -> Iterator[Attempt]:
-        """Give answers one stride from each other, as far as they go."""
+        """Yield answers one stride from each other, as far as they go."""
         problem, place = self._problem, self._problem.free.place
         assert self._rows is not None
         along: Array | None = None
@@ -96,7 +96,7 @@ class Clearance:
         return None
 
     def _holds(self, q: Array) -> bool:
-        """Whether all but the gap holds."""
+        """Return whether all but the gap holds."""
         return not accept(self._problem, q).violations
 
 
@@ -108,7 +108,7 @@ class _KnownDistance(MinimumDistance):
 
 def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact, ...]:
     """
-    Give what touches with the tips at their targets, whatever the joint values.
+    Return what touches with the tips at their targets, whatever the joint values.
 
     That is what is rigid with a tip, such as a gripper or a held object, against what stands in
     the world.

@@ -248,7 +248,7 @@ class InverseKinematics:
 
     def _middles(self, names: Sequence[str], constraint: Constraint
                  ) -> tuple[dict[str, float], Array]:
-        """Give the middle between the bounds of continuous joints, by name and for all rows."""
+        """Return the middle between the bounds of continuous joints, by name and for all rows."""
         middles, shift, row = {}, np.zeros(len(constraint.lower)), 0
         for name in names:
             joint = self.robot.joint(name) if name in self.robot.joint_names else None

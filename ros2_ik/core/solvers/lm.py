@@ -114,7 +114,7 @@ class LevenbergMarquardt(Solver):
         return Attempt(q, error, iterations, ExitFlag(flag)), used
 
     def damping_of(self, error: float) -> float:
-        """Give lambda for a squared error."""
+        """Return lambda for a squared error."""
         return self.damping * min(error, MOST) + self.damping_bias
 
 
@@ -181,7 +181,7 @@ class CostDescent:
         return step
 
     def _stack(self, q: Array, unit: float) -> tuple[Array, Array]:
-        """Give e (k,) and J (k, n) of all rows, as `lm` takes them."""
+        """Return e (k,) and J (k, n) of all rows, as `lm` takes them."""
         f, J, costs = self._rows.evaluate(q)
         return (np.concatenate([FIRM * self._rows.outside(f), -unit * costs.r]),
                 np.concatenate([FIRM * J, unit * costs.J]))

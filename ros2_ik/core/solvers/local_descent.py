@@ -80,7 +80,7 @@ class LocalDescent:
         return low, np.maximum(low, np.minimum(free.upper - position, turn))
 
     def at(self, x: Array) -> Point:
-        """Give the point at x, which is computed once; raises Stopped if it is an end."""
+        """Return the point at x, which is computed once; raises Stopped if it is an end."""
         if not np.array_equal(x, self.now.x):
             self.now = self._point(x.copy())
             if self._better(self.now):
@@ -120,7 +120,7 @@ class LocalDescent:
         return bool((np.abs(away) <= self._rows.tolerance).all())
 
     def _moved(self, x: Array) -> tuple[Array, Array | None]:
-        """Give the start moved by x, and how steps from there follow from x where that bends."""
+        """Return the start moved by x, and how steps from there follow from x where that bends."""
         problem, free = self._rows.problem, self._free
         if self._vector_space:
             q = self._start.copy()
@@ -154,7 +154,7 @@ class LocalDescent:
         self.now = self.best = self._point(self.best.x)
 
     def ended(self, flag: ExitFlag) -> Attempt:
-        """Give the best point as the end of the attempt."""
+        """Return the best point as the end of the attempt."""
         best = self.best
         return Attempt(best.q, best.error, self.iterations, flag, best.cost * self._scale,
                        best.holds)

@@ -74,11 +74,11 @@ class ProblemRows:
         return zip(self.problem.costs, rows, strict=True)
 
     def evaluate_hard(self, q: Array) -> tuple[Array, Array]:
-        """Give the rows that must hold, scaled: f (k,) and J (k, n) at q."""
+        """Return the rows that must hold, scaled: f (k,) and J (k, n) at q."""
         return self._scaled(*self.hard.evaluate(q))
 
     def evaluate(self, q: Array) -> tuple[Array, Array, 'Costs']:
-        """Give the rows that must hold, scaled, f (k,) and J (k, n), and the costs."""
+        """Return the rows that must hold, scaled, f (k,) and J (k, n), and the costs."""
         f, J = self.program.evaluate(q)
         wanted, linear, factor = self.costs
         away = f - np.minimum(np.maximum(f, wanted[0]), wanted[1])

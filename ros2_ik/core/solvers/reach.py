@@ -10,7 +10,7 @@ HAIR = 1e-9     # part of the lengths that rounding may come to
 
 def out_of_reach(problem: IKProblem) -> list[str]:
     """
-    Say which targets no joint values reach, for being too far away.
+    Return which targets no joint values reach, for being too far away.
 
     That is shown by the length of the stretched chain: of all that lies between the first joint
     that may move and the tip, taken as one straight line. Nearer targets may be out of reach, too.

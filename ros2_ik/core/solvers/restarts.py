@@ -53,13 +53,13 @@ class Starts:
 
 
 def within_limits(problem: IKProblem, seed: Array) -> Array:
-    """Give a seed (nq,) with moving joints brought within their limits and the others locked."""
+    """Return a seed (nq,) with moving joints brought within their limits and the others locked."""
     return problem.locked(np.minimum(np.maximum(seed, problem.lower), problem.upper))
 
 
 def chosen_turns(problem: IKProblem, q: Array, seed: Array, turns: str = 'seed') -> Array:
     """
-    Give q (nq,) with full turns added or taken away within the limits.
+    Return q (nq,) with full turns added or taken away within the limits.
 
     Of all turns of a joint that mean the same place the one nearest the seed is kept, or with
     `turns` 'lower' the one nearest the joint's lower limit, where there is one.

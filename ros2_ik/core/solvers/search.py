@@ -164,7 +164,7 @@ class Search:
 
     def state(self) -> bytes:
         """
-        Give all of the search but the robot, for `resume` in another process.
+        Return all of the search but the robot, for `resume` in another process.
 
         Pickled, so that two searches of one state stay apart. User functions must be picklable.
         """
@@ -209,7 +209,7 @@ class Search:
                 and not self.accepted)
 
     def _looks_nearer(self) -> bool:
-        """Whether to go on for a nearer answer than those that were found."""
+        """Return whether to go on for a nearer answer than those that were found."""
         if min(candidate.change for candidate in self.accepted) <= NEAR:
             return False
         if self.turns != 'seed' or not (self.allow_restarts and self.close):
@@ -247,7 +247,7 @@ class Search:
         return self.finished
 
     def _meets_tolerances(self) -> bool:
-        """Whether the first seed will do as it is; then it is an answer."""
+        """Return whether the first seed will do as it is; then it is an answer."""
         if not self._loose or self.attempts or self.problem.costs:
             return False
         q = within_limits(self.problem, self._seeds[0])
@@ -321,7 +321,7 @@ class Search:
 
     def _stays_near(self) -> bool:
         """
-        Whether the next starts are close to the seed.
+        Return whether the next starts are close to the seed.
 
         Every other time where the nearest answer counts; first of all where no target tells how
         near the seed is. A tip that is far from its target gets there sooner from random ones.
@@ -339,7 +339,7 @@ class Search:
             self._drawn = self._drawn[used:]
 
     def _with_tolerances(self) -> tuple[IKProblem, Solver]:
-        """Give the problem whose constraints are the tolerances, and who solves it."""
+        """Return the problem whose constraints are the tolerances, and who solves it."""
         if self._loosened is None:
             problem = self.problem.loosened()
             self._loosened = problem, make_solver(_choice('auto', problem)[0], problem, {})
@@ -451,7 +451,7 @@ class Search:
     # -- the answer -----------------------------------------------------------------------
 
     def solution(self) -> IKSolution:
-        """Give the answer as it stands; before the end that is the best so far."""
+        """Return the answer as it stands; before the end that is the best so far."""
         if self._answer is not None:
             return self._answer
         answer = self._answer_so_far()
@@ -475,7 +475,7 @@ class Search:
         return sorted(self.accepted, key=self._rank)[:self.solutions]
 
     def _rank(self, candidate: Candidate) -> float:
-        """Give what the chosen answer has least of."""
+        """Return what the chosen answer has least of."""
         if self.select == 'cost':
             return candidate.cost
         return -candidate.manipulability if self.select == 'manipulability' else candidate.distance
@@ -528,7 +528,7 @@ def _order(attempt: Attempt) -> tuple[bool, float]:
 
 
 def _was_cut_off(attempt: Attempt, solver: Solver, start: Array) -> bool:
-    """Whether the clock ended a descent whose error had become smaller."""
+    """Return whether the clock ended a descent whose error had become smaller."""
     if attempt.exit_flag is not ExitFlag.TIME_LIMIT or not attempt.iterations:
         return False
     return attempt.error < _error(solver, start)

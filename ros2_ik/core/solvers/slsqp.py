@@ -119,7 +119,7 @@ class SLSQP(Solver):
         return result.x, bool(result.success)
 
     def _sides(self, point: Point) -> list[Side]:
-        """Give what SLSQP is to hold; of the equations as many as are independent at a point."""
+        """Return what SLSQP is to hold; of the equations as many as are independent at a point."""
         lower, upper, above, below = self.rows.lower, self.rows.upper, self._above, self._below
         equal = self._equal[independent(point.J[self._equal])]
         sides = (Side('eq', equal, 1.0, -lower[equal]), Side('ineq', above, 1.0, -lower[above]),
@@ -136,7 +136,7 @@ def _cost(point: Point) -> tuple[float, Array]:
 
 
 def independent(J: Array) -> Indices:
-    """Give the indices of as many rows of J (m, n) as are linearly independent."""
+    """Return the indices of as many rows of J (m, n) as are linearly independent."""
     if not J.size:
         return np.zeros(0, dtype=np.intp)
     R, order = qr(J.T, mode='r', pivoting=True)

@@ -126,7 +126,7 @@ class GoalWatch:
 
 
 def _tolerances(given: list[Any], joints: dict[str, float]) -> dict[str, float]:
-    """Give the position bounds to check: 0 is the default, which is none, -1 none, too."""
+    """Return the position bounds to check: 0 is the default, which is none, -1 none, too."""
     if any(tolerance.name not in joints or tolerance.position not in (0.0, -1.0)
            and tolerance.position < 0 for tolerance in given):
         return {}   # one that makes no sense puts all back to their defaults

@@ -41,7 +41,7 @@ class MockJoints:
         return tuple(self._joints)
 
     def turning(self, names: Sequence[str]) -> list[bool]:
-        """Say which joints are continuous."""
+        """Return which joints are continuous."""
         return [self._joints[name].kind == 'continuous' for name in names]
 
     def command(self, names: Sequence[str], positions: Sequence[float],
@@ -59,7 +59,7 @@ class MockJoints:
     def impossible(self, joints: Sequence[str], apart: Sequence[float], seconds: float,
                    slack: float = HASTE) -> list[str]:
         """
-        Say which joints cannot go so far (n,) in so many seconds.
+        Return which joints cannot go so far (n,) in so many seconds.
 
         `slack`: of the velocity limit.
         """
@@ -105,7 +105,7 @@ class MockJoints:
                     yield name, f'a step: {text}'
 
     def states(self) -> dict[str, tuple[float, float]]:
-        """Give position and velocity of all joints, mimic joints too, in alphabetical order."""
+        """Return position and velocity of all joints, mimic joints too, in alphabetical order."""
         states = {name: (self.position[name], self.velocity[name]) for name in self._joints}
         for name, (leader, multiplier, offset, _) in self._mimics.items():
             position, velocity = states[leader]

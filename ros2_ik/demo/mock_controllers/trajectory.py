@@ -65,7 +65,7 @@ class Trajectory:
         return pairwise(self._knots)
 
     def sample(self, now: int) -> tuple[np.ndarray, np.ndarray]:
-        """Give position and velocity at a time."""
+        """Return position and velocity at a time."""
         i = bisect_right(self._knots, now, key=lambda knot: knot.time) - 1
         if i < 0 or i == len(self._knots) - 1:
             knot = self._knots[max(i, 0)]

@@ -47,7 +47,7 @@ class TrajectoryController(MockController):
             self.take(message)
 
     def accepts(self, message: JointTrajectory) -> bool:
-        """Say whether it can be taken; the reason why not goes to the log."""
+        """Return whether it can be taken; the reason why not goes to the log."""
         partial, moving_end = (self.get_parameter(name).value for name in (
             'allow_partial_joints_goal', 'allow_nonzero_velocity_at_trajectory_end'))
         why = refusal(message, self.joints, self.get_clock().now().nanoseconds, partial,
@@ -104,7 +104,7 @@ class TrajectoryController(MockController):
             self.get_logger().error(f'defect: a trajectory with a step: {defect}')
 
     def _jumps(self, trajectory: Trajectory, now: int) -> list[str]:
-        """Say where a trajectory that begins now asks for more than the joints can do."""
+        """Return where a trajectory that begins now asks for more than the joints can do."""
         jumps, cycle = list[str](), now - self._last_update
         for begin, end in trajectory.segments:
             first = begin.time == now   # from where the joints are, which may lag
@@ -114,7 +114,7 @@ class TrajectoryController(MockController):
         return jumps
 
     def _measured(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give positions, and velocities in the robot's own time."""
+        """Return positions, and velocities in the robot's own time."""
         position, velocity = self.body.position, self.body.velocity
         return (np.array([position[joint] for joint in self.joints]),
                 np.array([velocity[joint] for joint in self.joints]) / self.body.time_scale)

@@ -13,7 +13,7 @@ STILL = float(np.finfo(np.float32).eps)   # velocity that counts as none
 def refusal(message: JointTrajectory, joints: Sequence[str], now: int, partial: bool,
             moving_end: bool) -> str:
     """
-    Say why the controller refuses a trajectory; '' when it does not.
+    Return why the controller refuses a trajectory; '' when it does not.
 
     `now`: its clock, in nanoseconds. `partial`: allow_partial_joints_goal, `moving_end`:
     allow_nonzero_velocity_at_trajectory_end. It looks neither at limits nor for NaN, duplicate
@@ -90,5 +90,5 @@ def _knot(point: JointTrajectoryPoint, order: list[int], rest: np.ndarray) -> Kn
 
 
 def nanoseconds(time: object) -> int:
-    """Give a Time or Duration message in nanoseconds."""
+    """Return a Time or Duration message in nanoseconds."""
     return int(time.sec) * 10**9 + int(time.nanosec)

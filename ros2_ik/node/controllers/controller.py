@@ -93,12 +93,12 @@ class Controller(ABC):
 
     @classmethod
     def unavailable(cls) -> str:
-        """Say what is missing here for this kind, or ''."""
+        """Return what is missing here for this kind, or ''."""
         return ''
 
     @abstractmethod
     def deaf(self) -> str:
-        """Say why no command would be heard, or ''."""
+        """Return why no command would be heard, or ''."""
 
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
         """Find out what is needed before a motion; raises Refusal."""
@@ -106,7 +106,7 @@ class Controller(ABC):
     def joining(self, states: Sequence[MotionState], limits: MotionLimits, lag: float,
                 apart: np.ndarray) -> float:
         """
-        Give the time that joints take from their present motion onto another one [s].
+        Return the time that joints take from their present motion onto another one [s].
 
         They are in one of the states, up to `lag` [s] later than they should and `apart` (n,)
         from there; what is at once where it is told needs none.
@@ -150,7 +150,7 @@ class Controller(ABC):
         return False
 
     def goes_on(self, feedback: Feedback) -> bool:
-        """Whether joints cannot have heard that they shall brake."""
+        """Return whether joints cannot have heard that they shall brake."""
         return False
 
     def comes_to_rest(self, feedback: Feedback) -> bool:
@@ -183,7 +183,7 @@ class Controller(ABC):
         """Forget what was sent for a motion that is over, and may never be answered."""
 
     def shares(self, joints: Iterable[str]) -> bool:
-        """Whether it moves some of these joints."""
+        """Return whether it moves some of these joints."""
         return not set(joints).isdisjoint(self.joints)
 
     def commanded(self, moment: float) -> MotionState:
@@ -201,7 +201,7 @@ class Controller(ABC):
                         f'{self.topic}; nothing more is sent to it')
 
     def concerns(self, message: Any) -> bool:
-        """Whether a command of another client is one for these joints."""
+        """Return whether a command of another client is one for these joints."""
         return True
 
     def resting(self) -> dict[str, float]:
@@ -271,6 +271,6 @@ def controller_kinds() -> tuple[str, ...]:
 
 
 def controller_kind(kind: str) -> type[Controller]:
-    """Give the class of a kind."""
+    """Return the class of a kind."""
     controller_kinds()
     return _KINDS[kind]

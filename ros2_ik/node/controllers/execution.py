@@ -101,7 +101,7 @@ class Execution:
 
     def unstopped(self) -> str:
         """
-        Say which joint moves though no motion of this node was sent to it, or ''.
+        Return which joint moves though no motion of this node was sent to it, or ''.
 
         Also why it is not known whether one moves.
         """
@@ -111,12 +111,12 @@ class Execution:
                      if (text := self._unknown(one.joints) or self._moves(one.joints))), '')
 
     def _unknown(self, joints: Sequence[str]) -> str:
-        """Say why it is not known whether joints move, or ''."""
+        """Return why it is not known whether joints move, or ''."""
         reason = self._measured.stale(joints)
         return reason and f'it is not known whether anything moves: {reason}'
 
     def _moves(self, joints: Sequence[str]) -> str:
-        """Say which joint moves fastest, or '' where all are at rest."""
+        """Return which joint moves fastest, or '' where all are at rest."""
         speeds = self._measured.state(joints)[1]
         k = int(np.argmax(np.abs(speeds)))
         return (f"joint '{joints[k]}' moves at {speeds[k]:.3g}/s, not by a motion of this node "
@@ -216,13 +216,13 @@ class Execution:
                 other.withdraw(Status.PREEMPTED, 'nothing was moved: another motion was asked for')
 
     def _beside(self, trip: Trip) -> frozenset[str]:
-        """Give the joints of motions that were asked for before this one and go on beside it."""
+        """Return the joints of motions that were asked for before this one and go on beside it."""
         before = self._trips[:self._trips.index(trip)]
         return frozenset(joint for other in before if not other.shares(trip)
                          for joint in other.joints)
 
     def _under_way(self, trip: Trip) -> list[Trip]:
-        """Give the trips that this one will replace."""
+        """Return the trips that this one will replace."""
         return [other for other in self._trips
                 if other is not trip and other.sent is not None and other.shares(trip)]
 
@@ -286,7 +286,7 @@ class Execution:
 
     def _unknown_rest(self, trip: Trip) -> Refusal | None:
         """
-        Say why readings do not tell where the joints stand, or give None.
+        Return why readings do not tell where the joints stand, or give None.
 
         They must tell of rest, and either be where the joints were told to rest, or be newer
         than the last command's end. Without stamps they may have come late.

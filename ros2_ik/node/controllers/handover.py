@@ -45,7 +45,7 @@ class Handover:
                     position[k], self._apart[k] = told, max(self._apart[k], off)
 
     def at(self, moment: float) -> MotionState:
-        """Give the state at a moment."""
+        """Return the state at a moment."""
         state = MotionState(*(values.copy() for values in self._rest))
         for other in self._others:
             there = other.commanded(moment)
@@ -56,7 +56,7 @@ class Handover:
         return state
 
     def strayed(self, moment: float) -> bool:
-        """Whether the robot is not where it should be at this moment."""
+        """Return whether the robot is not where it should be at this moment."""
         wanted = self.at(moment)
         late = MOST * np.abs(wanted.velocity) if self._others else 0.0
         return bool((np.abs(self._behind(wanted))
@@ -71,7 +71,7 @@ class Handover:
     def before(self, motion: Motion, begin: float, lead: float,
                now: float) -> Motion:
         """
-        Give what is left `now` of the way until `begin` + `lead`, and then the motion.
+        Return what is left `now` of the way until `begin` + `lead`, and then the motion.
 
         The robot is somewhat behind its commands: behind its motion it would have to go faster
         than that for a while, so it shall rather be ahead. Who takes commands at once goes on
@@ -86,7 +86,7 @@ class Handover:
 
     def joining(self, moment: float, lead: float) -> float:
         """
-        Give the time to get onto a motion that is sent at a moment, or up to `lead` later [s].
+        Return the time to get onto a motion that is sent at a moment, or up to `lead` later [s].
 
         Readings that are old may come from a clock that is behind: then the robot is as late as
         they are, beyond what they show. Where readings tremble, or are not quite where the

@@ -37,7 +37,7 @@ class Measured:
         self._joint_states, self._parameters, self._clock = joint_states, parameters, clock
 
     def stale(self, joints: Iterable[str]) -> str:
-        """Say of which of the joints it is not known where they are now, or ''."""
+        """Return of which of the joints it is not known where they are now, or ''."""
         limit, states = self._parameters.execute_state_timeout, self._joint_states
         for joint in joints:
             if states.get(joint) is None:
@@ -57,7 +57,7 @@ class Measured:
             raise Refusal(Status.ROBOT_STATE_STALE, stale)
 
     def state(self, joints: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Give positions and velocities (n,); what is slow, or tells none, is at rest."""
+        """Return positions and velocities (n,); what is slow, or tells none, is at rest."""
         speeds = [self._joint_states.velocity(joint) or 0.0 for joint in joints]
         return self._positions(joints), np.array([v if abs(v) > STILL else 0.0 for v in speeds])
 
@@ -72,20 +72,20 @@ class Measured:
         return speed if speed is None or abs(speed) > least else 0.0
 
     def heard(self, joints: Sequence[str]) -> float:
-        """Say when the oldest of the values was measured, on the motion clock."""
+        """Return when the oldest of the values was measured, on the motion clock."""
         return self._clock.of(min(map(self._joint_states.measured_at, joints)))
 
     def stood(self, joints: Iterable[str]) -> float:
-        """Say for how long all of the joints have been where they are [s]."""
+        """Return for how long all of the joints have been where they are [s]."""
         return min(self._joint_states.stood(joint) for joint in joints)
 
     def tremble(self, joints: Sequence[str]) -> np.ndarray:
-        """Say by how much readings of joints that stand differ from the next, (n,)."""
+        """Return by how much readings of joints that stand differ from the next, (n,)."""
         return np.array([self._joint_states.tremble(joint) for joint in joints])
 
     def feedback(self, joints: Sequence[str]) -> Feedback:
         """
-        Give what is known of joints, of which none is unknown.
+        Return what is known of joints, of which none is unknown.
 
         What is stale, or moves nobody knows how fast, is not sure.
         """

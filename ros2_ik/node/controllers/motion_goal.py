@@ -17,7 +17,7 @@ HAIR = 1e-6   # a goal so far outside is meant to be on the limit [rad, m]
 def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: RobotControllers,
               measured: Measured, tolerance: float) -> dict[str, float]:
     """
-    Give the joints to be moved, and where to; {} when all are there already.
+    Return the joints to be moved, and where to; {} when all are there already.
 
     A joint that may not move, or that no controller moves, must be within `tolerance` of the
     goal. Raises Refusal.

@@ -10,14 +10,14 @@ from ros2_ik.core import MotionLimits, Robot
 
 
 def motion_limits(robot: Robot, joints: Sequence[str], parameters: Any) -> MotionLimits:
-    """Give the limits of joints, not scaled."""
+    """Return the limits of joints, not scaled."""
     return MotionLimits(np.array([_velocity(robot, joint, parameters) for joint in joints]),
                         acceleration_limits(joints, parameters),
                         _chosen('jerk', joints, parameters))
 
 
 def acceleration_limits(joints: Sequence[str], parameters: Any) -> np.ndarray:
-    """Give the largest accelerations (n,) of joints, not scaled."""
+    """Return the largest accelerations (n,) of joints, not scaled."""
     return _chosen('acceleration', joints, parameters)
 
 

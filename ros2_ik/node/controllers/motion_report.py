@@ -8,7 +8,7 @@ from ros2_ik.node.controllers.trip import Trip
 
 
 def log_line(trip: Trip, outcome: Outcome) -> str:
-    """Say who moved what, how far, how long, and what became of it; the trip has been sent."""
+    """Return who moved what, how far, how long, and what became of it; the trip has been sent."""
     assert trip.sent is not None and trip.motion is not None
     start, end = trip.motion.at(0.0).position, trip.commanded(trip.now()).position
     far = np.abs(end - start)

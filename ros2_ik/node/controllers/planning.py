@@ -61,7 +61,7 @@ def _destination(trip: Trip, joint: str, start: float) -> float:
 
 
 def checked_scaling(given: float, parameters: Any) -> float:
-    """Give a request's part of the velocity limits, or the parameter's; raises Refusal."""
+    """Return a request's part of the velocity limits, or the parameter's; raises Refusal."""
     if given == 0:
         return parameters.velocity_scaling
     if not SLOWEST <= given <= 1:

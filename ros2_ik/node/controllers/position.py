@@ -68,7 +68,7 @@ class PositionController(Stream):
         return list(answer.values[0].string_array_value)
 
     def _controller_listens(self) -> bool:
-        """Whether one who listens is the controller's own node, as far as is known."""
+        """Return whether one who listens is the controller's own node, as far as is known."""
         listeners = self.wiring.node.get_subscriptions_info_by_topic(self._commands.name)
         return any(one.node_name == UNKNOWN or self._node_name
                    == f'{one.node_namespace.rstrip("/")}/{one.node_name}' for one in listeners)

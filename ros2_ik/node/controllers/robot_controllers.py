@@ -26,7 +26,7 @@ def check_controllers(parameters: Any) -> None:
 
 
 def usual_kinds(parameters: Any) -> list[str]:
-    """Say of which controllers nobody said what kind they are."""
+    """Return of which controllers nobody said what kind they are."""
     return [f"controller '{name}' has no parameter {name}.kind: it is taken for a "
             f"{parameters[f'{name}.kind']}; valid: {', '.join(controller_kinds())}"
             for name in parameters.controllers if not parameters.given(f'{name}.kind')]
@@ -95,7 +95,7 @@ class RobotControllers:
         return '; '.join(said)
 
     def moves(self, joint: str) -> bool:
-        """Whether any controller moves a joint."""
+        """Return whether any controller moves a joint."""
         return any(joint in controller.joints for controller in self.controllers)
 
     def sharing(self, joints: Iterable[str]) -> list[Controller]:

@@ -164,6 +164,6 @@ class Stream(Controller):
 
 
 def _state(motion: Motion, time: float, rate: float) -> MotionState:
-    """Give the state at a time on a motion that goes so fast."""
+    """Return the state at a time on a motion that goes so fast."""
     position, velocity, acceleration = motion.at(time)
     return MotionState(position, rate * velocity, rate**2 * acceleration)

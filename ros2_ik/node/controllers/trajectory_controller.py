@@ -214,7 +214,7 @@ class TrajectoryController(Controller):
         return nearest
 
     def _is_at(self, moment: float, position: np.ndarray) -> bool:
-        """Whether positions are those that were commanded at a moment."""
+        """Return whether positions are those that were commanded at a moment."""
         return bool(np.abs(self.commanded(moment).position - position).max() <= ASIDE)
 
     def _is_behind(self, seen: Feedback, nearest: float, on_way: bool) -> bool:
@@ -238,7 +238,7 @@ class TrajectoryController(Controller):
 
     def _slow(self, seen: Feedback, nearest: float, part: float = SLOW,
               least: float = MOVES) -> bool:
-        """Whether joints on their way were slower than they should be where they were."""
+        """Return whether joints on their way were slower than they should be where they were."""
         wanted = self.commanded(nearest).velocity
         return bool(np.abs(wanted).max() > least
                     and seen.velocity @ wanted < part * (wanted @ wanted))
@@ -279,7 +279,7 @@ class TrajectoryController(Controller):
 
     def goes_on(self, feedback: Feedback) -> bool:
         """
-        Whether joints cannot have heard that they shall brake.
+        Return whether joints cannot have heard that they shall brake.
 
         What was measured since is never ahead of where they are.
         """

@@ -22,7 +22,7 @@ def trajectory_message(motion: Motion, join: float) -> JointTrajectory:
 
 
 def later(message: JointTrajectory, seconds: float, join: float) -> JointTrajectory:
-    """Give what is left of a trajectory some seconds later, with as much time to join it."""
+    """Return what is left of a trajectory some seconds later, with as much time to join it."""
     points = [point for point in message.points
               if _seconds(point) >= seconds + join] or message.points[-1:]
     for point in points:

@@ -77,7 +77,7 @@ class Trip:
         return self.controllers[0].wiring.now()
 
     def shares(self, other: 'Trip') -> bool:
-        """Whether both have a joint."""
+        """Return whether both have a joint."""
         return not set(self.joints).isdisjoint(other.joints)
 
     # -- before it runs -------------------------------------------------------------------
@@ -97,7 +97,7 @@ class Trip:
 
     def joining(self, states: list[MotionState], lag: float, apart: np.ndarray) -> float:
         """
-        Give the time to get onto the motion from where the joints are in one of the states [s].
+        Return the time to get onto the motion from where the joints are in one of the states [s].
 
         They may be up to `lag` [s] late, and `apart` (n,) from there.
         """
@@ -121,7 +121,7 @@ class Trip:
 
     def ahead(self) -> Motion:
         """
-        Give the way from where the joints are measured onto the motion, and on to its end.
+        Return the way from where the joints are measured onto the motion, and on to its end.
 
         It joins the motion where that was nearest to them by now, and rather earlier: where the
         controller has it, an arm that is late has yet to come.
@@ -137,18 +137,18 @@ class Trip:
         return self._straight(at, rest.at(0.0).position).then(rest, JOIN)
 
     def braking_way(self) -> Motion:
-        """Give the way from where the joints are measured to where they were told to rest."""
+        """Return the way from where the joints are measured to where they were told to rest."""
         return self.way_to({joint: place for controller in self.controllers for joint, place in
                             zip(controller.joints, controller.goal.tolist(), strict=True)})
 
     def way_to(self, ends: Mapping[str, float]) -> Motion:
-        """Give the way of some joints from where they are measured; the others stay there."""
+        """Return the way of some joints from where they are measured; the others stay there."""
         at = self._measured.state(self.joints)[0]
         return self._straight(at, np.array([ends.get(joint, place) for joint, place in zip(
             self.joints, at.tolist(), strict=True)]))
 
     def _straight(self, start: np.ndarray, end: np.ndarray) -> Motion:
-        """Give a straight way, for a check of it only: it has no velocities."""
+        """Return a straight way, for a check of it only: it has no velocities."""
         way, rest = offset(self.robot, self.joints, end, start), np.zeros(len(start))
         return Motion(self.joints, JOIN, lambda time: MotionState(
             end + (min(time / JOIN, 1.0) - 1.0) * way, rest, rest))
@@ -188,7 +188,7 @@ class Trip:
         return controller.stop(self._task_clear(controller, clear))
 
     def _task_clear(self, controller: Controller, clear: Clear | None) -> BrakingTask:
-        """Say what there is to know for braking when something may have come into the way."""
+        """Return what there is to know for braking when something may have come into the way."""
         def may_go(end: np.ndarray) -> bool:
             return clear is None or clear(dict(zip(controller.joints, end.tolist(), strict=True)))
         return replace(self._task(controller), clear=clear and may_go,
@@ -207,7 +207,7 @@ class Trip:
 
     def _unheard(self, controller: Controller) -> bool:
         """
-        Whether joints are plainly on their way as if they had not been told to brake.
+        Return whether joints are plainly on their way as if they had not been told to brake.
 
         Late readings may tell of the motion before, which came through the same places with
         another velocity, or rested there.
@@ -222,7 +222,7 @@ class Trip:
         return seen.speeds and bool(seen.velocity @ wanted > HALF * (wanted @ wanted))
 
     def _task(self, controller: Controller) -> BrakingTask:
-        """Say what there is to know for braking a controller's joints."""
+        """Return what there is to know for braking a controller's joints."""
         task, joints, measured = self._plain_task(controller), controller.joints, self._measured
         if measured.stale(joints):
             return task
@@ -232,7 +232,7 @@ class Trip:
 
     def _feedback(self, controller: Controller) -> Feedback:
         """
-        Give what is known of a controller's joints, in the turns of its commands.
+        Return what is known of a controller's joints, in the turns of its commands.
 
         Drivers may tell of continuous joints within one turn; no motion takes them farther.
         """
@@ -276,7 +276,7 @@ class Trip:
         return outcome._replace(message=f'{outcome.message}; the arm is at its goal meanwhile')
 
     def _refused(self) -> Outcome:
-        """Give the outcome where no controller took the motion."""
+        """Return the outcome where no controller took the motion."""
         status = self._stopped[1].status if self._stopped else Status.CONTROL_FAILED
         return Outcome(status, 'nothing was moved: '
                        + '; '.join(one.failure for one in self.controllers))
@@ -286,7 +286,7 @@ class Trip:
         return next((text for one in self.controllers if (text := one.unanswered())), '')
 
     def _standing(self, outcome: Outcome) -> Outcome | None:
-        """Give the outcome when the arm stands, else brake again: the command may be lost."""
+        """Return the outcome when the arm stands, else brake again: the command may be lost."""
         if reason := self._unanswered():
             self._open_at = self.now()
             if self._open_at <= self._last:
@@ -318,7 +318,7 @@ class Trip:
 
     def _unsettled(self, controllers: list[Controller]) -> str:
         """
-        Say why the joints do not stand where they were told to stop, or ''.
+        Return why the joints do not stand where they were told to stop, or ''.
 
         Readings that are old may show them at rest before they moved.
         """
@@ -346,7 +346,7 @@ class Trip:
         return None
 
     def _astray(self) -> str:
-        """Say which joint is too far from what it is commanded, or ''."""
+        """Return which joint is too far from what it is commanded, or ''."""
         found = tracking(self.robot, self.joints, self.commanded, self._measured,
                          max(one.delay for one in self.controllers))
         self.lag = self.lag if found.lag is None else found.lag

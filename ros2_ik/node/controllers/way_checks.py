@@ -81,7 +81,7 @@ class WayChecks:
         return self._touches(trip, trip.braking_way())
 
     def clear(self, trip: Trip, ends: Mapping[str, float]) -> bool:
-        """Whether joints of a trip may go to these places from where they are measured."""
+        """Return whether joints of a trip may go to these places from where they are measured."""
         return not self._touches(trip, trip.way_to(ends))
 
     def _touches(self, trip: Trip, way: Motion) -> bool:
@@ -118,7 +118,7 @@ class WayChecks:
 
 
 def _outcome(found: Blockage, robot: Robot, joints: tuple[str, ...], scene: Scene) -> Outcome:
-    """Say what touches, and where on the way."""
+    """Return what touches, and where on the way."""
     what = _touching(found)
     if found.fraction == 0:
         return Outcome(Status.START_STATE_IN_COLLISION, 'the robot is in contact where it '

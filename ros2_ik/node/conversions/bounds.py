@@ -43,7 +43,7 @@ def make_cost(function: KinematicFunction, bounds: Any, name: str, default: bool
 
 
 def _bounds(bounds: Any) -> dict[str, Any]:
-    """Give those of target, lower and upper that are not empty."""
+    """Return those of target, lower and upper that are not empty."""
     given: dict[str, Any] = {way: _numbers(getattr(bounds, way), way)
                              for way in WAYS if len(getattr(bounds, way))}
     if 'target' in given and len(given) > 1:
@@ -53,7 +53,7 @@ def _bounds(bounds: Any) -> dict[str, Any]:
 
 
 def _numbers(values: Any, way: str) -> Any:
-    """Give one number, or one a row."""
+    """Return one number, or one a row."""
     if len(values) > MAX_ROWS:
         raise wrong(f'bounds.{way} has {len(values)} numbers; at most {MAX_ROWS} are read')
     return values[0] if len(values) == 1 else np.array(values, dtype=np.float64)

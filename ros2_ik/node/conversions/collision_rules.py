@@ -13,7 +13,7 @@ T = TypeVar('T')
 
 
 def with_rules(scene: Scene, request: Any) -> Scene:
-    """Give the scene with a request's allowed_collisions and link_padding; raises Refusal."""
+    """Return the scene with a request's allowed_collisions and link_padding; raises Refusal."""
     matrix = request.allowed_collisions
     _check_count(len(request.link_padding), 'link_padding')
     if len(matrix.entry_names) or len(matrix.entry_values) or len(matrix.default_entry_names):

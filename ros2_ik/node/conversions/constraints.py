@@ -49,12 +49,12 @@ NOTHING = Wanted()
 
 
 def has_functions(request: Any) -> bool:
-    """Whether a request has any constraint or cost."""
+    """Return whether a request has any constraint or cost."""
     return bool(request.constraints or request.costs)
 
 
 def needs_checker(request: Any) -> bool:
-    """Whether any of a request's constraints and costs is about distances in the scene."""
+    """Return whether any of a request's constraints and costs is about distances in the scene."""
     return any(measures_distances(message.kind)
                for message in (*request.constraints, *request.costs)[:MAX_FUNCTIONS])
 
@@ -105,7 +105,7 @@ def _known() -> Iterator[None]:
 
 
 def _unique(name: str, names: set[str]) -> str:
-    """Give the name, with a number if others have it, too."""
+    """Return the name, with a number if others have it, too."""
     number, chosen = 2, name
     while chosen in names:
         chosen, number = f'{name} {number}', number + 1

@@ -21,7 +21,7 @@ FRAMES = ('frame', 'relative_to')   # the fields that messages have beside the p
 
 
 def measures_distances(kind: str) -> bool:
-    """Whether functions of a kind need a collision checker."""
+    """Return whether functions of a kind need a collision checker."""
     function = written_kinds().get(kind)
     return function is not None and SUPPLIED in spec_fields(function)
 

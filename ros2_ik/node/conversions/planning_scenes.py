@@ -29,7 +29,7 @@ class Known(NamedTuple):
 
 def changed_scene(known: Known, message: Any, now: Now) -> Known:
     """
-    Give what is known after a PlanningScene message; raises Refusal.
+    Return what is known after a PlanningScene message; raises Refusal.
 
     `now.at` is to have the joint values of the message's robot_state already.
     """
@@ -58,12 +58,12 @@ def changed_scene(known: Known, message: Any, now: Now) -> Known:
 
 
 def has_joints(state: Any) -> bool:
-    """Whether a RobotState names any joint."""
+    """Return whether a RobotState names any joint."""
     return bool(len(state.joint_state.name) or len(state.multi_dof_joint_state.joint_names))
 
 
 def with_attached(scene: Scene, state: Any, now: Now, place: str) -> Scene:
-    """Give the scene after the attached objects of a RobotState; raises Refusal."""
+    """Return the scene after the attached objects of a RobotState; raises Refusal."""
     for index, item in enumerate(state.attached_collision_objects):
         with blamed(f'{place}attached_collision_objects[{index}]'):
             scene = changed_attached(scene, item, now)

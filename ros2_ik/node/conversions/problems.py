@@ -33,7 +33,7 @@ def base_joint(robot: Robot) -> str | None:
 
 def settled(question: Question, robot: Robot, wanted: Wanted) -> Question:
     """
-    Give the question without the default group if that one cannot do what is wanted.
+    Return the question without the default group if that one cannot do what is wanted.
 
     It can if it moves each frame and link that a function names, and has each joint that one
     names; a hard constraint on joints that names none is about all of them.
@@ -71,7 +71,7 @@ def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
 
 def _has_joints(group: frozenset[str], function: KinematicFunction, robot: Robot,
                 hard: bool) -> bool:
-    """Whether a group has each joint that a function is about by name."""
+    """Return whether a group has each joint that a function is about by name."""
     spec = function.spec
     if not isinstance(spec, (JointPositions, JointCoupling)):
         return True
@@ -172,5 +172,5 @@ def _target(question: Question, i: int, robot: Robot, start: np.ndarray) -> Pose
 
 
 def frame_placement(robot: Robot, q: np.ndarray, frame: str) -> pin.SE3:
-    """Give the pose of a frame in the root frame at q (nq,)."""
+    """Return the pose of a frame in the root frame at q (nq,)."""
     return Configuration(robot, q, robot.scratch_data()).placement(frame)

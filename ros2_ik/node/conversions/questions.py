@@ -179,7 +179,7 @@ def _timeout(duration: Any, defaults: Any) -> float:
 
 
 def _random_state(given: int, defaults: Any) -> int | None:
-    """Give the start of the random numbers, None for a different one each time."""
+    """Return the start of the random numbers, None for a different one each time."""
     if given < -1:
         raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
                       f'random_state is {given}; valid: from 1, 0 (the parameter), -1 (different '
@@ -189,7 +189,7 @@ def _random_state(given: int, defaults: Any) -> int | None:
 
 
 def _max_joint_change(request: Any, robot: Robot, defaults: Any) -> dict[str, float] | None:
-    """Give how far each joint may be from the seed, None where nothing is bounded."""
+    """Return how far each joint may be from the seed, None where nothing is bounded."""
     if not request.max_joint_change >= 0:
         raise wrong(f'max_joint_change is {request.max_joint_change:g}; valid: above 0, or 0 '
                     '(not bounded; with execute: parameter max_jump)')

@@ -43,7 +43,7 @@ def joint_values(state: Any, robot: Robot, what: str = 'seed') -> Values:
 
 
 def joint_pose(joint: Joint, place: pin.SE3) -> list[float]:
-    """Give the values of a floating or planar joint whose child stands at `place`."""
+    """Return the values of a floating or planar joint whose child stands at `place`."""
     if joint.kind == 'floating':
         return pin.SE3ToXYZQUAT(place).tolist()
     R = place.rotation

@@ -40,14 +40,14 @@ class Now(NamedTuple):
 
 
 def changed_object(scene: Scene, message: Any, now: Now) -> Scene:
-    """Give the scene after a CollisionObject; raises Refusal."""
+    """Return the scene after a CollisionObject; raises Refusal."""
     operation = operation_of(message)
     with blamed(f"{OPERATIONS[operation]} of object '{message.id}'"):
         return _WORLD[operation](scene, message, now)
 
 
 def changed_attached(scene: Scene, message: Any, now: Now) -> Scene:
-    """Give the scene after an AttachedCollisionObject; raises Refusal."""
+    """Return the scene after an AttachedCollisionObject; raises Refusal."""
     operation = operation_of(message.object)
     with blamed(f"{OPERATIONS[operation]} of attached object '{message.object.id}'"):
         return _ATTACHED[operation](scene, message, now)

@@ -29,7 +29,7 @@ EVERYTHING = 2 ** 10 - 1
 def scene_message(known: Known, joints: dict[str, Any], components: int,
                   header: Header) -> PlanningScene:
     """
-    Give the `components` of a scene, 0 for all; `header` is in the root frame.
+    Return the `components` of a scene, 0 for all; `header` is in the root frame.
 
     `joints` are the values that are known, by name.
     """

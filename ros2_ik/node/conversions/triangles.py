@@ -11,7 +11,7 @@ TURNS, RINGS = 32, 8   # points round a curved shape, and from its pole to its e
 
 def triangles(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
     """
-    Give vertices (n, 3) and triangles (m, 3), of a round shape inside it by at most 2 %.
+    Return vertices (n, 3) and triangles (m, 3), of a round shape inside it by at most 2 %.
 
     Of a mesh for whose many triangles its hull stands, these are the hull's. Raises TypeError
     for a shape without a surface that ends.

@@ -139,7 +139,7 @@ def asked(parts: Parts, request: Any) -> Asked:
 
 
 def _chosen_tip(request: Any, question: Question) -> list[str]:
-    """Say which tip it is that the request has left to the node."""
+    """Return which tip it is that the request has left to the node."""
     return [] if request.tips else [f'{tip} is the default tip' for tip in question.tips]
 
 
@@ -183,7 +183,7 @@ def _check_one_truth(parts: Parts, joints: frozenset[str]) -> None:
 
 def _surroundings(parts: Parts, request: Any, question: Question) \
         -> tuple[Scene | None, CollisionChecker | None, list[str]]:
-    """Give the scene and its checker, if the question is about them, and notes."""
+    """Return the scene and its checker, if the question is about them, and notes."""
     measured = question.functions and needs_checker(request)
     if not (question.avoid_collisions or measured):
         return None, None, []

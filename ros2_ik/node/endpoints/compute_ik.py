@@ -88,7 +88,7 @@ class ComputeIK:
 
 
 def _is_short(search: Search) -> bool:
-    """Whether an attempt is known to take less than a millisecond or so."""
+    """Return whether an attempt is known to take less than a millisecond or so."""
     return search.problem.kinds <= {'targets'} and not search.options
 
 

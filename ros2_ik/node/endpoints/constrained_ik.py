@@ -75,7 +75,7 @@ class ConstrainedIK:
         return CancelResponse.ACCEPT
 
     async def _execute(self, handle: Any) -> Any:
-        """Give the result of a goal; never raises."""
+        """Return the result of a goal; never raises."""
         goal = OpenGoal(handle, Witnesses(self._clients.present()), self._parts.execution.stops)
         result = SolveConstrainedIK.Result()
         try:

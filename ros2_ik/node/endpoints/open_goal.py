@@ -50,7 +50,7 @@ class OpenGoal:
             raise Refusal(self.status, self.why)
 
     def judged(self, solution: IKSolution) -> IKSolution:
-        """Give what its search came to as its answer; a solution is one whoever stopped it."""
+        """Return what its search came to as its answer; a solution is one whoever stopped it."""
         if not self.why or (solution.success and self.status is Status.PREEMPTED):
             return solution
         message = solution.message

@@ -124,7 +124,7 @@ def _contents(scene: Any) -> str:
 
 
 def _done(message: Any) -> list[str]:
-    """Say what was done to each object: what is gone stands nowhere else."""
+    """Return what was done to each object: what is gone stands nowhere else."""
     return [f'{what} {_some(names)}' for what, names in what_was_done(message).items()]
 
 

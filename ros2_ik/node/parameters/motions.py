@@ -15,7 +15,7 @@ LIMITS = tuple(f'joint_limits.<joint>.{name}' for kind in _LIMITS
 
 
 def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
-    """Give the parameters of the controllers called so; raises ParameterError for bad names."""
+    """Yield the parameters of the controllers called so; raises ParameterError for bad names."""
     for name in names:
         if not re.fullmatch('[A-Za-z][A-Za-z0-9_]*', name) or names.count(name) > 1:
             why = 'twice' if names.count(name) > 1 else 'which is no name'
@@ -31,7 +31,7 @@ def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
 
 
 def joint_limit_specs(given: Iterable[str]) -> Iterator[Spec]:
-    """Give the parameters joint_limits.<joint>.* among the names that were given."""
+    """Yield the parameters joint_limits.<joint>.* among the names that were given."""
     for name in given:
         found = _LIMIT.fullmatch(name)
         joint, _, most, has = found.groups() if found else ('', '', '', '')
@@ -43,5 +43,5 @@ def joint_limit_specs(given: Iterable[str]) -> Iterator[Spec]:
 
 
 def limited_joints(names: Iterable[str]) -> set[str]:
-    """Give the joints whose limits are among parameters called `names`."""
+    """Return the joints whose limits are among parameters called `names`."""
     return {found.group(1) for name in names if (found := _LIMIT.fullmatch(name))}

@@ -51,21 +51,21 @@ class Parameters:
         self._warn_of_unknown()
 
     def __getitem__(self, name: str) -> Any:
-        """Give the value of a parameter whose name has dots."""
+        """Return the value of a parameter whose name has dots."""
         return self._values[name]
 
     def given(self, name: str) -> bool:
-        """Whether a parameter was given at the start."""
+        """Return whether a parameter was given at the start."""
         return name in getattr(self.node, '_parameter_overrides', {})
 
     def limit(self, joint: str, kind: str) -> float | None:
-        """Give joint_limits.<joint>.max_<kind>, or None where it does not count."""
+        """Return joint_limits.<joint>.max_<kind>, or None where it does not count."""
         counts = self._values.get(f'joint_limits.{joint}.has_{kind}_limits', True)
         value = self._values.get(f'joint_limits.{joint}.max_{kind}')
         return value if counts else None
 
     def limited_joints(self) -> set[str]:
-        """Give the joints that parameters joint_limits name."""
+        """Return the joints that parameters joint_limits name."""
         return limited_joints(self._values)
 
     def __getattr__(self, name: str) -> Any:

@@ -31,7 +31,7 @@ class Spec:
     read_only: bool = False
 
     def parse(self, value: Any) -> Any:
-        """Give the value in the parameter's own type; raises ParameterError."""
+        """Return the value in the parameter's own type; raises ParameterError."""
         parsed = self._typed(value)
         if isinstance(self.default, (int, float)) and not isinstance(self.default, bool) \
                 and not self.lowest <= parsed <= self.highest:   # refuses NaN as well

@@ -70,7 +70,7 @@ class CollisionGeometry:
                 self._changing.notify_all()
 
     def _next(self) -> Wanted | None:
-        """Give what is wanted, unless a thread has taken it: then this one may end."""
+        """Return what is wanted, unless a thread has taken it: then this one may end."""
         with self._changing:
             if self._taken is self._wanted:
                 self._threads -= 1
@@ -94,7 +94,7 @@ class CollisionGeometry:
             and self._bodies > 0
 
     def check(self) -> bool:
-        """Give whether the robot has any geometry; raises Refusal if that is not known (yet)."""
+        """Return whether the robot has any geometry; raises Refusal if that is not known (yet)."""
         self._look_at_files()
         if self._busy:
             raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE,

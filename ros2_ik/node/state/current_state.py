@@ -75,7 +75,7 @@ class CurrentState:
         return bool(contradiction)
 
     def known(self, robot: Robot) -> dict[str, Any]:
-        """Give the values of all joints that any reading tells of, by name."""
+        """Return the values of all joints that any reading tells of, by name."""
         base, values = base_joint(robot), dict[str, Any]()
         for joint in robot.joints:
             reading = (self._base.read(robot) if joint.name == base

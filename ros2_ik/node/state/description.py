@@ -60,7 +60,7 @@ class Description:
         return self.robot is not None and mesh_files(self.robot) != self._mesh_files
 
     def why_not(self, **texts: str) -> str:
-        """Give the reason against texts, or ''."""
+        """Return the reason against texts, or ''."""
         return self._try(texts).refused
 
     def _take(self, texts: dict[str, str], trial: Trial) -> None:
@@ -87,7 +87,7 @@ class Description:
         return self._tried[1]
 
     def _flaw(self, texts: dict[str, str]) -> str:
-        """Say what is wrong at first sight."""
+        """Return what is wrong at first sight."""
         for key, text in texts.items():
             name = key.upper()
             most = self._parameters.max_description_length

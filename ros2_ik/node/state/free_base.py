@@ -33,7 +33,7 @@ class FreeBase:
             self._last = Reading.of(place, message.header.stamp), message.header.frame_id
 
     def read(self, robot: Robot) -> Reading | None:
-        """Give the value of the base's joint, or None when the source says nothing."""
+        """Return the value of the base's joint, or None when the source says nothing."""
         sources = {'parameter': self._given, 'topic': self._received, 'tf': self._looked_up}
         try:
             reading = sources[self._parameters.base_source](robot)

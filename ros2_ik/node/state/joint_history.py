@@ -105,7 +105,7 @@ class JointHistory:
 
     def contradictory(self, now: float, dispute: bool = False) -> bool:
         """
-        Whether readings contradicted each other lately; `now` is on the steady clock [s].
+        Return whether readings contradicted each other lately; `now` is on the steady clock [s].
 
         `dispute`: and went there and back.
         """
@@ -117,7 +117,7 @@ class JointHistory:
         return math.remainder(apart, math.tau) if self.turning else apart
 
     def _jumps(self, last: Reading, reading: Reading, speed: float, stamped: bool) -> bool:
-        """Whether the joint cannot have got from one reading to the next."""
+        """Return whether the joint cannot have got from one reading to the next."""
         moved = self._apart(last.value, reading.value)
         if abs(moved) <= NOISE:
             return False
@@ -133,7 +133,7 @@ class JointHistory:
                 and self._contradict(last.value, reading, seconds, back))
 
     def _late_differs(self, reading: Reading, speed: float) -> bool:
-        """Whether a reading that comes late is not where the joint was then."""
+        """Return whether a reading that comes late is not where the joint was then."""
         if not self._past:
             return False
         stamp, value = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))

@@ -158,7 +158,7 @@ class JointStates:
     # -- what is wrong with them ----------------------------------------------------------
 
     def contradiction(self, name: str, dispute: bool = False) -> str:
-        """Say how readings of a joint contradict each other, in a `dispute` if so, or ''."""
+        """Return how readings of a joint contradict each other, in a `dispute` if so, or ''."""
         joint, now = self._joints.get(name), time.monotonic()
         if joint is None or joint.contradiction is None or not joint.contradictory(now, dispute):
             return ''
@@ -183,7 +183,7 @@ class JointStates:
 
     def clock_fault(self, name: str) -> str:
         """
-        Say what makes the readings of a joint old: silence, or stamps that are off.
+        Return what makes the readings of a joint old: silence, or stamps that are off.
 
         '' where others are told of, or the stamps have stopped.
         """

@@ -49,7 +49,7 @@ def _tried(scene: Scene, lost: list[str], name: str, change: Callable[[Scene], S
 
 
 def contents(scene: Scene) -> str:
-    """Say how many objects there are."""
+    """Return how many objects there are."""
     count, held = len(scene.objects), len(scene.attached)
     return (f'{count} object{"s" * (count != 1)}'
             + (f' and {held} attached' if held else ''))

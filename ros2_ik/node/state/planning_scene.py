@@ -114,7 +114,7 @@ class PlanningScene:
 
     def checker(self, scene: Scene) -> tuple[CollisionChecker | None, list[str]]:
         """
-        Give the checker for a scene of this robot, and what a person should know of it.
+        Return the checker for a scene of this robot, and what a person should know of it.
 
         None where there is nothing that could touch: no geometry of the robot, no objects.
         Raises Refusal (COLLISION_CHECKING_UNAVAILABLE).
@@ -138,7 +138,7 @@ class PlanningScene:
     # -- changing -------------------------------------------------------------------------
 
     def now(self, robot: Robot, given: Mapping[str, Any], notes: list[str]) -> Now:
-        """Say where things stand; `given` joint values count before those that are known."""
+        """Return where things stand; `given` joint values count before those that are known."""
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)
         return Now(at, self._lookup, self._parameters.meshes, notes.append,
@@ -238,7 +238,7 @@ class PlanningScene:
     # -- parameter scene ------------------------------------------------------------------
 
     def why_not(self, scene: str) -> str:
-        """Give the reason against a scene file, or ''. Without a robot any will do for now."""
+        """Return the reason against a scene file, or ''. Without a robot any will do for now."""
         return self._read(scene)[1] if scene and self._known else ''
 
     def load(self, scene: str) -> None:
@@ -256,7 +256,7 @@ class PlanningScene:
             self._put(Known(found, scene))
 
     def _read(self, scene: str) -> tuple[Scene | None, str, bool]:
-        """Give the scene of a file, or why not, and whether only joint values are missing."""
+        """Return the scene of a file, or why not, and whether only joint values are missing."""
         assert self._known is not None
         robot = self._known.scene.robot
         try:
@@ -274,7 +274,7 @@ class PlanningScene:
 
 
 def _loads(scene: str, robot: Robot) -> bool:
-    """Whether a scene file only lacks joint values."""
+    """Return whether a scene file only lacks joint values."""
     try:
         load_scene(scene, robot, Configuration(robot, robot.neutral))
     except IKError:

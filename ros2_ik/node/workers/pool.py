@@ -213,7 +213,7 @@ class Pool:
                     job.end(WorkerError(f'the worker process of this search {how}'))
 
     def _open(self) -> list[OpenJob]:
-        """Give the jobs of all workers that have not been answered for."""
+        """Return the jobs of all workers that have not been answered for."""
         return [job for member in list(self._members) for job in list(member.jobs.values())
                 if not job.ended]
 

@@ -60,7 +60,7 @@ class OpenSearch:
         return time.monotonic() >= self.search.budget.deadline
 
     def news(self) -> bool:
-        """Whether it is time to tell the node of it; then that counts as done."""
+        """Return whether it is time to tell the node of it; then that counts as done."""
         now = time.monotonic()
         if not self.watched or now < self.told + TELL:
             return False

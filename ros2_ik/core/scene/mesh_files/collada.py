@@ -71,7 +71,7 @@ def _scene(root: 'Element', ids: ColladaIds) -> 'Element':
 
 
 def _instances(scene: 'Element', ids: ColladaIds) -> Iterator[tuple[str, Array]]:
-    """Give the url of each geometry in a scene's nodes with its placement (4, 4)."""
+    """Yield the url of each geometry in a scene's nodes with its placement (4, 4)."""
     waiting = [(node, np.eye(4), 1) for node in children(scene, 'node')]
     seen = 0
     while waiting:

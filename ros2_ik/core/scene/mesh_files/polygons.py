@@ -33,7 +33,7 @@ def triangulated(vertices: Array, counts: Indices, corners: Indices) -> Indices:
 
 
 def _is_convex(points: Array) -> Mask:
-    """Whether each of the polygons (k, n, 3) is convex seen along its normal."""
+    """Return whether each of the polygons (k, n, 3) is convex seen along its normal."""
     points = points - points[:, :1]
     edges = np.roll(points, -1, axis=1) - points
     turns = np.cross(edges, np.roll(edges, -1, axis=1))
@@ -92,7 +92,7 @@ def _ear(flat: Array, left: list[int], least: float) -> int:
 
 
 def _through(points: Array, at: int) -> bool:
-    """Whether a corner that turns right lies on the cut itself, between its ends."""
+    """Return whether a corner that turns right lies on the cut itself, between its ends."""
     a, c = points[at - 1], points[(at + 1) % len(points)]
     along = (points - a) @ (c - a)
     length = (c - a) @ (c - a)

@@ -48,7 +48,7 @@ class Shape(ABC):
 
     @abstractmethod
     def padded(self, padding: float) -> 'Shape':
-        """Give a shape of the same kind that contains all within `padding` [m] of this one."""
+        """Return a shape of the same kind that contains all within `padding` [m] of this one."""
 
     @property
     @abstractmethod
