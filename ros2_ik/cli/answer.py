@@ -123,8 +123,8 @@ def _print_errors(answer: Answer) -> None:
         return
     print('\n' + table(('target', 'position error [m]', 'orientation error [rad]'),
                        [(c.tip, small(c.position), small(c.orientation)) for c in checks]))
-    print('as forward kinematics of these joints has it' if answer.checked else
-          'as the answer claims, not re-checked')
+    print('recomputed by forward kinematics' if answer.checked else
+          'as the answer claims, not recomputed')
 
 
 def _errors(check: Check) -> str:

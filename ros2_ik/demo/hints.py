@@ -24,7 +24,7 @@ def hints(robot: str, wanted: Wanted, scene: str = '') -> str:
         f'{run}ros2 service call /ros2_ik/compute_ik ros2_ik/srv/ComputeIK '
         + shlex.quote(_request_yaml(wanted))]
     lines = ''.join(f'  {command}\n' for command in commands)
-    return (f'{robot} is up: /mock_robot is it, /ros2_ik answers for it, in ROS domain '
+    return (f'{robot} is running: mock robot /mock_robot, IK node /ros2_ik, in ROS domain '
             f'{os.environ.get("ROS_DOMAIN_ID", "0")}.\nTry in a second terminal:\n{lines}'
             '(the last one where ros2cli is installed)\nCtrl-C ends the demo.')
 

@@ -37,7 +37,7 @@ def test_an_answer_as_a_table(process, domain):
     run = process('call', '--tip', TCP, '--xyz', 0.4, 0.1, 0.5, ROS_DOMAIN_ID=domain, **LOCAL)
     assert run.code == 0, run.err
     assert run.out.startswith('SUCCESS')
-    assert 'position only' in run.out and 'as forward kinematics' in run.out
+    assert 'position only' in run.out and 'recomputed by forward kinematics' in run.out
     assert 'panda_joint7' in run.out and 'round trip' in run.out
 
 

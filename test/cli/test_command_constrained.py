@@ -202,7 +202,7 @@ HELD = {'id': 'box', 'primitives': [{'type': 1, 'dimensions': [1, 1, 1, 1]}]}
     (wish('minimum_distance', rows=1.5), 'rows takes a whole number from 1 to 1000, not [1.5]'),
     (wish('minimum_distance', rows=-1), 'rows must be a whole number from 1, not -1'),
     (wish(frame='panda_hand', normal=GOOD), 'INVALID_GOAL_CONSTRAINTS: constraints[0] '
-                                            '(point_to_plane): bounds asks for nothing'),
+                                            '(point_to_plane): bounds are empty'),
     (wish(frame='panda_hnad', normal=GOOD, bounds={'upper': [1]}),
      "INVALID_LINK_NAME: constraints[0] (point_to_plane): frame: unknown frame 'panda_hnad'"),
     (wish('pair_distance', first='panda_hand', second='shelf', bounds={'lower': [0.1]}),

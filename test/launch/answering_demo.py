@@ -48,7 +48,7 @@ class TestAnswer(unittest.TestCase):
             if 'there is no robot yet' not in run.stderr or time.monotonic() > deadline:
                 break
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn('as forward kinematics', run.stdout)
+        self.assertIn('recomputed by forward kinematics', run.stdout)
 
 
 @launch_testing.post_shutdown_test()

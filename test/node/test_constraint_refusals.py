@@ -61,8 +61,8 @@ WRONG = [
     ('gaze_angle', AIM, {'upper': [1.0], 'weight': [2.0]}, GOAL,
      'bounds.weight: a hard constraint has no weight'),
     ('gaze_angle', AIM, {'upper': [1.0], 'soft': True, 'tolerance': 0.1}, GOAL,
-     'bounds.tolerance: what is soft'),
-    ('gaze_angle', AIM, {'soft': True}, GOAL, 'asks for nothing'),
+     'bounds.tolerance: soft constraints'),
+    ('gaze_angle', AIM, {'soft': True}, GOAL, 'bounds are empty'),
     ('gaze_angle', AIM, {'upper': [1.0], 'soft': True, 'weight': [-1.0]}, GOAL,
      'weight of gaze_angle is negative'),
     ('gaze_angle', AIM, {'upper': [1.0], 'soft': True, 'weight': [NAN]}, GOAL,
@@ -147,7 +147,7 @@ def test_a_field_given_twice(panda):
 
 
 @pytest.mark.parametrize(('bounds', 'words'), [
-    (Bounds(upper=[1.0], tolerance=0.1), 'bounds.tolerance: what is soft has a weight'),
+    (Bounds(upper=[1.0], tolerance=0.1), 'bounds.tolerance: soft constraints take a weight'),
     (Bounds(target=[math.inf]), 'target of gaze_angle 2 is not finite'),
     (Bounds(weight=[-1.0]), 'weight of gaze_angle 2 is negative'),
     (Bounds(upper=[-1.0]), 'never met')])

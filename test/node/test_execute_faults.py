@@ -102,7 +102,7 @@ def test_nobody_listens(client, record, start_node, mock):
     knows_the_robot(client)
     answer = eventually(lambda: (found := execute(client, HOME)).status == Status.CONTROL_FAILED
                         and found, 'an answer of a node that has the robot')
-    assert answer.message == 'nobody listens on /absent_controller/joint_trajectory'
+    assert answer.message == 'no subscriber on /absent_controller/joint_trajectory'
     assert answer.motion_seconds == 0
 
 

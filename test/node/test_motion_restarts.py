@@ -93,7 +93,7 @@ def test_a_controller_that_never_listens(client, record, start_node, way):
     knows_the_robot(client)
     answer = Requested(client, way, NEAR).answer()
     assert answer.status == Status.CONTROL_FAILED, answer.message
-    assert 'nobody listens on /absent_controller/joint_trajectory' in answer.message
+    assert 'no subscriber on /absent_controller/joint_trajectory' in answer.message
     assert answer.motion_seconds == 0 and near(record.still(), {}) < 1e-3
     if way != 'execute':
         assert answer.solution.joint_state.name

@@ -1,4 +1,4 @@
-"""What must hold of a configuration."""
+"""Hard constraints: lower <= f(q) <= upper."""
 
 from copy import copy
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""From an answer that touches something to one that does not."""
+"""Moves a colliding solution out of collision."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The door for people who know Drake: a problem put together call by call."""
+"""Drake-compatible interface: a problem put together call by call."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property

@@ -82,7 +82,7 @@ class CommandTopic:
         count = self._publisher.get_subscription_count()
         if count > 1 or count == 1 and any(self._others()):
             return ''
-        return f'nobody listens on {self.name}'
+        return f'no subscriber on {self.name}'
 
     def _others(self) -> list[bool]:
         """Return a True for each listener of another node."""

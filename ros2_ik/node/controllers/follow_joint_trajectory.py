@@ -57,7 +57,7 @@ class FollowJointTrajectoryController(TrajectoryController):
             import control_msgs.action  # noqa: F401
         except ImportError:
             return ('control_msgs is not installed (apt install ros-$ROS_DISTRO-control-msgs); '
-                    'kind joint_trajectory needs it not')
+                    'kind joint_trajectory does not need it')
         return ''
 
     def deaf(self) -> str:

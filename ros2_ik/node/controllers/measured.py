@@ -41,7 +41,7 @@ class Measured:
         limit, states = self._parameters.execute_state_timeout, self._joint_states
         for joint in joints:
             if states.get(joint) is None:
-                return f"joint_states has never told of joint '{joint}'"
+                return f"no joint_states received for joint '{joint}'"
             if contradiction := states.contradiction(joint):
                 return contradiction
             age = states.age(joint)

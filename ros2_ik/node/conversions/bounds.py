@@ -18,7 +18,7 @@ def make_constraint(function: KinematicFunction, bounds: Any, name: str) -> Cons
                     'soft: true makes it give way')
     given = _bounds(bounds)
     if not given:
-        raise wrong('bounds asks for nothing: one of target, lower and upper is needed')
+        raise wrong('bounds are empty: one of target, lower and upper is needed')
     if 'target' in given:
         given = {'lower': given['target'], 'upper': given['target']}
     if bounds.tolerance != 0:
@@ -34,10 +34,10 @@ def make_cost(function: KinematicFunction, bounds: Any, name: str, default: bool
     and InvalidConstraintError.
     """
     if bounds.tolerance != 0:
-        raise wrong('bounds.tolerance: what is soft has a weight, not a tolerance')
+        raise wrong('bounds.tolerance: soft constraints take a weight, not a tolerance')
     given = _bounds(bounds)
     if not given and not default:
-        raise wrong('bounds asks for nothing: one of target, lower and upper is needed')
+        raise wrong('bounds are empty: one of target, lower and upper is needed')
     weight = _weight(bounds.weight, len(function.labels))
     return LeastSquares(function, weight=weight, name=name, **given)
 

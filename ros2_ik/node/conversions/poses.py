@@ -25,7 +25,7 @@ def placement(position: Any, rotation: Any, what: str,
         raise Refusal(status, f'{what} holds a number that is not finite: {list(numbers)}')
     norm = math.sqrt(sum(number * number for number in numbers[3:]))
     if norm < 1e-9:
-        raise Refusal(status, f'the quaternion of {what} is zero; no rotation is x y z w = '
+        raise Refusal(status, f'the quaternion of {what} is zero; the identity is x y z w = '
                               '0 0 0 1')
     if abs(norm - 1) > QUATERNION_SLACK:
         raise Refusal(status, f'the quaternion of {what} has norm {norm:.6g}; it must be 1')

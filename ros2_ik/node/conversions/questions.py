@@ -141,7 +141,7 @@ def _tips(names: Sequence[str], count: int, robot: Robot, group: str,
         return (default_tip(robot, group, defaults),)
     if len(names) != count:
         raise Refusal(Status.INVALID_LINK_NAME,
-                      f'tips: {len(names)}, targets: {count}; valid: as many of these as of those')
+                      f'{len(names)} tips but {count} targets; valid: one tip a target')
     return tuple(link_name(robot, name, 'tips') for name in names)
 
 
