@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from ros2_ik.core import collision_checker, Scene, Status
-from ros2_ik.msg import AllowedCollisionEntry, AllowedCollisionMatrix, Bounds, LinkPadding
+from ros2_ik.msg import (
+    AllowedCollisionEntry,
+    AllowedCollisionMatrix,
+    Bounds,
+    FunctionParameter,
+    LinkPadding,
+)
 from ros2_ik.node.conversions.collision_rules import MAX_NAMES, with_rules
 from ros2_ik.node.conversions.constraints import MAX_FUNCTIONS, read_wanted
 from ros2_ik.node.conversions.function_message import function_message as function
@@ -144,6 +150,21 @@ def test_a_field_given_twice(panda):
     message = function('gaze_angle', Bounds(**BELOW), **AIM)
     message.parameters.append(message.parameters[0])
     assert "'axis' is given twice" in str(refusal(ComputeIK.Request(constraints=[message]), panda))
+
+
+@pytest.mark.parametrize(('change', 'words'), [
+    ({'kind': 'x' * 10**6}, 'kind has 1000000 characters; at most 200 are read'),
+    ({'parameters': [FunctionParameter(name='x')] * 51}, 'parameters has 51 items; at most 50'),
+    ({'parameters': [FunctionParameter(name='x' * 10**6)]},
+     'parameters[0].name has 1000000 characters; at most 200'),
+    ({'parameters': [FunctionParameter(name='axis', names=['x' * 10**6])]},
+     'axis has a name of more than 200 characters')])
+def test_what_is_too_long_is_not_echoed(change, words, panda):
+    message = function('gaze_angle', Bounds(**BELOW), **AIM)
+    for field, value in change.items():
+        setattr(message, field, value)
+    found = str(refusal(ComputeIK.Request(constraints=[message]), panda))
+    assert words in found and len(found) < 1000
 
 
 @pytest.mark.parametrize(('bounds', 'words'), [

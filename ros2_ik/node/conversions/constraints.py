@@ -20,6 +20,7 @@ from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.conversions.bounds import make_constraint, make_cost
 from ros2_ik.node.conversions.functions import (
     make_function,
+    MAX_NAME,
     MAX_ROWS,
     measures_distances,
 )
@@ -72,7 +73,7 @@ def read_wanted(request: Any, robot: Robot, checker: CollisionChecker | None = N
     rows = 0
     for part in ('constraints', 'costs'):
         for index, message in enumerate(getattr(request, part)):
-            with blamed(f'{part}[{index}] ({message.kind})'), _known():
+            with blamed(f'{part}[{index}] ({message.kind[:MAX_NAME]})'), _known():
                 function = make_function(message, robot, checker)
                 rows += _rows(function, rows)
                 name = _unique(message.bounds.name or message.kind, names)

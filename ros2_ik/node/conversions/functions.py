@@ -15,6 +15,8 @@ from ros2_ik.node.conversions.blame import wrong
 from ros2_ik.node.conversions.frames import link_name
 
 MAX_ITEMS = 10_000          # of an array in a message
+MAX_NAME = 200              # characters
+MAX_PARAMETERS = 50
 MAX_ROWS = 1000             # of all functions that a request has together
 SUPPLIED = 'checker'        # the field that no message has: it comes from the scene
 FRAMES = ('frame', 'relative_to')   # the fields that messages have beside the parameters
@@ -33,6 +35,7 @@ def make_function(message: Any, robot: Robot,
 
     Raises Refusal and IKError, which name the field.
     """
+    _check_lengths(message)
     given: dict[str, FieldValue] = {}
     for field in FRAMES:
         name = getattr(message, field).removeprefix('/')
@@ -41,13 +44,25 @@ def make_function(message: Any, robot: Robot,
     for parameter in message.parameters:
         if parameter.name in given:
             raise wrong(f"'{parameter.name}' is given twice")
-        for what in ('numbers', 'names'):
-            if len(getattr(parameter, what)) > MAX_ITEMS:
-                raise wrong(f'{parameter.name} has {len(getattr(parameter, what))} {what}; at '
-                            f'most {MAX_ITEMS} are read')
         given[parameter.name] = FieldValue(parameter.numbers, parameter.names, parameter.columns)
     function = read_function(message.kind, given, {SUPPLIED: checker})
     for field in FRAMES:
         if field in given:
             link_name(robot, getattr(function, field), field)
     return function.bind(robot)   # what does not fit the robot is refused here, by its name
+
+
+def _check_lengths(message: Any) -> None:
+    """Raise Refusal for what would keep the node from others; its words are echoed, too."""
+    found = [('kind', message.kind, 'characters', MAX_NAME),
+             ('parameters', message.parameters, 'items', MAX_PARAMETERS)]
+    for index, parameter in enumerate(message.parameters[:MAX_PARAMETERS]):
+        found += [(f'parameters[{index}].name', parameter.name, 'characters', MAX_NAME),
+                  (parameter.name, parameter.numbers, 'numbers', MAX_ITEMS),
+                  (parameter.name, parameter.names, 'names', MAX_ITEMS)]
+    for name, value, what, most in found:
+        if len(value) > most:
+            raise wrong(f'{name} has {len(value)} {what}; at most {most} are read')
+    for parameter in message.parameters:
+        if any(len(name) > MAX_NAME for name in parameter.names):
+            raise wrong(f'{parameter.name} has a name of more than {MAX_NAME} characters')
