@@ -35,7 +35,7 @@ AT_ONCE = 0.1  # who commands so soon after this node may have come before it [s
 HAIR = 1e-6    # so far beyond the rest of a motion is not beyond it [rad, m]
 CLEAR = 0.02   # so far ahead of its braking, and farther by what it goes
 LATE = 0.1     # in this time, nobody is who was told to brake [rad, m; s]
-KEPT = LATEST  # what was commanded is known for so long [s]
+KEPT = 1.0     # what was commanded is known for so long [s]
 
 Course = tuple[tuple[Motion, float], ...]   # motions, and when each began to replace the others
 
@@ -57,11 +57,9 @@ class TrajectoryController(Controller):
         self._left_to_end = False    # whether the motion is to end by itself, though stopped
 
     def begin(self, motion: Motion) -> None:
-        # late readings tell of the motion before, if this one replaces it or begins at its end
-        since, first = self.wiring.now() - KEPT, motion.at(0.0)
-        goes_on = self._motion is not None and bool(first.velocity.any() or (
-            np.abs(self._motion.goal - first.position).max() <= STARTS))
-        course = self._course if goes_on else ()
+        # late readings tell of the motion before, unless this one begins where joints stand
+        since, goes_on = self.wiring.now() - KEPT, motion.at(0.0).velocity.any()
+        course = self._course if self._motion is not None and goes_on else ()
         self._past = tuple(one for k, one in enumerate(course, 1)
                            if k == len(course) or course[k][1] > since)
         super().begin(motion)
@@ -120,15 +118,12 @@ class TrajectoryController(Controller):
         now, lag = self.wiring.now(), task.lag
         if seen and seen.moment < self._began + UNSEEN:   # nothing shows how late it began
             lag = max(lag, UNSEEN)
-        # a motion that begins at rest follows one that had come to rest
-        earliest = -np.inf if self._motion.at(0.0).velocity.any() else self._began
-        begins = self._states(max(now - lag - SLACK, earliest),
-                              now + max(HEARD, self.delay - lag))
+        begins = self._states(now - lag - SLACK, now + max(HEARD, self.delay - lag))
         if not any(state.velocity.any() for state in begins):
             self.rest_at = now   # it was told to rest, where it was told
             return
-        middle = self.commanded(max(now - lag / 2, earliest))
-        if seen and not task.on_way and not self._tells_of_before(seen, nearest):
+        middle = self.commanded(now - lag / 2)
+        if seen and not task.on_way:
             begins += [_state(seen.position, seen.velocity),
                        *self._states(nearest, now)]
         elif seen and seen.moment < self._joined:
@@ -230,11 +225,6 @@ class TrajectoryController(Controller):
         return seen.speeds and told_of and (
             self._slow(seen, nearest, HALF, FAST) or self._not_begun(seen, LATEST)
             or (nearest < now - LATEST and not self._is_at(now, seen.position)))
-
-    def _tells_of_before(self, seen: Feedback, nearest: float) -> bool:
-        """Whether readings of nobody knows when are those of a motion before the present one."""
-        return (not seen.sure and nearest < self._began and self._is_at(nearest, seen.position)
-                and not self._slow(seen, nearest, HALF, FAST))
 
     def _slow(self, seen: Feedback, nearest: float, part: float = SLOW,
               least: float = MOVES) -> bool:
