@@ -1,7 +1,6 @@
 """`ros2_ik functions`: what constraints and costs can be about."""
 
 import argparse
-from dataclasses import MISSING
 import inspect
 from typing import Any
 
@@ -60,12 +59,8 @@ def describe(function: Any) -> dict[str, dict[str, Any]]:
     for name, field in spec_fields(function).items():
         if field.type.supplied:
             continue
-        default = field.default
-        if default is MISSING:
-            default = None if field.optional or field.type.absent is MISSING \
-                else list(field.type.absent)
-        found[name] = {'form': field.type.form, 'default': default, 'needed': (
-            field.default is MISSING and field.type.absent is MISSING and not field.optional)}
+        found[name] = {'form': field.type.form, 'needed': field.needed,
+                       'default': None if field.needed else field.unwritten}
     return found
 
 

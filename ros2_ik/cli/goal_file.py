@@ -37,11 +37,11 @@ def goal_text(path: str) -> str:
 
     There the fields of functions are all parameters. Raises BadQuestion for what `read_goal` does.
     """
-    read_goal(path)
-    known = fields(FUNCTION)
+    content, known = _content(path), fields(FUNCTION)
+    read_message(f'ros2_ik/{GOAL}', content, '')    # refuses what is wrong
     content = {name: [_function(item, known, name) for item in value]
                if name in ('constraints', 'costs') else value
-               for name, value in _content(path).items()}
+               for name, value in content.items()}
     return yaml.safe_dump(content, default_flow_style=True, sort_keys=False, width=math.inf)
 
 

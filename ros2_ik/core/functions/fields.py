@@ -57,6 +57,18 @@ class SpecField(NamedTuple):
     default: Any
     optional: bool
 
+    @property
+    def needed(self) -> bool:
+        """Whether it has to be written."""
+        return self.unwritten is MISSING
+
+    @property
+    def unwritten(self) -> Any:
+        """The argument where nothing is written, MISSING if something has to be."""
+        if self.default is not MISSING:
+            return self.default
+        return None if self.optional else self.type.absent
+
     def kept(self, value: Any, name: str) -> Any:
         """Return what is kept of an argument; raises InvalidConstraintError."""
         return None if value is None and self.optional else self.type.check(value, name)

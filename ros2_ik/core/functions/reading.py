@@ -1,7 +1,6 @@
 """Functions from what messages and files say of them."""
 
 from collections.abc import Mapping
-from dataclasses import MISSING
 from typing import Any
 
 from ros2_ik.core.errors import InvalidConstraintError, nearest, UnknownFunctionError
@@ -30,24 +29,19 @@ def read_function(kind: str, given: Mapping[str, FieldValue],
         raise UnknownFunctionError(kind, tuple(written_kinds()))
     fields = spec_fields(function)
     written = [name for name, field in fields.items() if not field.type.supplied]
+    valid = f'valid: {", ".join(written)}'
     for name in given:
         if name not in written:
             raise InvalidConstraintError(f"{kind} has no field '{name}'; "
-                                         f'{nearest(name, written) or _valid(written)}')
+                                         f'{nearest(name, written) or valid}')
     arguments = {}
     for name, field in fields.items():
         if field.type.supplied:
             arguments[name] = (supplied or {}).get(name)
         elif name in given and not given[name].empty:
             arguments[name] = field.type.argument(given[name], name)
-        elif field.default is MISSING and not field.optional:
-            if field.type.absent is MISSING:
-                raise InvalidConstraintError(f'{kind} needs {name}: {field.type.form}')
-            arguments[name] = field.type.absent
-        elif field.default is MISSING:
-            arguments[name] = None
+        elif field.needed:
+            raise InvalidConstraintError(f'{kind} needs {name}: {field.type.form}')
+        else:
+            arguments[name] = field.unwritten
     return function(**arguments)
-
-
-def _valid(names: list[str]) -> str:
-    return f'valid: {", ".join(names)}'

@@ -286,7 +286,7 @@ class Execution:
 
     def _unknown_rest(self, trip: Trip) -> Refusal | None:
         """
-        Return why readings do not tell where the joints stand, or give None.
+        Return why readings do not tell where the joints stand, or None.
 
         They must tell of rest, and either be where the joints were told to rest, or be newer
         than the last command's end. Without stamps they may have come late.

@@ -22,10 +22,14 @@ SUPPLIED = 'checker'        # the field that no message has: it comes from the s
 FRAMES = ('frame', 'relative_to')   # the fields that messages have beside the parameters
 
 
+# made once, at the start: it loads the kinds of other packages, which no request shall wait for
+_OF_DISTANCES = frozenset(kind for kind, function in written_kinds().items()
+                          if SUPPLIED in spec_fields(function))
+
+
 def measures_distances(kind: str) -> bool:
     """Return whether functions of a kind need a collision checker."""
-    function = written_kinds().get(kind)
-    return function is not None and SUPPLIED in spec_fields(function)
+    return kind in _OF_DISTANCES
 
 
 def make_function(message: Any, robot: Robot,

@@ -150,8 +150,7 @@ def make_search(question: Question, problem: IKProblem, budget: Budget,
         origin = problem.start if standing is None else standing
         problem = problem.bounded(JointChangeBound.of(problem.robot, origin, bound))
         bound = None
-    robot = problem.robot
-    seeds = [robot.to_q(values, problem.start) for values in ({}, *question.more_seeds)]
+    seeds = [problem.start, *question.more_seeds] if question.more_seeds else None
     return Search(problem, seeds, solver=question.solver, select=question.select,
                   solutions=question.solutions, allow_restarts=question.allow_restarts,
                   budget=budget, random_state=question.random_state, turns=question.turns,
