@@ -1,8 +1,7 @@
 """`ros2_ik constrained`: joint values for a problem with constraints and costs."""
 
 import argparse
-from collections.abc import Sequence
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, print_answer
@@ -19,18 +18,13 @@ from ros2_ik.cli.scene_source import (
 )
 
 if TYPE_CHECKING:
-    from ros2_ik.core import CollisionChecker, IKProblem, Robot, Scene
-    from ros2_ik.node.conversions.questions import Question
+    from ros2_ik.core import CollisionChecker, IKProblem, IKRequest, Robot, Scene
 
 EXAMPLE = """examples:
   ros2_ik constrained examples/ros/upright_tray.yaml --robot panda
   ros2_ik constrained examples/ros/upright_tray.yaml --node /ros2_ik"""
 
-# what the goal leaves open; the node has parameters of these names
-DEFAULTS = SimpleNamespace(
-    default_group='', default_tip='', position_tolerance=1e-5, orientation_tolerance=1e-4,
-    default_timeout=1.0, max_timeout=3600.0, default_solver='auto', default_select='first',
-    max_solutions=10_000, random_state=0, max_jump=0.0)
+TIMEOUT = 1.0   # of a search here, where the goal gives none [s]
 
 
 def add_parser(commands: Any) -> None:
@@ -101,38 +95,35 @@ def _ask(args: argparse.Namespace, goal: Any) -> Exit:
 
 def _solve(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> Answer:
     """Solve with the library what a node would make of the goal."""
-    from ros2_ik.node.refusal import Refusal
+    from ros2_ik.core import IKError
     try:
         return _solved(args, goal, robot, home)
-    except Refusal as refusal:
-        raise BadQuestion(f'{refusal.status.name}: {refusal}') from None
+    except IKError as error:
+        raise BadQuestion(f'{error.status.name}: {error}') from None
 
 
 def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> Answer:
-    from ros2_ik.core import Budget
-    from ros2_ik.node.conversions import constraints, problems, questions
+    from ros2_ik.core import Defaults, prepare, StillWorld
+    from ros2_ik.node.conversions.constraints import read_wanted
+    from ros2_ik.node.conversions.requests import read_request
     if goal.execute:
         raise BadQuestion('execute: the robot is moved by a node: leave out --robot')
-    question = questions.read_question(goal, robot, DEFAULTS, _no_tf)
-    budget = Budget.of(question.timeout, question.max_iterations)
-    start = robot.to_q({**read_start([], robot, home, degrees=False), **question.seed})
-    checker = _checker(args, goal, robot, start, question)
-    wanted = constraints.read_wanted(goal, robot, checker)
-    question = problems.settled(question, robot, wanted)
-    problems.free_joints(question, robot, wanted)   # refuses what cannot move
-    problem = problems.make_problem(question, robot, start,
-                                    checker if question.avoid_collisions else None, wanted)
-    search = problems.make_search(question, problem, budget)
+    request = read_request(goal, robot, Defaults(default_timeout=TIMEOUT), _no_tf).request
+    at = robot.to_q(read_start([], robot, home, degrees=False))
+    checker = _checker(args, goal, robot, robot.to_q(request.seed, at), request)
+    constraints, costs = read_wanted(goal, robot, checker)
+    request = replace(request, constraints=constraints, costs=costs)
+    search = prepare(request, StillWorld(robot, at, checker))
     search.run()
-    return _answer(search.solution(), problem, question)
+    return _answer(search.solution(), search.problem, request)
 
 
-def _answer(solution: Any, problem: 'IKProblem', question: 'Question') -> Answer:
+def _answer(solution: Any, problem: 'IKProblem', request: 'IKRequest') -> Answer:
     from ros2_ik.node.conversions.constraint_reports import constraint_reports
     robot, names = problem.robot, problem.joint_names
-    wanted = wanted_poses(question.tips, [pose.homogeneous for pose in question.poses],
-                          [frame.frame for frame in question.references], question.weights)
-    frames_at = None if question.follow_frames else problem.start
+    wanted = [Wanted(target.tip, target.function.reference.homogeneous, target.relative_to,
+                     tuple(target.weights)) for target in request.targets]
+    frames_at = None if request.follow_frames else problem.start
     return Answer(
         solution.status.name, solution.message, solution.success,
         robot.to_joints(solution.best_q, names),
@@ -146,19 +137,13 @@ def _answer(solution: Any, problem: 'IKProblem', question: 'Question') -> Answer
         not_checked=solution.not_checked)
 
 
-def wanted_poses(tips: Sequence[str], poses: Sequence[Any], frames: Sequence[str | None],
-                 weights: Sequence[Any]) -> list[Wanted]:
-    """Put together what is wanted of each tip."""
-    return [Wanted(*each) for each in zip(tips, poses, frames, map(tuple, weights), strict=True)]
-
-
 def _checker(args: argparse.Namespace, goal: Any, robot: 'Robot', start: Any,
-             question: 'Question') -> 'CollisionChecker | None':
+             request: 'IKRequest') -> 'CollisionChecker | None':
     from ros2_ik.core import Scene
     from ros2_ik.node.conversions.collision_rules import with_rules
     from ros2_ik.node.conversions.constraints import needs_checker
     scene = load_scene_of(args, robot, start)
-    if not (question.avoid_collisions or needs_checker(goal)):
+    if not (request.avoid_collisions or needs_checker(goal)):
         return None
     scene = _holding(Scene(robot) if scene is None else scene, goal.seed, start)
     return make_checker(robot, with_rules(scene, goal), args.meshes)

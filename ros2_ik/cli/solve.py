@@ -19,7 +19,7 @@ from ros2_ik.cli.scene_source import (
 )
 
 if TYPE_CHECKING:
-    from ros2_ik.core import CollisionChecker, Robot, ShippedRobot
+    from ros2_ik.core import CollisionChecker, Robot
 
 EXAMPLE = """examples:
   ros2_ik solve panda --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> Exit:
     home = shipped.home if shipped else None
     targets = args.targets or [poses.TargetOptions()]
     for target in targets:
-        target.tip = target.tip or default_tip(robot, shipped, args.group)
+        target.tip = target.tip or _tip(robot, args.group)
     wanted = poses.wanted(targets, args.deg)
     seed = read_start(args.seed, robot, home, args.deg)
     answer = _solve(args, robot, wanted, seed)
@@ -118,20 +118,17 @@ def run(args: argparse.Namespace) -> Exit:
     return answer.exit
 
 
-def default_tip(robot: 'Robot', shipped: 'ShippedRobot | None', group: str | None) -> str:
-    """Return the shipped robot's tip; for another group, or robot, the only tip there is."""
-    if shipped and shipped.tip and group in (None, shipped.group):
-        return shipped.tip
-    groups = [robot.group(group)] if group else list(robot.groups.values())
-    tips = sorted({tip for found in groups for tip in found.tips})
-    if len(tips) != 1:
-        raise BadQuestion(f'which frame should go there? --tip one of: {", ".join(tips[:20])}')
-    return tips[0]
+def _tip(robot: 'Robot', group: str | None) -> str:
+    from ros2_ik.core import AmbiguousTipError, default_tip, Defaults
+    try:
+        return default_tip(robot, group or '', Defaults())
+    except AmbiguousTipError as error:
+        raise BadQuestion(f'which frame should go there? --tip: {error}') from None
 
 
 def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
            seed: dict[str, Any]) -> Answer:
-    from ros2_ik.core import IKProblem, PoseTarget, solve
+    from ros2_ik.core import IKRequest, PoseTarget, prepare, StillWorld
     tolerances = _given(args, 'position_tolerance', 'orientation_tolerance')
     if args.allow_collisions and args.scene:
         raise BadQuestion('--scene and --allow-collisions are both given: the one is what must '
@@ -139,18 +136,23 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
     if args.allow_collisions and args.meshes:
         raise BadQuestion('--meshes and --allow-collisions are both given: nothing is checked '
                           'with the latter')
+    if args.moving_joints and args.group:
+        raise BadQuestion('--moving-joints and --group are both given; valid: one of them')
     scene = load_scene_of(args, robot, seed)
     if scene is not None:
         checker = make_checker(robot, scene, args.meshes)
     else:
         checker = None if args.allow_collisions else _alone(robot, args.meshes or 'exact')
-    problem = IKProblem(robot, [PoseTarget(*target, **tolerances) for target in wanted],
-                        args.group, seed, _locked(args, robot), checker=checker,
-                        collisions=not args.allow_collisions)
-    solution = solve(problem, timeout=args.timeout, allow_restarts=not args.no_restarts,
-                     solutions=args.solutions, **_given(
-                         args, 'solver', 'select', 'random_state', 'max_joint_change',
-                         'approximate', 'turns', 'max_iterations'))
+    search = prepare(IKRequest(
+        [PoseTarget(*target, **tolerances) for target in wanted], seed=seed,
+        moving_joints=_joints(robot, args.moving_joints),
+        locked_joints=_joints(robot, args.locked_joints),
+        avoid_collisions=not args.allow_collisions, allow_restarts=not args.no_restarts,
+        **_given(args, 'group', 'timeout', 'solver', 'select', 'solutions', 'random_state',
+                 'max_joint_change', 'approximate', 'turns', 'max_iterations')),
+        StillWorld(robot, checker=checker))
+    search.run()
+    solution, problem = search.solution(), search.problem
     figures = {key: getattr(solution, key) for key in ('iterations', 'restarts', 'seconds',
                                                        'solver', 'solver_reason', 'impossible')}
     names = problem.joint_names
@@ -163,12 +165,9 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
         not_checked=solution.not_checked)
 
 
-def _locked(args: argparse.Namespace, robot: 'Robot') -> set[str]:
-    """Return the joints that stay; raises UnknownJointError, and BadQuestion for two choices."""
-    if args.moving_joints and args.group:
-        raise BadQuestion('--moving-joints and --group are both given; valid: one of them')
-    may = {robot.joint(name).name for name in args.moving_joints or robot.joint_names}
-    return set(robot.joint_names) - may | set(args.locked_joints or ())
+def _joints(robot: 'Robot', names: Sequence[str] | None) -> frozenset[str]:
+    """Return the joints of these names; raises UnknownJointError."""
+    return frozenset(robot.joint(name).name for name in names or ())
 
 
 def _alone(robot: 'Robot', meshes: str) -> 'CollisionChecker | None':

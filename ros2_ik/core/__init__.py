@@ -5,6 +5,7 @@ Inverse kinematics as a plain Python library, without ROS.
 """
 
 from ros2_ik.core.errors import (
+    AmbiguousTipError,
     IKError,
     InvalidConstraintError,
     InvalidOptionError,
@@ -22,6 +23,7 @@ from ros2_ik.core.errors import (
     UnknownObjectError,
     UnknownRobotError,
     UnknownSolverError,
+    UnmovedTipError,
 )
 from ros2_ik.core.functions import (
     AngleBetweenVectors,
@@ -89,6 +91,16 @@ from ros2_ik.core.problem import (
     Violation,
 )
 from ros2_ik.core.regular_file import read_text_file
+from ros2_ik.core.request import (
+    default_group,
+    default_tip,
+    Defaults,
+    group_tips,
+    IKRequest,
+    prepare,
+    StillWorld,
+    World,
+)
 from ros2_ik.core.robot import Configuration, Group, Joint, Robot, shipped_robots, ShippedRobot
 from ros2_ik.core.scene import (
     AllowedCollisions,
@@ -141,27 +153,29 @@ from ros2_ik.core.solvers import (
 from ros2_ik.core.strict_yaml import read_yaml
 
 __all__ = [
-    'ALL_AXES', 'AllowedCollisions', 'AngleBetweenVectors', 'AttachedObject', 'Attempt',
-    'AxisAlignment', 'Blockage', 'Box', 'Budget', 'COLLISIONS_OFF', 'Capsule', 'CenterOfMass',
-    'CollisionChecker', 'Cone', 'Configuration', 'Constraint', 'Contact', 'ConvexHull', 'Cost',
-    'Cylinder', 'DirectionChord', 'Distances', 'Ellipsoid', 'EulerAngles', 'ExitFlag',
-    'FieldValue', 'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'Group',
-    'HalfSpace', 'HalfSpaces', 'HeightField', 'IKError', 'IKProblem', 'IKSolution',
-    'InvalidConstraintError', 'InvalidOptionError', 'InvalidSceneError', 'InvalidStateError',
-    'InvalidTargetError', 'InverseKinematics', 'Joint', 'JointChange', 'JointChangeBound',
-    'JointCoupling', 'JointLimitError', 'JointPositions', 'KinematicFunction', 'LeastSquares',
-    'LookAt', 'Manipulability', 'Mesh', 'MinimumDistance', 'Motion', 'MotionLimits',
-    'MotionState', 'OCTOMAP', 'OcTree', 'OrientationAngle', 'OrientationChord', 'PairDistance',
-    'Part', 'Plane', 'PointToLineDistance', 'PointToPlane', 'PointToPointDistance',
-    'PoseTarget', 'RelativeFunction', 'Robot', 'RobotDescriptionError', 'RobotGeometry',
-    'ScalarCost', 'Scene', 'SceneObject', 'Search', 'Shape', 'ShippedRobot', 'Solver',
-    'Sphere', 'Status', 'TargetError', 'UnknownFrameError', 'UnknownFunctionError',
+    'ALL_AXES', 'AllowedCollisions', 'AmbiguousTipError', 'AngleBetweenVectors',
+    'AttachedObject', 'Attempt', 'AxisAlignment', 'Blockage', 'Box', 'Budget',
+    'COLLISIONS_OFF', 'Capsule', 'CenterOfMass', 'CollisionChecker', 'Cone', 'Configuration',
+    'Constraint', 'Contact', 'ConvexHull', 'Cost', 'Cylinder', 'Defaults', 'DirectionChord',
+    'Distances', 'Ellipsoid', 'EulerAngles', 'ExitFlag', 'FieldValue', 'FrameOrientation',
+    'FramePose', 'FramePosition', 'GazeAngle', 'Group', 'HalfSpace', 'HalfSpaces',
+    'HeightField', 'IKError', 'IKProblem', 'IKRequest', 'IKSolution', 'InvalidConstraintError',
+    'InvalidOptionError', 'InvalidSceneError', 'InvalidStateError', 'InvalidTargetError',
+    'InverseKinematics', 'Joint', 'JointChange', 'JointChangeBound', 'JointCoupling',
+    'JointLimitError', 'JointPositions', 'KinematicFunction', 'LeastSquares', 'LookAt',
+    'Manipulability', 'Mesh', 'MinimumDistance', 'Motion', 'MotionLimits', 'MotionState',
+    'OCTOMAP', 'OcTree', 'OrientationAngle', 'OrientationChord', 'PairDistance', 'Part',
+    'Plane', 'PointToLineDistance', 'PointToPlane', 'PointToPointDistance', 'PoseTarget',
+    'RelativeFunction', 'Robot', 'RobotDescriptionError', 'RobotGeometry', 'ScalarCost',
+    'Scene', 'SceneObject', 'Search', 'Shape', 'ShippedRobot', 'Solver', 'Sphere', 'Status',
+    'StillWorld', 'TargetError', 'UnknownFrameError', 'UnknownFunctionError',
     'UnknownGroupError', 'UnknownJointError', 'UnknownLinkError', 'UnknownNameError',
-    'UnknownObjectError', 'UnknownRobotError', 'UnknownSolverError', 'UserFunction', 'Verdict',
-    'Violation', 'WayCheck', 'accept', 'blocked', 'braking_motion', 'check_scene_file',
-    'collision_checker', 'even_braking_motion', 'field_value', 'fields', 'formula',
-    'function_kinds', 'kernels_cached', 'load_kernels', 'load_scene', 'mesh_files',
-    'not_checked', 'own_collisions', 'read_function', 'read_text_file', 'read_yaml',
+    'UnknownObjectError', 'UnknownRobotError', 'UnknownSolverError', 'UnmovedTipError',
+    'UserFunction', 'Verdict', 'Violation', 'WayCheck', 'World', 'accept', 'blocked',
+    'braking_motion', 'check_scene_file', 'collision_checker', 'default_group', 'default_tip',
+    'even_braking_motion', 'field_value', 'fields', 'formula', 'function_kinds', 'group_tips',
+    'kernels_cached', 'load_kernels', 'load_scene', 'mesh_files', 'not_checked',
+    'own_collisions', 'prepare', 'read_function', 'read_text_file', 'read_yaml',
     'register_function', 'register_shape', 'register_solver', 'save_scene', 'self_pairs',
     'shape_kinds', 'shipped_robots', 'shipped_scenes', 'solve', 'solve_pose', 'solver_names',
     'spec_fields', 'straight_motion', 'written_kinds',

@@ -9,9 +9,17 @@ from collections.abc import Collection
 import difflib
 from typing import Any
 
+from ros2_ik.core.status import Status
+
 
 class IKError(ValueError):
-    """Base of every error this library raises on purpose."""
+    """
+    Base of every error this library raises on purpose.
+
+    `status` is what a message or a command says for it.
+    """
+
+    status = Status.INVALID_GOAL_CONSTRAINTS
 
 
 class RobotDescriptionError(IKError):
@@ -21,9 +29,33 @@ class RobotDescriptionError(IKError):
 class InvalidStateError(IKError):
     """Joint values with NaN, of the wrong length, or a quaternion of norm zero."""
 
+    status = Status.INVALID_ROBOT_STATE
+
 
 class InvalidTargetError(IKError):
     """A target, weight or tolerance that no configuration could be compared with."""
+
+
+class UnmovedTipError(InvalidTargetError):
+    """A target whose tip no joint moves that may move."""
+
+    status = Status.INVALID_LINK_NAME
+
+    def __init__(self, tip: str, relative_to: str | None, group: str) -> None:
+        of = f" of group '{group}'" if group else ''
+        to = f" relative to '{relative_to}'" if relative_to else ''
+        super().__init__(f"no free joint{of} moves '{tip}'{to}")
+
+
+class AmbiguousTipError(InvalidTargetError):
+    """No tip is named, and there are several `tips`, or none."""
+
+    status = Status.INVALID_LINK_NAME
+
+    def __init__(self, group: str, tips: Collection[str]) -> None:
+        where = f"group '{group}' has" if group else 'the robot has'
+        choices = ', '.join(list(tips)[:20]) if tips else 'any link'
+        super().__init__(f'no tip is named and {where} {len(tips)}; name one: {choices}')
 
 
 class InvalidConstraintError(IKError):
@@ -73,14 +105,17 @@ class UnknownNameError(IKError):
 
 class UnknownFrameError(UnknownNameError):
     kind = 'frame'
+    status = Status.FRAME_TRANSFORM_FAILURE
 
 
 class UnknownLinkError(UnknownFrameError):
     kind = 'link'
+    status = Status.INVALID_LINK_NAME
 
 
 class UnknownObjectError(UnknownNameError):
     kind = 'object'
+    status = Status.INVALID_OBJECT_NAME
 
 
 class UnknownJointError(UnknownNameError):
@@ -89,6 +124,7 @@ class UnknownJointError(UnknownNameError):
 
 class UnknownGroupError(UnknownNameError):
     kind = 'group'
+    status = Status.INVALID_GROUP_NAME
 
 
 class UnknownFunctionError(UnknownNameError):

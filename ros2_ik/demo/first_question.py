@@ -11,8 +11,14 @@ from ros2_ik.cli.node_answer import ask_ik, ik_request
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.recheck import Wanted
-from ros2_ik.cli.solve import default_tip
-from ros2_ik.core import CollisionChecker, Configuration, Robot, ShippedRobot
+from ros2_ik.core import (
+    CollisionChecker,
+    Configuration,
+    default_tip,
+    Defaults,
+    Robot,
+    ShippedRobot,
+)
 from ros2_ik.demo.surroundings import inside_an_object, surroundings
 from ros2_ik.srv import ComputeIK
 
@@ -41,7 +47,7 @@ def reachable(robot: Robot, shipped: ShippedRobot, checker: CollisionChecker) ->
     Nothing touches there, nor on the straight way; the node's own bound on motions allows it.
     Raises BadQuestion if something always does.
     """
-    tip = default_tip(robot, shipped, None)
+    tip = default_tip(robot, '', Defaults())
     names = (robot.group(shipped.group).joint_names if shipped.group
              else robot.moving_joints(tip))
     random, home = np.random.default_rng(RANDOM_STATE), robot.to_q(shipped.home)

@@ -1,5 +1,6 @@
 """Messages to core values and back."""
 
+from dataclasses import replace
 import math
 from types import SimpleNamespace
 
@@ -16,24 +17,21 @@ from ros2_ik.core import (
     Box,
     collision_checker,
     Configuration,
+    IKError,
+    prepare,
     Robot,
     Scene,
     SceneObject,
     Status,
+    StillWorld,
 )
 from ros2_ik.msg import Bounds, RobotState
 from ros2_ik.node.conversions.constraint_reports import constraint_reports
 from ros2_ik.node.conversions.constraints import read_wanted
-from ros2_ik.node.conversions.frames import default_tip, group_name, Reference, reference
+from ros2_ik.node.conversions.frames import group_name, Reference, reference, tip_name
 from ros2_ik.node.conversions.function_message import function_message as function
-from ros2_ik.node.conversions.poses import fill_pose, placement
-from ros2_ik.node.conversions.problems import (
-    free_joints,
-    make_problem,
-    needed_joints,
-    settled,
-)
-from ros2_ik.node.conversions.questions import read_question
+from ros2_ik.node.conversions.poses import fill_pose, placement, read_pose
+from ros2_ik.node.conversions.requests import read_request
 from ros2_ik.node.conversions.robot_states import fill_state, joint_pose, joint_values
 from ros2_ik.node.parameters import PARAMETERS
 from ros2_ik.node.refusal import Refusal
@@ -46,8 +44,27 @@ def no_tf(robot, frame):
     raise LookupError('no TF here')
 
 
-def question(robot, **fields):
-    return read_question(ComputeIK.Request(**fields), robot, DEFAULTS, no_tf)
+def question(robot, lookup=no_tf, **fields):
+    return read_request(ComputeIK.Request(**fields), robot, DEFAULTS, lookup).request
+
+
+class KnownWorld(StillWorld):
+    """Remembers which joints may move, and which must be known."""
+
+    def start(self, request, free, needed, checked):
+        object.__setattr__(self, 'asked', (free, needed))
+        return super().start(request, free, needed, checked)
+
+
+def problem_of(asked, robot, at=None):
+    return prepare(asked, StillWorld(robot, at)).problem
+
+
+def joints_of(asked, robot):
+    """Return which joints may move, and which must be known."""
+    world = KnownWorld(robot)
+    prepare(asked, world)
+    return world.asked
 
 
 # -- poses ----------------------------------------------------------------------------------
@@ -122,28 +139,28 @@ def test_anything_with_the_right_fields():
 
 def test_defaults_of_a_shipped_robot(panda):
     assert group_name(panda, '', DEFAULTS) == 'arm'
-    assert default_tip(panda, 'arm', DEFAULTS) == 'panda_hand_tcp'
-    assert default_tip(panda, 'hand', DEFAULTS) == 'panda_leftfinger'
+    assert tip_name(panda, 'arm', DEFAULTS) == 'panda_hand_tcp'
+    assert tip_name(panda, 'hand', DEFAULTS) == 'panda_leftfinger'
 
 
 def test_defaults_of_an_unknown_robot():
     robot = small_arm()
     assert group_name(robot, '', DEFAULTS) == ''
-    assert default_tip(robot, '', DEFAULTS) == 'hand'
+    assert tip_name(robot, '', DEFAULTS) == 'hand'
 
 
 def test_shipped_defaults_are_not_for_another_robot_of_that_name():
     robot = Robot.from_urdf(small_arm().urdf.replace('"small_arm"', '"panda"'))
-    assert default_tip(robot, group_name(robot, '', DEFAULTS), DEFAULTS) == 'hand'
+    assert tip_name(robot, group_name(robot, '', DEFAULTS), DEFAULTS) == 'hand'
 
 
 def test_several_tips_to_choose_from(panda):
     robot = Robot.from_urdf(panda.urdf.replace('name="panda"', 'name="other"'))
-    with pytest.raises(Refusal, match='name one: .*panda_leftfinger') as error:
-        default_tip(robot, '', DEFAULTS)
+    with pytest.raises(IKError, match='name one: .*panda_leftfinger') as error:
+        tip_name(robot, '', DEFAULTS)
     assert error.value.status is Status.INVALID_LINK_NAME
     defaults = SimpleNamespace(**{**vars(DEFAULTS), 'default_tip': 'panda_link7'})
-    assert default_tip(robot, '', defaults) == 'panda_link7'
+    assert tip_name(robot, '', defaults) == 'panda_link7'
 
 
 def test_frame_of_tf():
@@ -165,14 +182,11 @@ def test_frame_of_tf():
 def test_target_in_a_frame_of_tf():
     robot = small_arm()
     place = pin.SE3(np.eye(3), np.array([0.1, 0.2, 0.3]))
-    asked = read_question(ComputeIK.Request(targets=[reachable(robot, 'hand')]), robot, DEFAULTS,
-                          no_tf)
+    asked = question(robot, targets=[reachable(robot, 'hand')])
     message = reachable(robot, 'hand')
     message.header.frame_id = 'camera'
-    moved = read_question(ComputeIK.Request(targets=[message]), robot, DEFAULTS,
-                          lambda robot, frame: Reference(None, place))
-    there, here = (make_problem(q, robot, robot.neutral).targets[0].function.reference
-                   for q in (moved, asked))
+    moved = question(robot, lambda robot, frame: Reference(None, place), targets=[message])
+    there, here = (problem_of(q, robot).targets[0].function.reference for q in (moved, asked))
     assert np.allclose(there.homogeneous, (place * here).homogeneous)
 
 
@@ -181,35 +195,33 @@ def on_the(link, **other):
     robot, place = small_arm(), pin.SE3(np.eye(3), np.array([0.1, 0.2, 0.3]))
     message = reachable(robot, 'hand')
     message.header.frame_id = 'camera'
-    asked = read_question(ComputeIK.Request(targets=[message], **other), robot, DEFAULTS,
-                          lambda robot, frame: Reference(link, place))
-    return robot, asked, place
+    pose = read_pose(message.pose, 'it')
+    asked = question(robot, lambda robot, frame: Reference(link, place), targets=[message],
+                     **other)
+    return robot, asked, (place * pose).homogeneous
 
 
 def test_a_frame_on_a_link_stands_where_the_link_starts():
-    robot, asked, place = on_the('fore')
+    robot, asked, there = on_the('fore')
     start = np.full(robot.nq, 0.3)
-    free = free_joints(asked, robot)
-    assert needed_joints(asked, robot, free) >= robot.moving_joints('fore')
-    function = make_problem(asked, robot, start).targets[0].function
+    assert joints_of(asked, robot)[1] >= robot.moving_joints('fore')
+    function = problem_of(asked, robot, start).targets[0].function
     link = Configuration(robot, start).transform('fore')
     assert function.relative_to is None
-    assert np.allclose(function.reference.homogeneous,
-                       link @ place.homogeneous @ asked.poses[0].homogeneous)
+    assert np.allclose(function.reference.homogeneous, link @ there)
 
 
 def test_a_frame_on_a_link_follows_it():
-    robot, asked, place = on_the('fore', follow_frames=True, group='arm')
-    target = make_problem(asked, robot, robot.neutral).targets[0]
-    function = target.function
+    robot, asked, there = on_the('fore', follow_frames=True, group='arm')
+    target = problem_of(asked, robot).targets[0]
     assert target.relative_to == 'fore'
-    assert np.allclose(function.reference.homogeneous, (place * asked.poses[0]).homogeneous)
+    assert np.allclose(target.function.reference.homogeneous, there)
 
 
 def test_what_is_fixed_to_the_tip_cannot_be_its_target():
     robot, asked, _ = on_the('hand', follow_frames=True)
-    with pytest.raises(Refusal, match="do not move 'hand' relative to 'hand'") as error:
-        free_joints(asked, robot)
+    with pytest.raises(IKError, match="no free joint moves 'hand' relative to 'hand'") as error:
+        problem_of(asked, robot)
     assert error.value.status is Status.INVALID_LINK_NAME
 
 
@@ -217,10 +229,9 @@ def test_what_may_stand_still_is_not_followed():
     robot = small_arm()
     message = reachable(robot, 'hand')
     message.header.frame_id = 'tag'
-    request = ComputeIK.Request(targets=[message], follow_frames=True)
     with pytest.raises(Refusal, match="'tag' hangs on link 'fore'.*valid:.*/tf_static") as error:
-        read_question(request, robot, DEFAULTS,
-                      lambda robot, frame: Reference(None, pin.SE3.Identity(), 'fore'))
+        question(robot, lambda robot, frame: Reference(None, pin.SE3.Identity(), 'fore'),
+                 targets=[message], follow_frames=True)
     assert error.value.status is Status.FRAME_TRANSFORM_FAILURE
 
 
@@ -240,9 +251,11 @@ def test_weights_for_each_tip(panda):
     targets = [reachable(panda, tip) for tip in ('panda_link7', 'panda_link5')]
     tips = ['panda_link7', 'panda_link5']
     six, other = [1.0, 2, 3, 4, 5, 6], [0.0, 0, 0, 1, 1, 1]
-    assert question(panda, tips=tips, targets=targets, weights=six).weights == (tuple(six),) * 2
-    asked = question(panda, tips=tips, targets=targets, weights=six + other)
-    assert asked.weights == (tuple(six), tuple(other))
+    def weights(given):
+        asked = question(panda, tips=tips, targets=targets, weights=given)
+        return [target.weights.tolist() for target in asked.targets]
+    assert weights(six) == [six] * 2
+    assert weights(six + other) == [six, other]
 
 
 # -- joints ---------------------------------------------------------------------------------
@@ -251,46 +264,47 @@ def test_joints_that_must_be_known():
     robot = small_arm()
     target = reachable(robot, 'hand')
     asked = question(robot, group='arm', targets=[target])
-    free = free_joints(asked, robot)
-    assert free == set(ARM) and needed_joints(asked, robot, free) == {'turn'}
+    assert joints_of(asked, robot) == (set(ARM), {'turn'})
     asked = question(robot, targets=[target])
-    assert free_joints(asked, robot) == {*ARM, 'turn'}
-    assert not needed_joints(asked, robot, free_joints(asked, robot))
+    assert joints_of(asked, robot) == ({*ARM, 'turn'}, set())
     target.header.frame_id = 'fore'
     asked = question(robot, group='arm', targets=[target])
-    assert needed_joints(asked, robot, set(ARM)) == {'shoulder', 'elbow'}
+    assert joints_of(asked, robot) == (set(ARM), {'shoulder', 'elbow'})
 
 
 def test_free_base_stays_unless_a_group_has_it():
     robot = small_arm(root_joint='freeflyer')
     asked = question(robot, targets=[reachable(robot, 'hand')])
-    base = robot.joints[0].name
-    free = free_joints(asked, robot)
-    assert base not in free and needed_joints(asked, robot, free) == {base}
-    problem = make_problem(asked, robot, robot.neutral)
-    assert problem.joint_names == ('turn', *ARM)
+    free, needed = joints_of(asked, robot)
+    assert robot.base_joint not in free and needed == {robot.base_joint}
+    assert problem_of(asked, robot).joint_names == ('turn', *ARM)
 
 
 def test_frame_where_it_stands(panda):
     q = panda.random_q(np.random.default_rng(3))
     target = reachable(panda, 'panda_hand_tcp', 1, 'panda_link4')
     asked = question(panda, targets=[target])
-    problem = make_problem(asked, panda, q)
+    problem = problem_of(asked, panda, q)
     wanted = Configuration(panda, q).transform('panda_link4') @ matrix(target.pose)
     assert problem.targets[0].relative_to is None
     assert np.allclose(problem.targets[0].function.reference.homogeneous, wanted)
     asked = question(panda, targets=[target], follow_frames=True)
-    assert make_problem(asked, panda, q).targets[0].relative_to == 'panda_link4'
+    assert problem_of(asked, panda, q).targets[0].relative_to == 'panda_link4'
 
 
 # -- constraints ----------------------------------------------------------------------------
 
 def asked_with(robot, constraints=None, costs=None, **fields):
-    """Give the question as it is settled, what it wants and the joints that may move."""
-    request = ComputeIK.Request(constraints=constraints or [], costs=costs or [], **fields)
-    wanted = read_wanted(request, robot)
-    asked = settled(read_question(request, robot, DEFAULTS, no_tf), robot, wanted)
-    return asked, wanted, free_joints(asked, robot, wanted)
+    """Give the group that moves, the joints that may move, and those that must be known."""
+    asked = with_functions(ComputeIK.Request(constraints=constraints or [], costs=costs or [],
+                                             **fields), robot)
+    return problem_of(asked, robot).group or '', *joints_of(asked, robot)
+
+
+def with_functions(request, robot, checker=None):
+    constraints, costs = read_wanted(request, robot, checker)
+    return replace(read_request(request, robot, DEFAULTS, no_tf).request,
+                   constraints=constraints, costs=costs)
 
 
 def pose_of(frame, relative_to=''):
@@ -303,8 +317,8 @@ def pose_of(frame, relative_to=''):
     ('left_gripper', 'right_gripper', '', {'left', 'right'}),
     ('left_gripper', 'torso', 'left_arm', {'left'})])
 def test_joints_that_a_constraint_is_about(frame, relative_to, group, sides):
-    asked, _, free = asked_with(Robot.load('baxter'), pose_of(frame, relative_to))
-    assert asked.group == group
+    chosen, free, _ = asked_with(Robot.load('baxter'), pose_of(frame, relative_to))
+    assert chosen == group
     assert {name.split('_')[0] for name in free} == sides and len(free) == 7 * len(sides)
 
 
@@ -312,7 +326,7 @@ LEFT, RIGHT = ({f'{side}_{joint}' for joint in ('s0', 's1', 'e0', 'e1', 'w0', 'w
                for side in ('left', 'right'))
 
 
-def joints_of(*names):
+def values_of(*names):
     return function('joint_positions', names=names, bounds=Bounds(target=[0.5]))
 
 
@@ -321,8 +335,8 @@ def mass_of(**links):
 
 
 NAMED = {
-    'joints of one arm': (joints_of('left_e1', 'left_s0'), 'left_arm', LEFT),
-    'joints of both arms': (joints_of('left_e1', 'right_e1'), '', {'left_e1', 'right_e1'}),
+    'joints of one arm': (values_of('left_e1', 'left_s0'), 'left_arm', LEFT),
+    'joints of both arms': (values_of('left_e1', 'right_e1'), '', {'left_e1', 'right_e1'}),
     'a coupling of both arms': (
         function('joint_coupling', names=['left_e1', 'right_e1'], ratios=[1, -1],
                  bounds=Bounds(target=[0.3])), '', {'left_e1', 'right_e1'}),
@@ -335,8 +349,8 @@ NAMED = {
 @pytest.mark.parametrize('case', NAMED)
 def test_the_default_group_has_all_that_is_named(case, part):
     message, group, joints = NAMED[case]
-    asked, _, free = asked_with(Robot.load('baxter'), **{part: [message]})
-    assert (asked.group, free) == (group, joints)
+    chosen, free, _ = asked_with(Robot.load('baxter'), **{part: [message]})
+    assert (chosen, free) == (group, joints)
 
 
 def test_the_default_group_moves_both_ends_of_a_distance():
@@ -350,51 +364,49 @@ def test_the_default_group_moves_both_ends_of_a_distance():
         pair = function('pair_distance', first='left_gripper_base_link', second=second,
                             bounds=Bounds(lower=[0.1]))
         request = ComputeIK.Request(constraints=[pair])
-        wanted = read_wanted(request, robot, collision_checker(robot, scene, missing='leave out'))
-        asked = settled(read_question(request, robot, DEFAULTS, no_tf), robot, wanted)
-        assert (asked.group, free_joints(asked, robot, wanted)) == (group, joints), second
+        checker = collision_checker(robot, scene, missing='leave out')
+        problem = prepare(with_functions(request, robot, checker),
+                          StillWorld(robot, checker=checker)).problem
+        assert (problem.group or '', set(problem.joint_names)) == (group, joints), second
 
 
 def test_the_default_group_moves_what_is_named_against_each_other(panda):
     """The arm moves hand and finger, but not the one in the other."""
     finger = {'panda_finger_joint1'}
-    asked, _, free = asked_with(panda, pose_of('panda_leftfinger', 'panda_hand'))
-    assert (asked.group, free) == ('', finger)
+    group, free, _ = asked_with(panda, pose_of('panda_leftfinger', 'panda_hand'))
+    assert (group, free) == ('', finger)
     tips = ['panda_hand', 'panda_leftfinger']
     asked = question(panda, tips=tips, targets=[reachable(panda, tip) for tip in tips])
-    assert asked.group == '' and free_joints(asked, panda) >= finger
+    assert problem_of(asked, panda).group is None and joints_of(asked, panda)[0] >= finger
 
 
 def test_a_group_that_is_named_stays():
     robot = Robot.load('baxter')
-    asked, wanted, free = asked_with(robot, pose_of('left_gripper', 'right_gripper'),
+    group, free, needed = asked_with(robot, pose_of('left_gripper', 'right_gripper'),
                                      group='right_arm')
-    assert asked.group == 'right_arm' and {name.split('_')[0] for name in free} == {'right'}
-    needed = needed_joints(asked, robot, free, wanted)
+    assert group == 'right_arm' and {name.split('_')[0] for name in free} == {'right'}
     assert {name.split('_')[0] for name in needed} == {'left'} and len(needed) == 7
 
 
 def test_joints_that_costs_are_about(panda):
     posture = [function('joint_positions', reference=[0.0] * 8)]
-    asked, wanted, free = asked_with(panda, costs=posture)
-    assert asked.group == 'arm' and len(free) == 7
+    group, free, needed = asked_with(panda, costs=posture)
     # the finger's part of the cost is what it is
-    assert not needed_joints(asked, panda, free, wanted)
+    assert group == 'arm' and len(free) == 7 and not needed
     as_constraint = [function('joint_positions', reference=[0.0] * 8,
                               bounds=Bounds(lower=[-3.0]))]
-    asked, wanted, free = asked_with(panda, as_constraint)
-    assert asked.group == '' and len(free) == 8   # all must be there
-    asked, wanted, free = asked_with(panda, as_constraint, group='arm')
-    assert needed_joints(asked, panda, free, wanted) == {'panda_finger_joint1'}
+    group, free, _ = asked_with(panda, as_constraint)
+    assert group == '' and len(free) == 8   # all must be there
+    assert asked_with(panda, as_constraint, group='arm')[2] == {'panda_finger_joint1'}
     posture[0] = function('joint_positions', names=['panda_finger_joint1'])
-    asked, wanted, free = asked_with(panda, costs=posture)
-    assert asked.group == '' and free == {'panda_finger_joint1'}
+    group, free, _ = asked_with(panda, costs=posture)
+    assert group == '' and free == {'panda_finger_joint1'}
 
 
 def test_constraints_reach_the_problem(panda):
-    asked, wanted, _ = asked_with(panda, pose_of('panda_hand'),
-                                  [function('joint_positions')])
-    problem = make_problem(asked, panda, panda.neutral, wanted=wanted)
+    asked = with_functions(ComputeIK.Request(constraints=pose_of('panda_hand'),
+                                             costs=[function('joint_positions')]), panda)
+    problem = problem_of(asked, panda)
     assert [item.name for item in (*problem.constraints, *problem.costs)] == [
         'frame_pose', 'joint_positions']
     states = constraint_reports(problem, panda.neutral)

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.errors import InvalidConstraintError, UnknownFrameError
+from ros2_ik.core.errors import InvalidConstraintError, UnknownLinkError
 from ros2_ik.core.functions.fields import Axes, Frame, Names
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.functions.relative_function import wrench_at
@@ -30,7 +30,7 @@ class CenterOfMass(KinematicFunction):
     everywhere.
 
     Raises InvalidConstraintError for wrong axes and, when it meets the robot, if no link that
-    counts has a mass; UnknownFrameError for a name that is no link.
+    counts has a mass; UnknownLinkError for a name that is no link.
     """
 
     links: Names | None = None
@@ -98,7 +98,7 @@ def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None
     masses = _masses(robot)
     for name in links or ():
         if name not in masses:
-            raise UnknownFrameError(name, tuple(masses))
+            raise UnknownLinkError(name, tuple(masses))
     frames = {name: robot.model.frames[robot.frame_id(name)] for name in masses}
     counted = {name: body for name, body in masses.items() if body[0] > 0 and (
         frames[name].parentJoint > 0 if links is None else name in links)}

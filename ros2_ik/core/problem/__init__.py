@@ -6,10 +6,16 @@ from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound, largest_change
-from ros2_ik.core.problem.pose_target import ALL_AXES, PoseTarget
+from ros2_ik.core.problem.pose_target import (
+    ALL_AXES,
+    ORIENTATION_TOLERANCE,
+    PoseTarget,
+    POSITION_TOLERANCE,
+)
 from ros2_ik.core.problem.solution import IKSolution
-from ros2_ik.core.problem.status import ExitFlag, Status
+from ros2_ik.core.status import ExitFlag, Status
 
 __all__ = ['ALL_AXES', 'Constraint', 'Cost', 'ExitFlag', 'IKProblem', 'IKSolution',
-           'JointChange', 'JointChangeBound', 'LeastSquares', 'PoseTarget', 'ScalarCost', 'Status',
+           'JointChange', 'JointChangeBound', 'LeastSquares',
+           'ORIENTATION_TOLERANCE', 'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'Status',
            'TargetError', 'Verdict', 'Violation', 'accept', 'conflict', 'largest_change']

@@ -9,7 +9,12 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, JointValues
 from ros2_ik.core.checks import listed
-from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
+from ros2_ik.core.errors import (
+    InvalidConstraintError,
+    InvalidOptionError,
+    InvalidTargetError,
+    UnmovedTipError,
+)
 from ros2_ik.core.functions import UserFunction
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
@@ -125,9 +130,7 @@ class IKProblem:
         for target in targets:
             moving = self._moving(target)
             if not moving & (names if names is not None else moving):
-                group = '' if self.group is None else f" of group '{self.group}'"
-                raise InvalidTargetError(f"no joint{group} moves '{target.tip}' relative to "
-                                         f"'{target.relative_to or self.robot.root_frame}'")
+                raise UnmovedTipError(target.tip, target.relative_to, self.group or '')
             used |= moving
         for constraint in self.constraints:
             used |= constraint.function.joints(self.robot)
@@ -146,10 +149,7 @@ class IKProblem:
         frame = target.relative_to
         if frame is None or self.robot.moving_joints(frame) & set(self.joint_names):
             return target
-        placement = Configuration(self.robot, self.start,
-                                  self.robot.scratch_data()).placement(frame)
-        return PoseTarget(target.tip, placement * target.function.reference, None, target.weights,
-                          target.position_tolerance, target.orientation_tolerance)
+        return target.resolved(Configuration(self.robot, self.start, self.robot.scratch_data()))
 
     @cached_property
     def turnable(self) -> Indices:

@@ -25,6 +25,7 @@ from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.robot import Configuration
 
 ALL_AXES = (1.0,) * 6
+POSITION_TOLERANCE, ORIENTATION_TOLERANCE = 1e-5, 1e-4   # [m], [rad]
 LOOSE = (1e-4, 1e-3)   # tolerances above these [m, rad] leave a place worth looking for
 EDGE = 0.01            # part of a tolerance that is kept from its edge
 
@@ -45,7 +46,8 @@ class PoseTarget:
 
     def __init__(self, tip: str, target: Pose, relative_to: str | None = None,
                  weights: Sequence[float] | Array = ALL_AXES,
-                 position_tolerance: float = 1e-5, orientation_tolerance: float = 1e-4) -> None:
+                 position_tolerance: float = POSITION_TOLERANCE,
+                 orientation_tolerance: float = ORIENTATION_TOLERANCE) -> None:
         self.tip, self.relative_to = tip, relative_to
         self.function = FramePose(tip, target, relative_to)
         self.weights = _weights(weights, tip)
@@ -54,6 +56,13 @@ class PoseTarget:
         self.position_tolerance = _tolerance(position_tolerance, 'position_tolerance', tip)
         self.orientation_tolerance = _tolerance(orientation_tolerance, 'orientation_tolerance',
                                                 tip)
+
+    def resolved(self, at: Configuration) -> 'PoseTarget':
+        """Return the target in the root frame, where its frame stands in a configuration."""
+        if self.relative_to is None:
+            return self
+        return PoseTarget(self.tip, at.placement(self.relative_to) * self.function.reference, None,
+                          self.weights, self.position_tolerance, self.orientation_tolerance)
 
     def errors(self, at: Configuration) -> tuple[float, float]:
         """Position [m] and orientation [rad] error at a configuration, freed axes left out."""

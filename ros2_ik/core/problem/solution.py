@@ -8,7 +8,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem.acceptance import TargetError, Violation
 from ros2_ik.core.problem.joint_change import JointChange
-from ros2_ik.core.problem.status import ExitFlag, Status
+from ros2_ik.core.status import ExitFlag, Status
 
 
 @dataclass(frozen=True, eq=False)    # two are equal if they are one: arrays do not compare

@@ -125,6 +125,11 @@ class Robot:
 
     # -- names ----------------------------------------------------------------------------
 
+    @property
+    def base_joint(self) -> str | None:
+        """Name of the joint by which the root moves in the world, None where it stands."""
+        return None if self.root_joint == 'fixed' else self.joints[0].name
+
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints that have values in q, in order."""

@@ -27,10 +27,12 @@ from ros2_ik.core.scene.robot_geometry import robot_geometry
 from ros2_ik.core.scene.scaled_links import scaled_items, with_scaled
 from ros2_ik.core.scene.scene import check_scene, Scene
 from ros2_ik.core.scene.sure_depth import sure_depth
+from ros2_ik.core.status import Status
 
 
 class UnknownGeometryError(UnknownNameError):
     kind = 'link or object with geometry'
+    status = Status.INVALID_OBJECT_NAME
 
 
 class CollisionChecker:

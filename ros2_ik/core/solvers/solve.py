@@ -8,18 +8,27 @@ import numpy as np
 from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.checks import listed
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
-from ros2_ik.core.problem import ALL_AXES, IKProblem, IKSolution, PoseTarget
+from ros2_ik.core.problem import (
+    ALL_AXES,
+    IKProblem,
+    IKSolution,
+    ORIENTATION_TOLERANCE,
+    PoseTarget,
+    POSITION_TOLERANCE,
+)
 from ros2_ik.core.robot import check_robot, Robot
 from ros2_ik.core.scene import collision_checker, own_collisions, Scene
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.matlab_names import one_error_each, targets_along_base, with_names
 from ros2_ik.core.solvers.search import Search
 
+TIMEOUT = 0.05    # of a search [s]
+
 
 @with_names(max_time='timeout', allow_random_restart='allow_restarts')
-def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *, timeout: float = 0.05,
-          solver: str = 'auto', select: str = 'first', solutions: int = 1,
-          allow_restarts: bool = True, turns: str = 'seed',
+def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
+          timeout: float = TIMEOUT, solver: str = 'auto', select: str = 'first',
+          solutions: int = 1, allow_restarts: bool = True, turns: str = 'seed',
           approximate: Sequence[float] | None = None,
           random_state: int | np.random.Generator | None = None,
           max_iterations: int | None = None, cancel: Any = None,
@@ -58,10 +67,11 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *, tim
 def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[Pose],
                seed: JointValues | None = None, *,
                relative_to: str | Sequence[str | None] | None = None, group: str | None = None,
-               locked: Iterable[str] = (), timeout: float = 0.05,
+               locked: Iterable[str] = (), timeout: float = TIMEOUT,
                weights: Sequence[Any] | Array = ALL_AXES,
                matlab_weights: Sequence[Any] | Array | None = None,
-               position_tolerance: float = 1e-5, orientation_tolerance: float = 1e-4,
+               position_tolerance: float = POSITION_TOLERANCE,
+               orientation_tolerance: float = ORIENTATION_TOLERANCE,
                joint_limits: bool = True, scene: Scene | None = None, meshes: str = 'exact',
                collisions: bool = True,
                allow_restarts: bool = True, solver: str = 'auto', select: str = 'first',

@@ -163,10 +163,8 @@ class Execution:
                           'way, while the motion is checked; nothing was sent')
         except Blocked as error:
             return error.outcome
-        except Refusal as error:
-            return Outcome(error.status, str(error))
         except IKError as error:
-            return Outcome(Status.INVALID_GOAL_CONSTRAINTS, str(error))
+            return Outcome(error.status, str(error))
         except Exception as error:
             if trip in self._trips and trip.sent is not None:
                 self._abandon(trip, error)
@@ -351,7 +349,7 @@ class Execution:
                 trip.stop_for(reason, partial(self._ways.clear, trip))
                 if self._ways.touches_braking(trip):
                     trip.add_to_reason('it does not come to rest before it touches something')
-        except (IKError, Refusal) as error:   # what cannot be checked is not gone on with
+        except IKError as error:   # what cannot be checked is not gone on with
             trip.stop(Status.INVALID_MOTION_PLAN,
                       f'stopped on the way: the scene has changed, and {error}')
 

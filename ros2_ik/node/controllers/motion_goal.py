@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Joint, Robot, Status, UnknownGroupError, UnknownJointError
+from ros2_ik.core import Joint, Robot, Status, UnknownJointError
 from ros2_ik.node.controllers.measured import Measured, offset
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.refusal import Refusal
@@ -24,7 +24,7 @@ def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: 
     """
     if not joints:
         raise Refusal(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names no joint')
-    allowed = _group_joints(robot, group)
+    allowed = robot.group(group).joint_names if group else robot.joint_names
     goal = {}
     for name, value in joints.items():
         if name in robot.mimics:
@@ -38,13 +38,6 @@ def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: 
                                 f"joint '{name}' is not in group '{group}', and not where the "
                                 'goal wants it'))
     return goal
-
-
-def _group_joints(robot: Robot, group: str) -> tuple[str, ...]:
-    try:
-        return robot.group(group).joint_names if group else robot.joint_names
-    except UnknownGroupError as error:
-        raise Refusal(Status.INVALID_GROUP_NAME, error) from None
 
 
 def _checked(robot: Robot, name: str, value: Any) -> Joint:

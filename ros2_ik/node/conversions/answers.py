@@ -4,24 +4,20 @@ from array import array
 from collections.abc import Iterable
 from typing import Any
 
-from ros2_ik.core import IKProblem, IKSolution, Robot, Scene
+from ros2_ik.core import IKProblem, IKSolution, Scene
 from ros2_ik.msg import RobotState, Solution
 from ros2_ik.node.conversions.constraint_states import constraint_states
 from ros2_ik.node.conversions.contacts import contact_messages
-from ros2_ik.node.conversions.questions import Question
 from ros2_ik.node.conversions.robot_states import fill_state
 
 
-def answer_names(question: Question, robot: Robot, free: Iterable[str]) -> tuple[str, ...]:
+def answer_names(problem: IKProblem) -> tuple[str, ...]:
     """Names of the joints in an answer: the group's, in its order."""
-    if question.group:
-        return robot.group(question.group).joint_names
-    free = set(free)
-    return tuple(name for name in robot.joint_names if name in free)
+    return problem.robot.group(problem.group).joint_names if problem.group else problem.joint_names
 
 
-def fill_answer(response: Any, solution: IKSolution, problem: IKProblem, names: tuple[str, ...],
-                header: Any, notes: Iterable[str] = (), scene: Scene | None = None) -> None:
+def fill_answer(response: Any, solution: IKSolution, problem: IKProblem, header: Any,
+                notes: Iterable[str] = (), scene: Scene | None = None) -> None:
     """
     Write a solution of a problem into a ComputeIK response, or the result of an action.
 
@@ -29,6 +25,7 @@ def fill_answer(response: Any, solution: IKSolution, problem: IKProblem, names: 
     """
     response.status = int(solution.status)
     response.message = '; '.join([solution.message, *notes])
+    names = answer_names(problem)
     state = response.solution if solution.success else response.best_attempt
     _fill(state, solution, names, header)
     response.contacts = contact_messages(solution.contacts, scene, header)
@@ -41,10 +38,9 @@ def fill_answer(response: Any, solution: IKSolution, problem: IKProblem, names: 
     response.solver = solution.solver
 
 
-def fill_progress(feedback: Any, solution: IKSolution, problem: IKProblem,
-                  names: tuple[str, ...], header: Any) -> None:
+def fill_progress(feedback: Any, solution: IKSolution, problem: IKProblem, header: Any) -> None:
     """Write the best so far into the feedback of an action."""
-    _fill(feedback.best_attempt, solution, names, header)
+    _fill(feedback.best_attempt, solution, answer_names(problem), header)
     _fill_table(feedback, solution, problem)
 
 
@@ -56,11 +52,12 @@ def _fill_table(message: Any, solution: IKSolution, problem: IKProblem) -> None:
     message.seconds = float(solution.seconds)
 
 
-def solution_message(response: Any, solution: IKSolution, question: Question,
+def solution_message(response: Any, solution: IKSolution, problem: IKProblem,
                      header: Any) -> Solution:
     """Make the message for ~/solution out of a solution and the response filled with it."""
     travel = solution.travel
-    return Solution(header=header, group=question.group, tips=list(question.tips),
+    return Solution(header=header, group=problem.group or '',
+                    tips=[target.tip for target in problem.targets],
                     state=response.solution, status=response.status,
                     position_errors=response.position_errors,
                     orientation_errors=response.orientation_errors,

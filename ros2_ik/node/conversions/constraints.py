@@ -1,8 +1,6 @@
 """The constraints and costs of a request: what else must hold, or should."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from ros2_ik.core import (
     CollisionChecker,
@@ -10,11 +8,6 @@ from ros2_ik.core import (
     KinematicFunction,
     LeastSquares,
     Robot,
-    Status,
-    UnknownFrameError,
-    UnknownFunctionError,
-    UnknownJointError,
-    UnknownNameError,
 )
 from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.conversions.bounds import make_constraint, make_cost
@@ -24,29 +17,10 @@ from ros2_ik.node.conversions.functions import (
     MAX_ROWS,
     measures_distances,
 )
-from ros2_ik.node.refusal import Refusal
 
 MAX_FUNCTIONS = 100   # reading more would keep the node from other requests
 
-_STATUSES = ((UnknownFrameError, Status.INVALID_LINK_NAME),
-             (UnknownJointError, Status.INVALID_GOAL_CONSTRAINTS),
-             (UnknownFunctionError, Status.INVALID_GOAL_CONSTRAINTS),
-             (UnknownNameError, Status.INVALID_OBJECT_NAME))
-
-
-class Wanted(NamedTuple):
-    """What a request asks for besides targets."""
-
-    constraints: tuple[Constraint, ...] = ()
-    costs: tuple[LeastSquares, ...] = ()
-
-    @property
-    def functions(self) -> list[KinematicFunction]:
-        """What all of them are about."""
-        return [item.function for item in (*self.constraints, *self.costs)]
-
-
-NOTHING = Wanted()
+Wanted = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
 
 
 def has_functions(request: Any) -> bool:
@@ -73,7 +47,7 @@ def read_wanted(request: Any, robot: Robot, checker: CollisionChecker | None = N
     rows = 0
     for part in ('constraints', 'costs'):
         for index, message in enumerate(getattr(request, part)):
-            with blamed(f'{part}[{index}] ({message.kind[:MAX_NAME]})'), _known():
+            with blamed(f'{part}[{index}] ({message.kind[:MAX_NAME]})'):
                 function = make_function(message, robot, checker)
                 rows += _rows(function, rows)
                 name = _unique(message.bounds.name or message.kind, names)
@@ -83,7 +57,7 @@ def read_wanted(request: Any, robot: Robot, checker: CollisionChecker | None = N
                 else:
                     constraints.append(make_constraint(function, message.bounds, name)
                                        .bind(robot))
-    return Wanted(tuple(constraints), tuple(costs))
+    return tuple(constraints), tuple(costs)
 
 
 def _rows(function: KinematicFunction, before: int) -> int:
@@ -93,16 +67,6 @@ def _rows(function: KinematicFunction, before: int) -> int:
         raise wrong(f'its {rows} rows make {before + rows} of all constraints and costs so far; '
                     f'at most {MAX_ROWS} are taken')
     return rows
-
-
-@contextmanager
-def _known() -> Iterator[None]:
-    """Refuse unknown names by the status of what they should have named."""
-    try:
-        yield
-    except UnknownNameError as error:
-        status = next(number for kind, number in _STATUSES if isinstance(error, kind))
-        raise Refusal(status, error) from None
 
 
 def _unique(name: str, names: set[str]) -> str:

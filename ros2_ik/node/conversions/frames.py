@@ -7,8 +7,10 @@ import pinocchio as pin
 
 from ros2_ik.core import (
     Configuration,
+    default_group,
+    default_tip,
+    group_tips,
     Robot,
-    shipped_robots,
     Status,
     UnknownFrameError,
     UnknownGroupError,
@@ -49,7 +51,7 @@ def link_name(robot: Robot, name: str, what: str) -> str:
     try:
         robot.frame_id(name)
     except UnknownFrameError as error:
-        tips = group_tips(robot, '')
+        tips = group_tips(robot)
         some = f'; tips of its groups: {", ".join(tips[:5])}' if tips else ''
         raise Refusal(Status.INVALID_LINK_NAME, f'{what}: {error}{some}') from None
     return name
@@ -78,11 +80,6 @@ def foreign_reference(robot: Robot, frame_id: str, lookup: Lookup,
         raise Refusal(Status.FRAME_TRANSFORM_FAILURE, f'{unknown}; {error}') from None
 
 
-def default_group(robot: Robot, defaults: Any) -> str:
-    """Group of requests that name none; '' if there is none. Raises Refusal."""
-    return defaults.default_group or _shipped(robot, 'group')
-
-
 def group_name(robot: Robot, name: str, defaults: Any) -> str:
     """Check a request's group, or choose it; '' stands for all joints that move the tips."""
     chosen = name or default_group(robot, defaults)
@@ -91,6 +88,11 @@ def group_name(robot: Robot, name: str, defaults: Any) -> str:
     except UnknownGroupError as error:
         what = '' if name else 'parameter default_group: '
         raise Refusal(Status.INVALID_GROUP_NAME, f'{what}{error}') from None
+
+
+def tip_name(robot: Robot, group: str, defaults: Any) -> str:
+    """Choose the tip of a request that names none, for a group or ''; raises IKError."""
+    return link_name(robot, default_tip(robot, group, defaults), 'parameter default_tip')
 
 
 def wrong_default(robot: Robot, defaults: Any) -> str:
@@ -102,37 +104,3 @@ def wrong_default(robot: Robot, defaults: Any) -> str:
     except Refusal as refusal:
         return str(refusal)
     return ''
-
-
-def default_tip(robot: Robot, group: str, defaults: Any) -> str:
-    """
-    Tip of requests that name none, for a group or ''.
-
-    Raises Refusal with the choices when there are several or none.
-    """
-    own = group in ('', default_group(robot, defaults))
-    tip = (defaults.default_tip or _shipped(robot, 'tip')) if own else ''
-    if tip:
-        return link_name(robot, tip, 'parameter default_tip')
-    tips = group_tips(robot, group)
-    if len(tips) == 1:
-        return tips[0]
-    where = f"group '{group}' has" if group else 'the robot has'
-    choices = ', '.join(tips) if tips else 'any link'
-    raise Refusal(Status.INVALID_LINK_NAME, f'no tip is named and {where} {len(tips)}; name one: '
-                                            f'{choices}')
-
-
-def group_tips(robot: Robot, group: str) -> tuple[str, ...]:
-    """Tips of a group, or of all groups."""
-    groups = [robot.group(group)] if group else robot.groups.values()
-    return tuple(dict.fromkeys(tip for each in groups for tip in each.tips))
-
-
-def _shipped(robot: Robot, what: str) -> str:
-    """Look up what config/ says of the robot of this name, if the robot at hand has that."""
-    shipped = shipped_robots().get(robot.name)
-    if shipped is None or shipped.group not in robot.groups \
-            or shipped.tip not in robot.frame_names:
-        return ''
-    return getattr(shipped, what) or ''

@@ -1,13 +1,23 @@
 """From a request for joint values to the search for them, and from there to the answer."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.publisher import Publisher
 from std_msgs.msg import Header
 
-from ros2_ik.core import Budget, CollisionChecker, IKSolution, Robot, Scene, Search, Status
+from ros2_ik.core import (
+    CollisionChecker,
+    IKRequest,
+    IKSolution,
+    prepare,
+    Robot,
+    Scene,
+    Search,
+    Status,
+)
 from ros2_ik.node.controllers.outcome import Outcome
 from ros2_ik.node.controllers.way_checks import OwnScene
 from ros2_ik.node.conversions.answers import (
@@ -17,16 +27,9 @@ from ros2_ik.node.conversions.answers import (
     solution_message,
 )
 from ros2_ik.node.conversions.collision_rules import with_rules
-from ros2_ik.node.conversions.constraints import needs_checker, NOTHING, read_wanted
+from ros2_ik.node.conversions.constraints import needs_checker, read_wanted
 from ros2_ik.node.conversions.contacts import contact_messages
-from ros2_ik.node.conversions.problems import (
-    free_joints,
-    make_problem,
-    make_search,
-    needed_joints,
-    settled,
-)
-from ros2_ik.node.conversions.questions import Question, read_question
+from ros2_ik.node.conversions.requests import read_request
 from ros2_ik.node.parts import Parts
 from ros2_ik.node.refusal import Refusal
 
@@ -40,15 +43,15 @@ class Asked(NamedTuple):
     """
     A request, or goal, that has been read, and its search, which has not been run.
 
-    `names` are the joints of an answer; `notes` belong into its message. `scene` is the one that
-    solutions are checked against, None if they may touch anything; it is made of the node's, which
-    is `known`, by what is held, allowed or padded for this question only. `needed` joints do not
-    move, but the solution depends on where they are.
+    `execute` says whether the robot is to go to the solution. `notes` belong into the answer's
+    message. `scene` is the one that solutions are checked against, None if they may touch
+    anything; it is made of the node's, which is `known`, by what is held, allowed or padded for
+    this question only. `needed` joints do not move, but the solution depends on where they are.
     """
 
-    question: Question
+    request: IKRequest
     search: Search
-    names: tuple[str, ...]
+    execute: bool
     scene: Scene | None
     known: Scene
     needed: frozenset[str]
@@ -62,10 +65,10 @@ class Asked(NamedTuple):
     def fill(self, answer: Any, solution: IKSolution, header: Header) -> None:
         """Write a solution into a ComputeIK response or the result of an action."""
         notes = self.notes
-        if (self.question.bound_by_parameter and not solution.success
+        if (self.request.max_jump is not None and not solution.success
                 and 'max_joint_change' in solution.message):
             notes = [BOUND, *notes]
-        fill_answer(answer, solution, self.search.problem, self.names, header, notes, self.scene)
+        fill_answer(answer, solution, self.search.problem, header, notes, self.scene)
 
     async def move(self, parts: Parts, solution: IKSolution, answer: Any, stops: int, who: str,
                    cancelled: Callable[[], bool] | None = None) -> None:
@@ -74,11 +77,13 @@ class Asked(NamedTuple):
 
         `stops` is that of the execution when the question came, `who` asked is for the log.
         """
+        request, problem = self.request, self.search.problem
         outcome = self._outdated(parts, solution) or await parts.execution.run(
-            self.robot, {name: solution.best_joints[name] for name in self.names},
-            self.question.group, avoid_collisions=self.question.avoid_collisions,
+            self.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
+            problem.group or '', avoid_collisions=request.avoid_collisions,
             own=OwnScene(self.scene, self.known) if self.scene else None, cancelled=cancelled,
-            stops=stops, who=who, max_joint_change=self.question.max_joint_change)
+            stops=stops, who=who, max_joint_change=(
+                request.max_joint_change if request.max_jump is None else request.max_jump))
         answer.status = int(outcome.status)
         answer.message = f'{answer.message}; {outcome.message}'
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
@@ -88,7 +93,7 @@ class Asked(NamedTuple):
     def _outdated(self, parts: Parts, solution: IKSolution) -> Outcome | None:
         """Refuse to move when the world is not any more what the search was told of it."""
         at = parts.state.known(self.robot)
-        for name in sorted(self.needed - set(self.names)):
+        for name in sorted(self.needed - set(answer_names(self.search.problem))):
             if name in at and not np.allclose(at[name], solution.best_joints[name], rtol=0,
                                               atol=STANDING):
                 return Outcome(Status.INVALID_MOTION_PLAN, f"nothing was moved: joint '{name}' "
@@ -99,96 +104,91 @@ class Asked(NamedTuple):
                 header: Header) -> None:
         """Publish a solution, of which the answer is filled, where anybody listens."""
         if solution.success and publisher.get_subscription_count():
-            publisher.publish(solution_message(answer, solution, self.question, header))
+            publisher.publish(solution_message(answer, solution, self.search.problem, header))
 
     def fill_progress(self, feedback: Any, solution: IKSolution, header: Header) -> None:
         """Write the best so far into the feedback of an action; its phase is the caller's."""
-        fill_progress(feedback, solution, self.search.problem, self.names, header)
+        fill_progress(feedback, solution, self.search.problem, header)
 
 
-def asked(parts: Parts, request: Any) -> Asked:
-    """
-    Read a ComputeIK request or the goal of an action; its time begins here.
-
-    Raises Refusal and IKError.
-    """
+def asked(parts: Parts, message: Any) -> Asked:
+    """Read a ComputeIK request or the goal of an action; raises IKError."""
     robot = parts.robot()
-    question = read_question(request, robot, parts.parameters,
-                             parts.transforms.lookup(request.execute))
-    budget = Budget.of(question.timeout, question.max_iterations)
-    scene, checker, notes = _surroundings(parts, request, question)
-    wanted = NOTHING
-    if question.functions:
-        wanted = read_wanted(request, robot, checker)
-        question = settled(question, robot, wanted)
-    free = free_joints(question, robot, wanted)
-    checked = checker.moving_joints - free if checker else frozenset[str]()
-    needed = needed_joints(question, robot, free, wanted)
-    start = parts.state.start(robot, question.seed, needed, free, checked)
-    if question.execute:
-        _check_standing(parts, question, robot, free - _carrying(question, robot))
-        _check_one_truth(parts, free | needed)
-    if not question.avoid_collisions:
-        scene = checker = None    # functions that measure distances keep theirs
-    problem = make_problem(question, robot, start.q, checker, wanted)
-    standing = _standing(parts, robot, start.q) if question.execute else start.q
-    return Asked(question, make_search(question, problem, budget, standing),
-                 answer_names(question, robot, free), scene,
-                 parts.scene.known.scene, needed,
-                 [*_chosen_tip(request, question), *start.notes, *notes])
+    request, carrying = read_request(message, robot, parts.parameters,
+                                     parts.transforms.lookup(message.execute))
+    scene, checker, notes = _surroundings(parts, message, request)
+    constraints, costs = read_wanted(message, robot, checker)
+    request = replace(request, constraints=constraints, costs=costs)
+    world = _World(parts, robot, checker, message.execute, carrying)
+    search = prepare(request, world)
+    chosen = [] if message.tips else [f'{target.tip} is the default tip'
+                                      for target in request.targets]
+    return Asked(request, search, message.execute, scene if request.avoid_collisions else None,
+                 parts.scene.known.scene, world.needed, [*chosen, *world.notes, *notes])
 
 
-def _chosen_tip(request: Any, question: Question) -> list[str]:
-    """Return which tip it is that the request has left to the node."""
-    return [] if request.tips else [f'{tip} is the default tip' for tip in question.tips]
+class _World:
+    """
+    The world as the node knows it now.
+
+    Where the robot is to move, its joint_states must agree with each other and with the seed;
+    `carrying` joints may be elsewhere in that.
+    """
+
+    def __init__(self, parts: Parts, robot: Robot, checker: CollisionChecker | None,
+                 execute: bool, carrying: frozenset[str]) -> None:
+        self.robot, self.checker = robot, checker
+        self._parts, self._execute, self._carrying = parts, execute, carrying
+        self.needed, self.notes = frozenset[str](), list[str]()
+
+    def start(self, request: IKRequest, free: frozenset[str], needed: frozenset[str],
+              checked: frozenset[str]) -> np.ndarray:
+        """Complete the seed by what joint_states say."""
+        self.needed = needed
+        start = self._parts.state.start(self.robot, request.seed, needed, free, checked)
+        self.notes = start.notes
+        if self._execute:
+            self._check_standing(request, free - self._carrying)
+            self._check_one_truth(free | needed)
+        return start.q
+
+    def standing(self, request: IKRequest, start: np.ndarray) -> np.ndarray:
+        """Where the robot stands, in the turns of the start; at the start where unknown."""
+        known = self._parts.state.known(self.robot)
+        q = np.array(self.robot.to_q(known, start))
+        for joint in self.robot.joints:
+            if joint.kind == 'continuous' and joint.name in known:
+                apart = start[joint.index] - q[joint.index]
+                q[joint.index] += 2 * np.pi * np.round(apart / (2 * np.pi))
+        return q
+
+    def _check_standing(self, request: IKRequest, free: frozenset[str]) -> None:
+        """Refuse to move to a solution for joints that do not stand where the seed has them."""
+        known = self._parts.state.known(self.robot)
+        for name, value in request.seed.items():
+            there = name in known and np.allclose(known[name], value, atol=STANDING)
+            if name not in free and not there:
+                where = (f'it stands at {known[name]}' if name in known
+                         else 'it is not known where')
+                raise Refusal(Status.INVALID_ROBOT_STATE,
+                              f"execute: the seed has joint '{name}' at {value}, but {where}, and "
+                              'it may not move')
+
+    def _check_one_truth(self, joints: frozenset[str]) -> None:
+        """Refuse to search for where to move while joint_states contradict each other."""
+        for name in sorted(joints):
+            if contradiction := self._parts.joint_states.contradiction(name):
+                raise Refusal(Status.ROBOT_STATE_STALE, contradiction)
 
 
-def _carrying(question: Question, robot: Robot) -> frozenset[str]:
-    """Joints that move what may stand still, as a thing seen by a camera on the arm: not yet."""
-    return frozenset[str]().union(*(robot.moving_joints(reference.frame)
-                                    for reference in question.references
-                                    if reference.loose_on and reference.frame))
-
-
-def _check_standing(parts: Parts, question: Question, robot: Robot,
-                    free: frozenset[str]) -> None:
-    """Refuse to move to a solution for joints that do not stand where the seed has them."""
-    known = parts.state.known(robot)
-    for name, value in question.seed.items():
-        there = name in known and np.allclose(known[name], value, atol=STANDING)
-        if name not in free and not there:
-            where = f'it stands at {known[name]}' if name in known else 'it is not known where'
-            raise Refusal(Status.INVALID_ROBOT_STATE,
-                          f"execute: the seed has joint '{name}' at {value}, but {where}, and it "
-                          'may not move')
-
-
-def _standing(parts: Parts, robot: Robot, start: np.ndarray) -> np.ndarray:
-    """Where the robot stands (nq,), in the turns of the start; at the start where unknown."""
-    known = parts.state.known(robot)
-    q = np.array(robot.to_q(known, start))
-    for joint in robot.joints:
-        if joint.kind == 'continuous' and joint.name in known:
-            apart = start[joint.index] - q[joint.index]
-            q[joint.index] += 2 * np.pi * np.round(apart / (2 * np.pi))
-    return q
-
-
-def _check_one_truth(parts: Parts, joints: frozenset[str]) -> None:
-    """Refuse to search for a solution to move to while joint_states contradict each other."""
-    for name in sorted(joints):
-        if contradiction := parts.joint_states.contradiction(name):
-            raise Refusal(Status.ROBOT_STATE_STALE, contradiction)
-
-
-def _surroundings(parts: Parts, request: Any, question: Question) \
+def _surroundings(parts: Parts, message: Any, request: IKRequest) \
         -> tuple[Scene | None, CollisionChecker | None, list[str]]:
     """Return the scene and its checker, if the question is about them, and notes."""
-    measured = question.functions and needs_checker(request)
-    if not (question.avoid_collisions or measured):
+    measured = needs_checker(message)
+    if not (request.avoid_collisions or measured):
         return None, None, []
-    scene, notes = parts.scene_with(request.seed, question.seed, 'seed.')
-    scene = with_rules(scene, request)
+    scene, notes = parts.scene_with(message.seed, request.seed, 'seed.')
+    scene = with_rules(scene, message)
     checker, remarks = parts.scene.checker(scene)
     if measured and checker is None:
         raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE,

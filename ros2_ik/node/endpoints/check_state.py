@@ -14,7 +14,6 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.node.conversions.contacts import contact_messages, distance_messages
-from ros2_ik.node.conversions.frames import group_name
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.parts import Parts
@@ -78,7 +77,6 @@ def _moved(robot: Robot, group: str) -> frozenset[str]:
     """Joints whose limits count, checked."""
     if not group:
         return frozenset(robot.joint_names)
-    group_name(robot, group, None)
     return frozenset(robot.group(group).joint_names)
 
 

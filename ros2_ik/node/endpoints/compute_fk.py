@@ -4,14 +4,8 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 
-from ros2_ik.core import Configuration, Robot, Status
-from ros2_ik.node.conversions.frames import (
-    default_tip,
-    group_name,
-    group_tips,
-    link_name,
-    reference,
-)
+from ros2_ik.core import AmbiguousTipError, Configuration, group_tips, Robot, Status
+from ros2_ik.node.conversions.frames import group_name, link_name, reference, tip_name
 from ros2_ik.node.conversions.poses import fill_pose
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.endpoints.defect import failed
@@ -62,13 +56,13 @@ class ComputeFK:
             return [link_name(robot, name, 'links') for name in names]
         defaults = self._parts.parameters
         try:
-            return [default_tip(robot, '', defaults)]
-        except Refusal:
+            return [tip_name(robot, '', defaults)]
+        except AmbiguousTipError:
             group = group_name(robot, '', defaults)
             return list(group_tips(robot, group)) if group else self._all_tips(robot)
 
     def _all_tips(self, robot: Robot) -> list[str]:
-        tips = list(group_tips(robot, ''))
+        tips = list(group_tips(robot))
         if not tips:
             raise Refusal(Status.INVALID_LINK_NAME, 'no link is named and the robot has no tips')
         return tips

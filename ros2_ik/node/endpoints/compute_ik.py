@@ -55,7 +55,7 @@ class ComputeIK:
         header = parts.header(question.robot.root_frame)
         question.fill(response, solution, header)
         question.publish(self._publisher, solution, response, header)
-        if solution.success and question.question.execute:
+        if solution.success and question.execute:
             await question.move(parts, solution, response, stops, 'service compute_ik')
 
     async def _run(self, search: Search) -> IKSolution:

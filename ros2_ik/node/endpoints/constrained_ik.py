@@ -116,7 +116,7 @@ class ConstrainedIK:
         header = self._parts.header(goal.asked.robot.root_frame)
         goal.asked.fill(result, solution, header)
         goal.asked.publish(self._solutions, solution, result, header)
-        if solution.success and goal.asked.question.execute:
+        if solution.success and goal.asked.execute:
             await self._move(goal, goal.asked, solution, result)
 
     async def _move(self, goal: OpenGoal, question: Asked, solution: IKSolution,

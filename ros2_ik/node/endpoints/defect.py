@@ -3,8 +3,7 @@
 import traceback
 from typing import Any
 
-from ros2_ik.core import IKError, InvalidStateError, Status
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.core import IKError, Status
 from ros2_ik.node.workers import UnansweredError, WorkerError
 
 
@@ -16,13 +15,7 @@ def failed(response: Any, error: Exception, log: Any) -> Any:
     """
     response = type(response)()
     response.message = str(error)
-    if isinstance(error, Refusal):
-        response.status = int(error.status)
-    elif isinstance(error, InvalidStateError):
-        response.status = int(Status.INVALID_ROBOT_STATE)
-    elif isinstance(error, IKError):
-        response.status = int(Status.INVALID_GOAL_CONSTRAINTS)
-    elif isinstance(error, UnansweredError):
+    if isinstance(error, (IKError, UnansweredError)):
         response.status = int(error.status)
     elif isinstance(error, WorkerError):   # already in the log
         response.status = int(Status.FAILURE)

@@ -2,8 +2,10 @@
 
 import os
 
-from ros2_ik.core import solver_names
+from ros2_ik.core import Defaults, solver_names
 from ros2_ik.node.parameters.spec import Spec
+
+USUAL = Defaults()
 
 
 def _solvers() -> tuple[str, ...]:
@@ -84,17 +86,21 @@ PARAMETERS = (
     Spec('default_tip', '',
          'Tip of requests that name none. Empty: that of the shipped robot of this name, else '
          'the only tip of the group. Requests for another group take the only tip of that.'),
-    Spec('default_timeout', 0.05, 'Time for a search when the request gives none.', 's',
-         1e-4, 3600),
+    Spec('default_timeout', USUAL.default_timeout,
+         'Time for a search when the request gives none.', 's', 1e-4, 3600),
     Spec('max_timeout', 10.0, 'Requests for a longer search are refused.', 's', 1e-4, 3600),
-    Spec('position_tolerance', 1e-5, 'Used when the request gives none.', 'm', 1e-12, 10),
-    Spec('orientation_tolerance', 1e-4, 'Used when the request gives none.', 'rad', 1e-12, 4),
-    Spec('default_solver', 'auto', 'Used when the request names none.', choices=_solvers),
-    Spec('default_select', 'first', 'Used when the request says nothing.',
+    Spec('position_tolerance', USUAL.position_tolerance, 'Used when the request gives none.',
+         'm', 1e-12, 10),
+    Spec('orientation_tolerance', USUAL.orientation_tolerance,
+         'Used when the request gives none.', 'rad', 1e-12, 4),
+    Spec('default_solver', USUAL.default_solver, 'Used when the request names none.',
+         choices=_solvers),
+    Spec('default_select', USUAL.default_select, 'Used when the request says nothing.',
          choices=lambda: ('first', 'nearest')),
     Spec('max_solutions', 64, 'Requests for more solutions are refused.', '', 1, 10_000),
-    Spec('random_state', 0, 'Start of the random numbers of each search, so that equal requests '
-         'get equal answers; -1: different each time.', '', -1, 2**32 - 1),
+    Spec('random_state', USUAL.random_state,
+         'Start of the random numbers of each search, so that equal requests get equal answers; '
+         '-1: different each time.', '', -1, 2**32 - 1),
     Spec('inline_time', 0.002, 'A search that is not done after this computing time goes to a '
          'worker process; no other callback runs meanwhile.', 's', 0, 0.1),
     Spec('workers', max(1, (os.cpu_count() or 2) - 1), 'Worker processes for long searches.',

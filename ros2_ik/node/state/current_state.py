@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ros2_ik.core import Robot, Status
-from ros2_ik.node.conversions.problems import base_joint
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.node.state.free_base import FreeBase
 from ros2_ik.node.state.joint_states import JointStates
@@ -43,7 +42,7 @@ class CurrentState:
         """
         strict = self._parameters.require_joint_states
         limit, now = self._parameters.joint_state_timeout or float('inf'), self._now()
-        base = base_joint(robot)
+        base = robot.base_joint
         values, old, unseen = dict(given), list[str](), list[str]()
         left, still, doubtful = list[str](), list[str](), list[str]()
         for joint in robot.joints:
@@ -76,7 +75,7 @@ class CurrentState:
 
     def known(self, robot: Robot) -> dict[str, Any]:
         """Return the values of all joints that any reading tells of, by name."""
-        base, values = base_joint(robot), dict[str, Any]()
+        base, values = robot.base_joint, dict[str, Any]()
         for joint in robot.joints:
             reading = (self._base.read(robot) if joint.name == base
                        else self._joint_states.get(joint.name) if joint.single else None)

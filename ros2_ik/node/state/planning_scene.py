@@ -268,7 +268,7 @@ class PlanningScene:
             found = load_scene(scene, robot, at).with_guess_pairs(self._parameters.guess_pairs)
             SceneLimits.of(self._parameters).check_change(Scene(robot), found)
             self._prepare(found)
-        except (IKError, Refusal) as error:
+        except IKError as error:
             return None, str(error), at is None and _loads(scene, robot)
         return found, '', False
 

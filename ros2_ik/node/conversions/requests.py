@@ -1,22 +1,19 @@
-"""ComputeIK requests: what is asked, with every default filled in."""
+"""ComputeIK requests, with every default filled in."""
 
 from collections.abc import Sequence
-from itertools import combinations
 import math
 from typing import Any, NamedTuple
 
-import pinocchio as pin
-
-from ros2_ik.core import ALL_AXES, Robot, Status
+from ros2_ik.core import ALL_AXES, IKRequest, PoseTarget, Robot, Status
 from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.conversions.constraints import has_functions
 from ros2_ik.node.conversions.frames import (
-    default_tip,
     group_name,
     link_name,
     Lookup,
     Reference,
     reference,
+    tip_name,
 )
 from ros2_ik.node.conversions.poses import placement
 from ros2_ik.node.conversions.robot_states import joint_values, Values
@@ -28,71 +25,64 @@ MAX_CHANGES = 200
 MAX_SEEDS = 100
 
 
-class Question(NamedTuple):
-    """A ComputeIK request in core's terms; one of tips, references, poses and weights a target."""
-
-    group: str                          # '': the joints that move the tips
-    tips: tuple[str, ...]
-    references: tuple[Reference, ...]
-    poses: tuple[pin.SE3, ...]          # in the references
-    weights: tuple[Sequence[float], ...]
-    position_tolerance: float
-    orientation_tolerance: float
-    follow_frames: bool
-    seed: Values
-    timeout: float
-    solver: str
-    select: str
-    solutions: int
-    allow_restarts: bool
-    avoid_collisions: bool
-    solver_options: dict[str, Any]
-    random_state: int | None
-    execute: bool
-    default_group: bool                 # the request named none: the group is the default one
-    max_joint_change: dict[str, float] | None     # by joint; None: not bounded
-    bound_by_parameter: bool            # that is max_jump
-    functions: bool                     # whether the request has constraints or costs
-    locked: frozenset[str]              # joints that do not move
-    more_seeds: tuple[Values, ...]
-    max_iterations: int | None
-    approximate: tuple[float, ...] | None    # [m], [rad]
-    turns: str
-
-
-def read_question(request: Any, robot: Robot, defaults: Any, lookup: Lookup) -> Question:
+class ReadRequest(NamedTuple):
     """
-    Read a ComputeIK request but for its constraints, costs and collision rules.
+    What a message asks for, but for its constraints and costs.
 
-    `defaults` has the parameters as attributes. Raises Refusal. What only core can judge (solver
-    names, weights) is left to it.
+    `carrying` joints move frames that may stand still, as a thing seen by a camera on the arm:
+    that is not known yet.
     """
-    count = len(request.targets)
-    group = '' if request.moving_joints else group_name(robot, request.group, defaults)
-    functions = has_functions(request)
-    if not count and not functions:
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                      'there is no target, and no constraint or cost either')
-    tips = _tips(request.tips, count, robot, group, defaults)
-    if not (request.group or request.moving_joints) and not _moves(robot, group, tips):
-        group = ''   # the default one is not meant: an arm that is named moves itself
-    return Question(
-        group, tips, _references(request, robot, lookup),
-        tuple(placement(target.pose.position, target.pose.orientation, f"the target of '{tip}'")
-              for tip, target in zip(tips, request.targets, strict=True)),
-        _weights(request.weights, count),
-        request.position_tolerance or defaults.position_tolerance,
-        request.orientation_tolerance or defaults.orientation_tolerance,
-        request.follow_frames, joint_values(request.seed, robot),
-        _timeout(request.timeout, defaults),
-        request.solver or defaults.default_solver, request.select or defaults.default_select,
-        _solutions(request.solutions, defaults), request.allow_restarts,
-        request.avoid_collisions, read_options(request.solver_options),
-        _random_state(request.random_state, defaults), request.execute, not request.group,
-        _max_joint_change(request, robot, defaults),
-        request.execute and request.max_joint_change == 0 and defaults.max_jump > 0, functions,
-        _locked(request, robot), _more_seeds(request, robot), request.max_iterations or None,
-        tuple(request.approximate) or None, request.turns or 'seed')
+
+    request: IKRequest
+    carrying: frozenset[str]
+
+
+def read_request(message: Any, robot: Robot, defaults: Any, lookup: Lookup) -> ReadRequest:
+    """
+    Read a ComputeIK request, or goal, but for its constraints, costs and collision rules.
+
+    `defaults` has the attributes of core's Defaults. Raises IKError. What only the search can
+    judge (solver names, weights) is left to it.
+    """
+    count = len(message.targets)
+    group = group_name(robot, message.group, defaults) if message.group else ''
+    default = '' if group or message.moving_joints else group_name(robot, '', defaults)
+    if not count and not has_functions(message):
+        raise wrong('there is no target, and no constraint or cost either')
+    tips = _tips(message.tips, count, robot, group or default, defaults)
+    references = _references(message, robot, lookup)
+    moving, locked = _named_joints(message, robot)
+    most, is_jump = _max_joint_change(message, robot, defaults)
+    return ReadRequest(IKRequest(
+        _targets(message, tips, references, defaults), follow_frames=message.follow_frames,
+        group=group, default_group=default, moving_joints=moving, locked_joints=locked,
+        base_stays=True, seed=joint_values(message.seed, robot),
+        more_seeds=_more_seeds(message, robot), avoid_collisions=message.avoid_collisions,
+        timeout=_timeout(message.timeout, defaults),
+        max_iterations=message.max_iterations or None,
+        solver=message.solver or defaults.default_solver,
+        solver_options=read_options(message.solver_options),
+        select=message.select or defaults.default_select,
+        solutions=_solutions(message.solutions, defaults),
+        allow_restarts=message.allow_restarts,
+        random_state=_random_state(message.random_state, defaults),
+        turns=message.turns or 'seed', approximate=tuple(message.approximate) or None,
+        max_joint_change=None if is_jump else most, max_jump=most if is_jump else None),
+        frozenset[str]().union(*(robot.moving_joints(each.frame) for each in references
+                                 if each.loose_on and each.frame)))
+
+
+def _targets(message: Any, tips: Sequence[str], references: Sequence[Reference],
+             defaults: Any) -> tuple[PoseTarget, ...]:
+    found = []
+    for tip, target, (frame, offset, _), weights in zip(
+            tips, message.targets, references, _weights(message.weights, len(tips)), strict=True):
+        pose = placement(target.pose.position, target.pose.orientation, f"the target of '{tip}'")
+        found.append(PoseTarget(
+            tip, pose if offset is None else offset * pose, frame, weights,
+            message.position_tolerance or defaults.position_tolerance,
+            message.orientation_tolerance or defaults.orientation_tolerance))
+    return tuple(found)
 
 
 def _references(request: Any, robot: Robot, lookup: Lookup) -> tuple[Reference, ...]:
@@ -107,8 +97,8 @@ def _references(request: Any, robot: Robot, lookup: Lookup) -> tuple[Reference, 
     return found
 
 
-def _locked(request: Any, robot: Robot) -> frozenset[str]:
-    """Return the joints that do not move because the request names them, or only others."""
+def _named_joints(request: Any, robot: Robot) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the joints that may move, none for all, and those that may not."""
     if request.moving_joints and request.group:
         raise Refusal(Status.INVALID_GROUP_NAME,
                       f"group '{request.group}' and moving_joints are both given; valid: one of "
@@ -119,9 +109,8 @@ def _locked(request: Any, robot: Robot) -> frozenset[str]:
         if len(names) > MAX_CHANGES:
             raise wrong(f'{field} has {len(names)} names; at most {MAX_CHANGES} are read')
         with blamed(field):
-            found.append({robot.joint(name).name for name in names})
-    may, locked = found
-    return frozenset(locked | (set(robot.joint_names) - may if may else set()))
+            found.append(frozenset(robot.joint(name).name for name in names))
+    return found[0], found[1]
 
 
 def _more_seeds(request: Any, robot: Robot) -> tuple[Values, ...]:
@@ -138,19 +127,11 @@ def _tips(names: Sequence[str], count: int, robot: Robot, group: str,
         raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
                       f'{count} targets; at most {MAX_TARGETS} are read')
     if not names and count == 1:
-        return (default_tip(robot, group, defaults),)
+        return (tip_name(robot, group, defaults),)
     if len(names) != count:
         raise Refusal(Status.INVALID_LINK_NAME,
                       f'{len(names)} tips but {count} targets; valid: one tip a target')
     return tuple(link_name(robot, name, 'tips') for name in names)
-
-
-def _moves(robot: Robot, group: str, tips: Sequence[str]) -> bool:
-    """Whether a group moves each tip, and any two against each other that joints move so."""
-    joints = set(robot.group(group).joint_names) if group else set()
-    between = (robot.moving_joints(*pair) - robot.passive_joints for pair in combinations(tips, 2))
-    return (all(joints & robot.moving_joints(tip) for tip in tips)
-            and all(not movers or joints & movers for movers in between))
 
 
 def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...]:
@@ -188,8 +169,9 @@ def _random_state(given: int, defaults: Any) -> int | None:
     return None if number < 0 else number
 
 
-def _max_joint_change(request: Any, robot: Robot, defaults: Any) -> dict[str, float] | None:
-    """Return how far each joint may be from the seed, None where nothing is bounded."""
+def _max_joint_change(request: Any, robot: Robot,
+                      defaults: Any) -> tuple[dict[str, float] | None, bool]:
+    """Return how far each joint may move, None for all the way, and whether max_jump says so."""
     if not request.max_joint_change >= 0:
         raise wrong(f'max_joint_change is {request.max_joint_change:g}; valid: above 0, or 0 '
                     '(not bounded; with execute: parameter max_jump)')
@@ -206,8 +188,9 @@ def _max_joint_change(request: Any, robot: Robot, defaults: Any) -> dict[str, fl
                         f'{item.max_change:g}; valid: above 0')
         single[name] = item.max_change
     if most == math.inf and not single:
-        return None
-    return {name: single.get(name, most) for name in robot.joint_names}
+        return None, False
+    is_jump = bool(request.execute and request.max_joint_change == 0 and defaults.max_jump > 0)
+    return {name: single.get(name, most) for name in robot.joint_names}, is_jump
 
 
 def _solutions(count: int, defaults: Any) -> int:

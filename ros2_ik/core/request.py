@@ -1,0 +1,318 @@
+"""Requests for joint values: what is asked, and the search that answers it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+import math
+from typing import Any, Protocol
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.errors import AmbiguousTipError, UnmovedTipError
+from ros2_ik.core.functions import JointCoupling, JointPositions, KinematicFunction, PairDistance
+from ros2_ik.core.problem import (
+    Constraint,
+    Cost,
+    IKProblem,
+    JointChangeBound,
+    LeastSquares,
+    ORIENTATION_TOLERANCE,
+    PoseTarget,
+    POSITION_TOLERANCE,
+)
+from ros2_ik.core.robot import Configuration, Robot, shipped_robots
+from ros2_ik.core.scene import CollisionChecker
+from ros2_ik.core.solvers import Budget, Search
+from ros2_ik.core.solvers.solve import TIMEOUT
+
+Joints = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """
+    What requests get that leave it open, and the most they may ask for.
+
+    The node has parameters of these names, which say what they mean; these are their defaults
+    where no limit is needed.
+    """
+
+    default_group: str = ''
+    default_tip: str = ''
+    default_timeout: float = TIMEOUT
+    max_timeout: float = math.inf
+    position_tolerance: float = POSITION_TOLERANCE
+    orientation_tolerance: float = ORIENTATION_TOLERANCE
+    default_solver: str = 'auto'
+    default_select: str = 'first'
+    max_solutions: float = math.inf
+    random_state: int = 0
+    max_jump: float = 0.0
+
+
+@dataclass(frozen=True)
+class IKRequest:
+    """
+    A question for joint values: `targets`, `constraints` and `costs`, and who may move for them.
+
+    `group` names the joints that may move; '' stands for `default_group` if that one can do what
+    is wanted, else for the joints that the question depends on. Of these only the
+    `moving_joints` move, if any are named, and none of the `locked_joints`; `base_stays` unless
+    its group is named. A target in a frame that moves holds relative to that frame in the
+    solution, or, if `follow_frames` is False, where the frame stands at the start.
+
+    The `seed` is where the search starts, by joint name; where it leaves something out, the
+    `World` knows. `max_joint_change` bounds the changes from there, `max_jump` those from where
+    the robot stands. With `avoid_collisions` a solution touches nothing that the world knows. For
+    the others see `solve`.
+    """
+
+    targets: Sequence[PoseTarget] = ()
+    constraints: Sequence[Constraint] = ()
+    costs: Sequence[Cost] = ()
+    follow_frames: bool = True
+    group: str = ''
+    default_group: str = ''
+    moving_joints: Joints = frozenset()
+    locked_joints: Joints = frozenset()
+    base_stays: bool = False
+    seed: Mapping[str, Any] = field(default_factory=dict)
+    more_seeds: Sequence[Mapping[str, Any]] = ()
+    avoid_collisions: bool = True
+    timeout: float = TIMEOUT
+    max_iterations: int | None = None
+    solver: str = 'auto'
+    solver_options: Mapping[str, Any] = field(default_factory=dict)
+    select: str = 'first'
+    solutions: int = 1
+    allow_restarts: bool = True
+    random_state: int | None = None
+    turns: str = 'seed'
+    approximate: Sequence[float] | None = None
+    max_joint_change: Any = None
+    max_jump: Any = None
+
+    @property
+    def functions(self) -> list[KinematicFunction]:
+        """What the constraints and costs are about."""
+        return [item.function for item in (*self.constraints, *self.costs)
+                if isinstance(item, (Constraint, LeastSquares))]
+
+
+class World(Protocol):
+    """The robot as it stands, and what is around it."""
+
+    @property
+    def robot(self) -> Robot:
+        """The robot that is asked about."""
+
+    @property
+    def checker(self) -> CollisionChecker | None:
+        """What tells what touches; None where nothing is around: then the robot is alone."""
+
+    def start(self, request: IKRequest, free: Joints, needed: Joints, checked: Joints) -> Array:
+        """
+        Complete the request's seed, (nq,).
+
+        The solution depends on where `needed` joints are; what is `checked` for contacts, on the
+        others; for `free` ones it only says where the search starts. Raises IKError where one is
+        not known well enough.
+        """
+
+    def standing(self, request: IKRequest, start: Array) -> Array:
+        """Return where the robot stands, (nq,), in the turns of the start."""
+
+
+@dataclass(frozen=True)
+class StillWorld:
+    """A world in which nothing moves: all joints are known, `at` (nq,) or by name."""
+
+    robot: Robot
+    at: Any = None
+    checker: CollisionChecker | None = None
+
+    def start(self, request: IKRequest, free: Joints, needed: Joints, checked: Joints) -> Array:
+        """Complete the request's seed."""
+        return self.robot.to_q(request.seed, self.robot.to_q(self.at))
+
+    def standing(self, request: IKRequest, start: Array) -> Array:
+        """Return where the robot stands."""
+        return self.robot.to_q(self.at)
+
+
+def prepare(request: IKRequest, world: World) -> Search:
+    """Make the search that answers a request; raises IKError for what makes no sense."""
+    robot, checker = world.robot, world.checker
+    group = chosen_group(request, robot)
+    free = free_names(request, robot, group)
+    checked = checker.moving_joints - free if checker else frozenset[str]()
+    start = world.start(request, free, needed_names(request, robot, free), checked)
+    touches = checker if request.avoid_collisions else None   # distances keep theirs
+    problem = IKProblem(
+        robot, _targets(request, robot, start), group or None, start,
+        _locked(request, robot, group), request.constraints, request.costs, checker=touches,
+        collisions=request.avoid_collisions)
+    if request.max_jump is not None:
+        problem = problem.bounded(JointChangeBound.of(robot, world.standing(request, start),
+                                                      request.max_jump))
+    seeds: list[Any] | None = [start, *request.more_seeds] if request.more_seeds else None
+    return Search(problem, seeds, solver=request.solver, select=request.select,
+                  solutions=request.solutions, allow_restarts=request.allow_restarts,
+                  turns=request.turns, approximate=request.approximate,
+                  max_joint_change=request.max_joint_change, random_state=request.random_state,
+                  budget=Budget.of(request.timeout, request.max_iterations),
+                  options=request.solver_options)
+
+
+# -- who may move, and who must be known ----------------------------------------------------
+
+def chosen_group(request: IKRequest, robot: Robot) -> str:
+    """
+    Return the group that moves; '' stands for the joints that the question depends on.
+
+    The default one moves if it moves each tip and frame that is named, any two tips against each
+    other that joints move so, and has each joint that is named; a hard constraint on joints that
+    names none is about all of them.
+    """
+    group = request.group or ('' if request.moving_joints else request.default_group)
+    if request.group or not group:
+        return group
+    joints, functions = frozenset(robot.group(group).joint_names), request.functions
+    hard = [constraint.function for constraint in request.constraints]
+    return group if (
+        _moves(joints, [target.tip for target in request.targets], robot)
+        and all(_moved(joints, function, robot) for function in functions)
+        and all(_has_joints(joints, function, robot, function in hard) for function in functions)
+    ) else ''
+
+
+def free_names(request: IKRequest, robot: Robot, group: str) -> Joints:
+    """Names of the joints that may move; raises UnmovedTipError."""
+    moving = [robot.moving_joints(target.tip, _moving_frame(request, target))
+              for target in request.targets]
+    if group:
+        free = frozenset(robot.group(group).joint_names)
+    else:
+        used = [item.joints(robot) for item in request.costs]
+        used += [constraint.function.joints(robot) for constraint in request.constraints]
+        free = frozenset[str]().union(*moving, *used) - robot.passive_joints
+    free -= _locked(request, robot, group)
+    for target, movers in zip(request.targets, moving, strict=True):
+        if not movers & free:
+            raise UnmovedTipError(target.tip, _moving_frame(request, target), group)
+    return free
+
+
+def needed_names(request: IKRequest, robot: Robot, free: Joints) -> Joints:
+    """Names of the joints without whose start values the question has no definite meaning."""
+    needed = frozenset[str]()
+    for target in request.targets:
+        needed |= robot.moving_joints(target.tip, target.relative_to) - free
+        if target.relative_to and not request.follow_frames:
+            needed |= robot.moving_joints(target.relative_to) & free
+    functions = [constraint.function for constraint in request.constraints]
+    functions += [cost.function for cost in request.costs     # there each joint is by itself
+                  if isinstance(cost, LeastSquares)
+                  and not isinstance(cost.function.spec, JointPositions)]
+    for function in functions:
+        if not hasattr(function, 'checker'):   # those are for what is checked
+            needed |= function.joints(robot) - free
+    return needed
+
+
+def _locked(request: IKRequest, robot: Robot, group: str) -> Joints:
+    base = robot.base_joint
+    still = frozenset({base} if base and request.base_stays and not group else ())
+    if request.moving_joints:
+        still |= frozenset(robot.joint_names) - request.moving_joints
+    return still | request.locked_joints
+
+
+def _moving_frame(request: IKRequest, target: PoseTarget) -> str | None:
+    return target.relative_to if request.follow_frames else None
+
+
+def _moves(group: Joints, tips: Sequence[str], robot: Robot) -> bool:
+    between = (robot.moving_joints(*pair) - robot.passive_joints for pair in combinations(tips, 2))
+    return (all(group & robot.moving_joints(tip) for tip in tips)
+            and all(not movers or group & movers for movers in between))
+
+
+def _moved(group: Joints, function: KinematicFunction, robot: Robot) -> bool:
+    """Whether joints of a group move each body that a function names, and change its value."""
+    movers = [robot.moving_joints(body) for body in _bodies(function, robot)]
+    return all(not joints or joints & group for joints in (
+        each - _still(robot) for each in (*movers, function.joints(robot))))
+
+
+def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
+    """Frames and links that a function names; for what is held, the link that holds it."""
+    if isinstance(function, PairDistance):
+        held = function.checker.scene.attached
+        ends = (held[end].link if end in held else end
+                for end in (function.first, function.second))
+        yield from (end for end in ends if end in robot.frame_names)   # others are in the world
+        return
+    yield from getattr(function, 'links', None) or ()
+    for frame in (getattr(function, 'frame', None), getattr(function, 'relative_to', None)):
+        if frame is not None:
+            yield frame
+
+
+def _has_joints(group: Joints, function: KinematicFunction, robot: Robot, hard: bool) -> bool:
+    """Return whether a group has each joint that a function is about by name."""
+    spec = function.spec
+    if not isinstance(spec, (JointPositions, JointCoupling)):
+        return True
+    named = hard or spec.names is not None
+    return not named or function.joints(robot) - _still(robot) <= group
+
+
+def _still(robot: Robot) -> frozenset[str | None]:
+    """Joints that only a group moves that is named."""
+    return robot.passive_joints | {robot.base_joint}
+
+
+def _targets(request: IKRequest, robot: Robot, start: Array) -> list[PoseTarget]:
+    """Return the targets, those that do not follow their frames in the root frame."""
+    if request.follow_frames or all(target.relative_to is None for target in request.targets):
+        return list(request.targets)
+    at = Configuration(robot, start, robot.scratch_data())
+    return [target.resolved(at) for target in request.targets]
+
+
+# -- names that are left open ---------------------------------------------------------------
+
+def default_group(robot: Robot, defaults: Any) -> str:
+    """Return the group of requests that name none; '' if there is none."""
+    return defaults.default_group or _shipped(robot, 'group')
+
+
+def default_tip(robot: Robot, group: str, defaults: Any) -> str:
+    """
+    Return the tip of requests that name none, for a group or ''.
+
+    Raises AmbiguousTipError with the choices when there are several or none.
+    """
+    own = group in ('', default_group(robot, defaults))
+    tip = (defaults.default_tip or _shipped(robot, 'tip')) if own else ''
+    if tip:
+        return str(tip)
+    tips = group_tips(robot, group)
+    if len(tips) != 1:
+        raise AmbiguousTipError(group, tips)
+    return tips[0]
+
+
+def group_tips(robot: Robot, group: str = '') -> tuple[str, ...]:
+    """Return the tips of a group, or of all groups."""
+    groups = [robot.group(group)] if group else robot.groups.values()
+    return tuple(dict.fromkeys(tip for each in groups for tip in each.tips))
+
+
+def _shipped(robot: Robot, what: str) -> str:
+    """Look up what config/ says of the robot of this name, if the robot at hand has that."""
+    shipped = shipped_robots().get(robot.name)
+    if shipped is None or shipped.group not in robot.groups \
+            or shipped.tip not in robot.frame_names:
+        return ''
+    return getattr(shipped, what) or ''
