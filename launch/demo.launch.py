@@ -87,7 +87,7 @@ def mock(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
 def ros2_control(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
     """Make a controller_manager on mock hardware, and those who start its controllers."""
     from ros2_ik.core import shipped_robots
-    from ros2_ik.demo.ros2_control import mock_hardware
+    from ros2_ik.mock.ros2_control import mock_hardware
     path = CONTROLLERS / f'{robot}.yaml'
     if not path.is_file():
         there = ', '.join(sorted(path.stem for path in CONTROLLERS.glob('*.yaml')))

@@ -45,7 +45,7 @@ def test_the_node_is_tested_wherever_rclpy_is():
 
 
 def test_without_rclpy_there_is_no_node_to_test():
-    run, count = collect('test/node', 'test/demo', 'test/launch', without='rclpy')
+    run, count = collect('test/node', 'test/mock', 'test/demo', 'test/launch', without='rclpy')
     assert run.returncode == 5 and count == 0, run.stdout + run.stderr
 
 

@@ -129,7 +129,7 @@ class Demo:
     def _start(self, robot: 'ShippedRobot', scene: str, echo: bool) -> None:
         from ament_index_python.packages import get_package_prefix, PackageNotFoundError
 
-        from ros2_ik.demo.controlled_groups import node_parameters
+        from ros2_ik.mock.controlled_groups import node_parameters
         self._check()
         among = f' and the node, scene {scene}' if scene else ' and the node'
         print(f'ros2_ik: starting {robot.name}{among}; the demo moves at half of the velocity and '

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from ros2_ik.core import shipped_robots
-from ros2_ik.demo.controlled_groups import controlled_groups, node_parameters, POSITION, TRAJECTORY
-from ros2_ik.demo.ros2_control import mock_hardware, with_ros2_control
+from ros2_ik.mock.controlled_groups import controlled_groups, node_parameters, POSITION, TRAJECTORY
+from ros2_ik.mock.ros2_control import mock_hardware, with_ros2_control
 
 FILES = sorted((Path(__file__).parents[2] / 'config' / 'controllers').glob('*.yaml'))
 TYPES = {'joint_state_broadcaster/JointStateBroadcaster',

@@ -14,7 +14,7 @@ from node_harness import Client, eventually, nodes, stamped
 import numpy as np
 
 from ros2_ik.core import Configuration, load_scene, Robot, Scene, shipped_robots
-from ros2_ik.demo.controlled_groups import controlled_groups, node_parameters
+from ros2_ik.mock.controlled_groups import controlled_groups, node_parameters
 from ros2_ik.msg import Status
 from ros2_ik.srv import ComputeIK
 

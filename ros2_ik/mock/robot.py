@@ -21,8 +21,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from ros2_ik.core import IKError, shipped_robots, UnknownRobotError
-from ros2_ik.demo.controlled_groups import controlled_groups, POSITION, TRAJECTORY
-from ros2_ik.demo.mock_controllers import (
+from ros2_ik.mock.controlled_groups import controlled_groups, POSITION, TRAJECTORY
+from ros2_ik.mock.controllers import (
     listen_to_joint_command,
     MockController,
     MockJoints,

@@ -6,11 +6,11 @@ its log. What the real one takes without a look (limits, NaN, jumps) it takes, t
 show it, and say so as `defect:` in the log.
 """
 
-from ros2_ik.demo.mock_controllers.controller import MockController
-from ros2_ik.demo.mock_controllers.joint_command import listen_to_joint_command
-from ros2_ik.demo.mock_controllers.joints import MockJoints
-from ros2_ik.demo.mock_controllers.position_controller import PositionController
-from ros2_ik.demo.mock_controllers.trajectory_controller import TrajectoryController
+from ros2_ik.mock.controllers.controller import MockController
+from ros2_ik.mock.controllers.joint_command import listen_to_joint_command
+from ros2_ik.mock.controllers.joints import MockJoints
+from ros2_ik.mock.controllers.position_controller import PositionController
+from ros2_ik.mock.controllers.trajectory_controller import TrajectoryController
 
 __all__ = ['listen_to_joint_command', 'MockController', 'MockJoints', 'PositionController',
            'TrajectoryController']

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_ik.demo.mock_controllers.trajectory import Knot
+from ros2_ik.mock.controllers.trajectory import Knot
 
 STILL = float(np.finfo(np.float32).eps)   # velocity that counts as none
 

@@ -23,7 +23,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_ik.demo.domain import unused_domain
 
 PROGRAM = os.path.join(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik', 'mock_robot')
-TIMEOUT = 30.0   # generous: the machine may be busy
+LIMIT = 100.0   # seconds, only to end what hangs: the machine may be busy
 ARM = [f'panda_joint{i}' for i in range(1, 8)]
 HOME = [0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398]
 TOPIC = 'arm_controller/joint_trajectory'
@@ -51,7 +51,7 @@ class Mock:
     def end(self) -> None:
         """Expect a clean end."""
         self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(20) == 0, self.log
+        assert self.process.wait(LIMIT) == 0, self.log
         assert 'Traceback' not in self.log, self.log
 
     def close(self) -> None:
@@ -66,7 +66,7 @@ class Mock:
     def log(self) -> str:
         return self._log.read_text(errors='replace')
 
-    def until(self, condition: Callable[[], Any], what: str, timeout: float = TIMEOUT) -> Any:
+    def until(self, condition: Callable[[], Any], what: str, timeout: float = LIMIT) -> Any:
         """Listen until a condition gives something true, and give that."""
         deadline = time.monotonic() + timeout
         while not (result := condition()):
@@ -95,7 +95,7 @@ class Mock:
                                                                  QoSProfile(depth=1))
         publisher = self._publishers[topic]
         self.until(publisher.get_subscription_count, f'a subscriber of {topic}')
-        deadline = time.monotonic() + TIMEOUT
+        deadline = time.monotonic() + LIMIT
         while True:
             publisher.publish(message)
             try:

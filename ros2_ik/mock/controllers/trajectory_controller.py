@@ -6,14 +6,14 @@ import numpy as np
 from rcl_interfaces.msg import ParameterDescriptor
 from trajectory_msgs.msg import JointTrajectory
 
-from ros2_ik.demo.mock_controllers.controller import MockController, SYSTEM_DEFAULT
-from ros2_ik.demo.mock_controllers.follow_joint_trajectory import (
+from ros2_ik.mock.controllers.controller import MockController, SYSTEM_DEFAULT
+from ros2_ik.mock.controllers.follow_joint_trajectory import (
     follow_joint_trajectory,
     GoalWatch,
 )
-from ros2_ik.demo.mock_controllers.joints import HASTE, LUMP, MockJoints
-from ros2_ik.demo.mock_controllers.trajectory import SECOND, Trajectory
-from ros2_ik.demo.mock_controllers.trajectory_rules import nanoseconds, read_knots, refusal
+from ros2_ik.mock.controllers.joints import HASTE, LUMP, MockJoints
+from ros2_ik.mock.controllers.trajectory import SECOND, Trajectory
+from ros2_ik.mock.controllers.trajectory_rules import nanoseconds, read_knots, refusal
 
 PARAMETERS = {
     'allow_nonzero_velocity_at_trajectory_end': 'take a last point that moves',

@@ -1,11 +1,13 @@
 """The mock robot: what it publishes, how often, and how it ends."""
 
-import os
+from contextlib import closing
 import signal
+import subprocess
+import sys
 import time
 from xml.etree import ElementTree
 
-from ament_index_python.packages import get_package_prefix
+from mock_harness import LIMIT, Mock, PROGRAM, running
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
@@ -14,18 +16,16 @@ from std_msgs.msg import String
 from ros2_ik.core import shipped_robots
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-MOCK = os.path.join(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik', 'mock_robot')
 
 
-def listen(watcher, messages=100):
-    """Give the texts and some joint states of the mock robot in the watcher's domain."""
-    texts, states = {}, []
+def listen(mock, messages=100):
+    """Give the texts, published already, and the joint states of a mock robot."""
+    texts, states = {}, mock.states
     for topic in ('robot_description', 'robot_description_semantic'):
-        watcher.node.create_subscription(
+        mock.node.create_subscription(
             String, topic, lambda message, topic=topic: texts.update({topic: message.data}),
             LATCHED)
-    watcher.node.create_subscription(JointState, 'joint_states', states.append, 200)
-    watcher.until(lambda: len(texts) == 2 and len(states) >= messages, 'texts and joint states')
+    mock.until(lambda: len(texts) == 2 and len(states) >= messages, 'texts and joint states')
     return texts, states
 
 
@@ -33,14 +33,15 @@ def end(process, number):
     """Send a signal; gives the seconds until a clean end."""
     start = time.monotonic()
     process.send_signal(number)
-    assert process.wait(10) == 0
+    assert process.wait(LIMIT) == 0
     return time.monotonic() - start
 
 
 @pytest.mark.parametrize('robot', ['panda', 'talos'])
-def test_publishes_the_robot_at_home(start, watcher, robot):
-    process = start(MOCK, '--robot', robot)
-    texts, states = listen(watcher)
+def test_publishes_the_robot_at_home(tmp_path, robot):
+    with running(tmp_path, '--robot', robot) as mock:
+        texts, states = listen(mock)
+        assert end(mock.process, signal.SIGTERM) < 2
     urdf = ElementTree.fromstring(texts['robot_description'])
     moving = {j.get('name'): j for j in urdf.findall('joint')
               if j.get('type') != 'fixed'}   # mimic joints, too
@@ -54,36 +55,34 @@ def test_publishes_the_robot_at_home(start, watcher, robot):
             assert float(limit.get('lower')) <= values[name] <= float(limit.get('upper'))
     groups = ElementTree.fromstring(texts['robot_description_semantic']).findall('group')
     assert shipped.group in {group.get('name') for group in groups}
-    assert end(process, signal.SIGTERM) < 2
 
 
-def test_publishes_at_100_hz_with_fresh_stamps(start, watcher):
-    start(MOCK)
-    _, states = listen(watcher, 300)
+def test_publishes_at_100_hz_with_fresh_stamps(mock):
+    _, states = listen(mock, 300)
     stamps = [s.header.stamp.sec + s.header.stamp.nanosec * 1e-9 for s in states]
     assert 0 <= time.time() - stamps[-1] < 5
     periods = sorted(b - a for a, b in zip(stamps, stamps[1:], strict=False))
     assert periods[len(periods) // 2] == pytest.approx(0.01, rel=0.2)
 
 
-def test_latecomers_get_the_description(start, watcher):
-    process = start(MOCK)
-    watcher.until(lambda: watcher.node.count_publishers('/joint_states'), 'the mock robot')
-    texts, _ = listen(watcher, 1)   # subscribes only now
-    assert '<robot' in texts['robot_description']
-    assert end(process, signal.SIGINT) < 2
+def test_latecomers_get_the_description(tmp_path):
+    with running(tmp_path) as mock:
+        texts, _ = listen(mock, 1)   # subscribes only now
+        assert '<robot' in texts['robot_description']
+        assert end(mock.process, signal.SIGINT) < 2
 
 
-def test_the_robot_as_a_parameter(start, watcher):
-    start(MOCK, '--ros-args', '-p', 'robot:=ur5', '-r', '__ns:=/cell')
-    names = []
-    watcher.node.create_subscription(JointState, '/cell/joint_states',
-                                     lambda message: names.extend(message.name), 10)
-    watcher.until(lambda: 'elbow_joint' in names, 'joint states of the UR5')
+def test_the_robot_as_a_parameter(tmp_path):
+    words = ('--ros-args', '-p', 'robot:=ur5', '-r', '__ns:=/cell')
+    with closing(Mock(tmp_path / 'mock_robot.log', words)) as mock:
+        names = []
+        mock.node.create_subscription(JointState, '/cell/joint_states',
+                                      lambda message: names.extend(message.name), 10)
+        mock.until(lambda: 'elbow_joint' in names, 'joint states of the UR5')
 
 
-def test_an_unknown_robot_is_refused(start):
-    process = start(MOCK, '--robot', 'pandaa')
-    _, errors = process.communicate(timeout=30)
-    assert process.returncode == 2
-    assert "did you mean 'panda'" in errors and 'Traceback' not in errors
+def test_an_unknown_robot_is_refused():
+    run = subprocess.run([sys.executable, PROGRAM, '--robot', 'pandaa'], capture_output=True,
+                         text=True, timeout=LIMIT)
+    assert run.returncode == 2
+    assert "did you mean 'panda'" in run.stderr and 'Traceback' not in run.stderr

@@ -5,7 +5,7 @@ from typing import Any, TYPE_CHECKING
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.task import Future
 
-from ros2_ik.demo.mock_controllers.trajectory_rules import nanoseconds
+from ros2_ik.mock.controllers.trajectory_rules import nanoseconds
 
 try:
     from control_msgs.action import FollowJointTrajectory
@@ -13,7 +13,7 @@ except ImportError:
     FollowJointTrajectory = None
 
 if TYPE_CHECKING:
-    from ros2_ik.demo.mock_controllers.trajectory_controller import TrajectoryController
+    from ros2_ik.mock.controllers.trajectory_controller import TrajectoryController
 
 MONITOR_PERIOD = 50_000_000   # nanoseconds between feedbacks: action_monitor_rate is 20 Hz
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from ros2_ik.demo.mock_controllers.controller import SYSTEM_DEFAULT
-from ros2_ik.demo.mock_controllers.joints import MockJoints
+from ros2_ik.mock.controllers.controller import SYSTEM_DEFAULT
+from ros2_ik.mock.controllers.joints import MockJoints
 
 
 def listen_to_joint_command(node: Node, body: MockJoints,

@@ -6,8 +6,8 @@ import re
 import yaml
 
 from ros2_ik.core import shipped_robots
-from ros2_ik.demo.controlled_groups import controlled_groups, node_parameters, TRAJECTORY
-from ros2_ik.demo.mock_robot import SWITCHES
+from ros2_ik.mock.controlled_groups import controlled_groups, node_parameters, TRAJECTORY
+from ros2_ik.mock.robot import SWITCHES
 
 PAGE = (Path(__file__).parents[2] / 'docs' / 'controllers.md').read_text(encoding='utf-8')
 

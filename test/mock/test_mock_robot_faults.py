@@ -5,7 +5,7 @@ import statistics
 import subprocess
 import sys
 
-from mock_harness import ARM, positions, PROGRAM, running, TOPIC, trajectory, velocities
+from mock_harness import ARM, LIMIT, positions, PROGRAM, running, TOPIC, trajectory, velocities
 import pytest
 
 
@@ -121,6 +121,6 @@ def test_settings_at_the_start(tmp_path):
 ])
 def test_a_start_that_is_refused(words, reason):
     run = subprocess.run([sys.executable, PROGRAM, '--ros-args', *words], capture_output=True,
-                         text=True, timeout=60)
+                         text=True, timeout=LIMIT)
     assert run.returncode == 2, run.stderr
     assert reason in run.stderr and 'Traceback' not in run.stderr

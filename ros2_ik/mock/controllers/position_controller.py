@@ -5,8 +5,8 @@ import math
 
 from std_msgs.msg import Float64MultiArray
 
-from ros2_ik.demo.mock_controllers.controller import MockController, SYSTEM_DEFAULT
-from ros2_ik.demo.mock_controllers.joints import MockJoints
+from ros2_ik.mock.controllers.controller import MockController, SYSTEM_DEFAULT
+from ros2_ik.mock.controllers.joints import MockJoints
 
 
 class PositionController(MockController):

@@ -7,7 +7,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from ros2_ik.core import UnknownJointError
-from ros2_ik.demo.mock_controllers.joints import MockJoints
+from ros2_ik.mock.controllers.joints import MockJoints
 
 # what SystemDefaultsQoS makes of a subscription on Fast DDS
 SYSTEM_DEFAULT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
