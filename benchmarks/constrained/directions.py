@@ -10,8 +10,8 @@ from constrained.term import Term
 from ros2_ik.core import (
     AngleBetweenVectors,
     Constraint,
+    FrameOrientation,
     GazeAngle,
-    OrientationAngle,
     PoseTarget,
 )
 
@@ -28,7 +28,8 @@ class Turned(Term):
     relative_to: str | None = None
 
     def ours(self, robot):
-        return Constraint(OrientationAngle(self.frame, self.R, self.relative_to), 0, self.upper)
+        return Constraint(FrameOrientation(self.frame, self.R, self.relative_to, form='angle'), 0,
+                          self.upper)
 
     def drake(self, program):
         frame, relative = program.frame(self.frame), program.frame(self.relative_to)

@@ -171,7 +171,7 @@ HELD = {'id': 'box', 'primitives': [{'type': 1, 'dimensions': [1, 1, 1, 1]}]}
 @pytest.mark.parametrize(('content', 'hint'), [
     ('[1, 2]', 'the file must be {group: ...'),
     ('{', 'is not YAML'),
-    ('constraints:\n- kind: gaze_angle\n  kind: look_at', "key 'kind' is there twice"),
+    ('constraints:\n- kind: gaze_angle\n  kind: frame_pose', "key 'kind' is there twice"),
     ('{group: a,\n solver: 2020-99-99}', 'is not YAML: this is no timestamp: month'),
     ('{group: a,\n random_state: ' + 5000 * '9' + '}', 'this is no int: Exceeds the limit'),
     ('random_state: 0x' + 5000 * 'f', 'this is no int: Exceeds the limit'),

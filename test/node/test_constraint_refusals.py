@@ -38,7 +38,7 @@ def aim(**fields):
 # kind, fields, bounds, status, words of the refusal
 WRONG = [
     ('gaze_angel', AIM, BELOW, GOAL,
-     "unknown function 'gaze_angel'; did you mean 'gaze_angle' or"),
+     "unknown function 'gaze_angel'; did you mean 'gaze_angle'?"),
     ('user_function', {}, BELOW, GOAL, "unknown function 'user_function'"),
     ('', {}, BELOW, GOAL, "unknown function ''"),
     ('gaze_angle', aim(axis=[0, 0, 0]), BELOW, GOAL, 'axis has length zero'),
@@ -76,8 +76,8 @@ WRONG = [
     ('gaze_angle', AIM, {'upper': [0.1, 0.2]}, GOAL,
      'upper bound of gaze_angle must be one number or 1'),
     ('gaze_angle', AIM, {'upper': [0.1] * 100_000}, GOAL, 'bounds.upper has 100000 numbers'),
-    ('axis_alignment', {'frame': HAND, 'vector': [1, 0, 0], 'other_vector': [0, 0, 0]}, EXACT,
-     GOAL, 'other_vector has length zero'),
+    ('angle_between_vectors', {'frame': HAND, 'vector': [1, 0, 0], 'other_vector': [0, 0, 0]},
+     EXACT, GOAL, 'other_vector has length zero'),
     ('frame_position', {**LIFT, 'axes': 'xw'}, EXACT, GOAL, "axes is 'xw'"),
     ('frame_position', {**LIFT, 'axes': ''}, EXACT, GOAL, "axes is ''"),
     ('frame_position', {**LIFT, 'T_relative_A': [0, 0, 0, 0, 0, 0, 0]}, EXACT, GOAL,

@@ -1,10 +1,7 @@
 """What can be measured of a configuration."""
 
 from ros2_ik.core.functions.angle_between_vectors import AngleBetweenVectors
-from ros2_ik.core.functions.axis_alignment import AxisAlignment
 from ros2_ik.core.functions.center_of_mass import CenterOfMass
-from ros2_ik.core.functions.direction_chord import DirectionChord
-from ros2_ik.core.functions.euler_angles import EulerAngles
 from ros2_ik.core.functions.fields import FieldType, spec_fields
 from ros2_ik.core.functions.frame_orientation import FrameOrientation
 from ros2_ik.core.functions.frame_pose import FramePose
@@ -18,11 +15,8 @@ from ros2_ik.core.functions.kinematic_function import (
     KinematicFunction,
     register_function,
 )
-from ros2_ik.core.functions.look_at import LookAt
 from ros2_ik.core.functions.manipulability import Manipulability
 from ros2_ik.core.functions.minimum_distance import MinimumDistance
-from ros2_ik.core.functions.orientation_angle import OrientationAngle
-from ros2_ik.core.functions.orientation_chord import OrientationChord
 from ros2_ik.core.functions.pair_distance import PairDistance
 from ros2_ik.core.functions.placement import as_placement
 from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
@@ -34,11 +28,10 @@ from ros2_ik.core.functions.user_function import UserFunction
 from ros2_ik.core.functions.written import field_value, FieldValue
 
 __all__ = [
-    'AngleBetweenVectors', 'AxisAlignment', 'BoundJoints', 'CenterOfMass', 'DirectionChord',
-    'EulerAngles', 'FieldType', 'FieldValue', 'FrameOrientation', 'FramePose', 'FramePosition',
-    'GazeAngle', 'HalfSpaces', 'JointCoupling', 'JointPositions', 'KinematicFunction',
-    'LookAt', 'Manipulability', 'MinimumDistance', 'OrientationAngle', 'OrientationChord',
-    'PairDistance', 'PointToLineDistance', 'PointToPlane', 'PointToPointDistance',
-    'RelativeFunction', 'UserFunction', 'as_placement', 'field_value', 'function_kinds',
-    'read_function', 'register_function', 'spec_fields', 'written_kinds',
+    'AngleBetweenVectors', 'BoundJoints', 'CenterOfMass', 'FieldType', 'FieldValue',
+    'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'HalfSpaces',
+    'JointCoupling', 'JointPositions', 'KinematicFunction', 'Manipulability',
+    'MinimumDistance', 'PairDistance', 'PointToLineDistance', 'PointToPlane',
+    'PointToPointDistance', 'RelativeFunction', 'UserFunction', 'as_placement', 'field_value',
+    'function_kinds', 'read_function', 'register_function', 'spec_fields', 'written_kinds',
 ]

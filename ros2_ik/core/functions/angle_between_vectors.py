@@ -1,49 +1,116 @@
-"""The angle between a vector of one frame and a vector of another."""
+"""How a vector of one frame is turned away from a vector of another."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.functions.axis_alignment import AxisAlignment
-from ros2_ik.core.functions.deviation import split
-from ros2_ik.core.functions.direction_pair import DirectionPair, row_of
+from ros2_ik.core.functions.deviation import across, as_vector, split
+from ros2_ik.core.functions.fields import Axis, choice, Frame
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.kernels.source import formula
+from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.kernels.source import Formula, formula, part
+
+FLAT = 1e-3   # least slope of the chord, which ends at zero opposite to `other_vector`
+LABELS = {'angle': ('angle [rad]',), 'vector': ('deviation 1 [rad]', 'deviation 2 [rad]'),
+          'chord': ('chord x', 'chord y', 'chord z')}
+RANGES = {'angle': (0.0, math.pi), 'vector': (-math.pi, math.pi), 'chord': (-2.0, 2.0)}
 
 
 @register_function('angle_between_vectors',
                    drake='AddAngleBetweenVectorsConstraint, AddAngleBetweenVectorsCost',
-                   moveit='VisibilityConstraint (max_view_angle)')
+                   moveit='VisibilityConstraint (max_view_angle)',
+                   pink='AxisAlignTask (mink), AxisAlignTask (placo)')
 @dataclass(frozen=True, eq=False)
-class AngleBetweenVectors(DirectionPair):
+class AngleBetweenVectors(RelativeFunction):
     """
-    The angle between `vector` of `frame` and `other_vector` of `relative_to`, in [0, pi], (1,).
+    How `vector` of `frame` is turned away from `other_vector` of `relative_to`.
 
-        f = atan2(|a x b|, a . b)     [rad], for vectors a, b of any length but zero
+    With a and b these vectors at length 1, phi the angle between them and t the direction of a
+    across b:
 
-    Its gradient is a unit moment, at right angles to both. Not differentiable where they are
-    parallel or antiparallel: there it turns in one fixed plane. The bounds "exactly 0" and
-    "exactly pi" become an AxisAlignment.
+        angle   phi = atan2(|a x b|, a . b)   in [0, pi] [rad]
+        vector  phi t                         [rad], along two axes at right angles to b
+        chord   a - b                         2 sin(phi / 2) long, in the axes of `relative_to`:
+                                              1/2 c |f|^2 = c (1 - cos(phi)), Drake's cost
+
+    The gradient of the angle is a unit moment, at right angles to both; where they are parallel
+    or antiparallel it turns in one fixed plane. Its bounds "exactly 0" and "exactly pi" become
+    the vector, which is smooth where they are parallel. Where they are antiparallel the vector is
+    pi long in one fixed direction, and close to it the derivative across it, which grows without
+    bound, stays below pi * 1e3. The chord is smooth everywhere; where they are antiparallel its
+    length has no slope, and the Jacobian keeps 1e-3 of it in one fixed plane, because a cost is
+    greatest there.
     """
 
-    labels = ('angle [rad]',)
-    range = (0.0, math.pi)
+    frame: Frame
+    vector: Axis
+    other_vector: Axis
+    relative_to: Frame | None = None
+    form: Annotated[str, choice(*RANGES)] = 'angle'
 
-    @formula
-    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-        a = v.turn(B, v.vector(given, 0))
-        f[0], _, _, _, gradient = split(v.turn_back(A, a), v.vector(given, 3),
-                                        v.vector(given, 6), v.vector(given, 9))
-        row_of(W, 0, A, a, gradient)
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return LABELS[self.form]
 
-    def equality_form(self, lower: Array, upper: Array) -> AxisAlignment | None:
-        if upper[0] <= 0:
-            return AxisAlignment(self.frame, self.vector, self.other_vector, self.relative_to)
-        if lower[0] >= math.pi:
-            return AxisAlignment(self.frame, self.vector, np.negative(self.other_vector),
-                                 self.relative_to)
+    @property
+    def range(self) -> tuple[float, float]:
+        return RANGES[self.form]
+
+    @property
+    def rows(self) -> Formula:
+        return _FORMULAS[self.form]
+
+    def numbers(self) -> Any:
+        return self.vector, self.other_vector, across(self.other_vector)
+
+    def equality_form(self, lower: Array, upper: Array) -> 'AngleBetweenVectors | None':
+        if self.form == 'angle' and upper[0] <= 0:
+            return replace(self, form='vector')
+        if self.form == 'angle' and lower[0] >= math.pi:
+            return replace(self, other_vector=np.negative(self.other_vector), form='vector')
         return None
+
+
+@formula
+def _angle(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+    a = v.turn(B, v.vector(given, 0))
+    f[0], _, _, _, gradient = split(v.turn_back(A, a), v.vector(given, 3), v.vector(given, 6),
+                                    v.vector(given, 9))
+    _row(W, 0, A, a, gradient)
+
+
+@formula
+def _vector(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+    a = v.turn(B, v.vector(given, 0))
+    f[0], one, f[1], two = as_vector(v.turn_back(A, a), v.vector(given, 3), v.vector(given, 6),
+                                     v.vector(given, 9))
+    _row(W, 0, A, a, one)
+    _row(W, 1, A, a, two)
+
+
+@formula
+def _chord(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+    a, axis = v.turn(B, v.vector(given, 0)), v.vector(given, 3)
+    u = v.turn_back(A, a)
+    chord = v.sub(u, axis)
+    phi, _, _, _, along = split(u, axis, v.vector(given, 6), v.vector(given, 9))
+    missing = max(FLAT - math.cos(0.5 * phi), 0.0)
+    if missing > 0.0:
+        missing /= v.norm(chord)
+    for i in range(3):
+        f[i] = min(max(chord[i], -2.0), 2.0)
+        unit = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
+        _row(W, i, A, a, v.add(unit, v.times(chord[i] * missing, along)))
+
+
+_FORMULAS = {'angle': _angle, 'vector': _vector, 'chord': _chord}
+
+
+@part
+def _row(W: Any, i: int, A: Any, turned: v.Vector, gradient: v.Vector) -> None:
+    """Make row i that of a gradient by the vector seen from A, which is `turned` in the root."""
+    v.moment(W, i, v.cross(turned, v.turn(A, gradient)))    # g . (w x a) = (a x g) . w

@@ -1,53 +1,115 @@
-"""The angle between a camera's axis and the ray to its target."""
+"""How the ray to a target is turned away from a camera's axis."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.functions.deviation import split
+from ros2_ik.core.functions.deviation import across, as_vector, split
+from ros2_ik.core.functions.fields import Axis, choice, Frame, Point
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.look_at import LookAt
-from ros2_ik.core.functions.sight import ray_to, row_of, Sight, TOUCHING
-from ros2_ik.core.kernels.source import formula
+from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.kernels.source import Formula, formula, part
+
+TOUCHING = 1e-9   # [m], closer than that a ray has no direction
+CLOSE = 1e-3      # [m], the gradient grows as 1 / distance down to there
+LABELS = {'angle': ('gaze angle [rad]',), 'vector': ('deviation 1 [rad]', 'deviation 2 [rad]')}
+RANGES = {'angle': (0.0, math.pi), 'vector': (-math.pi, math.pi)}
 
 
 @register_function('gaze_angle', drake='AddGazeTargetConstraint', matlab='constraintAiming',
-                   moveit='VisibilityConstraint (max_range_angle)')
+                   moveit='VisibilityConstraint (max_range_angle)', pink='LookAtTask (mink)')
 @dataclass(frozen=True, eq=False)
-class GazeAngle(Sight):
+class GazeAngle(RelativeFunction):
     """
-    The angle between `axis` of `frame` and the ray from `origin` to `target`, in [0, pi], (1,).
+    How the ray from `origin` to `target` is turned away from `axis`.
 
-    `origin` and `axis` are of `frame`, `target` is of `relative_to`. With u the ray's direction
-    and n the axis at length 1:
+    `origin` and `axis` are of `frame` (a camera), `target` is of `relative_to`. With u the ray's
+    direction, n the axis at length 1 and t the part of u across n at length 1:
 
-        f = atan2(|u - (u . n) n|, u . n)     [rad]
+        angle   phi = atan2(|u - (u . n) n|, u . n)   in [0, pi] [rad]
+        vector  phi t                                 [rad], along two axes of `frame` across n
 
-    A cone of any half angle up to pi is an upper bound. Not differentiable at 0 and pi: there it
-    turns in one fixed plane. A target at the origin (within 1e-9 m) counts as exactly behind, f =
-    pi: only the cone of pi takes it, and the gradient draws the frame back along its axis. Below
-    1e-3 m the gradient no longer grows. The bounds "exactly 0" and "exactly pi" become a LookAt.
+    A cone of any half angle up to pi is an upper bound of the angle. Not differentiable at 0 and
+    pi: there it turns in one fixed plane; the bounds "exactly 0" and "exactly pi" become the
+    vector, which is smooth where the target is straight ahead. Where it is straight behind the
+    vector is pi long in one fixed direction, and close to it the derivative across it stays below
+    pi * 1e3 / distance.
+
+    A target at the origin (within 1e-9 m) counts as exactly behind: only the cone of pi takes it,
+    and the gradient draws the frame back along its axis, so that the target comes in front of it.
+    The gradient grows as 1/distance; below 1e-3 m it stays as large as there.
     """
 
-    labels = ('gaze angle [rad]',)
-    range = (0.0, math.pi)
+    frame: Frame
+    origin: Point
+    axis: Axis
+    target: Point
+    relative_to: Frame | None = None
+    form: Annotated[str, choice(*RANGES)] = 'angle'
 
-    @formula
-    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-        target = v.point(A, v.vector(given, 12))
-        distance, u = ray_to(B, target, given)
-        f[0], _, _, _, gradient = split(u, v.vector(given, 0), v.vector(given, 3),
-                                        v.vector(given, 6))
-        row_of(W, 0, B, target, distance, gradient if distance > TOUCHING else u)
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return LABELS[self.form]
 
-    def equality_form(self, lower: Array, upper: Array) -> LookAt | None:
-        if upper[0] <= 0:
-            return LookAt(self.frame, self.origin, self.axis, self.target, self.relative_to)
-        if lower[0] >= math.pi:
-            return LookAt(self.frame, self.origin, np.negative(self.axis), self.target,
-                          self.relative_to)
+    @property
+    def range(self) -> tuple[float, float]:
+        return RANGES[self.form]
+
+    @property
+    def rows(self) -> Formula:
+        return _FORMULAS[self.form]
+
+    def numbers(self) -> Any:
+        return self.axis, across(self.axis), self.origin, self.target
+
+    def equality_form(self, lower: Array, upper: Array) -> 'GazeAngle | None':
+        if self.form == 'angle' and upper[0] <= 0:
+            return replace(self, form='vector')
+        if self.form == 'angle' and lower[0] >= math.pi:
+            return replace(self, axis=np.negative(self.axis), form='vector')
         return None
+
+
+@formula
+def _angle(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+    target = v.point(A, v.vector(given, 12))
+    distance, u = _ray_to(B, target, given)
+    f[0], _, _, _, gradient = split(u, v.vector(given, 0), v.vector(given, 3), v.vector(given, 6))
+    _row(W, 0, B, target, distance, gradient if distance > TOUCHING else u)
+
+
+@formula
+def _vector(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+    target = v.point(A, v.vector(given, 12))
+    distance, u = _ray_to(B, target, given)
+    f[0], one, f[1], two = as_vector(u, v.vector(given, 0), v.vector(given, 3),
+                                     v.vector(given, 6))
+    if distance <= TOUCHING:
+        one, two = v.times(f[0] / math.pi, u), v.times(f[1] / math.pi, u)
+    _row(W, 0, B, target, distance, one)
+    _row(W, 1, B, target, distance, two)
+
+
+_FORMULAS = {'angle': _angle, 'vector': _vector}
+
+
+@part
+def _ray_to(B: Any, target: v.Vector, given: Any) -> Any:
+    """Return distance and direction of a target, in the axes of B; against the axis at none."""
+    ray = v.sub(v.seen_from(B, target), v.vector(given, 9))
+    distance = v.norm(ray)
+    if distance > TOUCHING:
+        return distance, v.times(1.0 / distance, ray)
+    return distance, v.times(-1.0, v.vector(given, 0))
+
+
+@part
+def _row(W: Any, i: int, B: Any, target: v.Vector, distance: float,
+         gradient: v.Vector) -> None:
+    """Make row i that of a gradient by the ray's direction."""
+    # seen from the frame the target moves, against the frame's own motion
+    v.force(W, i, target, v.times(-1.0 / max(distance, CLOSE), v.turn(B, gradient)))

@@ -18,14 +18,13 @@ class KinematicFunction(ABC):
     f: configuration -> R^m, with its Jacobian in the tangent space.
 
     It knows nothing of how it is used: the same function serves as target, constraint or cost,
-    of any robot. `kind` is the name it is registered under, `peers` what others call it. No value
-    lies outside `range`. `periodic` is True where full turns of joints change nothing,
-    `is_user_code` where it calls what a user wrote.
+    of any robot. `kind` is the name it is registered under, `peers` what others call it.
+    `periodic` is True where full turns of joints change nothing, `is_user_code` where it calls
+    what a user wrote.
     """
 
     kind: ClassVar[str]
     peers: ClassVar[dict[str, str]]
-    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
     periodic: ClassVar[bool] = False
     is_user_code: ClassVar[bool] = False
 
@@ -33,6 +32,11 @@ class KinematicFunction(ABC):
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
         """Names of the rows, each with its unit such as 'x [m]'; () where a robot gives them."""
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the largest value that there is."""
+        return -math.inf, math.inf
 
     def __post_init__(self) -> None:
         """Check the fields of a kind that is a dataclass, by their types."""

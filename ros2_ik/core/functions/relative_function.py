@@ -1,7 +1,7 @@
 """Functions of how one body moves relative to another."""
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -24,10 +24,14 @@ class RelativeFunction(KinematicFunction):
     the wrench whose power the rate is, and the Jacobians of a whole problem are one product.
     """
 
-    rows: ClassVar[Formula]
     periodic = True
     frame: str
     relative_to: str | None
+
+    @property
+    def rows(self) -> Formula:
+        """Its formula."""
+        raise NotImplementedError
 
     def numbers(self) -> Any:
         """Return the parameters of the formula, in its order."""

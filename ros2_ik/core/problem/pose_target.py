@@ -13,9 +13,9 @@ from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.checks import floats, tolerance_of
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import (
+    FrameOrientation,
     FramePose,
     KinematicFunction,
-    OrientationAngle,
     PointToPointDistance,
 )
 from ros2_ik.core.functions.point_to_point_distance import COINCIDENT
@@ -88,8 +88,9 @@ class PoseTarget:
         return tuple(self._bound(*half) for half in (
             (slice(0, 3), self.position_tolerance, PointToPointDistance(
                 self.tip, np.zeros(3), reference.translation, self.relative_to)),
-            (slice(3, 6), self.orientation_tolerance, OrientationAngle(
-                self.tip, reference, self.relative_to))) if self.counted[half[0]].any())
+            (slice(3, 6), self.orientation_tolerance, FrameOrientation(
+                self.tip, reference, self.relative_to,
+                form='angle'))) if self.counted[half[0]].any())
 
     def _bound(self, rows: slice, tolerance: float, whole: KinematicFunction) -> Constraint:
         """Bound the length of the counted ones of three rows; `whole` is that of all."""

@@ -13,15 +13,13 @@ from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import (
     AngleBetweenVectors,
     CenterOfMass,
-    DirectionChord,
+    FrameOrientation,
     FramePosition,
     GazeAngle,
     HalfSpaces,
     JointPositions,
     KinematicFunction,
     MinimumDistance,
-    OrientationAngle,
-    OrientationChord,
     PairDistance,
     PointToLineDistance,
     PointToPointDistance,
@@ -125,7 +123,8 @@ class InverseKinematics:
         """
         theta = _number(theta_bound, 'theta_bound', math.inf)
         frame, relative_to = self._frames(frame_Bbar, frame_Abar)
-        return self.add_constraint(OrientationAngle(frame, R_AbarA, relative_to, R_BbarB),
+        return self.add_constraint(FrameOrientation(frame, R_AbarA, relative_to, R_BbarB,
+                                                    form='angle'),
                                    upper=theta if theta < math.pi else math.inf)
 
     def add_gaze_target_constraint(self, frame_A: str | None, p_AS: Vector, n_A: Vector,
@@ -296,14 +295,14 @@ class InverseKinematics:
                              R_BbarB: Pose, c: float) -> Cost:
         """Add c (1 - cos(theta)) for the angle theta of add_orientation_constraint; c >= 0."""
         frame, relative_to = self._frames(frame_Bbar, frame_Abar)
-        return self.add_cost(OrientationChord(frame, R_AbarA, relative_to, R_BbarB),
+        return self.add_cost(FrameOrientation(frame, R_AbarA, relative_to, R_BbarB, form='chord'),
                              weight=_number(c, 'c', math.inf))
 
     def add_angle_between_vectors_cost(self, frame_A: str | None, na_A: Vector,
                                        frame_B: str | None, nb_B: Vector, c: float) -> Cost:
         """Add c (1 - cos(angle)) for the angle between na_A and nb_B; c >= 0."""
         frame, relative_to = self._frames(frame_B, frame_A)
-        return self.add_cost(DirectionChord(frame, nb_B, na_A, relative_to),
+        return self.add_cost(AngleBetweenVectors(frame, nb_B, na_A, relative_to, form='chord'),
                              weight=_number(c, 'c', math.inf))
 
     def add_posture_cost(self, q_nominal: JointValues, weight: Any = 1.0) -> Cost:

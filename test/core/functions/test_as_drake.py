@@ -17,7 +17,6 @@ from ros2_ik.core import (
     FrameOrientation,
     FramePosition,
     GazeAngle,
-    OrientationAngle,
     PointToPointDistance,
     Robot,
 )
@@ -45,19 +44,18 @@ def position(a, at):
     return FramePosition(a['frameB'], a['p_BQ'], frame(moving), a.get('X_AbarA')).evaluate(at)
 
 
-def orientation(kind):
-    def angle(a, at):
-        return row(kind(a['frameBbar'], a['R_AbarA'], frame(a['frameAbar']), a['R_BbarB']), at)
-    return angle
+def orientation(a, at):
+    return row(FrameOrientation(a['frameBbar'], a['R_AbarA'], frame(a['frameAbar']), a['R_BbarB'],
+                                form='angle'), at)
 
 
 def orientation_constraint(a, at):
-    angle, J = orientation(OrientationAngle)(a, at)
+    angle, J = orientation(a, at)
     return [1 + 2 * cos(angle)], [-2 * sin(angle) * J]
 
 
 def orientation_cost(a, at):
-    angle, J = orientation(OrientationAngle)(a, at)
+    angle, J = orientation(a, at)
     return [a['c'] * (1 - cos(angle))], [a['c'] * sin(angle) * J]
 
 

@@ -1,7 +1,7 @@
 """The orientation of a frame compared with a reference."""
 
-
 from dataclasses import replace
+from functools import partial
 
 from judge import inverse, pose
 import numpy as np
@@ -12,15 +12,13 @@ from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import (
     Configuration,
-    EulerAngles,
     FrameOrientation,
     FramePose,
     InvalidConstraintError,
-    OrientationAngle,
 )
 
 LIE = recorded('lie.json')
-KINDS = [FrameOrientation, OrientationAngle, EulerAngles]
+KINDS = [partial(FrameOrientation, form=form) for form in ('vector', 'angle', 'euler')]
 
 
 @pytest.fixture
@@ -74,7 +72,7 @@ def test_to_60_digits(body, case):
     for value in (FrameOrientation('body', inverse(M)).value(at),
                   FrameOrientation('body', offset=M).value(at)):
         np.testing.assert_allclose(value, expected, atol=1e-11)
-    angle = OrientationAngle('body', M).value(at)
+    angle = FrameOrientation('body', M, form='angle').value(at)
     np.testing.assert_allclose(angle, np.linalg.norm(expected), rtol=1e-9, atol=1e-11)
 
 
@@ -126,8 +124,19 @@ def test_what_is_no_rotation(kind, name, rotation, words):
         assert word in str(caught.value)
 
 
-@pytest.mark.parametrize('kind', [FrameOrientation, EulerAngles])
+@pytest.mark.parametrize('kind', KINDS)
 @pytest.mark.parametrize('axes', ['', 'xx', 'w', None, 3, ['x']])
 def test_what_is_no_axes(kind, axes):
     with pytest.raises(InvalidConstraintError, match=r"axes is .*'xyz'"):
         kind('body', axes=axes)
+
+
+@pytest.mark.parametrize('form', ['angle', 'chord'])
+def test_rows_of_a_whole_that_has_none(form):
+    with pytest.raises(InvalidConstraintError, match=f"axes is 'z'.* {form} .*valid: 'xyz'"):
+        FrameOrientation('body', axes='z', form=form)
+
+
+def test_unknown_form():
+    with pytest.raises(InvalidConstraintError, match="form is 'quaternion'; valid: vector, angle"):
+        FrameOrientation('body', form='quaternion')

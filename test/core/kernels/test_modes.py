@@ -10,7 +10,7 @@ from ros2_ik.core import (
     CenterOfMass,
     Configuration,
     Constraint,
-    EulerAngles,
+    FrameOrientation,
     FramePosition,
     GazeAngle,
     IKProblem,
@@ -80,7 +80,7 @@ def test_constraints_and_costs(name, root, load, small, monkeypatch):
     constraints = [Constraint(FramePosition(tips[0], (0, 0, 0.1)), p - 0.1, p + 0.1),
                    Constraint(PointToPlane(tips[0], (0, 0, 0), p, (0, 0.6, 0.8)), 0, np.inf),
                    Constraint(GazeAngle(tips[-1], (0, 0, 0), (0, 0, 1), p + 1), 0, 2.0),
-                   Constraint(EulerAngles(tips[0], R, axes='x'), -0.4, 0.4)]
+                   Constraint(FrameOrientation(tips[0], R, axes='x', form='euler'), -0.4, 0.4)]
     problem = IKProblem(robot, constraints=constraints, costs=[
         LeastSquares(JointPositions(), weight=0.1), LeastSquares(CenterOfMass(), p),
         LeastSquares(UserFunction(lambda at: at.q[:1], jacobian=lambda at: np.eye(1, robot.nv)))])

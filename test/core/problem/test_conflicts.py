@@ -10,7 +10,6 @@ from ros2_ik.core import (
     AngleBetweenVectors,
     CenterOfMass,
     Constraint,
-    EulerAngles,
     FrameOrientation,
     FramePosition,
     GazeAngle,
@@ -19,7 +18,6 @@ from ros2_ik.core import (
     JointCoupling,
     JointPositions,
     Manipulability,
-    OrientationAngle,
     PointToLineDistance,
     PointToPlane,
     PointToPointDistance,
@@ -42,9 +40,10 @@ def asked(robot, *constraints, **arguments):
 
 
 ONE_OF_EACH = [
-    AngleBetweenVectors('tip', A, B), CenterOfMass(axes='z'), EulerAngles('tip', axes='y'),
+    AngleBetweenVectors('tip', A, B), CenterOfMass(axes='z'),
+    FrameOrientation('tip', axes='y', form='euler'),
     FrameOrientation('tip', axes='x'), FramePosition('tip', axes='y'), GazeAngle('tip', P, A, B),
-    HalfSpaces('tip', [P], [A]), JointPositions(['s2']), OrientationAngle('tip'),
+    HalfSpaces('tip', [P], [A]), JointPositions(['s2']), FrameOrientation('tip', form='angle'),
     PointToLineDistance('tip', P, A, B), PointToPlane('tip', P, A, B),
     PointToPointDistance('tip', P, B)]
 
@@ -88,12 +87,13 @@ DIFFERENT = [
     (FramePosition('tip'), FramePosition('tip', T_relative_A=TURNED)),
     (FramePosition('tip', axes='x'), FramePosition('tip', axes='y')),
     (FramePosition('tip', axes='xz'), FramePosition('tip', axes='y')),
-    (EulerAngles('tip', axes='x'), EulerAngles('tip', axes='z')),
-    (EulerAngles('tip'), EulerAngles('tip', TURNED)),
+    (FrameOrientation('tip', axes='x', form='euler'),
+     FrameOrientation('tip', axes='z', form='euler')),
+    (FrameOrientation('tip', form='euler'), FrameOrientation('tip', TURNED, form='euler')),
     (FrameOrientation('tip', axes='x'), FrameOrientation('tip', axes='z')),
     (FrameOrientation('tip'), FrameOrientation('tip', offset=TURNED)),
-    (OrientationAngle('tip'), OrientationAngle('tip', TURNED)),
-    (OrientationAngle('tip'), AngleBetweenVectors('tip', A, B)),
+    (FrameOrientation('tip', form='angle'), FrameOrientation('tip', TURNED, form='angle')),
+    (FrameOrientation('tip', form='angle'), AngleBetweenVectors('tip', A, B)),
     (AngleBetweenVectors('tip', A, B), AngleBetweenVectors('tip', B, A)),
     (GazeAngle('tip', P, A, B), GazeAngle('tip', P, A, P)),
     (PointToLineDistance('tip', P, A, B), PointToLineDistance('tip', P, A, A)),

@@ -13,7 +13,6 @@ from ros2_ik.core import (
     CenterOfMass,
     Configuration,
     Constraint,
-    EulerAngles,
     FrameOrientation,
     FramePosition,
     GazeAngle,
@@ -22,7 +21,6 @@ from ros2_ik.core import (
     JointPositions,
     LeastSquares,
     Manipulability,
-    OrientationAngle,
     PointToPlane,
     PointToPointDistance,
     PoseTarget,
@@ -286,9 +284,9 @@ def test_posture_on_a_target(small, seed):
 
 @pytest.mark.parametrize('function, target, least_value', [
     (GazeAngle('tip', [0, 0, 0], [0, 0, 1], [0.3, 0.8, 0.5]), 0.0, 0.0),
-    (OrientationAngle('tip', pose(rotvec=(0, 0.4, 0.9))), 0.0, 0.0),
+    (FrameOrientation('tip', pose(rotvec=(0, 0.4, 0.9)), form='angle'), 0.0, 0.0),
     (FrameOrientation('tip', pose(rotvec=(0, 0.4, 0.9))), 0.0, 0.0),
-    (EulerAngles('tip', axes='xy'), 0.2, 0.0),
+    (FrameOrientation('tip', axes='xy', form='euler'), 0.2, 0.0),
     (PointToPointDistance('tip', [0, 0, 0], [0.2, 0.1, 0.4]), 0.0, 0.0),
     (PointToPointDistance('tip', [0, 0, 0], [0, 0, 0]), 2.0, 0.5 * 1.25**2),
     (UserFunction(lambda at: at.q[:3], 3), [0.1, 0.2, 0.3], 0.0)], ids=str)

@@ -10,11 +10,9 @@ from small_robots import joint, SMALL, urdf, X, Y, Z
 
 from ros2_ik.core import (
     AngleBetweenVectors,
-    AxisAlignment,
     CenterOfMass,
     Configuration,
     Constraint,
-    EulerAngles,
     FrameOrientation,
     FramePose,
     FramePosition,
@@ -25,9 +23,7 @@ from ros2_ik.core import (
     JointCoupling,
     JointPositions,
     LeastSquares,
-    LookAt,
     Manipulability,
-    OrientationAngle,
     PointToLineDistance,
     PointToPlane,
     PointToPointDistance,
@@ -94,9 +90,9 @@ def test_orientation_from_an_angle_off(ball, judge, off, axis):
     R = judge.transform(ball.to_joints(START), 'tip')[:3, :3]
     unit = np.array(axis) / np.linalg.norm(axis)
     wanted = R @ Rotation.from_rotvec(off * unit).as_matrix()
-    for constraint in ((OrientationAngle('tip', wanted), 0, 0),
+    for constraint in ((FrameOrientation('tip', wanted, form='angle'), 0, 0),
                        (FrameOrientation('tip', wanted), 0, 0),
-                       (OrientationAngle('tip', wanted), 0, 1e-3)):
+                       (FrameOrientation('tip', wanted, form='angle'), 0, 1e-3)):
         solution = solved(ball, constraint)
         found = judge.transform(solution.joints, 'tip')[:3, :3]
         angle = Rotation.from_matrix(wanted.T @ found).magnitude()
@@ -113,7 +109,7 @@ def test_an_angle_of_a_given_size(ball, judge, off, bound):
     """The gradient at 0 and at half a turn leads away from there."""
     R = judge.transform(ball.to_joints(START), 'tip')[:3, :3]
     wanted = R @ Rotation.from_rotvec([0, 0.6 * off, 0.8 * off]).as_matrix()
-    solution = solved(ball, (OrientationAngle('tip', wanted), bound, bound))
+    solution = solved(ball, (FrameOrientation('tip', wanted, form='angle'), bound, bound))
     found = judge.transform(solution.joints, 'tip')[:3, :3]
     assert Rotation.from_matrix(wanted.T @ found).magnitude() == pytest.approx(bound, abs=1.5e-6)
 
@@ -135,7 +131,7 @@ def test_vectors_parallel_and_antiparallel(ball, judge, off, bound, scale):
     found = judge.transform(solution.joints, 'tip')[:3, 2]
     assert between(found, other) == pytest.approx(bound, abs=2e-6)
     if bound == 0:
-        solution = solved(ball, (AxisAlignment('tip', UP, other), 0, 0))
+        solution = solved(ball, (AngleBetweenVectors('tip', UP, other, form='vector'), 0, 0))
         assert between(judge.transform(solution.joints, 'tip')[:3, 2], other) <= 2e-6
 
 
@@ -154,7 +150,7 @@ def test_gaze(ball, judge, distance, off, upper):
         assert np.linalg.norm(ahead) > 1e-9
         assert between(ahead, UP) <= upper + 2e-6 + 1e-15 / np.linalg.norm(ahead)
     if upper == 0:
-        solved(ball, (LookAt('tip', O, UP, target), 0, 0))
+        solved(ball, (GazeAngle('tip', O, UP, target, form='vector'), 0, 0))
 
 
 @pytest.mark.parametrize('distance', [0.0, 1e-15, 1e-12, 1e-9, 1e-6, 0.3])
@@ -174,17 +170,18 @@ def test_points_that_coincide(ball, judge, distance, bound):
 @pytest.mark.parametrize('pitch', [PI / 2, -PI / 2, PI / 2 - 1e-9, PI / 2 - 1e-3])
 def test_steep_euler_angles(ball, judge, pitch):
     for start in (START, [0, pitch, 0, 0, 0, 0]):
-        solution = solved(ball, (EulerAngles('tip', axes='y'), pitch - 1e-4, pitch + 1e-4),
+        solution = solved(ball, (FrameOrientation('tip', axes='y', form='euler'), pitch - 1e-4,
+                                 pitch + 1e-4),
                           start=start)
         found = judge.transform(solution.joints, 'tip')
         assert abs(math.asin(np.clip(found[0, 2], -1, 1)) - pitch) <= 1.1e-4
-    answer(ball, (EulerAngles('tip'), [0.1, pitch, 0.2], [0.1, pitch, 0.2]))
+    answer(ball, (FrameOrientation('tip', form='euler'), [0.1, pitch, 0.2], [0.1, pitch, 0.2]))
 
 
 def test_roll_across_half_a_turn(ball, judge):
     """It jumps from pi to -pi there; both ends of the bound stay reachable."""
     for low, high in ((3.0, 3.1), (-3.1, -3.0), (3.14, 4.0)):
-        solution = solved(ball, (EulerAngles('tip', axes='x'), low, high))
+        solution = solved(ball, (FrameOrientation('tip', axes='x', form='euler'), low, high))
         R = judge.transform(solution.joints, 'tip')[:3, :3]
         roll = Rotation.from_matrix(R).as_euler('XYZ')[0]
         assert low - SLACK <= roll <= high + SLACK
@@ -193,12 +190,13 @@ def test_roll_across_half_a_turn(ball, judge):
 # -- bounds without width, rows that repeat, rows that nothing moves ---------------------------
 
 P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)
-EVERY = [AngleBetweenVectors('tip', A, B), AxisAlignment('tip', A, B), CenterOfMass(),
-         EulerAngles('tip'), FrameOrientation('tip', pose(rotvec=(0.5, -0.9, 0.7))),
-         FramePose('tip', pose(P, B)), FramePosition('tip', P), GazeAngle('tip', P, A, B),
+TURNED = pose(rotvec=(0.5, -0.9, 0.7))
+EVERY = [*(AngleBetweenVectors('tip', A, B, form=form) for form in ('angle', 'vector')),
+         *(FrameOrientation('tip', TURNED, form=form) for form in ('euler', 'vector', 'angle')),
+         *(GazeAngle('tip', P, A, B, form=form) for form in ('angle', 'vector')),
+         CenterOfMass(), FramePose('tip', pose(P, B)), FramePosition('tip', P),
          HalfSpaces('tip', [P, A], [[*A, *B], [*B, *P]]), JointCoupling(['a', 'x'], [1, 2]),
-         JointPositions(['x', 'y', 'z']), JointPositions(), LookAt('tip', P, A, B),
-         Manipulability('tip', rows='position'), OrientationAngle('tip', pose(rotvec=A)),
+         JointPositions(['x', 'y', 'z']), JointPositions(), Manipulability('tip', rows='position'),
          PointToLineDistance('tip', P, A, B), PointToPlane('tip', P, A, B),
          PointToPointDistance('tip', P, B), UserFunction(lambda at: at.q[:2] @ at.q[1:3])]
 
@@ -219,7 +217,7 @@ def test_a_pose_asked_for_twice(ball, judge):
     T = judge.transform(ball.to_joints(np.array([-0.5, 0.6, 1.2, -0.4, 0.7, 1.0])), 'tip')
     target, parts = PoseTarget('tip', T), [(FramePosition('tip'), T[:3, 3], T[:3, 3]),
                                            (FrameOrientation('tip', T), 0, 0),
-                                           (OrientationAngle('tip', T), 0, 0)]
+                                           (FrameOrientation('tip', T, form='angle'), 0, 0)]
     for targets, constraints in (([target, target], []), ([target], parts),
                                  ([], [(FramePose('tip', T), 0, 0)] * 2), ([], parts + parts)):
         solution = solved(ball, *constraints, targets=targets)
@@ -250,7 +248,7 @@ def test_contradictory_equalities(ball):
 @pytest.mark.parametrize('function', [
     FramePosition('base'), FramePosition('base', P), PointToPlane('base', P, A, B),
     GazeAngle('base', O, UP, A), FramePosition('tip', relative_to='tip'),
-    PointToPointDistance('tip', P, P, 'tip'), OrientationAngle('tip', None, 'tip'),
+    PointToPointDistance('tip', P, P, 'tip'), FrameOrientation('tip', None, 'tip', form='angle'),
     UserFunction(lambda at: 0.25)], ids=str)
 def test_what_nothing_moves(ball, function):
     """It holds or it does not; the rest is solved all the same."""
@@ -309,7 +307,7 @@ def test_one_joint(small):
         T = judge.transform({'turn': goal}, 'tip')
         for constraints in ([(FramePose('tip', T), 0, 0)],
                             [(PointToPointDistance('tip', O, T[:3, 3]), 0, 0)],
-                            [(OrientationAngle('tip', T), 0, 0)],
+                            [(FrameOrientation('tip', T, form='angle'), 0, 0)],
                             [(JointPositions(['turn']), goal, goal)],
                             [(GazeAngle('tip', O, X, 2 * T[:3, 3] - [0, 0, 0.1]), 0, 0)],
                             [(FramePosition('tip'), T[:3, 3] - 1e-7, T[:3, 3] + 1e-7),

@@ -6,7 +6,7 @@ from oracles import drake
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ros2_ik.core import InvalidConstraintError, OrientationChord
+from ros2_ik.core import FrameOrientation, InvalidConstraintError
 
 AXES = [*np.eye(3), *-np.eye(3), (0.6, 0, -0.8), (-0.36, 0.48, 0.8)]
 
@@ -17,7 +17,7 @@ AXES = [*np.eye(3), *-np.eye(3), (0.6, 0, -0.8), (-0.36, 0.48, 0.8)]
 def test_length_and_slope(at, angle, axis):
     R = at.transform('body')[:3, :3]
     reference = R @ Rotation.from_rotvec(-angle * np.array(axis)).as_matrix()
-    f, J = OrientationChord('body', reference).evaluate(at)
+    f, J = FrameOrientation('body', reference, form='chord').evaluate(at)
     ways = [f - 2 * np.sin(angle / 2) * np.array(axis)]
     if angle > 3.141:       # half a turn is its own opposite
         ways.append(f + 2 * np.sin(angle / 2) * np.array(axis))
@@ -32,8 +32,8 @@ def test_as_drake():
     rows = drake('OrientationCost')
     for a, at, value, gradient in rows:
         frame, other = a['frameBbar'], a['frameAbar']
-        chord = OrientationChord(frame, a['R_AbarA'], None if other == 'world' else other,
-                                 a['R_BbarB'])
+        chord = FrameOrientation(frame, a['R_AbarA'], None if other == 'world' else other,
+                                 a['R_BbarB'], form='chord')
         f, J = chord.evaluate(at)
         assert a['c'] / 2 * f @ f == pytest.approx(value[0], abs=1e-9)
         np.testing.assert_allclose(a['c'] * f @ J, gradient[0], atol=1e-9)
@@ -45,4 +45,4 @@ def test_as_drake():
 def test_refuses_what_is_no_rotation(bad):
     for name in ('reference', 'offset'):
         with pytest.raises(InvalidConstraintError, match=name):
-            OrientationChord('body', **{name: bad})
+            FrameOrientation('body', **{name: bad}, form='chord')
