@@ -42,7 +42,8 @@ def goal_text(path: str) -> str:
     content = {name: [_function(item, known, name) for item in value]
                if name in ('constraints', 'costs') else value
                for name, value in content.items()}
-    return yaml.safe_dump(content, default_flow_style=True, sort_keys=False, width=math.inf)
+    text: str = yaml.safe_dump(content, default_flow_style=True, sort_keys=False, width=math.inf)
+    return text
 
 
 def _content(path: str) -> Any:

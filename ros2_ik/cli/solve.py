@@ -139,10 +139,11 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
     if args.moving_joints and args.group:
         raise BadQuestion('--moving-joints and --group are both given; valid: one of them')
     scene = load_scene_of(args, robot, seed)
+    checker: CollisionChecker | None = None
     if scene is not None:
         checker = make_checker(robot, scene, args.meshes)
-    else:
-        checker = None if args.allow_collisions else _alone(robot, args.meshes or 'exact')
+    elif not args.allow_collisions:
+        checker = _alone(robot, args.meshes or 'exact')
     search = prepare(IKRequest(
         [PoseTarget(*target, **tolerances) for target in wanted], seed=seed,
         moving_joints=_joints(robot, args.moving_joints),

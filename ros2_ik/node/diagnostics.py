@@ -26,7 +26,7 @@ def diagnostics(parts: Parts, name: str) -> DiagnosticArray:
 
 def _robot(parts: Parts) -> tuple[bytes, str, Values]:
     robot, refused = parts.description.robot, parts.description.refused
-    values = {'refused description': refused} if refused else {}
+    values: Values = {'refused description': refused} if refused else {}
     if robot is None:
         return DiagnosticStatus.ERROR, refused or 'no robot yet', values
     values |= {'robot': robot.name, 'joints': len(robot.joints),

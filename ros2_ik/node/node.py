@@ -139,7 +139,8 @@ class IKNode(Node):
         return bool(self.get_clock().ros_time_is_active)
 
     def _now(self) -> int:
-        return self.get_clock().now().nanoseconds
+        now: int = self.get_clock().now().nanoseconds
+        return now
 
     def _joint_state_publishers(self) -> list[str]:
         """Return the nodes that publish joint_states, one name for each publisher."""

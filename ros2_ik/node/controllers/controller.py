@@ -62,6 +62,10 @@ class BrakingTask:
     clear: Callable[[np.ndarray], bool] | None = None
     anew: Callable[[], 'BrakingTask'] | None = None
 
+    def later(self) -> 'BrakingTask':
+        """Return what there is to know as of now."""
+        return self.anew() if self.anew else self
+
     def blocked(self, end: np.ndarray) -> bool:
         """Whether joints that are measured surely would touch something before they rest."""
         return bool(self.feedback and self.feedback.sure and self.clear and not self.clear(end))
@@ -188,8 +192,7 @@ class Controller(ABC):
 
     def commanded(self, moment: float) -> MotionState:
         """Where the joints shall be at a moment of the motion clock; after a first motion."""
-        assert self._motion is not None
-        return self._motion.at(moment - self._began)
+        return self.motion.at(moment - self._began)
 
     def give_way(self, message: Any) -> None:
         """Give way to another client's command."""
@@ -224,22 +227,25 @@ class Controller(ABC):
         return 0.0
 
     @property
+    def motion(self) -> Motion:
+        """The present motion; after a first motion."""
+        assert self._motion is not None
+        return self._motion
+
+    @property
     def goal(self) -> np.ndarray:
         """Where the present motion ends, (n,); after a first motion."""
-        assert self._motion is not None
-        return self._motion.goal
+        return self.motion.goal
 
     @property
     def middle(self) -> np.ndarray:
         """Halfway between both ends of the present motion, (n,); after a first motion."""
-        assert self._motion is not None
-        return (self._motion.at(0.0).position + self._motion.goal) / 2
+        return (self.motion.at(0.0).position + self.motion.goal) / 2
 
     @property
     def ends_at(self) -> float:
         """When the present motion ends, on the motion clock [s]; after a first motion."""
-        assert self._motion is not None
-        return self._began + self._motion.duration
+        return self._began + self.motion.duration
 
     @property
     def commanded_until(self) -> float:

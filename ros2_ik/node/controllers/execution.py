@@ -158,7 +158,9 @@ class Execution:
             trip.who, trip.group, trip.max_change = who, group, max_joint_change or {}
             for lead in LEADS:
                 if await self._set_out(trip, scaling, lead, avoid_collisions, own):
-                    return await self._wiring.wait(lambda done: self._watch(trip, done))
+                    outcome: Outcome = await self._wiring.wait(
+                        lambda done: self._watch(trip, done))
+                    return outcome
             raise Refusal(Status.CONTROL_FAILED, 'the robot does not stay where it is, or on its '
                           'way, while the motion is checked; nothing was sent')
         except Blocked as error:
@@ -366,7 +368,8 @@ class Execution:
     def _end(self, trip: Trip, outcome: Outcome) -> None:
         self._trips.remove(trip)
         self._log.info(log_line(trip, outcome))
-        trip.done(outcome)
+        if trip.done:
+            trip.done(outcome)
         self._tidy()
 
     def _tidy(self) -> None:

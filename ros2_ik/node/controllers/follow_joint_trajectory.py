@@ -92,9 +92,9 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._running[number] = handle
         handle.get_result_async().add_done_callback(
             lambda future: self._ended(number, future.result()))
-        if waiting is not None and waiting is self._message:   # it was to brake, and
-            # the joints have gone on, or begun, while it waited
-            self.brake_anew(self._task.anew, sent=False)
+        if self._task and waiting is not None and waiting is self._message:
+            # it was to brake, and the joints have gone on, or begun, while it waited
+            self.brake_anew(self._task.later, sent=False)
             if number == self._number and not self._task.on_way:
                 handle.cancel_goal_async()
         elif waiting is not None:   # which replaces it

@@ -62,7 +62,7 @@ class Measured:
         return self._positions(joints), np.array([v if abs(v) > STILL else 0.0 for v in speeds])
 
     def _positions(self, joints: Sequence[str]) -> np.ndarray:
-        return np.array([self._joint_states.get(joint).value for joint in joints])
+        return np.array([self._joint_states.known(joint).value for joint in joints])
 
     def _velocity(self, joint: str) -> float | None:
         """Return a joint's velocity, by its positions where none is told, None if unknown."""
@@ -89,7 +89,7 @@ class Measured:
 
         What is stale, or moves nobody knows how fast, is not sure.
         """
-        stamped = all(self._joint_states.get(joint).stamp for joint in joints)
+        stamped = all(self._joint_states.known(joint).stamp for joint in joints)
         speeds = [self._velocity(joint) for joint in joints]
         fresh = None not in speeds and not self.stale(joints)
         return Feedback(self._positions(joints), np.array([speed or 0.0 for speed in speeds]),
@@ -99,7 +99,7 @@ class Measured:
 def offset(robot: Robot, joints: Sequence[str], one: np.ndarray,
            other: np.ndarray) -> np.ndarray:
     """How far `one` is ahead of `other`, (n,); of continuous joints, the short way."""
-    apart = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
+    apart: np.ndarray = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
     turning = [robot.joint(joint).kind == 'continuous' for joint in joints]
     apart[turning] = np.remainder(apart[turning] + np.pi, 2 * np.pi) - np.pi
     return apart

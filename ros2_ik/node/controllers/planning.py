@@ -63,7 +63,8 @@ def _destination(trip: Trip, joint: str, start: float) -> float:
 def checked_scaling(given: float, parameters: Any) -> float:
     """Return a request's part of the velocity limits, or the parameter's; raises Refusal."""
     if given == 0:
-        return parameters.velocity_scaling
+        usual: float = parameters.velocity_scaling
+        return usual
     if not SLOWEST <= given <= 1:
         raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
                       f'velocity_scaling is {given:g}; valid: {SLOWEST:g} to 1, or 0 for the '

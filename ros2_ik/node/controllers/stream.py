@@ -70,11 +70,11 @@ class Stream(Controller):
     def _keep(self) -> None:
         now = self.wiring.now()
         last = self._past[-1] if self._past else None
-        if last is None or last.motion is not self._motion or last.time < self._motion.duration:
+        if last is None or last.motion is not self.motion or last.time < self.motion.duration:
             self._reached = now
         while self._past and self._past[-1].moment >= now:   # the clock stands, or went back
             self._past.pop()
-        self._past.append(_Command(now, self._motion, self._time, self._rate))
+        self._past.append(_Command(now, self.motion, self._time, self._rate))
         while self._past[0].moment < now - KEPT:
             self._past.popleft()
 
@@ -83,8 +83,8 @@ class Stream(Controller):
         elapsed, self._last = max(now - self._last, 0.0), now
         self._time, self._rate = self._after(elapsed)
         self._keep()
-        self._commands.publish(self.message(_state(self._motion, self._time, self._rate)))
-        if self._time > self._motion.duration + HOLD:
+        self._commands.publish(self.message(_state(self.motion, self._time, self._rate)))
+        if self._time > self.motion.duration + HOLD:
             self.hush()
 
     def _after(self, elapsed: float) -> tuple[float, float]:
@@ -102,7 +102,7 @@ class Stream(Controller):
         """Return how fast the motion may go by now."""
         if self._rate == 1.0:
             return 1.0
-        state = self._motion.at(self._time)
+        state = self.motion.at(self._time)
         left = ROOM * self._limits - self._rate**2 * np.abs(state.acceleration)
         moving = np.abs(state.velocity) > 1e-9
         room = (left[moving] / np.abs(state.velocity[moving])).min(initial=np.inf)
@@ -134,7 +134,7 @@ class Stream(Controller):
     def ends_at(self) -> float:
         if self.released:    # nothing was sent since
             return self._past[-1].moment
-        left = self._motion.duration - self._time
+        left = self.motion.duration - self._time
         return self.wiring.now() + left if left > 0 else self._reached
 
     def commanded(self, moment: float) -> MotionState:
@@ -143,7 +143,7 @@ class Stream(Controller):
         # by a pause the motion is late, as soon as it goes on
         pause = self.wiring.now() - self._past[-1].moment
         reached, rate = self._after(pause)
-        return _state(self._motion, reached + rate * (moment - self.wiring.now()), rate)
+        return _state(self.motion, reached + rate * (moment - self.wiring.now()), rate)
 
     def _commanded_before(self, moment: float) -> MotionState:
         k = bisect_right(self._past, moment, key=lambda command: command.moment)

@@ -8,7 +8,7 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_ik.core import even_braking_motion, Motion, MotionLimits, MotionState
-from ros2_ik.node.controllers.controller import BrakingTask, Controller
+from ros2_ik.node.controllers.controller import BrakingTask, Controller, Wiring
 from ros2_ik.node.controllers.measured import Feedback, LATEST
 from ros2_ik.node.controllers.tracking import ASIDE
 from ros2_ik.node.controllers.trajectory_message import (
@@ -48,8 +48,8 @@ class TrajectoryController(Controller):
     delay of the motors, or at the state that it commands, and it hears of it a bit later.
     """
 
-    def __init__(self, *arguments: object) -> None:
-        super().__init__(*arguments)
+    def __init__(self, name: str, joints: tuple[str, ...], topic: str, wiring: Wiring) -> None:
+        super().__init__(name, joints, topic, wiring)
         self._message: JointTrajectory | None = None   # that brakes
         self._past: Course = ()      # before the present motion
         self._unbraked: Course = ()
@@ -66,8 +66,7 @@ class TrajectoryController(Controller):
 
     @property
     def _course(self) -> Course:
-        assert self._motion is not None
-        return (*self._past, (self._motion, self._began))
+        return (*self._past, (self.motion, self._began))
 
     def commanded(self, moment: float) -> MotionState:
         return _at(self._course, moment)
@@ -131,12 +130,12 @@ class TrajectoryController(Controller):
                                  seen.velocity))
         braking = even_braking_motion(self.joints, middle.position, middle.velocity, task.limits,
                                       begins, task.bounds)
-        self.rest_at = self._began + self._motion.duration + lag
+        self.rest_at = self._began + self.motion.duration + lag
         # not to go beyond the goal of a motion that ends about as soon
         if (self.rest_at - now <= SOON * braking.duration
                 and self._ends_before(braking, now - lag, task)):
             return
-        if task.blocked(braking.goal):   # from where they are measured they may rest before it
+        if seen and task.blocked(braking.goal):   # from where they are they may rest before it
             self._brake_where_measured(seen, nearest, task)
         else:
             self._send_braking(braking)
@@ -168,14 +167,14 @@ class TrajectoryController(Controller):
                                       states, task.bounds, commands)
         self._left_to_end = False
         if not commands and self._ends_before(braking, nearest, task):
-            self.rest_at = now + self._began + self._motion.duration - nearest
+            self.rest_at = now + self._began + self.motion.duration - nearest
             return
         self._send_braking(braking)
 
     def _ends_before(self, braking: Motion, moment: float, task: BrakingTask) -> bool:
         """Whether the motion, from a moment on, is to end by itself, not to go beyond its end."""
         self._left_to_end = (self._passes(braking.goal, moment)
-                             and not task.blocked(self._motion.goal))
+                             and not task.blocked(self.motion.goal))
         return self._left_to_end
 
     def _send_braking(self, braking: Motion) -> None:
@@ -196,9 +195,9 @@ class TrajectoryController(Controller):
         """
         now = self.wiring.now()
         first = min(self._began, max(self._course[0][1], now - KEPT))
-        last = min(now, self._began + self._motion.duration)
+        last = min(now, self._began + self.motion.duration)
         for _ in range(2):
-            moments = np.linspace(first, last, 2 * LOOKS).tolist()
+            moments: list[float] = np.linspace(first, last, 2 * LOOKS).tolist()
             states = [self.commanded(moment) for moment in moments]
             back = np.array([state.velocity @ seen.velocity < 0 for state in states])
             apart = np.array([np.abs(state.position - seen.position).max() for state in states])
@@ -218,9 +217,8 @@ class TrajectoryController(Controller):
             return not on_way or self._slow(seen, nearest) or self._not_begun(seen)
         # late readings may also tell of a motion before, unless this one begins at rest, began
         # before any of them, or they are on its way
-        assert self._motion is not None
         now = self.wiring.now()
-        told_of = (now > self._began + LATEST or not self._motion.at(0.0).velocity.any()
+        told_of = (now > self._began + LATEST or not self.motion.at(0.0).velocity.any()
                    or (nearest > self._began + SLACK and self._is_at(nearest, seen.position)))
         return seen.speeds and told_of and (
             self._slow(seen, nearest, HALF, FAST) or self._not_begun(seen, LATEST)
@@ -235,9 +233,8 @@ class TrajectoryController(Controller):
 
     def _not_begun(self, seen: Feedback, after: float = UNSEEN) -> bool:
         """Whether joints still stood where the motion begins, when they should have moved."""
-        assert self._motion is not None
         return bool(not seen.velocity.any() and seen.moment > self._began + after
-                    and np.abs(self._motion.at(0.0).position - seen.position).max() <= STARTS)
+                    and np.abs(self.motion.at(0.0).position - seen.position).max() <= STARTS)
 
     def give_way(self, message: Any) -> None:
         now = self.wiring.now()
@@ -261,8 +258,7 @@ class TrajectoryController(Controller):
 
     def _passes(self, end: np.ndarray, moment: float) -> bool:
         """Whether positions (n,) are beyond all that the motion comes to from a moment on."""
-        assert self._motion is not None
-        over = self._began + self._motion.duration
+        over = self._began + self.motion.duration
         way = np.array([self.commanded(time).position
                         for time in np.linspace(moment, max(over, moment), LOOKS).tolist()])
         return bool(((end < way.min(axis=0) - HAIR) | (end > way.max(axis=0) + HAIR)).any())
@@ -294,7 +290,6 @@ class TrajectoryController(Controller):
         if anew:
             self.brake_anew(lambda: task)
             return max(self.rest_at - self.wiring.now(), 0.0)
-        assert self._motion is not None
         # by now readings without stamps may show that the joints stood, and were not merely late
         if (seen := task.feedback) and not seen.sure and not seen.velocity.any():
             nearest = self._nearest(seen)
@@ -303,7 +298,7 @@ class TrajectoryController(Controller):
                 self._braking = True
                 return max(self.rest_at - self.wiring.now(), 0.0)
         self.send_trajectory(self._message)
-        return self._motion.duration
+        return self.motion.duration
 
     def brake_anew(self, task: Callable[[], BrakingTask], sent: bool = True) -> None:
         """Brake from the motion before as if it had not been told yet; `sent` if it has been."""
@@ -317,7 +312,7 @@ class TrajectoryController(Controller):
             join = self.joining(self._states(now, now + LATE), known.limits, known.lag,
                                 np.full(len(self.joints), ASIDE))
             self.send_trajectory(trajectory_message(
-                self._motion.rest(now - self._began), join))
+                self.motion.rest(now - self._began), join))
 
 
 def _at(course: Course, moment: float) -> MotionState:

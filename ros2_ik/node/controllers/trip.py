@@ -312,7 +312,7 @@ class Trip:
             return outcome._replace(message=f'{outcome.message}; but {reason}')
         astray = [one for one in ours
                   if not one.comes_to_rest(self._feedback(one))]
-        if astray and self.now() > self._stopped[0] + AGAIN:
+        if astray and self.now() > self.rest_at + AGAIN:
             self._stopped = self._brake_again(astray), outcome
         return None
 
@@ -387,7 +387,7 @@ class Trip:
                      if text), '')
 
     def _arrival(self) -> Outcome | None:
-        assert self.motion is not None
+        assert self.sent is not None
         positions, speeds = self._measured.state(self.joints)
         off = self._off_goal()
         worst = int(np.argmax(off))
@@ -402,8 +402,9 @@ class Trip:
     def _off_goal(self) -> np.ndarray:
         """Return how far each joint is from its goal, (n,)."""
         assert self.motion is not None
-        return np.abs(offset(self.robot, self.joints, self._measured.state(self.joints)[0],
-                             self.motion.goal))
+        off: np.ndarray = np.abs(offset(self.robot, self.joints,
+                                        self._measured.state(self.joints)[0], self.motion.goal))
+        return off
 
     def _shortfall(self, positions: np.ndarray, off: np.ndarray, worst: int) -> str:
         joint, limit = self.joints[worst], self._parameters.goal_tolerance

@@ -21,11 +21,12 @@ def contact_messages(contacts: Iterable[Contact], scene: Scene | None,
 
 
 def _kind(name: str, scene: Scene | None) -> int:
+    kind: int = ContactMessage.ROBOT_LINK
     if scene is not None and name in scene.attached:
-        return ContactMessage.ROBOT_ATTACHED
-    if scene is not None and name in scene.objects:
-        return ContactMessage.WORLD_OBJECT
-    return ContactMessage.ROBOT_LINK
+        kind = ContactMessage.ROBOT_ATTACHED
+    elif scene is not None and name in scene.objects:
+        kind = ContactMessage.WORLD_OBJECT
+    return kind
 
 
 def distance_messages(found: Distances, header: Header) -> list[BodyDistance]:

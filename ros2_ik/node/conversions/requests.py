@@ -149,7 +149,7 @@ def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...
 
 
 def _timeout(duration: Any, defaults: Any) -> float:
-    seconds = duration.sec + duration.nanosec * 1e-9
+    seconds: float = duration.sec + duration.nanosec * 1e-9
     if seconds < 0:
         raise Refusal(Status.INVALID_GOAL_CONSTRAINTS, f'the timeout is negative: {seconds:g} s')
     if seconds > defaults.max_timeout:

@@ -45,7 +45,8 @@ def joint_values(state: Any, robot: Robot, what: str = 'seed') -> Values:
 def joint_pose(joint: Joint, place: pin.SE3) -> list[float]:
     """Return the values of a floating or planar joint whose child stands at `place`."""
     if joint.kind == 'floating':
-        return pin.SE3ToXYZQUAT(place).tolist()
+        values: list[float] = pin.SE3ToXYZQUAT(place).tolist()
+        return values
     R = place.rotation
     x, y, _ = place.translation
     return [float(x), float(y), math.atan2(R[1, 0], R[0, 0])]
@@ -53,7 +54,8 @@ def joint_pose(joint: Joint, place: pin.SE3) -> list[float]:
 
 def fill_state(state: Any, joints: Mapping[str, Any], names: Iterable[str]) -> None:
     """Write the joints called `names`, in that order, into a RobotState."""
-    single, multiple = [], []
+    single: list[str] = []
+    multiple: list[str] = []
     for name in names:
         (single if isinstance(joints[name], float) else multiple).append(name)
     state.joint_state.name = single

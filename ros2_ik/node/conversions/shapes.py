@@ -31,12 +31,12 @@ from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.conversions.poses import read_pose
 from ros2_ik.node.conversions.triangles import triangles
 
-_DIMENSIONS: dict[int, tuple[str, int, Callable[..., Shape]]] = {
-    SolidPrimitive.BOX: ('BOX', 3, lambda x, y, z: Box([x, y, z])),
-    SolidPrimitive.SPHERE: ('SPHERE', 1, lambda radius: Sphere(radius)),
-    SolidPrimitive.CYLINDER: ('CYLINDER', 2, lambda height, radius: Cylinder(radius, height)),
-    SolidPrimitive.CONE: ('CONE', 2, lambda height, radius: Cone(radius, height)),
-    SolidPrimitive.PRISM: ('PRISM', 1, lambda height: height),
+_DIMENSIONS: dict[int, tuple[str, int, Callable[[Any], Shape | float]]] = {
+    SolidPrimitive.BOX: ('BOX', 3, lambda size: Box(size)),
+    SolidPrimitive.SPHERE: ('SPHERE', 1, lambda size: Sphere(size[0])),
+    SolidPrimitive.CYLINDER: ('CYLINDER', 2, lambda size: Cylinder(size[1], size[0])),
+    SolidPrimitive.CONE: ('CONE', 2, lambda size: Cone(size[1], size[0])),
+    SolidPrimitive.PRISM: ('PRISM', 1, lambda size: float(size[0])),
 }
 Read = list[tuple[Shape, Any]]   # shapes and their poses, pinocchio.SE3
 _XYZ = attrgetter('x', 'y', 'z')
@@ -80,7 +80,7 @@ def _primitive(message: Any, *_: Any) -> Shape:
     name, count, make = _DIMENSIONS[message.type]
     if len(message.dimensions) < count:
         raise wrong(f'a {name} needs {count} dimensions, not {len(message.dimensions)}')
-    made = make(*(float(number) for number in message.dimensions[:count]))
+    made = make([float(number) for number in message.dimensions[:count]])
     return made if isinstance(made, Shape) else _prism(message.polygon.points, made)
 
 
@@ -121,8 +121,8 @@ def _mesh(message: Any, detail: str, note: Note) -> Shape:
 
 
 def _plane(message: Any, *_: Any) -> Shape:
-    a, b, c, d = (float(number) for number in message.coef)
-    return Plane([a, b, c], -d)
+    coef: Any = [float(number) for number in message.coef]
+    return Plane(coef[:3], -coef[3])
 
 
 # -- back --------------------------------------------------------------------------------------
@@ -135,11 +135,12 @@ def write_part(part: Part) -> list[tuple[str, Any, Any]]:
     """
     shape: Any = part.shape
     pose = part.pose
-    solid = {Box: (SolidPrimitive.BOX, lambda: shape.size.tolist()),
-             Sphere: (SolidPrimitive.SPHERE, lambda: [shape.radius]),
-             Cylinder: (SolidPrimitive.CYLINDER, lambda: [shape.length, shape.radius]),
-             Cone: (SolidPrimitive.CONE, lambda: [shape.length, shape.radius])}.get(type(shape))
-    if solid:
+    solids: dict[type[Shape], tuple[int, Callable[[], list[float]]]] = {
+        Box: (SolidPrimitive.BOX, lambda: shape.size.tolist()),
+        Sphere: (SolidPrimitive.SPHERE, lambda: [shape.radius]),
+        Cylinder: (SolidPrimitive.CYLINDER, lambda: [shape.length, shape.radius]),
+        Cone: (SolidPrimitive.CONE, lambda: [shape.length, shape.radius])}
+    if solid := solids.get(type(shape)):
         return [('primitive', _solid(solid[0], solid[1]()), pose)]
     if isinstance(shape, (Plane, HalfSpace)):
         a, b, c = shape.normal.tolist()

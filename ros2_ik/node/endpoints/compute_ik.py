@@ -76,7 +76,7 @@ class ComputeIK:
         """Let a worker go on with a search."""
         numbers = list[int]()
 
-        def start(done: Callable[[Done], None]) -> None:
+        def start(done: Done) -> None:
             numbers.append(self._parts.pool.submit(search, done))
             self._handed_on.update(numbers)
         try:

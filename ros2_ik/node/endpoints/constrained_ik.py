@@ -108,9 +108,9 @@ class ConstrainedIK:
 
     async def _answer(self, goal: OpenGoal, result: Any) -> None:
         goal.check()
-        goal.asked = asked(self._parts, goal.handle.request)
+        question = goal.asked = asked(self._parts, goal.handle.request)
         self._make_room(goal)
-        found = await self._in_turn(goal)
+        found = await self._in_turn(goal, question)
         self._end_outdated(goal)
         solution = goal.judged(found)
         header = self._parts.header(goal.asked.robot.root_frame)
@@ -121,9 +121,10 @@ class ConstrainedIK:
 
     async def _move(self, goal: OpenGoal, question: Asked, solution: IKSolution,
                     result: Any) -> None:
-        if goal.why:
+        why = goal.why
+        if why:
             result.status = int(goal.status)
-            result.message = f'{goal.why}, nothing was moved; {result.message}'
+            result.message = f'{why}, nothing was moved; {result.message}'
             return
         for other in goal.preempted:   # a motion of theirs is braking
             if other in self._goals:
@@ -148,16 +149,16 @@ class ConstrainedIK:
             raise Refusal(Status.TIMED_OUT, f'busy: {going_on - 1} goals are open, as many as '
                                             'parameter max_goals allows')
 
-    async def _in_turn(self, goal: OpenGoal) -> IKSolution:
+    async def _in_turn(self, goal: OpenGoal, question: Asked) -> IKSolution:
         waits = not self._turns.free
         if not await self._turns.take(goal):
             goal.check()
         try:
             goal.check()
             if waits:   # the world has changed, and only now does its time begin
-                goal.asked = asked(self._parts, goal.handle.request)
+                question = goal.asked = asked(self._parts, goal.handle.request)
             goal.phase = 'searching'
-            return await self._search(goal, goal.asked)
+            return await self._search(goal, question)
         finally:
             self._turns.give_back()
 
@@ -171,7 +172,8 @@ class ConstrainedIK:
             number = pool.submit(question.search, done, tell)
             goal.end = lambda: pool.cancel(number)
         try:
-            return await self._wait(start)
+            solution: IKSolution = await self._wait(start)
+            return solution
         except UnansweredError as error:
             return cut_short(question.search, error, goal.newest)
 

@@ -146,6 +146,10 @@ class JointStates:
         joint = self._joints.get(name)
         return joint.reading if joint else None
 
+    def known(self, name: str) -> Reading:
+        """Return the last reading of a joint that has one."""
+        return self._joints[name].reading
+
     def age(self, name: str) -> float:
         """Return the age of a joint's last reading [s]; inf where there is none."""
         joint = self._joints.get(name)
@@ -153,7 +157,7 @@ class JointStates:
 
     def measured_at(self, name: str) -> float:
         """Return when a joint's last reading was measured, on the motion clock [s]."""
-        return self._joints[name].reading.measured_at(self._now(), self._simulated())
+        return self.known(name).measured_at(self._now(), self._simulated())
 
     # -- what is wrong with them ----------------------------------------------------------
 

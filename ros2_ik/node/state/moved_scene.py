@@ -1,6 +1,7 @@
 """The scene of a robot that is described anew."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ros2_ik.core import IKError, Robot, Scene
@@ -11,19 +12,20 @@ def moved_over(old: Known, robot: Robot, log: Any) -> Known:
     """Give the scene to a robot of the same name; what does not fit is left out, and said."""
     source = old.scene
     scene = Scene(robot, source.guess_pairs).with_frames(source.frames)
-    lost = []
+    lost: list[str] = []
     for item in source.objects.values():
-        scene = _tried(scene, lost, item.id, lambda s, item=item: s.add(item))
+        with _noted(lost, item.id):
+            scene = scene.add(item)
     for held in source.attached.values():
         names = held.touch_links & {*robot.frame_names, *source.attached}
-        scene = _tried(scene, lost, held.id, lambda s, held=held, names=names: s.attach(
-            held.object, held.link, names))
+        with _noted(lost, held.id):
+            scene = scene.attach(held.object, held.link, names)
     for link, padding in source.padding.items():
-        scene = _tried(scene, lost, f'padding of {link}',
-                       lambda s, link=link, padding=padding: s.with_padding({link: padding}))
+        with _noted(lost, f'padding of {link}'):
+            scene = scene.with_padding({link: padding})
     for link, factor in source.scale.items():
-        scene = _tried(scene, lost, f'scale of {link}',
-                       lambda s, link=link, factor=factor: s.with_scale({link: factor}))
+        with _noted(lost, f'scale of {link}'):
+            scene = scene.with_scale({link: factor})
     usual = Scene(source.robot).allowed
     matrix = scene.allowed
     for pair, allowed in source.allowed.pairs.items():
@@ -40,12 +42,13 @@ def moved_over(old: Known, robot: Robot, log: Any) -> Known:
     return Known(scene.with_allowed(matrix), old.name, old.octomap)
 
 
-def _tried(scene: Scene, lost: list[str], name: str, change: Callable[[Scene], Scene]) -> Scene:
+@contextmanager
+def _noted(lost: list[str], name: str) -> Iterator[None]:
+    """Put down what cannot be moved over."""
     try:
-        return change(scene)
+        yield
     except IKError as error:
         lost.append(f"'{name}' ({error})")
-        return scene
 
 
 def contents(scene: Scene) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 import threading
 import time
-from typing import Any
+from typing import Any, TypeVar
 
 from rclpy.node import Node
 from rclpy.time import Time
@@ -16,6 +16,8 @@ from ros2_ik.node.state.tf_listener import listen_to_tf, Parent
 
 PATIENCE = 1.0   # from the first question on, so long transforms are waited for [s]
 LOOK = 0.02      # and so often they are looked for [s]
+
+_Found = TypeVar('_Found')
 
 
 class Transforms:
@@ -59,7 +61,7 @@ class Transforms:
         """Return the newest T_target_source of any age; raises LookupError with the reason."""
         return self._patiently(lambda _: self._newest(target, source))
 
-    def _patiently(self, look: Callable[[bool], Any]) -> Any:
+    def _patiently(self, look: Callable[[bool], _Found]) -> _Found:
         """Try again while TF may not have come; `look` is told whether it is the last time."""
         if self.absent:
             raise LookupError(self.absent)
