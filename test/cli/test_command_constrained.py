@@ -186,7 +186,7 @@ HELD = {'id': 'box', 'primitives': [{'type': 1, 'dimensions': [1, 1, 1, 1]}]}
     ('', 'there is no target, and no constraint or cost'),
     ({'constrains': {}}, "no field 'constrains'; did you mean 'constraints'?"),
     (wish('gaze_angel'), "constraints[0] (gaze_angel): unknown function 'gaze_angel'; did you "
-                         "mean 'gaze_angle' or"),
+                         "mean 'gaze_angle'?"),
     ({'constraints': {}}, "constraints must be a list, not '{}'"),
     ({'constraints': ['gaze_angle']}, 'constraints[0] must be {kind: ..., frame: ...'),
     (wish(frame='panda_hand', nromal=GOOD),
