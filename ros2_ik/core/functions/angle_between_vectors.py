@@ -11,68 +11,16 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.deviation import across, as_vector, split
 from ros2_ik.core.functions.fields import Axis, choice, Frame
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import RelativeFunction
-from ros2_ik.core.kernels.source import Formula, formula, part
+from ros2_ik.core.functions.relative_function import Form, FormedFunction
+from ros2_ik.core.kernels.source import formula, part
 
 FLAT = 1e-3   # least slope of the chord, which ends at zero opposite to `other_vector`
-LABELS = {'angle': ('angle [rad]',), 'vector': ('deviation 1 [rad]', 'deviation 2 [rad]'),
-          'chord': ('chord x', 'chord y', 'chord z')}
-RANGES = {'angle': (0.0, math.pi), 'vector': (-math.pi, math.pi), 'chord': (-2.0, 2.0)}
 
 
-@register_function('angle_between_vectors',
-                   drake='AddAngleBetweenVectorsConstraint, AddAngleBetweenVectorsCost',
-                   moveit='VisibilityConstraint (max_view_angle)',
-                   pink='AxisAlignTask (mink), AxisAlignTask (placo)')
-@dataclass(frozen=True, eq=False)
-class AngleBetweenVectors(RelativeFunction):
-    """
-    How `vector` of `frame` is turned away from `other_vector` of `relative_to`.
-
-    With a and b these vectors at length 1, phi the angle between them and t the direction of a
-    across b:
-
-        angle   phi = atan2(|a x b|, a . b)   in [0, pi] [rad]
-        vector  phi t                         [rad], along two axes at right angles to b
-        chord   a - b                         2 sin(phi / 2) long, in the axes of `relative_to`:
-                                              1/2 c |f|^2 = c (1 - cos(phi)), Drake's cost
-
-    The gradient of the angle is a unit moment, at right angles to both; where they are parallel
-    or antiparallel it turns in one fixed plane. Its bounds "exactly 0" and "exactly pi" become
-    the vector, which is smooth where they are parallel. Where they are antiparallel the vector is
-    pi long in one fixed direction, and close to it the derivative across it, which grows without
-    bound, stays below pi * 1e3. The chord is smooth everywhere; where they are antiparallel its
-    length has no slope, and the Jacobian keeps 1e-3 of it in one fixed plane, because a cost is
-    greatest there.
-    """
-
-    frame: Frame
-    vector: Axis
-    other_vector: Axis
-    relative_to: Frame | None = None
-    form: Annotated[str, choice(*RANGES)] = 'angle'
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return LABELS[self.form]
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return RANGES[self.form]
-
-    @property
-    def rows(self) -> Formula:
-        return _FORMULAS[self.form]
-
-    def numbers(self) -> Any:
-        return self.vector, self.other_vector, across(self.other_vector)
-
-    def equality_form(self, lower: Array, upper: Array) -> 'AngleBetweenVectors | None':
-        if self.form == 'angle' and upper[0] <= 0:
-            return replace(self, form='vector')
-        if self.form == 'angle' and lower[0] >= math.pi:
-            return replace(self, other_vector=np.negative(self.other_vector), form='vector')
-        return None
+@part
+def _row(W: Any, i: int, A: Any, turned: v.Vector, gradient: v.Vector) -> None:
+    """Make row i that of a gradient by the vector seen from A, which is `turned` in the root."""
+    v.moment(W, i, v.cross(turned, v.turn(A, gradient)))    # g . (w x a) = (a x g) . w
 
 
 @formula
@@ -107,10 +55,50 @@ def _chord(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
         _row(W, i, A, a, v.add(unit, v.times(chord[i] * missing, along)))
 
 
-_FORMULAS = {'angle': _angle, 'vector': _vector, 'chord': _chord}
+FORMS = {'angle': Form(_angle, (0.0, math.pi), ('angle [rad]',)),
+         'vector': Form(_vector, (-math.pi, math.pi), ('deviation 1 [rad]', 'deviation 2 [rad]')),
+         'chord': Form(_chord, (-2.0, 2.0), ('chord x', 'chord y', 'chord z'))}
 
 
-@part
-def _row(W: Any, i: int, A: Any, turned: v.Vector, gradient: v.Vector) -> None:
-    """Make row i that of a gradient by the vector seen from A, which is `turned` in the root."""
-    v.moment(W, i, v.cross(turned, v.turn(A, gradient)))    # g . (w x a) = (a x g) . w
+@register_function('angle_between_vectors',
+                   drake='AddAngleBetweenVectorsConstraint, AddAngleBetweenVectorsCost',
+                   moveit='VisibilityConstraint (max_view_angle)',
+                   pink='AxisAlignTask (mink), AxisAlignTask (placo)')
+@dataclass(frozen=True, eq=False)
+class AngleBetweenVectors(FormedFunction):
+    """
+    How `vector` of `frame` is turned away from `other_vector` of `relative_to`.
+
+    With a and b these vectors at length 1, phi the angle between them and t the direction of a
+    across b:
+
+        angle   phi = atan2(|a x b|, a . b)   in [0, pi] [rad]
+        vector  phi t                         [rad], along two axes at right angles to b
+        chord   a - b                         2 sin(phi / 2) long, in the axes of `relative_to`:
+                                              1/2 c |f|^2 = c (1 - cos(phi)), Drake's cost
+
+    The gradient of the angle is a unit moment, at right angles to both; where they are parallel
+    or antiparallel it turns in one fixed plane. Its bounds "exactly 0" and "exactly pi" become
+    the vector, which is smooth where they are parallel. Where they are antiparallel the vector is
+    pi long in one fixed direction, and close to it the derivative across it, which grows without
+    bound, stays below pi * 1e3. The chord is smooth everywhere; where they are antiparallel its
+    length has no slope, and the Jacobian keeps 1e-3 of it in one fixed plane, because a cost is
+    greatest there.
+    """
+
+    frame: Frame
+    vector: Axis
+    other_vector: Axis
+    relative_to: Frame | None = None
+    form: Annotated[str, choice(*FORMS)] = 'angle'
+    forms = FORMS
+
+    def numbers(self) -> Any:
+        return self.vector, self.other_vector, across(self.other_vector)
+
+    def equality_form(self, lower: Array, upper: Array) -> 'AngleBetweenVectors | None':
+        if self.form == 'angle' and upper[0] <= 0:
+            return replace(self, form='vector')
+        if self.form == 'angle' and lower[0] >= math.pi:
+            return replace(self, other_vector=np.negative(self.other_vector), form='vector')
+        return None

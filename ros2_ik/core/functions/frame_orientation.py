@@ -9,83 +9,36 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import Axes, choice, Frame, Rotation
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import chosen, RelativeFunction
-from ros2_ik.core.kernels.source import Formula, formula, part
+from ros2_ik.core.functions.relative_function import chosen, Form, FormedFunction
+from ros2_ik.core.kernels.source import formula, part
 
-EULER = {'x': 'roll', 'y': 'pitch', 'z': 'yaw'}
 FLAT = 1e-3               # least slope of the chord along the axis, which ends at zero
 UPRIGHT = 4 * 2.0**-52    # cos(pitch) where MoveIt takes it for zero
 STEEP = 1e-6              # cos(pitch) below which the Jacobian is bent to be finite
-RANGES = {'vector': (-math.pi, math.pi), 'angle': (0.0, math.pi), 'chord': (-2.0, 2.0),
-          'euler': (-math.pi, math.pi)}
 
 
-@register_function('frame_orientation', drake='AddOrientationConstraint, AddOrientationCost',
-                   matlab='constraintOrientationTarget',
-                   moveit='OrientationConstraint',
-                   pink='FrameTask (orientation)')
-@dataclass(frozen=True, eq=False)
-class FrameOrientation(RelativeFunction):
-    """
-    The rotation from a reference to a frame, as a vector, an angle, a chord or Euler angles.
+@part
+def _angles(R: v.Rotation) -> v.Vector:
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = R
+    # the mean of two ways to cos(pitch)
+    cosine = math.sqrt((xx * xx + xy * xy + yz * yz + zz * zz) / 2)
+    pitch = math.atan2(xz, cosine)
+    if cosine <= UPRIGHT:
+        roll = math.atan2(yx + zy, yy - zx) if xz > 0 else math.atan2(zy - yx, yy + zx)
+        return roll, pitch, 0.0
+    roll = math.atan2(-yz, zz)
+    # yaw of what is left without roll: where both are mostly rounding, they still belong together
+    c, s = math.cos(roll), math.sin(roll)
+    return roll, pitch, math.atan2(c * yx + s * zx, c * yy + s * zy)
 
-    With R = R_relative_frame and the reference R*, theta and n angle and axis of R*^T R offset:
 
-        vector  theta n                 rx ry rz [rad] along the reference's axes
-        angle   theta                   in [0, pi] [rad]
-        chord   2 sin(theta / 2) n      so that 1/2 c |f|^2 = c (1 - cos(theta)), Drake's cost
-        euler   roll pitch yaw [rad]    R*^T R offset = Rx(roll) Ry(pitch) Rz(yaw)
-
-    `reference` and `offset` are (3, 3) rotations or poses, of which the rotation counts; `offset`
-    turns the frame's own axes. Vector and Euler angles have a row for each of `axes`, the chord
-    has three. MoveIt's tolerances are bounds of vector (ROTATION_VECTOR) or euler
-    (XYZ_EULER_ANGLES); to have those of a vector along the axes of `relative_to`, give the
-    reference's inverse as offset and no reference.
-
-    All are zero exactly at the reference. Where theta is pi the vector and the chord jump to
-    their opposite; the chord's slope along n, cos(theta / 2), is zero there, and the Jacobian
-    keeps it at 1e-3, because a cost is greatest there. The gradient of the angle is the unit
-    moment along the axis, at 0 the reference's x; the bound "exactly 0" becomes the vector. Euler
-    angles are singular at pitch = +-pi/2, where, as in MoveIt, roll takes all of the turn and yaw
-    is 0; their Jacobian is right until cos(pitch) = 1e-3 and bent to stay below 1e6 from there.
-    Roll and yaw jump at +-pi.
-    """
-
-    frame: Frame
-    reference: Rotation = None
-    relative_to: Frame | None = None
-    offset: Rotation = None
-    axes: Axes = 'xyz'
-    form: Annotated[str, choice(*RANGES)] = 'vector'
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.axes != 'xyz' and self.form in ('angle', 'chord'):
-            raise InvalidConstraintError(f"axes is '{self.axes}', but the {self.form} is that of "
-                                         "all; valid: 'xyz'")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        if self.form == 'angle':
-            return ('angle [rad]',)
-        if self.form == 'chord':
-            return 'chord x', 'chord y', 'chord z'
-        return tuple(f'{EULER[axis] if self.form == "euler" else f"r{axis}"} [rad]'
-                     for axis in self.axes)
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return RANGES[self.form]
-
-    @property
-    def rows(self) -> Formula:
-        return _FORMULAS[self.form]
-
-    def numbers(self) -> Any:
-        return chosen(self.axes), self.reference, self.offset
-
-    def equality_form(self, lower: Array, upper: Array) -> 'FrameOrientation | None':
-        return replace(self, form='vector') if self.form == 'angle' and upper[0] <= 0 else None
+@part
+def _rates(roll: float, pitch: float) -> v.Rotation:
+    """Return the rates of the angles for turns about the reference's axes, nine numbers."""
+    s, c, cosine = math.sin(roll), math.cos(roll), math.cos(pitch)
+    bent = cosine / (cosine * cosine + STEEP * STEEP)    # 1 / cosine, but 0 at 0
+    tangent = math.sin(pitch) * bent
+    return 1.0, s * tangent, -c * tangent, 0.0, c, s, 0.0, -s * bent, c * bent
 
 
 @formula
@@ -134,28 +87,66 @@ def _euler(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
         v.moment(W, i, v.turn(C, v.row(rates, k)))
 
 
-_FORMULAS = {'vector': _vector, 'angle': _angle, 'chord': _chord, 'euler': _euler}
+TURNS = -math.pi, math.pi
+FORMS = {'vector': Form(_vector, TURNS, ('rx [rad]', 'ry [rad]', 'rz [rad]')),
+         'angle': Form(_angle, (0.0, math.pi), ('angle [rad]',)),
+         'chord': Form(_chord, (-2.0, 2.0), ('chord x', 'chord y', 'chord z')),
+         'euler': Form(_euler, TURNS, ('roll [rad]', 'pitch [rad]', 'yaw [rad]'))}
 
 
-@part
-def _angles(R: v.Rotation) -> v.Vector:
-    xx, xy, xz, yx, yy, yz, zx, zy, zz = R
-    # the mean of two ways to cos(pitch)
-    cosine = math.sqrt((xx * xx + xy * xy + yz * yz + zz * zz) / 2)
-    pitch = math.atan2(xz, cosine)
-    if cosine <= UPRIGHT:
-        roll = math.atan2(yx + zy, yy - zx) if xz > 0 else math.atan2(zy - yx, yy + zx)
-        return roll, pitch, 0.0
-    roll = math.atan2(-yz, zz)
-    # yaw of what is left without roll: where both are mostly rounding, they still belong together
-    c, s = math.cos(roll), math.sin(roll)
-    return roll, pitch, math.atan2(c * yx + s * zx, c * yy + s * zy)
+@register_function('frame_orientation', drake='AddOrientationConstraint, AddOrientationCost',
+                   matlab='constraintOrientationTarget',
+                   moveit='OrientationConstraint',
+                   pink='FrameTask (orientation)')
+@dataclass(frozen=True, eq=False)
+class FrameOrientation(FormedFunction):
+    """
+    The rotation from a reference to a frame, as a vector, an angle, a chord or Euler angles.
 
+    With R = R_relative_frame and the reference R*, theta and n angle and axis of R*^T R offset:
 
-@part
-def _rates(roll: float, pitch: float) -> v.Rotation:
-    """Return the rates of the angles for turns about the reference's axes, nine numbers."""
-    s, c, cosine = math.sin(roll), math.cos(roll), math.cos(pitch)
-    bent = cosine / (cosine * cosine + STEEP * STEEP)    # 1 / cosine, but 0 at 0
-    tangent = math.sin(pitch) * bent
-    return 1.0, s * tangent, -c * tangent, 0.0, c, s, 0.0, -s * bent, c * bent
+        vector  theta n                 rx ry rz [rad] along the reference's axes
+        angle   theta                   in [0, pi] [rad]
+        chord   2 sin(theta / 2) n      so that 1/2 c |f|^2 = c (1 - cos(theta)), Drake's cost
+        euler   roll pitch yaw [rad]    R*^T R offset = Rx(roll) Ry(pitch) Rz(yaw)
+
+    `reference` and `offset` are (3, 3) rotations or poses, of which the rotation counts; `offset`
+    turns the frame's own axes. Vector and Euler angles have a row for each of `axes`, the chord
+    has three. MoveIt's tolerances are bounds of vector (ROTATION_VECTOR) or euler
+    (XYZ_EULER_ANGLES); to have those of a vector along the axes of `relative_to`, give the
+    reference's inverse as offset and no reference.
+
+    All are zero exactly at the reference. Where theta is pi the vector and the chord jump to
+    their opposite; the chord's slope along n, cos(theta / 2), is zero there, and the Jacobian
+    keeps it at 1e-3, because a cost is greatest there. The gradient of the angle is the unit
+    moment along the axis, at 0 the reference's x; the bound "exactly 0" becomes the vector. Euler
+    angles are singular at pitch = +-pi/2, where, as in MoveIt, roll takes all of the turn and yaw
+    is 0; their Jacobian is right until cos(pitch) = 1e-3 and bent to stay below 1e6 from there.
+    Roll and yaw jump at +-pi.
+    """
+
+    frame: Frame
+    reference: Rotation = None
+    relative_to: Frame | None = None
+    offset: Rotation = None
+    axes: Axes = 'xyz'
+    form: Annotated[str, choice(*FORMS)] = 'vector'
+    forms = FORMS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.axes != 'xyz' and self.form in ('angle', 'chord'):
+            raise InvalidConstraintError(f"axes is '{self.axes}', but the {self.form} is that of "
+                                         "all; valid: 'xyz'")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        labels = super().labels
+        return labels if self.axes == 'xyz' else tuple(labels['xyz'.index(axis)]
+                                                       for axis in self.axes)
+
+    def numbers(self) -> Any:
+        return chosen(self.axes), self.reference, self.offset
+
+    def equality_form(self, lower: Array, upper: Array) -> 'FrameOrientation | None':
+        return replace(self, form='vector') if self.form == 'angle' and upper[0] <= 0 else None

@@ -11,19 +11,59 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.deviation import across, as_vector, split
 from ros2_ik.core.functions.fields import Axis, choice, Frame, Point
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import RelativeFunction
-from ros2_ik.core.kernels.source import Formula, formula, part
+from ros2_ik.core.functions.relative_function import Form, FormedFunction
+from ros2_ik.core.kernels.source import formula, part
 
 TOUCHING = 1e-9   # [m], closer than that a ray has no direction
 CLOSE = 1e-3      # [m], the gradient grows as 1 / distance down to there
-LABELS = {'angle': ('gaze angle [rad]',), 'vector': ('deviation 1 [rad]', 'deviation 2 [rad]')}
-RANGES = {'angle': (0.0, math.pi), 'vector': (-math.pi, math.pi)}
+
+
+@part
+def _ray_to(B: Any, target: v.Vector, given: Any) -> Any:
+    """Return distance and direction of a target, in the axes of B; against the axis at none."""
+    ray = v.sub(v.seen_from(B, target), v.vector(given, 9))
+    distance = v.norm(ray)
+    if distance > TOUCHING:
+        return distance, v.times(1.0 / distance, ray)
+    return distance, v.times(-1.0, v.vector(given, 0))
+
+
+@part
+def _row(W: Any, i: int, B: Any, target: v.Vector, distance: float,
+         gradient: v.Vector) -> None:
+    """Make row i that of a gradient by the ray's direction."""
+    # seen from the frame the target moves, against the frame's own motion
+    v.force(W, i, target, v.times(-1.0 / max(distance, CLOSE), v.turn(B, gradient)))
+
+
+@formula
+def _angle(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+    target = v.point(A, v.vector(given, 12))
+    distance, u = _ray_to(B, target, given)
+    f[0], _, _, _, gradient = split(u, v.vector(given, 0), v.vector(given, 3), v.vector(given, 6))
+    _row(W, 0, B, target, distance, gradient if distance > TOUCHING else u)
+
+
+@formula
+def _vector(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+    target = v.point(A, v.vector(given, 12))
+    distance, u = _ray_to(B, target, given)
+    f[0], one, f[1], two = as_vector(u, v.vector(given, 0), v.vector(given, 3),
+                                     v.vector(given, 6))
+    if distance <= TOUCHING:
+        one, two = v.times(f[0] / math.pi, u), v.times(f[1] / math.pi, u)
+    _row(W, 0, B, target, distance, one)
+    _row(W, 1, B, target, distance, two)
+
+
+FORMS = {'angle': Form(_angle, (0.0, math.pi), ('gaze angle [rad]',)),
+         'vector': Form(_vector, (-math.pi, math.pi), ('deviation 1 [rad]', 'deviation 2 [rad]'))}
 
 
 @register_function('gaze_angle', drake='AddGazeTargetConstraint', matlab='constraintAiming',
                    moveit='VisibilityConstraint (max_range_angle)', pink='LookAtTask (mink)')
 @dataclass(frozen=True, eq=False)
-class GazeAngle(RelativeFunction):
+class GazeAngle(FormedFunction):
     """
     How the ray from `origin` to `target` is turned away from `axis`.
 
@@ -49,19 +89,8 @@ class GazeAngle(RelativeFunction):
     axis: Axis
     target: Point
     relative_to: Frame | None = None
-    form: Annotated[str, choice(*RANGES)] = 'angle'
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return LABELS[self.form]
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return RANGES[self.form]
-
-    @property
-    def rows(self) -> Formula:
-        return _FORMULAS[self.form]
+    form: Annotated[str, choice(*FORMS)] = 'angle'
+    forms = FORMS
 
     def numbers(self) -> Any:
         return self.axis, across(self.axis), self.origin, self.target
@@ -72,44 +101,3 @@ class GazeAngle(RelativeFunction):
         if self.form == 'angle' and lower[0] >= math.pi:
             return replace(self, axis=np.negative(self.axis), form='vector')
         return None
-
-
-@formula
-def _angle(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-    target = v.point(A, v.vector(given, 12))
-    distance, u = _ray_to(B, target, given)
-    f[0], _, _, _, gradient = split(u, v.vector(given, 0), v.vector(given, 3), v.vector(given, 6))
-    _row(W, 0, B, target, distance, gradient if distance > TOUCHING else u)
-
-
-@formula
-def _vector(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-    target = v.point(A, v.vector(given, 12))
-    distance, u = _ray_to(B, target, given)
-    f[0], one, f[1], two = as_vector(u, v.vector(given, 0), v.vector(given, 3),
-                                     v.vector(given, 6))
-    if distance <= TOUCHING:
-        one, two = v.times(f[0] / math.pi, u), v.times(f[1] / math.pi, u)
-    _row(W, 0, B, target, distance, one)
-    _row(W, 1, B, target, distance, two)
-
-
-_FORMULAS = {'angle': _angle, 'vector': _vector}
-
-
-@part
-def _ray_to(B: Any, target: v.Vector, given: Any) -> Any:
-    """Return distance and direction of a target, in the axes of B; against the axis at none."""
-    ray = v.sub(v.seen_from(B, target), v.vector(given, 9))
-    distance = v.norm(ray)
-    if distance > TOUCHING:
-        return distance, v.times(1.0 / distance, ray)
-    return distance, v.times(-1.0, v.vector(given, 0))
-
-
-@part
-def _row(W: Any, i: int, B: Any, target: v.Vector, distance: float,
-         gradient: v.Vector) -> None:
-    """Make row i that of a gradient by the ray's direction."""
-    # seen from the frame the target moves, against the frame's own motion
-    v.force(W, i, target, v.times(-1.0 / max(distance, CLOSE), v.turn(B, gradient)))

@@ -1,7 +1,8 @@
 """Functions of how one body moves relative to another."""
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -74,6 +75,33 @@ class RelativeFunction(KinematicFunction):
     def __str__(self) -> str:
         relative = '' if self.relative_to is None else f" relative to '{self.relative_to}'"
         return f"{self.kind} of '{self.frame}'{relative}"
+
+
+class Form(NamedTuple):
+    """One of the forms that a function may take: its formula, its range, and its labels."""
+
+    rows: Formula
+    range: tuple[float, float]
+    labels: tuple[str, ...] = ()
+
+
+class FormedFunction(RelativeFunction):
+    """A function whose field `form` names one of its `forms`."""
+
+    forms: ClassVar[Mapping[str, Form]]
+    form: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.forms[self.form].labels
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.forms[self.form].range
+
+    @property
+    def rows(self) -> Formula:
+        return self.forms[self.form].rows
 
 
 _ORIGIN = pin.SE3.Identity()
