@@ -7,7 +7,7 @@ import math
 from typing import Any, Protocol
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.errors import AmbiguousTipError, UnmovedTipError
+from ros2_ik.core.errors import AmbiguousTipError
 from ros2_ik.core.functions import JointCoupling, JointPositions, KinematicFunction, PairDistance
 from ros2_ik.core.problem import (
     Constraint,
@@ -19,6 +19,7 @@ from ros2_ik.core.problem import (
     PoseTarget,
     POSITION_TOLERANCE,
 )
+from ros2_ik.core.problem.free_joints import free_names
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.solvers import Budget, Search
@@ -143,14 +144,18 @@ def prepare(request: IKRequest, world: World) -> Search:
     """Make the search that answers a request; raises IKError for what makes no sense."""
     robot, checker = world.robot, world.checker
     group = chosen_group(request, robot)
-    free = free_names(request, robot, group)
+    locked = _locked(request, robot, group)
+    free = free_names(
+        robot, [(target.tip, target.relative_to if request.follow_frames else None)
+                for target in request.targets],
+        [*(constraint.function for constraint in request.constraints), *request.costs],
+        group or None, locked)
     checked = checker.moving_joints - free if checker else frozenset[str]()
     start = world.start(request, free, needed_names(request, robot, free), checked)
     touches = checker if request.avoid_collisions else None   # distances keep theirs
     problem = IKProblem(
-        robot, _targets(request, robot, start), group or None, start,
-        _locked(request, robot, group), request.constraints, request.costs, checker=touches,
-        collisions=request.avoid_collisions)
+        robot, _targets(request, robot, start), group or None, start, locked,
+        request.constraints, request.costs, checker=touches, collisions=request.avoid_collisions)
     if request.max_jump is not None:
         problem = problem.bounded(JointChangeBound.of(robot, world.standing(request, start),
                                                       request.max_jump))
@@ -185,23 +190,6 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
     ) else ''
 
 
-def free_names(request: IKRequest, robot: Robot, group: str) -> Joints:
-    """Names of the joints that may move; raises UnmovedTipError."""
-    moving = [robot.moving_joints(target.tip, _moving_frame(request, target))
-              for target in request.targets]
-    if group:
-        free = frozenset(robot.group(group).joint_names)
-    else:
-        used = [item.joints(robot) for item in request.costs]
-        used += [constraint.function.joints(robot) for constraint in request.constraints]
-        free = frozenset[str]().union(*moving, *used) - robot.passive_joints
-    free -= _locked(request, robot, group)
-    for target, movers in zip(request.targets, moving, strict=True):
-        if not movers & free:
-            raise UnmovedTipError(target.tip, _moving_frame(request, target), group)
-    return free
-
-
 def needed_names(request: IKRequest, robot: Robot, free: Joints) -> Joints:
     """Names of the joints without whose start values the question has no definite meaning."""
     needed = frozenset[str]()
@@ -225,10 +213,6 @@ def _locked(request: IKRequest, robot: Robot, group: str) -> Joints:
     if request.moving_joints:
         still |= frozenset(robot.joint_names) - request.moving_joints
     return still | request.locked_joints
-
-
-def _moving_frame(request: IKRequest, target: PoseTarget) -> str | None:
-    return target.relative_to if request.follow_frames else None
 
 
 def _moves(group: Joints, tips: Sequence[str], robot: Robot) -> bool:

@@ -1,5 +1,6 @@
 """The joints a problem may move, as arrays."""
 
+from collections.abc import Iterable
 import copy
 from functools import lru_cache
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.errors import UnmovedTipError
 from ros2_ik.core.robot import Joint, NOTICEABLE, Robot
 
 TURN = 2 * np.pi
@@ -68,6 +70,27 @@ class FreeJoints:
             at += joint.velocity_size
         result.lower, result.upper = first, last
         return result
+
+
+def free_names(robot: Robot, tips: Iterable[tuple[str, str | None]], functions: Iterable[Any],
+               group: str | None, locked: frozenset[str]) -> frozenset[str]:
+    """
+    Return the names of the joints that may move: the group's, or all that something depends on.
+
+    `tips` are to move, each relative to a frame (None: the root), `functions` have `joints`.
+    Neither locked nor, without a group, passive joints move. Raises UnmovedTipError.
+    """
+    still = robot.passive_joints | locked
+    grouped = None if group is None else frozenset(robot.group(group).joint_names) - locked
+    used = frozenset[str]()
+    for tip, frame in tips:
+        moving = robot.moving_joints(tip, frame) - still
+        if not (moving if grouped is None else moving & grouped):
+            raise UnmovedTipError(tip, frame, group or '')
+        used |= moving
+    if grouped is not None:
+        return grouped
+    return used.union(*(function.joints(robot) for function in functions)) - still
 
 
 @lru_cache(maxsize=32)

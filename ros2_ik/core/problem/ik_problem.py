@@ -9,16 +9,11 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, JointValues
 from ros2_ik.core.checks import listed
-from ros2_ik.core.errors import (
-    InvalidConstraintError,
-    InvalidOptionError,
-    InvalidTargetError,
-    UnmovedTipError,
-)
+from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
 from ros2_ik.core.functions import UserFunction
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
-from ros2_ik.core.problem.free_joints import free_joints
+from ros2_ik.core.problem.free_joints import free_joints, free_names
 from ros2_ik.core.problem.joint_change import JointChangeBound
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import check_robot, Configuration, Robot
@@ -124,25 +119,10 @@ class IKProblem:
         return own.checker, own.not_checked
 
     def _free_names(self, targets: Sequence[PoseTarget]) -> tuple[str, ...]:
-        names = (set(self.robot.group(self.group).joint_names) - self.locked_joints
-                 if self.group is not None else None)
-        used: set[str] = set()
-        for target in targets:
-            moving = self._moving(target)
-            if not moving & (names if names is not None else moving):
-                raise UnmovedTipError(target.tip, target.relative_to, self.group or '')
-            used |= moving
-        for constraint in self.constraints:
-            used |= constraint.function.joints(self.robot)
-        for cost in self.costs:
-            used |= cost.joints(self.robot)
-        free = used - self.robot.passive_joints - self.locked_joints if names is None else names
+        functions = [*(constraint.function for constraint in self.constraints), *self.costs]
+        free = free_names(self.robot, [(target.tip, target.relative_to) for target in targets],
+                          functions, self.group, self.locked_joints)
         return tuple(name for name in self.robot.joint_names if name in free)
-
-    def _moving(self, target: PoseTarget) -> frozenset[str]:
-        """Joints that move a tip relative to its reference frame, passive ones left out."""
-        moving = self.robot.moving_joints(target.tip, target.relative_to)
-        return moving - self.robot.passive_joints - self.locked_joints
 
     def _resolved(self, target: PoseTarget) -> PoseTarget:
         """Restate a target in the root frame where its frame stands still."""
