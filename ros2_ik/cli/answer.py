@@ -9,11 +9,11 @@ import math
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.question import Exit
-from ros2_ik.cli.recheck import Check
+from ros2_ik.cli.recheck import Check, recheck, Wanted
 from ros2_ik.cli.tables import number, small, table
 
 if TYPE_CHECKING:
-    from ros2_ik.core import Joint, Robot
+    from ros2_ik.core import Joint, Robot, Search
 
 NEAR = 0.02   # of a joint's range
 WRONG = 'WRONG_ANSWER'   # beside the names of Status
@@ -88,6 +88,21 @@ class Answer:
                           for claim, check in zip(self.claimed, self.checked, strict=False))
         return f'the errors are not what the answer claims: {pairs}' + (
             f'. {self.suspicion}' if self.suspicion else '')
+
+
+def library_answer(search: 'Search', wanted: Sequence[Wanted], frames_at: Any = None) -> Answer:
+    """Return what came of a search here; `wanted` is rechecked, see there for `frames_at`."""
+    solution, problem = search.solution(), search.problem
+    robot, names = problem.robot, problem.joint_names
+    return Answer(
+        solution.status.name, solution.message, solution.success,
+        robot.to_joints(solution.best_q, names),
+        [Check(e.tip, e.position, e.orientation) for e in solution.errors],
+        recheck(robot, solution.best_q, wanted, frames_at),
+        figures={key: getattr(solution, key) for key in (
+            'iterations', 'restarts', 'seconds', 'solver', 'solver_reason', 'impossible')},
+        alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives],
+        not_checked=solution.not_checked)
 
 
 def print_answer(answer: Answer, robot: 'Robot | None') -> None:

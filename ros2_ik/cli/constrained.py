@@ -4,11 +4,11 @@ import argparse
 from dataclasses import replace
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, print_answer
+from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, library_answer, print_answer
 from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.numbers import positive
 from ros2_ik.cli.question import BadQuestion, Exit
-from ros2_ik.cli.recheck import Check, recheck, Wanted
+from ros2_ik.cli.recheck import Wanted
 from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
 from ros2_ik.cli.scene_source import (
     add_meshes_argument,
@@ -18,7 +18,7 @@ from ros2_ik.cli.scene_source import (
 )
 
 if TYPE_CHECKING:
-    from ros2_ik.core import CollisionChecker, IKProblem, IKRequest, Robot, Scene
+    from ros2_ik.core import CollisionChecker, IKRequest, Robot, Scene
 
 EXAMPLE = """examples:
   ros2_ik constrained examples/ros/upright_tray.yaml --robot panda
@@ -104,6 +104,7 @@ def _solve(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> An
 
 def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> Answer:
     from ros2_ik.core import Defaults, prepare, StillWorld
+    from ros2_ik.node.conversions.constraint_reports import constraint_reports
     from ros2_ik.node.conversions.constraints import read_wanted
     from ros2_ik.node.conversions.requests import read_request
     if goal.execute:
@@ -115,26 +116,14 @@ def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> A
     request = replace(request, constraints=constraints, costs=costs)
     search = prepare(request, StillWorld(robot, at, checker))
     search.run()
-    return _answer(search.solution(), search.problem, request)
-
-
-def _answer(solution: Any, problem: 'IKProblem', request: 'IKRequest') -> Answer:
-    from ros2_ik.node.conversions.constraint_reports import constraint_reports
-    robot, names = problem.robot, problem.joint_names
     wanted = [Wanted(target.tip, target.function.reference.homogeneous, target.relative_to,
                      tuple(target.weights)) for target in request.targets]
-    frames_at = None if request.follow_frames else problem.start
-    return Answer(
-        solution.status.name, solution.message, solution.success,
-        robot.to_joints(solution.best_q, names),
-        [Check(e.tip, e.position, e.orientation) for e in solution.errors],
-        recheck(robot, solution.best_q, wanted, frames_at),
-        figures={key: getattr(solution, key) for key in ('iterations', 'restarts', 'seconds',
-                                                         'solver', 'solver_reason',
-                                                         'impossible')},
-        alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives],
-        constraints=constraint_reports(problem, solution.best_q), explanation=solution.explain(),
-        not_checked=solution.not_checked)
+    problem = search.problem
+    answer = library_answer(search, wanted, None if request.follow_frames else problem.start)
+    solution = search.solution()
+    answer.constraints = constraint_reports(problem, solution.best_q)
+    answer.explanation = solution.explain()
+    return answer
 
 
 def _checker(args: argparse.Namespace, goal: Any, robot: 'Robot', start: Any,

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli import poses
-from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, print_answer
+from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, library_answer, print_answer
 from ros2_ik.cli.joint_values import HELP, read_start, START
 from ros2_ik.cli.numbers import count, DEG, FULL_TURN, HALF_TURN, in_radians, positive
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
-from ros2_ik.cli.recheck import Check, recheck, Wanted
+from ros2_ik.cli.recheck import Wanted
 from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
 from ros2_ik.cli.scene_source import (
     add_meshes_argument,
@@ -153,17 +153,9 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
                  'max_joint_change', 'approximate', 'turns', 'max_iterations')),
         StillWorld(robot, checker=checker))
     search.run()
-    solution, problem = search.solution(), search.problem
-    figures = {key: getattr(solution, key) for key in ('iterations', 'restarts', 'seconds',
-                                                       'solver', 'solver_reason', 'impossible')}
-    names = problem.joint_names
-    return Answer(
-        solution.status.name, with_options(solution.message, args), solution.success,
-        robot.to_joints(solution.best_q, names),
-        [Check(e.tip, e.position, e.orientation) for e in solution.errors],
-        recheck(robot, solution.best_q, wanted), figures=figures,
-        alternatives=[robot.to_joints(other.best_q, names) for other in solution.alternatives],
-        not_checked=solution.not_checked)
+    answer = library_answer(search, wanted)
+    answer.message = with_options(answer.message, args)
+    return answer
 
 
 def _joints(robot: 'Robot', names: Sequence[str] | None) -> frozenset[str]:
