@@ -104,6 +104,9 @@ def test_endless_search(pool, panda, logged):
 def test_stopped_for_good(pool, panda, monkeypatch):
     monkeypatch.setattr(pulse, 'IDLE', 3)
     first = worker(pool)
+    # stopped while it still learns of the robot, it would be waited for, and the one in its
+    # place would answer
+    assert submit(pool, easy(panda)).get(timeout=60).success
     os.kill(first, signal.SIGSTOP)
     assert isinstance(submit(pool, unreachable(panda, 0.1)).get(timeout=ANSWERED), LateError)
     eventually(lambda: pool.replaced, 'its end')

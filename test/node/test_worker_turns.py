@@ -70,9 +70,10 @@ def test_cancel(pipe, worker, panda):
 def test_same_answer_as_without_worker(pipe, worker, panda):
     target = reachable(panda, TIP, 4)
     problem = IKProblem(panda, [PoseTarget(TIP, matrix(target.pose))])
-    alone = Search(problem, solutions=3, random_state=5)
+    budget = Budget.of(60.0)   # where both end by what they find, not by the clock
+    alone = Search(problem, solutions=3, random_state=5, budget=budget)
     alone.run()
-    begun = Search(problem, solutions=3, random_state=5)
+    begun = Search(problem, solutions=3, random_state=5, budget=budget)
     begun.run(seconds=0)
     pipe[0].send(Job(0, panda.key, begun.state()))
     while not (found := results(pipe[0])):
