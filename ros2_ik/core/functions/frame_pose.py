@@ -1,14 +1,17 @@
 """The pose of a frame, compared with a reference pose."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ros2_ik.core import algebra as v
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.fields import Frame, Placement
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.placement import as_placement
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
+from ros2_ik.core.robot.tree import twelve
 
 
 @register_function('frame_pose', drake='AddPositionConstraint + AddOrientationConstraint',
@@ -38,8 +41,9 @@ class FramePose(RelativeFunction):
         object.__setattr__(self, 'reference',
                            as_placement(self.reference, f"target of '{self.frame}'"))
 
-    def numbers(self) -> Any:
-        return self.reference.rotation, self.reference.translation
+    @cached_property
+    def parameters(self) -> Array:
+        return twelve(self.reference)
 
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:

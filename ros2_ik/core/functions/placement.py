@@ -1,6 +1,5 @@
 """Poses as they are given, checked."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
 
 FARTHEST = 1e9   # [m]; squares of much larger numbers overflow
+_LAST = [0.0, 0.0, 0.0, 1.0]    # row of a rigid transformation
 
 
 def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> Any:
@@ -24,20 +24,20 @@ def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted, fault)
     if T.shape != (4, 4):
         raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
-    R = T[:3, :3]
+    R, p = T[:3, :3], T[:3, 3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()
     off = (rotation - R).reshape(-1)
     # written so that NaN fails, too
-    if not (math.sqrt(off @ off) <= 1e-4 and T[3].tolist() == [0, 0, 0, 1]
-            and all(abs(value) <= FARTHEST for value in T[:3, 3].tolist())):
+    if not (off @ off <= 1e-8 and T[3].tolist() == _LAST
+            and all([abs(value) <= FARTHEST for value in p.tolist()])):
         raise fault(f'{what} is no rigid transformation: {_fault(T)}')
-    return pin.SE3(rotation, T[:3, 3])
+    return pin.SE3(rotation, p)
 
 
 def _fault(T: Array) -> str:
     if not np.isfinite(T).all():
         return 'it holds a number that is not finite'
-    if T[3].tolist() != [0, 0, 0, 1]:
+    if T[3].tolist() != _LAST:
         return f'its last row is {T[3].tolist()}, not [0, 0, 0, 1]'
     if np.abs(T[:3, 3]).max() > FARTHEST:
         return f'it is further away than {FARTHEST:g} m'

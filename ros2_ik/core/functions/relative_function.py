@@ -41,9 +41,8 @@ class RelativeFunction(KinematicFunction):
     @cached_property
     def parameters(self) -> Array:
         """The parameters of the formula, flat."""
-        flat = [np.ravel(part) for part in self.numbers()]
-        array = np.concatenate([np.zeros(0), *flat])
-        return array
+        flat: Array = np.concatenate([np.zeros(0), *(np.ravel(part) for part in self.numbers())])
+        return flat
 
     def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
         """

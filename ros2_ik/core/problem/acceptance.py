@@ -7,6 +7,7 @@ runs anew, in a configuration of its own.
 
 from dataclasses import dataclass
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,13 +16,12 @@ from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidStateError
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
-from ros2_ik.core.problem.joint_change import JointChange
+from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Configuration
 
 
-@dataclass(frozen=True)
-class TargetError:
+class TargetError(NamedTuple):
     """How far a tip is from its target: position [m], orientation [rad], freed axes left out."""
 
     tip: str
@@ -54,8 +54,7 @@ class Violation:
                 f'allowed [{self.lower:.4g}, {self.upper:.4g}]')
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What acceptance found."""
 
     accepted: bool
@@ -79,14 +78,17 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
     if not math.isfinite(q @ q):
         lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
         return Verdict(False, (), (lost,))
-    # a user's function may use what the robot's functions share
-    at = Configuration(problem.robot, q,
-                       None if problem.runs_user_code else problem.robot.scratch_data())
-    errors, violations = [], _joint_violations(problem, q) + _turned_too_far(problem, q)
+    at = _configuration(problem, q)
+    errors, violations = [], _joint_violations(problem, q)
+    if problem.change_bound is not None and not problem.free.vector_space:
+        violations += _turned_too_far(problem, problem.change_bound, q)
     for target in problem.targets:
-        position, orientation = target.errors(at)
-        errors.append(TargetError(target.tip, position, orientation))
-        violations += _target_violations(target, position, orientation)
+        error = TargetError(target.tip, *target.errors(at))
+        errors.append(error)
+        # written so that NaN fails, too
+        if not (error.position <= target.position_tolerance
+                and error.orientation <= target.orientation_tolerance):
+            violations += _target_violations(target, error)
     for constraint in problem.constraints:
         violations += _constraint_violations(constraint, at)
     costs = tuple(cost.value(at) for cost in problem.costs)
@@ -94,19 +96,25 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
     return Verdict(not (violations or touches), tuple(errors), tuple(violations), costs, touches)
 
 
+def _configuration(problem: IKProblem, q: Array) -> Configuration:
+    robot = problem.robot
+    # a user's function may use what the robot's functions share
+    data = robot.model.createData() if problem.runs_user_code else robot.scratch_data()
+    if robot.has_floating_joints:    # whose quaternions are normalised
+        return Configuration(robot, q, data)
+    return Configuration.of_checked(robot, q, data)
+
+
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
     locked = problem.free.is_locked
     wrong = np.where(locked, q != problem.start, (q < problem.lower) | (q > problem.upper))
-    if not wrong.any():
+    if not np.count_nonzero(wrong):    # three times as fast as any()
         return []
     return [_joint_violation(problem, q, int(i), bool(locked[i])) for i in np.flatnonzero(wrong)]
 
 
-def _turned_too_far(problem: IKProblem, q: Array) -> list[Violation]:
+def _turned_too_far(problem: IKProblem, bound: JointChangeBound, q: Array) -> list[Violation]:
     """Floating joints that moved or turned by more than allowed: their bound is no range of q."""
-    bound = problem.change_bound
-    if bound is None or problem.free.vector_space:
-        return []
     found = (bound.exceeded(joint, q) for joint in problem.free.joints if joint.kind == 'floating')
     return [_change_violation(change, bound.most[change.joint]) for change in found if change]
 
@@ -127,12 +135,11 @@ def _joint_violation(problem: IKProblem, q: Array, index: int, moved: bool) -> V
     return Violation(f"joint '{joint.name}'", value, joint.lower, joint.upper, unit)
 
 
-def _target_violations(target: PoseTarget, position: float,
-                       orientation: float) -> list[Violation]:
-    rows = ((position, target.position_tolerance, 'position', 'm'),
-            (orientation, target.orientation_tolerance, 'orientation', 'rad'))
-    return [Violation(f"{what} error of '{target.tip}'", error, 0.0, tolerance, unit, 'target')
-            for error, tolerance, what, unit in rows if not error <= tolerance]
+def _target_violations(target: PoseTarget, error: TargetError) -> list[Violation]:
+    rows = ((error.position, target.position_tolerance, 'position', 'm'),
+            (error.orientation, target.orientation_tolerance, 'orientation', 'rad'))
+    return [Violation(f"{what} error of '{target.tip}'", off, 0.0, tolerance, unit, 'target')
+            for off, tolerance, what, unit in rows if not off <= tolerance]
 
 
 def _constraint_violations(constraint: Constraint, at: Configuration) -> list[Violation]:

@@ -1,7 +1,6 @@
 """The joints a problem may move, as arrays."""
 
 from collections.abc import Iterable
-import copy
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import UnmovedTipError
 from ros2_ik.core.robot import Joint, NOTICEABLE, Robot
+from ros2_ik.core.shallow import shallow
 
 TURN = 2 * np.pi
 
@@ -21,9 +21,10 @@ class FreeJoints:
     `indices` (n,) are their places in q, `columns` (m,) in the tangent space; `place` and
     `column` the same as a slice where they stand in a row, for a view costs nothing. `lower` and
     `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
-    where limits are off; `limits` (2, n) the same in q's order, `bounds` for all of q, (nq,) each,
-    and `held_bounds` those of
-    the other joints, wider by what is noticeable, infinite for these. `drawn` are the places in q
+    where limits are off; `limits` (2, n) the same in q's order, `bounds` for all of q, (nq,) each.
+    `held` are the places in q of the other joints that have limits, `held_bounds` (2, k) these,
+    wider by what is noticeable. `single` is True where all are of one value, `vector_space` where
+    none is floating. `drawn` are the places in q
     of all but the floating ones, `turnable` those that a full turn within the limits may bring
     to the same place, `angles` those that it would if it were within them.
     """
@@ -39,21 +40,24 @@ class FreeJoints:
             if joint.single and limited:
                 lower[joint.velocity_index], upper[joint.velocity_index] = joint.lower, joint.upper
         self.lower, self.upper = lower[self.columns], upper[self.columns]
+        self.single = all(joint.single for joint in self.joints)
         self.vector_space = all(j.size == j.velocity_size for j in self.joints)
         infinite = np.full(robot.nq, np.inf)
         self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)
         self.limits = np.array([bound[self.place] for bound in self.bounds])
         self.is_locked = np.ones(robot.nq, dtype=bool)
         self.is_locked[self.indices] = False
-        self.held_bounds = (np.where(self.is_locked, self.bounds[0] - NOTICEABLE, -np.inf),
-                            np.where(self.is_locked, self.bounds[1] + NOTICEABLE, np.inf))
+        bounded = np.isfinite(self.bounds[0]) | np.isfinite(self.bounds[1])
+        self.held = np.flatnonzero(self.is_locked & bounded)
+        self.held_bounds = np.array([self.bounds[0][self.held] - NOTICEABLE,
+                                     self.bounds[1][self.held] + NOTICEABLE])
         self.drawn = _flat((j.index, j.size) for j in self.joints if j.kind != 'floating')
         self.turnable = _flat((j.index, 1) for j in self.joints if _turnable(j, robot))
         self.angles = _flat((j.index, 1) for j in self.joints if _is_angle(j, robot))
 
     def within(self, lower: Array, upper: Array) -> 'FreeJoints':
         """Return the same joints with limits narrowed to `lower` and `upper`, (nq,) each."""
-        result = copy.copy(self)
+        result = shallow(self)
         low, high = (limit.copy() for limit in self.bounds)
         place = self.place
         low[place] = np.maximum(low[place], lower[place])

@@ -1,8 +1,6 @@
 """A question: what is wanted, and which joints may move for it."""
 
 from collections.abc import Iterable, Sequence
-import copy
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,12 +8,11 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Indices, JointValues
 from ros2_ik.core.checks import listed
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
-from ros2_ik.core.functions import UserFunction
 from ros2_ik.core.problem.constraint import Constraint
-from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
-from ros2_ik.core.problem.free_joints import free_joints, free_names
+from ros2_ik.core.problem.cost import Cost
 from ros2_ik.core.problem.joint_change import JointChangeBound
 from ros2_ik.core.problem.pose_target import PoseTarget
+from ros2_ik.core.problem.structure import Structure, structure_of_targets
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.scene import (
     CollisionChecker,
@@ -23,6 +20,7 @@ from ros2_ik.core.scene import (
     not_checked,
     own_collisions,
 )
+from ros2_ik.core.shallow import shallow
 
 
 class IKProblem:
@@ -37,7 +35,8 @@ class IKProblem:
     origin, too. Nothing that the `checker` checks may touch; by default that is the robot alone,
     as far as it has geometry. `collisions` False allows all contacts. `not_checked` says what is
     not looked at. A target in a frame that only joints at rest move is resolved to the root frame
-    here.
+    here. `kinds` says which of targets, constraints, costs and scalar costs it has,
+    `runs_user_code` whether callables of the user's are among its functions and costs.
 
     Raises UnknownFrameError, UnknownGroupError, InvalidTargetError when a tip cannot move, or
     InvalidConstraintError when nothing is asked for.
@@ -75,21 +74,29 @@ class IKProblem:
         self.start = robot.to_q(start)
         self.start.setflags(write=False)
         self.locked_joints = frozenset(robot.joint(name).name for name in names)
-        self.free = free_joints(robot, self._free_names(found), self.joint_limits)
+        self.structure = self._structure(found)
+        self.kinds, self.runs_user_code = self.structure.kinds, self.structure.runs_user_code
         self._set_bound(change_bound)
-        self.targets = tuple(self._resolved(target) for target in found)
+        if self.structure.to_resolve:
+            found = self._resolved(found)
+        self.targets = tuple(found)
 
     def _set_bound(self, bound: JointChangeBound | None) -> None:
-        self.change_bound = bound
+        self.change_bound, self.free = bound, self.structure.free
         if bound is not None:
             self.free = self.free.within(*bound.limits(self.robot))
         self.lower, self.upper = self.free.bounds
 
     def bounded(self, bound: JointChangeBound | None) -> 'IKProblem':
         """Return the same problem with another bound on the changes of joints, or none."""
-        problem = copy.copy(self)
-        problem.free = free_joints(self.robot, self.free.names, self.joint_limits)
+        problem = shallow(self)
         problem._set_bound(bound)
+        return problem
+
+    def unchecked(self) -> 'IKProblem':
+        """Return the same problem without what it must not touch, to be kept for long."""
+        problem = shallow(self)
+        problem.checker = None
         return problem
 
     def loosened(self) -> 'IKProblem':
@@ -118,57 +125,35 @@ class IKProblem:
         own = own_collisions(self.robot)    # loads meshes the first time
         return own.checker, own.not_checked
 
-    def _free_names(self, targets: Sequence[PoseTarget]) -> tuple[str, ...]:
-        functions = [*(constraint.function for constraint in self.constraints), *self.costs]
-        free = free_names(self.robot, [(target.tip, target.relative_to) for target in targets],
-                          functions, self.group, self.locked_joints)
-        return tuple(name for name in self.robot.joint_names if name in free)
+    def _structure(self, targets: Sequence[PoseTarget]) -> Structure:
+        robot, group = self.robot, self.group
+        for target in targets:      # names that are no names are told before they are looked up
+            robot.frame_id(target.tip)
+            if target.relative_to is not None:
+                robot.frame_id(target.relative_to)
+        if group is not None:
+            robot.group(group)
+        shapes = tuple([target.shape for target in targets])
+        if self.constraints or self.costs:
+            return Structure(robot, shapes, group, self.locked_joints, self.joint_limits,
+                             self.constraints, self.costs)
+        return structure_of_targets(robot, shapes, group, self.locked_joints, self.joint_limits)
 
-    def _resolved(self, target: PoseTarget) -> PoseTarget:
-        """Restate a target in the root frame where its frame stands still."""
-        frame = target.relative_to
-        if frame is None or self.robot.moving_joints(frame) & set(self.joint_names):
-            return target
-        return target.resolved(Configuration(self.robot, self.start, self.robot.scratch_data()))
+    def _resolved(self, targets: Sequence[PoseTarget]) -> list[PoseTarget]:
+        """Restate targets in the root frame where their frames stand still."""
+        at = Configuration(self.robot, self.start, self.robot.scratch_data())
+        return [target.resolved(at) if i in self.structure.to_resolve else target
+                for i, target in enumerate(targets)]
 
-    @cached_property
+    @property
     def turnable(self) -> Indices:
         """Places in q of the joints that a full turn within the limits brings to the same."""
-        return self._uncounted(self.free.turnable)
+        return self.structure.turnable
 
-    @cached_property
+    @property
     def angles(self) -> Indices:
         """Places in q of the joints that a full turn brings to the same, limits apart."""
-        return self._uncounted(self.free.angles)
-
-    def _uncounted(self, places: Indices) -> Indices:
-        """Return the places in q of joints whose turns count for no constraint and no cost."""
-        counted: set[str] = set()
-        for constraint in self.constraints:
-            if not constraint.function.periodic:
-                counted |= constraint.function.joints(self.robot)
-        for cost in self.costs:
-            if not (isinstance(cost, LeastSquares) and cost.function.periodic):
-                counted |= cost.joints(self.robot)
-        if not counted:
-            return places
-        return places[~np.isin(places, [self.robot.joint(name).index for name in counted])]
-
-    @cached_property
-    def runs_user_code(self) -> bool:
-        """Whether callables of the user's are among its functions and costs."""
-        functions = [constraint.function for constraint in self.constraints]
-        functions += [cost.function for cost in self.costs if isinstance(cost, LeastSquares)]
-        return 'scalar costs' in self.kinds or any(
-            isinstance(function, UserFunction) for function in functions)
-
-    @cached_property
-    def kinds(self) -> frozenset[str]:
-        """Which of targets, constraints, costs and scalar costs it has."""
-        scalar = sum(isinstance(cost, ScalarCost) for cost in self.costs)
-        return frozenset(kind for kind, count in (
-            ('targets', len(self.targets)), ('constraints', len(self.constraints)),
-            ('costs', len(self.costs) - scalar), ('scalar costs', scalar)) if count)
+        return self.structure.angles
 
     def question(self) -> dict[str, Any]:
         """Return the arguments that make this problem again, with its robot."""

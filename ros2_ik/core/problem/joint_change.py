@@ -1,7 +1,7 @@
 """How far joints move from where a search starts, and bounds on that."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 import math
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.problem.free_joints import FreeJoints
 from ros2_ik.core.robot import Joint, Robot
 
 HAIR = 1e-9    # part of a bound that rounding may use up
@@ -47,12 +48,14 @@ def joint_changes(joint: Joint, before: Array, after: Array) -> list[JointChange
             JointChange(joint.name, angle, 'rad')]
 
 
-def largest_change(joints: Sequence[Joint], before: Array, after: Array) -> JointChange | None:
-    """Return the largest change of some joints, metres and radians alike; None without joints."""
-    if len(joints) > 1 and all(joint.size == 1 for joint in joints):     # much faster
-        values = np.abs(after - before).tolist()
-        joint = max(joints, key=lambda joint: values[joint.index])
-        return JointChange(joint.name, values[joint.index], 'rad' if joint.rotary else 'm')
+def largest_change(free: FreeJoints, before: Array, after: Array) -> JointChange | None:
+    """Return the largest change of the joints, metres and radians alike; None without joints."""
+    joints = free.joints
+    if joints and free.single:     # much faster
+        changed = np.abs(after[free.place] - before[free.place])
+        most = int(changed.argmax())
+        return JointChange(joints[most].name, float(changed[most]),
+                           'rad' if joints[most].rotary else 'm')
     changes = [change for joint in joints for change in joint_changes(joint, before, after)]
     return max(changes, key=lambda change: change.change, default=None)
 

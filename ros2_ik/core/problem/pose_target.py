@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -52,10 +52,18 @@ class PoseTarget:
         self.function = FramePose(tip, target, relative_to)
         self.weights = _weights(weights, tip)
         self.whole = self.weights is _ALL
-        self.counted = self.weights > 0    # (6,), which of the rows x y z rx ry rz count
+        # (6,), which of the rows x y z rx ry rz count
+        self.counted = _ALL_COUNT if self.whole else self.weights > 0
         self.position_tolerance = _tolerance(position_tolerance, 'position_tolerance', tip)
         self.orientation_tolerance = _tolerance(orientation_tolerance, 'orientation_tolerance',
                                                 tip)
+
+    @property
+    def shape(self) -> 'TargetShape':
+        """What it shares with targets that differ in the pose alone."""
+        return TargetShape(self.tip, self.relative_to,
+                           b'' if self.whole else self.weights.tobytes(),
+                           self.position_tolerance, self.orientation_tolerance)
 
     def resolved(self, at: Configuration) -> 'PoseTarget':
         """Return the target in the root frame, where its frame stands in a configuration."""
@@ -79,8 +87,8 @@ class PoseTarget:
     @property
     def loose(self) -> bool:
         """Whether one of its tolerances is so large that poses apart from the target count."""
-        return (self.counted[:3].any() and self.position_tolerance > LOOSE[0]) or bool(
-            self.counted[3:].any() and self.orientation_tolerance > LOOSE[1])
+        return bool((self.position_tolerance > LOOSE[0] and self.counted[:3].any())
+                    or (self.orientation_tolerance > LOOSE[1] and self.counted[3:].any()))
 
     def bounds(self) -> tuple[Constraint, ...]:
         """Return constraints that hold where the errors are within the tolerances."""
@@ -99,6 +107,16 @@ class PoseTarget:
         counts = whole if counted.sum() == 3 else _Length(self.tip, self.function.reference,
                                                           counted, self.relative_to)
         return Constraint(counts, upper=tolerance - edge, tolerance=edge)
+
+
+class TargetShape(NamedTuple):
+    """A target but for its pose."""
+
+    tip: str
+    relative_to: str | None
+    weights: bytes      # none where all six are 1
+    position_tolerance: float
+    orientation_tolerance: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +149,9 @@ class _Length(RelativeFunction):
         v.wrench(W, 0, along, v.add(v.cross(p, along), about))
 
 
-_ALL = np.ones(6)
+_ALL, _ALL_COUNT = np.ones(6), np.ones(6, dtype=bool)
 _ALL.setflags(write=False)
+_ALL_COUNT.setflags(write=False)
 
 
 def _tolerance(value: Any, name: str, tip: str) -> float:

@@ -8,7 +8,6 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.functions import RelativeFunction
@@ -17,6 +16,7 @@ from ros2_ik.core.kernels.source import Formula, is_compiled
 from ros2_ik.core.problem.free_joints import FreeJoints
 from ros2_ik.core.robot import Configuration, Joint, Robot
 from ros2_ik.core.robot.tree import FLOATING, held_places, Tree, tree_of, Uncompared
+from ros2_ik.core.shallow import shallow
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.POINTER(ctypes.c_double)] * 3)
 
@@ -42,7 +42,9 @@ class Program:
         self._interrupted: Callable[[], Any] | None = None
         self._flag: Any = None
         self._error: BaseException | None = None
-        bound = _bind(robot, free.names, structure, start)
+        self._held = _frames(robot, free.names, structure)[1]
+        bound = _bound(robot, free.names, structure, start[self._held].tobytes(),
+                       Uncompared(start))
         self.rows, self.size, self._values = bound.rows, bound.size, bound.values
         self._python = [(rows, function) for rows, function, shape
                         in zip(self.rows, self.functions, structure, strict=True)
@@ -53,6 +55,21 @@ class Program:
                        parameters[0] if len(parameters) == 1
                        else np.concatenate([_NONE, *parameters]), self._addresses(bound))
         self._run, self._step = evaluate.of(self.compiled), moved.of(self.compiled)
+
+    def again(self, functions: Sequence[RelativeFunction], free: FreeJoints,
+              start: Array) -> 'Program':
+        """Return the program of functions with other parameters, for other limits and start."""
+        held = self._held
+        if len(held) and (start[held] != self._start[held]).any():
+            return Program(self.robot, functions, free, start, self.compiled)
+        program = shallow(self)
+        program.functions, program.free, program._start = tuple(functions), free, start
+        numbers, layout, _, addresses = self.arrays
+        parameters = [function.parameters for function in functions]
+        program.arrays = (numbers, layout, parameters[0] if len(parameters) == 1
+                          else np.concatenate(parameters),
+                          addresses if self.compiled else [*addresses[:-1], program._answer])
+        return program
 
     def _parameters(self, function: Any, shape: '_Shape') -> Array:
         if shape.formula != LINEAR:
@@ -141,9 +158,7 @@ class Program:
     def _fill(self, x: Array, f: Array, J: Array) -> None:
         q = self._start.copy()
         q[self.free.place] = x
-        data = self._own or self.robot.scratch_data()
-        pin.computeJointJacobians(self.robot.model, data, q)
-        at = Configuration.computed(self.robot, q, data)
+        at = Configuration.of_checked(self.robot, q, self._own or self.robot.scratch_data())
         for rows, function in self._python:
             f[rows], jacobian = function.evaluate(at)
             J[rows] = jacobian[:, self.free.column]
@@ -194,13 +209,6 @@ class _Bound:
         return np.array([*(formula.address() for formula in self.formulas), 0], dtype=np.int64)
 
 
-def _bind(robot: Robot, names: tuple[str, ...], structure: tuple[_Shape, ...],
-          start: Array) -> _Bound:
-    """Bind functions to the joints in `names`; the others stay where `start` has them."""
-    held = _frames(robot, names, structure)[1]
-    return _bound(robot, names, structure, start[held].tobytes(), Uncompared(start))
-
-
 @lru_cache(maxsize=256)
 def _frames(robot: Robot, names: tuple[str, ...],
             structure: tuple[_Shape, ...]) -> tuple[dict[str | None, int], Indices]:
@@ -216,6 +224,7 @@ def _frames(robot: Robot, names: tuple[str, ...],
 @lru_cache(maxsize=256)
 def _bound(robot: Robot, names: tuple[str, ...], structure: tuple[_Shape, ...], held: bytes,
            start: Uncompared) -> _Bound:
+    """Bind functions to the joints in `names`; the others stay where `start` has them."""
     frames = _frames(robot, names, structure)[0]
     tree = tree_of(robot, tuple(frames.values()), names, start.q)
     place_of = list(frames)

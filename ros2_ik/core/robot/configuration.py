@@ -27,10 +27,11 @@ class Configuration:
         self.update(q)
 
     @classmethod
-    def computed(cls, robot: Robot, q: Array, data: Any) -> 'Configuration':
-        """Wrap q (nq,), known to be good, and data whose joint Jacobians are those of q."""
+    def of_checked(cls, robot: Robot, q: Array, data: Any) -> 'Configuration':
+        """Return the configuration at q (nq,), which is known to be good and is not copied."""
         at = cls.__new__(cls)
         at.robot, at.q, at._data = robot, q, data
+        pin.computeJointJacobians(robot.model, data, q)
         return at
 
     def update(self, q: JointValues | None) -> None:

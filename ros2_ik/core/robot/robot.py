@@ -63,6 +63,7 @@ class Robot:
         self.mimics = find_followers(tree)
         self.joints = read_joints(self.model, elements)
         self._floating = [joint for joint in self.joints if joint.kind == 'floating']
+        self.has_floating_joints = bool(self._floating)
         self.nq, self.nv = int(self.model.nq), int(self.model.nv)
         self._set_limits()
         self.passive_joints = semantics.passive_joints

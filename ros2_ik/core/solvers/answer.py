@@ -4,6 +4,8 @@ from collections import Counter
 import time
 from typing import Any
 
+import numpy as np
+
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import IKProblem, JointChange, Status, Verdict
 
@@ -59,11 +61,12 @@ def message(search: Any, status: Status, verdict: Verdict, seconds: float,
 
 def _held_outside(problem: IKProblem) -> str:
     """Name the joints that do not move and stand outside their limits: a robot may stand there."""
-    q, (lower, upper) = problem.start, problem.free.held_bounds
-    outside = (q < lower) | (q > upper)
-    if not outside.any():
+    q, held, (lower, upper) = problem.start, problem.free.held, problem.free.held_bounds
+    outside = (q[held] < lower) | (q[held] > upper)
+    if not np.count_nonzero(outside):
         return ''
-    joints = [joint for joint in problem.robot.joints if outside[joint.index]]
+    places = set(held[outside].tolist())
+    joints = [joint for joint in problem.robot.joints if joint.index in places]
     texts = [f"'{joint.name}' at {q[joint.index]:.6g} (limits {joint.lower:.6g} .. "
              f'{joint.upper:.6g})' for joint in joints[:_NAMED]]
     more = f' and {len(joints) - _NAMED} more' if len(joints) > _NAMED else ''

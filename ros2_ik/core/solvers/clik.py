@@ -78,7 +78,7 @@ class ClosedLoopIK(Solver):
         robot, local = self.problem.robot, pin.ReferenceFrame.LOCAL
         data = robot.scratch_data()
         if not target.counted.all():
-            e, J = target.function.evaluate(Configuration.computed(robot, q, data))
+            e, J = target.function.evaluate(Configuration.of_checked(robot, q, data))
             return e[target.counted], J[target.counted]
         index = robot.frame_id(target.tip)
         placement = pin.updateFramePlacement(robot.model, data, index).copy()

@@ -1,6 +1,7 @@
 """Levenberg-Marquardt with the joint limits inside the step."""
 
 from dataclasses import dataclass
+from functools import cached_property
 import math
 from typing import Any
 
@@ -14,8 +15,10 @@ from ros2_ik.core.functions import FramePose, KinematicFunction, RelativeFunctio
 from ros2_ik.core.kernels.descents import INTERRUPTED, MOST
 from ros2_ik.core.kernels.lm import descend
 from ros2_ik.core.kernels.qp import quadratic_program
-from ros2_ik.core.kernels.source import formula
+from ros2_ik.core.kernels.source import formula, is_compiled
 from ros2_ik.core.problem import ExitFlag, IKProblem, PoseTarget
+from ros2_ik.core.robot.tree import twelve
+from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
@@ -82,6 +85,14 @@ class LevenbergMarquardt(Solver):
         self._costs = CostDescent(self) if problem.costs else None
         if self._costs:
             self.at_once = 1
+
+    def again(self, problem: IKProblem) -> 'LevenbergMarquardt | None':
+        if problem.costs or self.rows.compiled != is_compiled():
+            return None
+        solver = shallow(self)
+        solver.problem = problem
+        solver.rows = self.rows.again(problem, [_towards(target) for target in problem.targets])
+        return solver
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
@@ -203,8 +214,9 @@ class Screw(RelativeFunction):
     relative_to: str | None = None
     kind, labels = 'screw', FramePose.labels
 
-    def numbers(self) -> Any:
-        return self.reference.rotation, self.reference.translation
+    @cached_property
+    def parameters(self) -> Array:
+        return twelve(self.reference)
 
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:

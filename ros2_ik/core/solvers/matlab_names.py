@@ -32,7 +32,9 @@ def with_names(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @functools.wraps(door)
         def dressed(*args: P.args, **options: P.kwargs) -> R:
             given = cast(dict[str, Any], options)
-            for theirs in given.keys() & names.keys():
+            for theirs in names:
+                if theirs not in given:
+                    continue
                 ours = names[theirs]
                 if ours in given:
                     raise InvalidOptionError(f'{theirs} is another name of {ours}; valid: one '

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import IKProblem, JointChangeBound
@@ -23,9 +22,7 @@ def is_close(problem: IKProblem, seed: Array) -> bool:
     """Whether all tips are so close to their targets that an answer near the seed is expected."""
     if not problem.targets or problem.runs_user_code:
         return False
-    robot, data = problem.robot, problem.robot.scratch_data()
-    pin.computeJointJacobians(robot.model, data, seed)
-    at = Configuration.computed(robot, seed, data)     # the seed has been checked
+    at = Configuration.of_checked(problem.robot, seed, problem.robot.scratch_data())
     return all(position <= CLOSE[0] and orientation <= CLOSE[1] for position, orientation
                in (target.errors(at) for target in problem.targets))
 

@@ -13,6 +13,7 @@ from ros2_ik.core.kernels.descents import FARTHEST
 from ros2_ik.core.kernels.source import is_compiled
 from ros2_ik.core.problem import IKProblem, LeastSquares, PoseTarget
 from ros2_ik.core.problem.program import Program
+from ros2_ik.core.shallow import shallow
 
 SHARE = 0.5    # of the tolerances is aimed at
 
@@ -40,6 +41,13 @@ class ProblemRows:
         self.limits = problem.free.limits
         self.compiled = is_compiled()
         self.hard = self._program(asked.functions)
+
+    def again(self, problem: IKProblem, functions: list[Any]) -> 'ProblemRows':
+        """Return the rows of a problem that differs in the poses of targets and in the start."""
+        rows = shallow(self)
+        rows.problem, rows.limits = problem, problem.free.limits
+        rows.hard = self.hard.again(functions, problem.free, problem.start)
+        return rows
 
     def _program(self, functions: list[Any]) -> Program:
         return Program(self.problem.robot, functions, self.problem.free, self.problem.start,

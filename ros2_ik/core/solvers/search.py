@@ -1,12 +1,12 @@
 """Attempts from seeds and random starts until an answer is accepted or the budget is over."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 import math
 from numbers import Real
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -56,20 +56,24 @@ NAMED = 'asked for by name'
 SAME = 1e-2    # answers closer than this in every joint [rad, m] are one
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """Where an attempt ended, judged."""
 
     attempt: Attempt
     verdict: Verdict
     distance: float     # to the seed, in the tangent space of the moving joints
-    change: float       # the largest part of that
+    travel: JointChange | None      # the largest from the seed, None without moving joints
     manipulability: float = 0.0
 
     @property
     def cost(self) -> float:
         """Sum of the problem's costs."""
         return sum(self.verdict.costs)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether no joint is far from the seed."""
+        return self.travel is None or self.travel.change <= NEAR
 
 
 class Search:
@@ -210,7 +214,7 @@ class Search:
 
     def _looks_nearer(self) -> bool:
         """Return whether to go on for a nearer answer than those that were found."""
-        if min(candidate.change for candidate in self.accepted) <= NEAR:
+        if any(candidate.is_near for candidate in self.accepted):
             return False
         if self.turns != 'seed' or not (self.allow_restarts and self.close):
             return False
@@ -268,7 +272,7 @@ class Search:
         self._forget(used)
         if self._loosened and solver is self._loosened[1] and not attempt.reached:
             solver = self._solver    # errors are compared, not what exceeds tolerances
-            attempt = replace(attempt, error=_error(solver, attempt.q))
+            attempt = attempt._replace(error=_error(solver, attempt.q))
         self.last_flag = attempt.exit_flag
         better = self.best is None or _order(attempt) < _order(self.best.attempt)
         if better:
@@ -374,10 +378,11 @@ class Search:
     def _judge(self, attempt: Attempt, better: bool) -> None:
         q = chosen_turns(self.problem, attempt.q, self._seeds[0], self.turns)
         if q is not attempt.q:
-            attempt = replace(attempt, q=q)
-        distance, change = self._distance(q)
-        candidate = Candidate(attempt, accept(self.problem, q), distance, change,
-                              self._manipulability(q))
+            attempt = attempt._replace(q=q)
+        v = self._difference(self._seeds[0], q)
+        candidate = Candidate(
+            attempt, accept(self.problem, q), math.sqrt(v @ v),
+            largest_change(self.problem.free, self._seeds[0], q), self._manipulability(q))
         if better:
             self.best = candidate
         if candidate.verdict.touches:
@@ -427,11 +432,6 @@ class Search:
     def _difference(self, a: Array, b: Array) -> Array:
         v: Array = pin.difference(self.problem.robot.model, a, b)[self.problem.free.column]
         return v
-
-    def _distance(self, q: Array) -> tuple[float, float]:
-        """Return the length of the way from the seed, and the largest change of a joint."""
-        v = self._difference(self._seeds[0], q)
-        return math.sqrt(v @ v), float(np.abs(v).max(initial=0.0))
 
     def _manipulability(self, q: Array) -> float:
         if self.select != 'manipulability':
@@ -487,7 +487,8 @@ class Search:
              else candidate.attempt.q)
         verdict = accept(self.problem, q) if candidate is None else candidate.verdict
         seconds = (self._ended or time.monotonic()) - self.budget.started
-        travel = largest_change(self.problem.free.joints, self._seeds[0], q)
+        travel = (largest_change(self.problem.free, self._seeds[0], q) if candidate is None
+                  else candidate.travel)
         looks = status is not Status.SUCCESS and self.problem.checker is not None
         began = time.monotonic() if looks else 0.0
         text = message(self, status, verdict, seconds, travel)

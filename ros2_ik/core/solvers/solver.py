@@ -2,10 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import entry_points
 import inspect
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidOptionError, UnknownOptionError, UnknownSolverError
@@ -13,8 +12,7 @@ from ros2_ik.core.problem import ExitFlag, IKProblem
 from ros2_ik.core.solvers.budget import Budget
 
 
-@dataclass(frozen=True)
-class Attempt:
+class Attempt(NamedTuple):
     """
     Where one descent ended: q (nq,), the squared error of what must hold, and why it ended.
 
@@ -56,6 +54,14 @@ class Solver(ABC):
             raise InvalidOptionError(f"solver '{self.name}' cannot use {kind}; of the built-in "
                                      f'ones these can: {", ".join(able) or "none"}')
 
+    def again(self, problem: IKProblem) -> 'Solver | None':
+        """
+        Return this solver for a problem that differs in poses of targets, start and limits alone.
+
+        None where nothing that was prepared serves it.
+        """
+        return None
+
     @abstractmethod
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,) until a target is reached, stalled or the budget is over."""
@@ -93,9 +99,15 @@ def make_solver(name: str, problem: IKProblem, options: dict[str, Any]) -> Solve
 
     Raises UnknownSolverError, or InvalidOptionError for an option it does not have.
     """
-    solver = _SOLVERS.get(str(name)) or _load(str(name))
+    name, kept = str(name), problem.structure.solvers
+    if not options and name in kept and (again := kept[name].again(problem)):
+        return again
+    solver = _SOLVERS.get(name) or _load(name)
     if not options:
-        return solver(problem)
+        made = solver(problem)
+        if to_keep := made.again(problem.unchecked()):
+            kept[name] = to_keep
+        return made
     valid = [p for p in inspect.signature(solver).parameters if p != 'problem']
     for option in options:
         if option not in valid:

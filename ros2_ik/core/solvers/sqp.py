@@ -91,8 +91,8 @@ class SequentialQuadratic(Solver):
         limit = 0 if stop else int(min(self.cost_iterations, left))
         cost, cost_of_last, iterations, flag = self._descend(x, last, limit, budget, bool(stop))
         flag = stop or flag
-        attempt = replace(begin, q=self._at(begin.q, x), cost=cost, holds=True,
-                          iterations=begin.iterations + iterations, exit_flag=ExitFlag(flag))
+        attempt = Attempt(self._at(begin.q, x), begin.error, begin.iterations + iterations,
+                          ExitFlag(flag), cost, holds=True)
         if cost_of_last < cost:      # it has left the hard rows a little: bring it back
             back = self.feasible(self._at(begin.q, last), replace(
                 budget, iterations=budget.iterations - attempt.iterations))
@@ -100,8 +100,9 @@ class SequentialQuadratic(Solver):
             if back.reached:
                 cost_of_back = self._descend(x, last, 0, budget, True)[0]
                 if cost_of_back < cost:
-                    return replace(attempt, q=back.q, error=back.error, cost=cost_of_back,
-                                   iterations=attempt.iterations + back.iterations)
+                    return attempt._replace(
+                        q=back.q, error=back.error, cost=cost_of_back,
+                        iterations=attempt.iterations + back.iterations)
         return attempt
 
     def _descend(self, x: Array, last: Array, limit: int, budget: Budget,

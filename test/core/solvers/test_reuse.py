@@ -1,0 +1,61 @@
+"""A solver whose arrays serve many questions answers each as one that is made for it alone."""
+
+import numpy as np
+import pytest
+from small_robots import TWO_ARMS
+
+from ros2_ik.core import Configuration, IKProblem, JointChangeBound, PoseTarget, Robot, solve
+from ros2_ik.core.solvers import Budget
+from ros2_ik.core.solvers.lm import LevenbergMarquardt
+from ros2_ik.core.solvers.solver import make_solver
+
+SRDF = ('<robot name="small"><group name="left"><chain base_link="chest" tip_link="left_hand"/>'
+        '</group></robot>')
+WANTED = {
+    'a tip': ([('left_hand', None)], {}),
+    'what stands where the torso has it': ([('left_hand', None)], {'group': 'left'}),
+    'a moving frame': ([('left_hand', 'right_hand')], {}),
+    'a frame at rest': ([('left_hand', 'right_hand')], {'group': 'left'}),
+    'two tips': ([('left_hand', None), ('right_hand', None)], {}),
+    'freed axes': ([('left_hand', None)], {'weights': (1, 1, 1, 0, 2, 0)}),
+    'no limits': ([('left_hand', None)], {'joint_limits': False}),
+}
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return Robot.from_urdf(TWO_ARMS, srdf=SRDF)
+
+
+def problems(robot, tips, weights=None, **options):
+    """Yield problems that differ in poses and start, and in every other one in the limits."""
+    generator = np.random.default_rng(7)
+    given = {} if weights is None else {'weights': weights}
+    for i in range(6):
+        at = Configuration(robot, robot.random_q(generator))
+        start = robot.random_q(generator)
+        problem = IKProblem(robot, [
+            PoseTarget(tip, at.transform(tip, frame), frame, **given) for tip, frame in tips],
+            start=start, **options)
+        yield problem.bounded(JointChangeBound.of(robot, start, 1.0)) if i % 2 else problem
+
+
+@pytest.mark.parametrize('wanted', WANTED)
+def test_same_as_made_anew(robot, wanted):
+    tips, options = WANTED[wanted]
+    for i, problem in enumerate(problems(robot, tips, **options)):
+        reused = make_solver('lm', problem, {})
+        assert i == 0 or reused.rows.bounds is problem.structure.solvers['lm'].rows.bounds
+        alone = LevenbergMarquardt(problem)
+        starts = np.array([problem.start, problem.locked(robot.neutral)])
+        for mine, its in zip(reused.attempt_in_turn(starts, Budget())[0],
+                             alone.attempt_in_turn(starts, Budget())[0], strict=True):
+            assert np.array_equal(mine, its)
+
+
+def test_what_is_kept_holds_no_scene(robot):
+    problem = next(problems(robot, [('left_hand', None)]))
+    solve(problem)
+    kept = problem.structure.solvers['lm']
+    assert problem.checker is not None or problem.not_checked
+    assert kept.problem.checker is None and kept.rows.problem.checker is None
