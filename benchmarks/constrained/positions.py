@@ -9,9 +9,9 @@ from constrained.term import Term
 from ros2_ik.core import (
     Constraint,
     FramePosition,
-    HalfSpaces,
     PointToLineDistance,
     PointToPointDistance,
+    Polyhedron,
 )
 
 
@@ -48,7 +48,7 @@ class Between(Term):
     relative_to: str | None = None
 
     def ours(self, robot):
-        return Constraint(HalfSpaces(self.frame, self.points, self.A, self.relative_to),
+        return Constraint(Polyhedron(self.frame, self.points, self.A, self.relative_to),
                           upper=self.b)
 
     def drake(self, program):

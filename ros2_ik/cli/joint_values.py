@@ -48,7 +48,7 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float | list[
         raise BadQuestion(f"'{name}={text}': '{text}' is not a number") from None
     if joint.kind == 'planar' and degrees:
         return [*numbers[:2], *map(math.radians, numbers[2:])]
-    if not joint.single:
+    if not joint.is_scalar:
         return numbers
     if len(numbers) != 1:
         raise BadQuestion(f"'{name}={text}': joint '{name}' takes one number")

@@ -44,7 +44,7 @@ class UnmovedTipError(InvalidTargetError):
     def __init__(self, tip: str, relative_to: str | None, group: str) -> None:
         of = f" of group '{group}'" if group else ''
         to = f" relative to '{relative_to}'" if relative_to else ''
-        super().__init__(f"no free joint{of} moves '{tip}'{to}")
+        super().__init__(f"no active joint{of} moves '{tip}'{to}")
 
 
 class AmbiguousTipError(InvalidTargetError):

@@ -19,7 +19,7 @@ from ros2_ik.core.problem import (
     PoseTarget,
     POSITION_TOLERANCE,
 )
-from ros2_ik.core.problem.free_joints import free_names
+from ros2_ik.core.problem.active_joints import active_names
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.solvers import Budget, Search
@@ -110,12 +110,12 @@ class World(Protocol):
     def checker(self) -> CollisionChecker | None:
         """What tells what touches; None where nothing is around: then the robot is alone."""
 
-    def start(self, request: IKRequest, free: Joints, needed: Joints, checked: Joints) -> Array:
+    def start(self, request: IKRequest, active: Joints, needed: Joints, checked: Joints) -> Array:
         """
         Complete the request's seed, (nq,).
 
         The solution depends on where `needed` joints are; what is `checked` for contacts, on the
-        others; for `free` ones it only says where the search starts. Raises IKError where one is
+        others; for `active` ones it only says where the search starts. Raises IKError where one is
         not known well enough.
         """
 
@@ -131,7 +131,7 @@ class StillWorld:
     at: Any = None
     checker: CollisionChecker | None = None
 
-    def start(self, request: IKRequest, free: Joints, needed: Joints, checked: Joints) -> Array:
+    def start(self, request: IKRequest, active: Joints, needed: Joints, checked: Joints) -> Array:
         """Complete the request's seed."""
         return self.robot.to_q(request.seed, self.robot.to_q(self.at))
 
@@ -145,13 +145,13 @@ def prepare(request: IKRequest, world: World) -> Search:
     robot, checker = world.robot, world.checker
     group = chosen_group(request, robot)
     locked = _locked(request, robot, group)
-    free = free_names(
+    active = active_names(
         robot, [(target.tip, target.relative_to if request.follow_frames else None)
                 for target in request.targets],
         [*(constraint.function for constraint in request.constraints), *request.costs],
         group or None, locked)
-    checked = checker.moving_joints - free if checker else frozenset[str]()
-    start = world.start(request, free, needed_names(request, robot, free), checked)
+    checked = checker.moving_joints - active if checker else frozenset[str]()
+    start = world.start(request, active, needed_names(request, robot, active), checked)
     touches = checker if request.avoid_collisions else None   # distances keep theirs
     problem = IKProblem(
         robot, _targets(request, robot, start), group or None, start, locked,
@@ -190,20 +190,20 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
     ) else ''
 
 
-def needed_names(request: IKRequest, robot: Robot, free: Joints) -> Joints:
+def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
     """Names of the joints without whose start values the question has no definite meaning."""
     needed = frozenset[str]()
     for target in request.targets:
-        needed |= robot.moving_joints(target.tip, target.relative_to) - free
+        needed |= robot.moving_joints(target.tip, target.relative_to) - active
         if target.relative_to and not request.follow_frames:
-            needed |= robot.moving_joints(target.relative_to) & free
+            needed |= robot.moving_joints(target.relative_to) & active
     functions = [constraint.function for constraint in request.constraints]
     functions += [cost.function for cost in request.costs     # there each joint is by itself
                   if isinstance(cost, LeastSquares)
                   and not isinstance(cost.function.spec, JointPositions)]
     for function in functions:
         if not hasattr(function, 'checker'):   # those are for what is checked
-            needed |= function.joints(robot) - free
+            needed |= function.joints(robot) - active
     return needed
 
 

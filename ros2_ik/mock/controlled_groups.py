@@ -17,7 +17,7 @@ def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[st
     for name in [*first, *robot.groups]:
         joints = robot.group(name).joint_names
         taken = {joint for others in groups.values() for joint in others}
-        if joints and not taken.intersection(joints) and all(robot.joint(j).single
+        if joints and not taken.intersection(joints) and all(robot.joint(j).is_scalar
                                                              for j in joints):
             groups[name] = joints
     return groups

@@ -11,7 +11,7 @@ PLUGIN = 'mock_components/GenericSystem'   # ros2_control's own: it is where it 
 def mock_hardware(shipped: ShippedRobot, robot: Robot) -> str:
     """Return the URDF of a shipped robot as mock hardware that stands at home."""
     values = robot.to_joints(robot.to_q(shipped.home))
-    home = {joint.name: float(values[joint.name]) for joint in robot.joints if joint.single}
+    home = {joint.name: float(values[joint.name]) for joint in robot.joints if joint.is_scalar}
     return with_ros2_control(robot.urdf, home, robot.mimics)
 
 

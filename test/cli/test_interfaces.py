@@ -70,7 +70,7 @@ def test_a_goal_becomes_its_message():
     goal = read_message(GOAL_KIND, {
         'group': 'arm', 'weights': [1, 2.5], 'solutions': 3, 'execute': True,
         'targets': [{'header': {'frame_id': 'it'}, 'pose': {'position': {'y': 2}}}],
-        'costs': [{'kind': 'half_spaces', 'frame': 'a', 'points': [[0, 0, '1e-3']],
+        'costs': [{'kind': 'polyhedron', 'frame': 'a', 'points': [[0, 0, '1e-3']],
                    'parameters': [{'name': 'A', 'numbers': [1]}],
                    'bounds': {'lower': [float('-inf')], 'soft': True}}],
         'seed': {'attached_collision_objects': [{'link_name': 'b', 'object': {
@@ -83,7 +83,7 @@ def test_a_goal_becomes_its_message():
     assert message.targets[0].header.frame_id == 'it' and message.targets[0].pose.position.y == 2
     assert message.targets[0].pose.orientation.w == 1
     cost, = message.costs
-    assert (cost.kind, cost.frame, cost.bounds.soft) == ('half_spaces', 'a', True)
+    assert (cost.kind, cost.frame, cost.bounds.soft) == ('polyhedron', 'a', True)
     A, points = cost.parameters
     assert (A.name, A.numbers, A.columns) == ('A', array('d', [1]), 0)
     assert (points.name, points.numbers, points.columns) == ('points', array('d', [0, 0, 1e-3]), 3)

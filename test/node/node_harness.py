@@ -322,7 +322,7 @@ class SentGoal:
 def neutral(robot: Robot) -> RobotState:
     """Give every joint of one value at its neutral value."""
     return seed({joint.name: robot.neutral[joint.index] for joint in robot.joints
-                 if joint.single})
+                 if joint.is_scalar})
 
 
 def seed(joints: dict[str, float]) -> RobotState:

@@ -105,7 +105,7 @@ def test_frames_relative_to_each_other(client, at):
                               reference=[1, 0, 0, 0],
                       offset=[0, 0, half, half],
                               bounds=Bounds(target=[0.0]))
-    inside = function('half_spaces', frame=HAND, points=[[0, 0, 0], [0, 0, 0.1]],
+    inside = function('polyhedron', frame=HAND, points=[[0, 0, 0], [0, 0, 0.1]],
                         A=[1, 0, 0, 1, 0, 0], bounds=Bounds(upper=[0.8]))
     response = solved(client, constraints=[near, turned, inside])
     distance = np.linalg.norm(at(response, HAND, 'panda_link2')[:3, 3])

@@ -64,7 +64,7 @@ BAD = {
     'unknown group': ({'targets': [target()], 'group': 'amr'}, Status.INVALID_GROUP_NAME,
                       "did you mean 'arm'"),
     'tip that the group does not move': ({'targets': [target()], 'group': 'hand', 'tips': [TIP]},
-                                         LINK, "no free joint of group 'hand' moves"),
+                                         LINK, "no active joint of group 'hand' moves"),
     'five weights': ({'targets': [target()], 'weights': [1.0] * 5}, GOAL, '5 weights'),
     'weights of two targets': ({'targets': [target()], 'weights': [1.0] * 12}, GOAL, '12'),
     'negative weight': ({'targets': [target()], 'weights': [1.0] * 5 + [-1.0]}, GOAL, 'negative'),

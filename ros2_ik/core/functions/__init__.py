@@ -7,7 +7,6 @@ from ros2_ik.core.functions.frame_orientation import FrameOrientation
 from ros2_ik.core.functions.frame_pose import FramePose
 from ros2_ik.core.functions.frame_position import FramePosition
 from ros2_ik.core.functions.gaze_angle import GazeAngle
-from ros2_ik.core.functions.half_spaces import HalfSpaces
 from ros2_ik.core.functions.joint_coupling import JointCoupling
 from ros2_ik.core.functions.joint_positions import BoundJoints, JointPositions
 from ros2_ik.core.functions.kinematic_function import (
@@ -22,6 +21,7 @@ from ros2_ik.core.functions.placement import as_placement
 from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
 from ros2_ik.core.functions.point_to_plane import PointToPlane
 from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
+from ros2_ik.core.functions.polyhedron import Polyhedron
 from ros2_ik.core.functions.reading import read_function, written_kinds
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.functions.user_function import UserFunction
@@ -29,7 +29,7 @@ from ros2_ik.core.functions.written import field_value, FieldValue
 
 __all__ = [
     'AngleBetweenVectors', 'BoundJoints', 'CenterOfMass', 'FieldType', 'FieldValue',
-    'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'HalfSpaces',
+    'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'Polyhedron',
     'JointCoupling', 'JointPositions', 'KinematicFunction', 'Manipulability',
     'MinimumDistance', 'PairDistance', 'PointToLineDistance', 'PointToPlane',
     'PointToPointDistance', 'RelativeFunction', 'UserFunction', 'as_placement', 'field_value',

@@ -29,7 +29,7 @@ def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     off = (rotation - R).reshape(-1)
     # written so that NaN fails, too
     if not (off @ off <= 1e-8 and T[3].tolist() == _LAST
-            and all([abs(value) <= FARTHEST for value in p.tolist()])):
+            and all(abs(value) <= FARTHEST for value in p.tolist())):
         raise fault(f'{what} is no rigid transformation: {_fault(T)}')
     return pin.SE3(rotation, p)
 

@@ -17,7 +17,7 @@ from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, work
 from ros2_ik.core.kernels.source import loop, part
 
 FAR = 1e4           # bounds this far away from a row's value count as this far
-FIRM = 1e8          # weight of hard rows in a step along them
+SLACK_WEIGHT = 1e8          # weight of hard rows in a step along them
 PENALTY = 1.0       # of their violation in the merit, at least
 GAIN = 1e-8         # of the merit, relative, below which a step is not worth making
 LEAST_STEP = 1e-9
@@ -125,15 +125,15 @@ def violation_of(below, above):
 
 
 @part
-def learn(bent, H, s, y):
-    """Update H + bent by Powell's damped BFGS: a step s and the change y of the slope."""
+def update_bfgs(bfgs_correction, H, s, y):
+    """Update H + bfgs_correction by Powell's damped BFGS: step s, change y of the slope."""
     n = len(s)
     As = np.empty(n)
     sAs = sy = 0.0
     for a in range(n):
         As[a] = 1e-8 * s[a]
         for b in range(n):
-            As[a] += (H[a, b] + bent[a, b]) * s[b]
+            As[a] += (H[a, b] + bfgs_correction[a, b]) * s[b]
         sAs += s[a] * As[a]
         sy += s[a] * y[a]
     if not sAs > 1e-16:
@@ -143,18 +143,18 @@ def learn(bent, H, s, y):
     for a in range(n):
         for b in range(n):
             ya, yb = share * y[a] + (1 - share) * As[a], share * y[b] + (1 - share) * As[b]
-            bent[a, b] += ya * yb / sy - As[a] * As[b] / sAs
+            bfgs_correction[a, b] += ya * yb / sy - As[a] * As[b] / sAs
 
 
 @part
-def predicted_gain(g, H, bent, d, A, below, above, violation, penalty):
+def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty):
     """Return how much the merit should fall by a step d."""
     n = len(d)
     gain = penalty * violation
     for a in range(n):
         gain -= g[a] * d[a]
         for b in range(n):
-            gain -= 0.5 * d[a] * (H[a, b] + bent[a, b]) * d[b]
+            gain -= 0.5 * d[a] * (H[a, b] + bfgs_correction[a, b]) * d[b]
     for i in range(len(below)):
         value = 0.0
         for j in range(n):
@@ -166,7 +166,7 @@ def predicted_gain(g, H, bent, d, A, below, above, violation, penalty):
 @loop(f'Tuple((f8, f8, i8, i8))({PROGRAM}, f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[:,::1], '
       'f8[::1], f8[:,::1], f8[::1], i8, b1, f8[::1])')
 def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, wanted, linear,
-               factor, farthest, limit, learns, last):
+               factor, farthest, limit, use_quasi_newton, last):
     """
     Lower the cost (see `cost_of`) from x (nx,), where the rows hold.
 
@@ -183,7 +183,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
     below_after, above_after = np.empty(k), np.empty(k)
     low, high, d, back = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     y, y_back, change, K = np.empty(n + k), np.empty(n + k), np.empty(n), np.empty((n, n))
-    bent, one, zero, moved = np.zeros((n, n)), np.eye(n), np.zeros(n), np.empty(n)
+    bfgs_correction, one, zero, moved = np.zeros((n, n)), np.eye(n), np.zeros(n), np.empty(n)
     after, best_x = x.copy(), x.copy()
     if not fill(at, parameters, addresses, x, work, f, J):
         last[:] = x
@@ -205,12 +205,12 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             break
         room(at, x, limits, farthest, low, high)
         K[:] = H
-        K += bent
+        K += bfgs_correction
         for a in range(n):
             K[a, a] += damping
-        if not least(K, g, A, below, above, FIRM, low, high, d, y):
-            if learns and np.any(bent):
-                bent[:] = 0.0      # not positive definite: begin to learn anew
+        if not least(K, g, A, below, above, SLACK_WEIGHT, low, high, d, y):
+            if use_quasi_newton and np.any(bfgs_correction):
+                bfgs_correction[:] = 0.0      # not positive definite: begin to learn anew
                 continue
             break
         worth = longest = 0.0
@@ -220,12 +220,12 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             longest = max(longest, abs(d[j]))
         # a merit that charges less than the rows are worth has its least off them
         penalty = max(PENALTY, 1.5 * worth)
-        predicted = predicted_gain(g, H, bent, d, A, below, above, violation, penalty)
+        predicted = predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty)
         if predicted <= GAIN * (1.0 + abs(cost)) or longest < LEAST_STEP or damping > 1e8:
             if fresh:
                 break
             # what was learnt may mislead: it is a minimum if it is one without, too
-            bent[:] = 0.0
+            bfgs_correction[:] = 0.0
             damping, fresh = 1e-2, True
             continue
         iteration += 1
@@ -250,17 +250,18 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
                 break
             # the rows' curvature ate the gain: lead the step back onto them
             room(at, after, limits, farthest, low, high)
-            if not least(one, zero, A, below_after, above_after, FIRM, low, high, back, y_back):
+            if not least(one, zero, A, below_after, above_after, SLACK_WEIGHT, low, high, back,
+                         y_back):
                 break
         if not going:
             flag = INTERRUPTED
             break
-        if learns:
+        if use_quasi_newton:
             for j in range(n):
                 change[j] = g_after[j] - g[j]
                 for i in range(k):
                     change[j] += y[n + i] * (A_after[i, j] - A[i, j])
-            learn(bent, H_after if ratio > 1e-4 else H, moved, change)
+            update_bfgs(bfgs_correction, H_after if ratio > 1e-4 else H, moved, change)
         if ratio > 1e-4:
             fresh = False
             x[:] = after

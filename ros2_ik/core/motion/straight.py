@@ -12,7 +12,7 @@ from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, JointLimi
 from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import MotionLimits
 from ros2_ik.core.motion.timing import check_count, start_of, timed_to_goal
-from ros2_ik.core.robot import Joint, NOTICEABLE, Robot
+from ros2_ik.core.robot import Joint, LIMIT_TOLERANCE, Robot
 
 HAIR = 1e-6         # a goal so far outside is meant to be on the limit [rad, m]
 LOOKS = 250         # positions looked at for an overshoot
@@ -67,7 +67,7 @@ def _from_rest(names: tuple[str, ...], start: Array, end: Array, limits: MotionL
 
 def _single(robot: Robot, name: str) -> Joint:
     joint = robot.joint(name)
-    if not joint.single:
+    if not joint.is_scalar:
         raise InvalidOptionError(f"joint '{name}' is {joint.kind}; only joints of one value can "
                                  'be moved')
     return joint
@@ -77,7 +77,7 @@ def _end(joint: Joint, start: float, goal: float) -> float:
     """Return the goal where it is reached, and check both ends."""
     if joint.kind == 'continuous':
         return start + math.remainder(goal - start, math.tau)
-    for value, slack in ((start, NOTICEABLE), (goal, HAIR)):
+    for value, slack in ((start, LIMIT_TOLERANCE), (goal, HAIR)):
         if not joint.lower - slack <= value <= joint.upper + slack:
             raise JointLimitError(joint.name, value, joint.lower, joint.upper)
     return min(max(goal, joint.lower), joint.upper)

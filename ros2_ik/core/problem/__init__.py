@@ -1,6 +1,6 @@
 """Questions and answers."""
 
-from ros2_ik.core.problem.acceptance import accept, TargetError, Verdict, Violation
+from ros2_ik.core.problem.acceptance import accept, AcceptanceReport, TargetError, Violation
 from ros2_ik.core.problem.conflicts import conflict
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
@@ -18,4 +18,4 @@ from ros2_ik.core.status import ExitFlag, Status
 __all__ = ['ALL_AXES', 'Constraint', 'Cost', 'ExitFlag', 'IKProblem', 'IKSolution',
            'JointChange', 'JointChangeBound', 'LeastSquares',
            'ORIENTATION_TOLERANCE', 'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'Status',
-           'TargetError', 'Verdict', 'Violation', 'accept', 'conflict', 'largest_change']
+           'TargetError', 'AcceptanceReport', 'Violation', 'accept', 'conflict', 'largest_change']

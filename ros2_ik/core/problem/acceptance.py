@@ -54,7 +54,7 @@ class Violation:
                 f'allowed [{self.lower:.4g}, {self.upper:.4g}]')
 
 
-class Verdict(NamedTuple):
+class AcceptanceReport(NamedTuple):
     """What acceptance found."""
 
     accepted: bool
@@ -64,7 +64,7 @@ class Verdict(NamedTuple):
     touches: bool = False            # whether something is in contact; looked at if all else holds
 
 
-def accept(problem: IKProblem, q: Array) -> Verdict:
+def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     """
     Judge joint values (nq,) as an answer to a problem.
 
@@ -77,10 +77,10 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
         raise InvalidStateError(f'q has shape ({problem.robot.nq},), not {q.shape}')
     if not math.isfinite(q @ q):
         lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
-        return Verdict(False, (), (lost,))
+        return AcceptanceReport(False, (), (lost,))
     at = _configuration(problem, q)
     errors, violations = [], _joint_violations(problem, q)
-    if problem.change_bound is not None and not problem.free.vector_space:
+    if problem.change_bound is not None and not problem.active.vector_space:
         violations += _turned_too_far(problem, problem.change_bound, q)
     for target in problem.targets:
         error = TargetError(target.tip, *target.errors(at))
@@ -93,7 +93,8 @@ def accept(problem: IKProblem, q: Array) -> Verdict:
         violations += _constraint_violations(constraint, at)
     costs = tuple(cost.value(at) for cost in problem.costs)
     touches = not violations and problem.checker is not None and problem.checker.collides(q)
-    return Verdict(not (violations or touches), tuple(errors), tuple(violations), costs, touches)
+    return AcceptanceReport(not (violations or touches), tuple(errors), tuple(violations), costs,
+                            touches)
 
 
 def _configuration(problem: IKProblem, q: Array) -> Configuration:
@@ -106,7 +107,7 @@ def _configuration(problem: IKProblem, q: Array) -> Configuration:
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
-    locked = problem.free.is_locked
+    locked = problem.active.is_locked
     wrong = np.where(locked, q != problem.start, (q < problem.lower) | (q > problem.upper))
     if not np.count_nonzero(wrong):    # three times as fast as any()
         return []
@@ -115,7 +116,8 @@ def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
 
 def _turned_too_far(problem: IKProblem, bound: JointChangeBound, q: Array) -> list[Violation]:
     """Floating joints that moved or turned by more than allowed: their bound is no range of q."""
-    found = (bound.exceeded(joint, q) for joint in problem.free.joints if joint.kind == 'floating')
+    found = (bound.exceeded(joint, q) for joint in problem.active.joints
+             if joint.kind == 'floating')
     return [_change_violation(change, bound.most[change.joint]) for change in found if change]
 
 

@@ -15,7 +15,7 @@ from ros2_ik.core.functions import (
     KinematicFunction,
     RelativeFunction,
 )
-from ros2_ik.core.problem.free_joints import TURN
+from ros2_ik.core.problem.active_joints import TURN
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Configuration, Joint
@@ -73,8 +73,8 @@ def _kept_outside(problem: IKProblem) -> Iterator[str]:
     bound = problem.change_bound
     if bound is None:
         return
-    for joint in problem.free.joints:
-        if joint.single and _exceeds(problem.lower[joint.index], problem.upper[joint.index]):
+    for joint in problem.active.joints:
+        if joint.is_scalar and _exceeds(problem.lower[joint.index], problem.upper[joint.index]):
             yield (f"joint '{joint.name}' begins at {bound.origin[joint.index]:.6g}, outside its "
                    f'limits [{joint.lower:.6g}, {joint.upper:.6g}], and max_joint_change allows '
                    f'{bound.most[joint.name]:g}')

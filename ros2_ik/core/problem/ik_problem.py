@@ -82,10 +82,10 @@ class IKProblem:
         self.targets = tuple(found)
 
     def _set_bound(self, bound: JointChangeBound | None) -> None:
-        self.change_bound, self.free = bound, self.structure.free
+        self.change_bound, self.active = bound, self.structure.active
         if bound is not None:
-            self.free = self.free.within(*bound.limits(self.robot))
-        self.lower, self.upper = self.free.bounds
+            self.active = self.active.within(*bound.limits(self.robot))
+        self.lower, self.upper = self.active.bounds
 
     def bounded(self, bound: JointChangeBound | None) -> 'IKProblem':
         """Return the same problem with another bound on the changes of joints, or none."""
@@ -166,12 +166,12 @@ class IKProblem:
     @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints that may move, in the robot's order."""
-        return self.free.names
+        return self.active.names
 
     def locked(self, q: Array) -> Array:
         """Return q with every joint that may not move put where `start` has it, (nq,)."""
         result = self.start.copy()
-        place = self.free.place
+        place = self.active.place
         result[place] = q[place]
         return result
 

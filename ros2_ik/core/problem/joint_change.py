@@ -11,7 +11,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.problem.free_joints import FreeJoints
+from ros2_ik.core.problem.active_joints import ActiveJoints
 from ros2_ik.core.robot import Joint, Robot
 
 HAIR = 1e-9    # part of a bound that rounding may use up
@@ -36,7 +36,7 @@ def joint_changes(joint: Joint, before: Array, after: Array) -> list[JointChange
     """
     part = slice(joint.index, joint.index + joint.size)
     a, b = before[part], after[part]
-    if joint.single:
+    if joint.is_scalar:
         return [JointChange(joint.name, abs(float(b[0] - a[0])), 'rad' if joint.rotary else 'm')]
     if joint.kind == 'planar':
         return [JointChange(joint.name, math.hypot(*(b - a)[:2]), 'm'),
@@ -48,11 +48,11 @@ def joint_changes(joint: Joint, before: Array, after: Array) -> list[JointChange
             JointChange(joint.name, angle, 'rad')]
 
 
-def largest_change(free: FreeJoints, before: Array, after: Array) -> JointChange | None:
+def largest_change(active: ActiveJoints, before: Array, after: Array) -> JointChange | None:
     """Return the largest change of the joints, metres and radians alike; None without joints."""
-    joints = free.joints
-    if joints and free.single:     # much faster
-        changed = np.abs(after[free.place] - before[free.place])
+    joints = active.joints
+    if joints and active.all_scalar:     # much faster
+        changed = np.abs(after[active.place] - before[active.place])
         most = int(changed.argmax())
         return JointChange(joints[most].name, float(changed[most]),
                            'rad' if joints[most].rotary else 'm')

@@ -1,4 +1,4 @@
-"""Functions of a robot's free joints, bound once as flat arrays for compiled loops."""
+"""Functions of a robot's active joints, bound once as flat arrays for compiled loops."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.functions import RelativeFunction
 from ros2_ik.core.kernels.rows import evaluate, LINEAR, moved, PYTHON
 from ros2_ik.core.kernels.source import Formula, is_compiled
-from ros2_ik.core.problem.free_joints import FreeJoints
+from ros2_ik.core.problem.active_joints import ActiveJoints
 from ros2_ik.core.robot import Configuration, Joint, Robot
 from ros2_ik.core.robot.tree import FLOATING, held_places, Tree, tree_of, Uncompared
 from ros2_ik.core.shallow import shallow
@@ -23,27 +23,27 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.POINTER(ctypes.c_double)] * 
 
 class Program:
     """
-    The rows of several functions, one under the other, of the joints that are free.
+    The rows of several functions, one under the other, of the joints that are active.
 
-    `evaluate(q)` gives f (m,) and J (m, n) for the columns of the free joints; the others stay
+    `evaluate(q)` gives f (m,) and J (m, n) for the columns of the active joints; the others stay
     at `start`. `rows[i]` is where function i stands. Formulas and rows that are linear in joint
     values run compiled; what only Python can evaluate stands beside them. Loops take `arrays`:
     numbers, layout, parameters and addresses, see kernels/rows.py. They run `compiled` by
     default if that is loaded by now. One thread uses it at a time.
     """
 
-    def __init__(self, robot: Robot, functions: Sequence[Any], free: FreeJoints,
+    def __init__(self, robot: Robot, functions: Sequence[Any], active: ActiveJoints,
                  start: Array, compiled: bool | None = None) -> None:
         functions = [function.bind(robot) for function in functions]    # raises for what misfits
         structure = tuple([_shape(robot, function) for function in functions])
-        self.robot, self.functions, self.free = robot, tuple(functions), free
+        self.robot, self.functions, self.active = robot, tuple(functions), active
         self.compiled = is_compiled() if compiled is None else compiled
         self._start = start
         self._interrupted: Callable[[], Any] | None = None
         self._flag: Any = None
         self._error: BaseException | None = None
-        self._held = _frames(robot, free.names, structure)[1]
-        bound = _bound(robot, free.names, structure, start[self._held].tobytes(),
+        self._held = _frames(robot, active.names, structure)[1]
+        bound = _bound(robot, active.names, structure, start[self._held].tobytes(),
                        Uncompared(start))
         self.rows, self.size, self._values = bound.rows, bound.size, bound.values
         self._python = [(rows, function) for rows, function, shape
@@ -56,14 +56,14 @@ class Program:
                        else np.concatenate([_NONE, *parameters]), self._addresses(bound))
         self._run, self._step = evaluate.of(self.compiled), moved.of(self.compiled)
 
-    def again(self, functions: Sequence[RelativeFunction], free: FreeJoints,
+    def again(self, functions: Sequence[RelativeFunction], active: ActiveJoints,
               start: Array) -> 'Program':
         """Return the program of functions with other parameters, for other limits and start."""
         held = self._held
         if len(held) and (start[held] != self._start[held]).any():
-            return Program(self.robot, functions, free, start, self.compiled)
+            return Program(self.robot, functions, active, start, self.compiled)
         program = shallow(self)
-        program.functions, program.free, program._start = tuple(functions), free, start
+        program.functions, program.active, program._start = tuple(functions), active, start
         numbers, layout, _, addresses = self.arrays
         parameters = [function.parameters for function in functions]
         program.arrays = (numbers, layout, parameters[0] if len(parameters) == 1
@@ -75,13 +75,13 @@ class Program:
         if shape.formula != LINEAR:
             return function.parameters if shape.formula != PYTHON else _NONE
         f, J = function.evaluate(Configuration(self.robot, self._start))
-        slopes = J[:, self.free.column]
+        slopes = J[:, self.active.column]
         constant = f - slopes @ self._columns(self._start)
         return np.column_stack([function.turning(self.robot), constant, slopes]).reshape(-1)
 
     def _columns(self, q: Array) -> Array:
-        """Return the values of the free joints by columns, 0 where a joint has several."""
-        x = q[self.free.indices]
+        """Return the values of the active joints by columns, 0 where a joint has several."""
+        x = q[self.active.indices]
         return np.where(self._values >= 0, x[self._values], 0.0) if len(x) else x
 
     def _addresses(self, bound: '_Bound') -> Any:
@@ -95,23 +95,23 @@ class Program:
 
     def evaluate(self, q: Array) -> tuple[Array, Array]:
         """Return f (m,) and J (m, n) at q (nq,)."""
-        f, J = np.empty(self.size), np.empty((self.size, len(self.free.columns)))
-        self._run(*self.arrays, np.array(q[self.free.place]), f, J)
+        f, J = np.empty(self.size), np.empty((self.size, len(self.active.columns)))
+        self._run(*self.arrays, np.array(q[self.active.place]), f, J)
         self._raise()
         return f, J
 
     def room(self, q: Array, farthest: Any) -> tuple[Array, Array]:
-        """Return how far each free column may move down and up from q, at most `farthest`."""
-        low, high = self.free.lower, self.free.upper
+        """Return how far each active column may move down and up from q, at most `farthest`."""
+        low, high = self.active.lower, self.active.upper
         position = self._columns(q)
         return (np.minimum(np.maximum(low - position, -farthest), 0.0),
                 np.maximum(np.minimum(high - position, farthest), 0.0))
 
     def moved(self, q: Array, step: Array) -> Array:
-        """Return q moved by a step (n,) of the free columns, within their limits."""
-        x, result = np.array(q[self.free.place]), q.copy()
-        self._step(*self.arrays[:2], x, step, self.free.limits)
-        result[self.free.place] = x
+        """Return q moved by a step (n,) of the active columns, within their limits."""
+        x, result = np.array(q[self.active.place]), q.copy()
+        self._step(*self.arrays[:2], x, step, self.active.limits)
+        result[self.active.place] = x
         return result
 
     @contextmanager
@@ -136,8 +136,8 @@ class Program:
             raise error
 
     def _answer_at(self, x: Any, f: Any, J: Any) -> bool:
-        n = len(self.free.columns)
-        return self._answer(np.ctypeslib.as_array(x, (len(self.free.indices),)),
+        n = len(self.active.columns)
+        return self._answer(np.ctypeslib.as_array(x, (len(self.active.indices),)),
                             np.ctypeslib.as_array(f, (self.size,)),
                             np.ctypeslib.as_array(J, (self.size, n)))
 
@@ -157,11 +157,11 @@ class Program:
 
     def _fill(self, x: Array, f: Array, J: Array) -> None:
         q = self._start.copy()
-        q[self.free.place] = x
+        q[self.active.place] = x
         at = Configuration.of_checked(self.robot, q, self._own or self.robot.scratch_data())
         for rows, function in self._python:
             f[rows], jacobian = function.evaluate(at)
-            J[rows] = jacobian[:, self.free.column]
+            J[rows] = jacobian[:, self.active.column]
 
     @cached_property
     def _own(self) -> Any:
@@ -198,7 +198,7 @@ class _Bound:
     numbers: Array
     layout: Any
     formulas: tuple[Formula, ...]
-    values: Any         # the place among the free values of each column, -1 for floating joints
+    values: Any         # the place among the active values of each column, -1 for floating joints
     rows: tuple[slice, ...]
     size: int
     has_python: bool
@@ -270,7 +270,7 @@ def _moving(tree: Tree, frame: int, relative: int) -> Iterator[tuple[int, int]]:
 
 
 def _values(joints: Sequence[Joint]) -> Any:
-    """Return the place among the free values of each column, -1 for those of floating joints."""
+    """Return the place among the active values of each column, -1 for those of floating joints."""
     found: list[int] = []
     first = 0
     for joint in joints:

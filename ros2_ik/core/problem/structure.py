@@ -8,9 +8,9 @@ import numpy as np
 
 from ros2_ik.core.arrays import Indices
 from ros2_ik.core.functions import UserFunction
+from ros2_ik.core.problem.active_joints import active_joints, active_names
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
-from ros2_ik.core.problem.free_joints import free_joints, free_names
 from ros2_ik.core.problem.pose_target import TargetShape
 from ros2_ik.core.robot import Robot
 
@@ -19,7 +19,7 @@ class Structure:
     """
     Which joints a question may move, and what follows from that.
 
-    `free` are these joints, `kinds` which of targets, constraints, costs and scalar costs there
+    `active` are these joints, `kinds` which of targets, constraints, costs and scalar costs there
     are, `runs_user_code` whether callables of the user's are among its functions and costs.
     Of the targets, those numbered in `to_resolve` are in frames other than the root that stand
     still. `solvers` holds solvers by name, whose prepared arrays serve all questions of it.
@@ -30,13 +30,13 @@ class Structure:
                  constraints: Sequence[Constraint] = (), costs: Sequence[Cost] = ()) -> None:
         self._robot, self._constraints, self._costs = robot, constraints, costs
         functions = [*(constraint.function for constraint in constraints), *costs]
-        names = free_names(robot, [(target.tip, target.relative_to) for target in targets],
+        names = active_names(robot, [(target.tip, target.relative_to) for target in targets],
                            functions, group, locked)
-        self.free = free_joints(robot, tuple(name for name in robot.joint_names if name in names),
-                                joint_limits)
+        self.active = active_joints(
+            robot, tuple(name for name in robot.joint_names if name in names), joint_limits)
         self.to_resolve = frozenset(
             i for i, target in enumerate(targets) if target.relative_to is not None
-            and robot.moving_joints(target.relative_to).isdisjoint(self.free.names))
+            and robot.moving_joints(target.relative_to).isdisjoint(self.active.names))
         scalar = sum(isinstance(cost, ScalarCost) for cost in costs)
         self.kinds = frozenset(kind for kind, count in (
             ('targets', len(targets)), ('constraints', len(constraints)),
@@ -50,12 +50,12 @@ class Structure:
     @cached_property
     def turnable(self) -> Indices:
         """Places in q of the joints that a full turn within the limits brings to the same."""
-        return self._uncounted(self.free.turnable)
+        return self._uncounted(self.active.turnable)
 
     @cached_property
     def angles(self) -> Indices:
         """Places in q of the joints that a full turn brings to the same, limits apart."""
-        return self._uncounted(self.free.angles)
+        return self._uncounted(self.active.angles)
 
     def _uncounted(self, places: Indices) -> Indices:
         """Return the places in q of joints whose turns count for no constraint and no cost."""

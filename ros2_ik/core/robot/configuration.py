@@ -140,5 +140,5 @@ class Configuration:
         """Raise JointLimitError for the first joint further than `tolerance` outside."""
         for joint in self.robot.joints:
             value = float(self.q[joint.index])
-            if joint.single and not joint.lower - tolerance <= value <= joint.upper + tolerance:
+            if joint.is_scalar and not joint.lower - tolerance <= value <= joint.upper + tolerance:
                 raise JointLimitError(joint.name, value, joint.lower, joint.upper)

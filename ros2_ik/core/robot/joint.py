@@ -10,7 +10,7 @@ from ros2_ik.core.robot.urdf import JointElement, RobotTree
 
 Kind = Literal['revolute', 'continuous', 'prismatic', 'floating', 'planar']
 
-NOTICEABLE = 1e-3   # encoders report a hair outside of the limits [rad, m]
+LIMIT_TOLERANCE = 1e-3   # encoders report a hair outside of the limits [rad, m]
 _SIZES = {'floating': (7, 6), 'planar': (3, 3)}   # values in q, columns in the tangent space
 
 
@@ -38,7 +38,7 @@ class Joint:
     velocity_limit: float = float('inf')
 
     @property
-    def single(self) -> bool:
+    def is_scalar(self) -> bool:
         """Whether one number says where it stands."""
         return self.size == 1
 

@@ -281,7 +281,8 @@ class Robot:
             leader, multiplier, offset, _ = self.mimics.get(name, (name, 1.0, 0.0, False))
             joint = self.joint(leader)
             value = q[joint.index:joint.index + joint.size]
-            joints[name] = multiplier * float(value[0]) + offset if joint.single else value.copy()
+            joints[name] = (multiplier * float(value[0]) + offset if joint.is_scalar
+                            else value.copy())
         return joints
 
     def sampling_limits(self, middle: Array) -> tuple[Array, Array]:
@@ -319,7 +320,7 @@ class Robot:
         self.lower, self.upper = np.full(self.nq, -np.inf), np.full(self.nq, np.inf)
         self.velocity_limits = np.full(self.nv, np.inf)
         for joint in self.joints:
-            if joint.single:
+            if joint.is_scalar:
                 self.lower[joint.index], self.upper[joint.index] = joint.lower, joint.upper
                 self.velocity_limits[joint.velocity_index] = joint.velocity_limit
         self.model.lowerPositionLimit = self.lower

@@ -20,8 +20,8 @@ class Tree:
 
     Body k hangs on body `parent` (-1: the root) at `before` (12,), a rotation row by row and a
     position. Its joint, of a `kind`, then turns about z, or moves along z, by `multiplier` x +
-    `offset` with x value `place` of those free; a floating one takes seven values from there as
-    they are. `column` is the first of its columns in the tangent space of the free joints. Frame
+    `offset` with x value `place` of those active; a floating one takes seven values from there as
+    they are. `column` is the first of its columns in the tangent space of the active joints. Frame
     i is fixed to body `node` (-1: the root) at `mounting` (12,).
     """
 
@@ -82,19 +82,19 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
     """
     model, data = robot.model, robot.model.createData()
     pin.computeJointJacobians(model, data, start)
-    free = _free_places(robot, names)
+    active = _active_places(robot, names)
     # where each joint's own frame stands: on which body, and where there
     stands: dict[int, tuple[int, Any]] = {0: (-1, pin.SE3.Identity())}
     before, rows = [], []
     for index in _ways(robot, frames):
         body, pending = stands[int(model.parents[index])]
         column = model.joints[index].idx_v
-        motion = _motion_of(robot, index, data) if column in free else None
+        motion = _motion_of(robot, index, data) if column in active else None
         if motion is None:
             stands[index] = body, pending * data.liMi[index]
             continue
         before.append(twelve(pending * model.jointPlacements[index] * motion.align))
-        rows.append((body, motion.kind, *free[column], motion.multiplier, motion.offset))
+        rows.append((body, motion.kind, *active[column], motion.multiplier, motion.offset))
         stands[index] = len(rows) - 1, motion.align.inverse()
     table = np.array(rows, dtype=float).reshape(-1, 6).T
     nodes = [stands[int(model.frames[frame].parentJoint)] for frame in frames]
@@ -106,8 +106,8 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
                           for frame, (_, place) in zip(frames, nodes, strict=True)]))
 
 
-def _free_places(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int, int]]:
-    """Return place among the free values and column, by column of the whole tangent space."""
+def _active_places(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int, int]]:
+    """Return place among the active values and column, by column of the whole tangent space."""
     found: dict[int, tuple[int, int]] = {}
     place = column = 0
     for name in names:

@@ -7,15 +7,15 @@ import numpy as np
 
 from ros2_ik.core.arrays import Mask
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene.items import Item, own_items
+from ros2_ik.core.scene.collision_geometry import CollisionGeometry, own_geometries
 from ros2_ik.core.scene.kept import Kept
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.scene import Scene
-from ros2_ik.core.scene.scene_object import Part
+from ros2_ik.core.scene.scene_object import ShapeInstance
 from ros2_ik.core.scene.self_pairs import DISABLED, self_pairs
 
 
-def surroundings(robot: Robot, scene: Scene) -> Iterator[Item]:
+def world_geometries(robot: Robot, scene: Scene) -> Iterator[CollisionGeometry]:
     """Yield the pieces of the objects in the world, then of the attached ones."""
     for thing in scene.objects.values():
         yield from _pieces(thing.id, 0, thing.pose, thing.parts)
@@ -26,20 +26,21 @@ def surroundings(robot: Robot, scene: Scene) -> Iterator[Item]:
                            frame.placement * attached.object.pose, attached.object.parts)
 
 
-def _pieces(name: str, joint: int, placement: Any, parts: tuple[Part, ...]) -> Iterator[Item]:
+def _pieces(name: str, joint: int, placement: Any, parts: tuple[ShapeInstance, ...]
+            ) -> Iterator[CollisionGeometry]:
     for part in parts:
         for geometry, solid in part.shape.checked_parts():
-            yield Item(name, joint, placement * part.pose, geometry, solid)
+            yield CollisionGeometry(name, joint, placement * part.pose, geometry, solid)
 
 
 def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
-                   items: Sequence[Item]) -> Mask:
+                   items: Sequence[CollisionGeometry]) -> Mask:
     """
     Return which item is checked against which one after it, (i, i).
 
     `items` are the robot's own, followed by its surroundings.
     """
-    own, links = len(own_items(robot, geometry)), geometry.links
+    own, links = len(own_geometries(robot, geometry)), geometry.links
     chosen = np.zeros((len(items), len(items)), dtype=bool)
     chosen[:own, :own] = _own_pairs(robot, scene, geometry)
     joints = np.array([item.joint for item in items])
@@ -74,7 +75,7 @@ def _own_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> Mask:
 
 
 def _own_mask(robot: Robot, scene: Scene, geometry: RobotGeometry) -> Mask:
-    allowed, items = _allowed_links(robot, scene, geometry), own_items(robot, geometry)
+    allowed, items = _allowed_links(robot, scene, geometry), own_geometries(robot, geometry)
     chosen = np.zeros((len(items), len(items)), dtype=bool)
     for second, item in enumerate(items):
         for first, other in enumerate(items[:second]):

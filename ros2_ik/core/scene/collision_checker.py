@@ -13,16 +13,16 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidSceneError, UnknownNameError
 from ros2_ik.core.robot import check_robot, Configuration, Robot
-from ros2_ik.core.robot.carried import follower_reduction
-from ros2_ik.core.scene.checked_pairs import pairs_to_check, surroundings
+from ros2_ik.core.robot.jacobian_masks import follower_reduction
+from ros2_ik.core.scene.checked_pairs import pairs_to_check, world_geometries
+from ros2_ik.core.scene.collision_geometry import CollisionGeometry, own_geometries
 from ros2_ik.core.scene.contact_check import ContactCheck
 from ros2_ik.core.scene.contacts import Contact, deepest, Distances
 from ros2_ik.core.scene.distance_check import DistanceCheck
 from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.geometry_notes import geometry_notes
-from ros2_ik.core.scene.items import Item, own_items
 from ros2_ik.core.scene.mesh_paths import known_mesh_files
-from ros2_ik.core.scene.pair_model import items_model, PairModel
+from ros2_ik.core.scene.pair_model import geometries_model, PairModel
 from ros2_ik.core.scene.robot_geometry import robot_geometry
 from ros2_ik.core.scene.scaled_links import scaled_items, with_scaled
 from ros2_ik.core.scene.scene import check_scene, Scene
@@ -57,14 +57,15 @@ class CollisionChecker:
                                     f"this '{robot.name}'")
         self._made = (meshes, missing, pair)
         self.geometry = robot_geometry(robot, meshes, missing)
-        own, around = own_items(robot, self.geometry), tuple(surroundings(robot, self.scene))
+        own = own_geometries(robot, self.geometry)
+        around = tuple(world_geometries(robot, self.scene))
         self._scaled = scaled_items(robot, self.geometry, frozenset(self.scene.scale.items())) \
             if self.scene.scale else ()
         items = (*own, *(item for _, item in self._scaled), *around)
         chosen = self._between(items, *pair) if pair else with_scaled(
             robot, self.geometry, pairs_to_check(robot, self.scene, self.geometry,
                                                  (*own, *around)), self._scaled)
-        self._pairs = PairModel(robot, items_model(items), items, chosen)
+        self._pairs = PairModel(robot, geometries_model(items), items, chosen)
         self._pairs.margins = self._paddings()
         self._chosen, self._check = chosen, ContactCheck(self._pairs, chosen)
         self._known_nearness: DistanceCheck | None = None
@@ -82,14 +83,14 @@ class CollisionChecker:
         """Number of pairs of convex parts that are checked."""
         return len(self._pairs)
 
-    def _between(self, items: Sequence[Item], first: str, second: str) -> Indices:
+    def _between(self, items: Sequence[CollisionGeometry], first: str, second: str) -> Indices:
         """Return the pairs of items with these names, (k, 2)."""
         names = [item.name for item in items]
         for name in (first, second):
             if name not in names:
                 raise UnknownGeometryError(name, tuple(dict.fromkeys(names)))
         both = {first, second} <= set(self.geometry.links)
-        own = len(own_items(self.robot, self.geometry))
+        own = len(own_geometries(self.robot, self.geometry))
         out = {*range(own, own + len(self._scaled))} if both else {i for i, _ in self._scaled}
         pairs = [(i, j) for i, one in enumerate(items) for j, two in enumerate(items)
                  if one.name == first and two.name == second and one.joint != two.joint

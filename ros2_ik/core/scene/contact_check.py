@@ -14,11 +14,11 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.convex_parts import point_inside
 from ros2_ik.core.scene.geometry_library import coal
-from ros2_ik.core.scene.items import Item
 from ros2_ik.core.scene.octree_pairs import OctreePairs
-from ros2_ik.core.scene.pair_model import items_model, PairModel
+from ros2_ik.core.scene.pair_model import geometries_model, PairModel
 from ros2_ik.core.scene.split_pairs import SplitPairs
 
 TOLERANCE = 1e-6     # m; what is nearer counts as touching for coal
@@ -32,14 +32,14 @@ class ContactCheck:
         self._split = SplitPairs(pairs, chosen)
         # a half-space touches a mesh where it touches its hull
         hulls_decide = np.array([item.solid is None for item in pairs.items], dtype=bool)
-        half_spaces = np.array([isinstance(item.geometry, coal.Halfspace)
+        polyhedron = np.array([isinstance(item.geometry, coal.Halfspace)
                                 for item in pairs.items], dtype=bool)
         first, second = pairs.pairs.T
         for item in pairs.items:     # now, not in the first check
             if item.solid is not None:
                 item.solid.prepare()
         certain = (hulls_decide[first] & hulls_decide[second]
-                   | half_spaces[first] | half_spaces[second])
+                   | polyhedron[first] | polyhedron[second])
         self._octrees = OctreePairs(pairs)
         certain[list(self._octrees.numbers)] = False
         self.certain: list[bool] = certain.tolist()
@@ -92,7 +92,7 @@ class ContactCheck:
     def _triangles(self) -> PairModel:
         items = [item if item.solid is None else item._replace(geometry=item.solid.tree)
                  for item in self._pairs.items]
-        triangles = PairModel(self._pairs.robot, items_model(items), items, self._chosen)
+        triangles = PairModel(self._pairs.robot, geometries_model(items), items, self._chosen)
         triangles.margins = self._pairs.margins
         return triangles
 
@@ -106,7 +106,7 @@ class ContactCheck:
         return _is_within(one, at, other, there) or _is_within(other, there, one, at)
 
 
-def _is_within(inner: Item, at: Any, outer: Item, there: Any) -> bool:
+def _is_within(inner: CollisionGeometry, at: Any, outer: CollisionGeometry, there: Any) -> bool:
     """Whether a connected part of one item is inside a mesh whose surface it does not meet."""
     if outer.solid is None:      # it is solid: what is in it was seen to touch
         return False

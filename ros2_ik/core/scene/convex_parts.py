@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.geometry_library import coal
-from ros2_ik.core.scene.items import Item
 
 
-def part_geometries(item: Item) -> tuple[Any, ...]:
+def part_geometries(item: CollisionGeometry) -> tuple[Any, ...]:
     """Return the convex parts of an item in its own frame, its hull before they are made."""
     parts = None if item.solid is None else item.solid.part_geometries
     return (item.geometry,) if parts is None else parts

@@ -9,12 +9,12 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.robot.carried import follower_reduction
+from ros2_ik.core.robot.jacobian_masks import follower_reduction
+from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.contacts import Contact, Distances
 from ros2_ik.core.scene.convex_parts import part_geometries
-from ros2_ik.core.scene.items import Item
 from ros2_ik.core.scene.octree_pairs import OctreePairs
-from ros2_ik.core.scene.pair_model import items_model, PairModel
+from ros2_ik.core.scene.pair_model import geometries_model, PairModel
 
 LOOK_AGAIN = 5.0     # for parts that another process may have made meanwhile [s]
 _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # of the indices in a cross product
@@ -29,7 +29,7 @@ class DistanceCheck:
     """
 
     def __init__(self, pairs: PairModel, chosen: Mask | Indices | None = None) -> None:
-        self._waiting: list[Item] = []
+        self._waiting: list[CollisionGeometry] = []
         self._pairs, self._numbers = pairs, np.arange(len(pairs))
         if chosen is not None:
             self._waiting = [item for item in pairs.items
@@ -133,7 +133,7 @@ def _of_parts(pairs: PairModel, chosen: Mask | Indices) -> tuple[PairModel, Indi
     """Return the model of the convex parts, and which pair each of its pairs is of."""
     if all(item.solid is None for item in pairs.items):
         return pairs, np.arange(len(pairs))
-    items: list[Item] = []
+    items: list[CollisionGeometry] = []
     owners: list[int] = []
     for i, item in enumerate(pairs.items):
         parts = part_geometries(item)
@@ -147,7 +147,7 @@ def _of_parts(pairs: PairModel, chosen: Mask | Indices) -> tuple[PairModel, Indi
                              for one in np.flatnonzero(owner == first)
                              for other in np.flatnonzero(owner == second)],
                             dtype=np.intp).reshape(-1, 2)
-    model = PairModel(pairs.robot, items_model(items), items, expanded)
+    model = PairModel(pairs.robot, geometries_model(items), items, expanded)
     number = np.full((len(pairs.items),) * 2, -1, dtype=np.intp)
     number[tuple(pairs.pairs.T)] = np.arange(len(pairs))
     numbers = number[tuple(owner[model.pairs].T)]

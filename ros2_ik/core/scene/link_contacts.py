@@ -8,9 +8,9 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.robot import Robot
+from ros2_ik.core.scene.collision_geometry import own_geometries
 from ros2_ik.core.scene.contact_check import ContactCheck
-from ros2_ik.core.scene.items import own_items
-from ros2_ik.core.scene.pair_model import items_model, PairModel
+from ros2_ik.core.scene.pair_model import geometries_model, PairModel
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 
 
@@ -24,9 +24,9 @@ class LinkContacts:
     def __init__(self, robot: Robot, geometry: RobotGeometry,
                  pairs: Sequence[tuple[str, str]]) -> None:
         self._robot, self._count = robot, len(pairs)
-        items = own_items(robot, geometry)
+        items = own_geometries(robot, geometry)
         chosen, self._pair_of = _item_pairs([item.name for item in items], pairs)
-        self._items = PairModel(robot, items_model(items), items, chosen)
+        self._items = PairModel(robot, geometries_model(items), items, chosen)
         self._check = ContactCheck(self._items, chosen)
 
     def touching(self, q: Array) -> Mask:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.scene.items import Item
+from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 
 LARGEST = 1e6      # [m]; what is larger bounds nothing
 
@@ -19,7 +19,7 @@ class PairBounds:
     the distance of two boxes is a bound, whatever its sign.
     """
 
-    def __init__(self, items: Sequence[Item], pairs: Indices) -> None:
+    def __init__(self, items: Sequence[CollisionGeometry], pairs: Indices) -> None:
         self._first, self._second = np.ascontiguousarray(pairs.T)
         self._joints, self._place = np.unique([item.joint for item in items], return_inverse=True)
         for item in items:

@@ -11,10 +11,10 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.robot.carried import columns_carrying
+from ros2_ik.core.robot.jacobian_masks import columns_carrying
+from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.geometry_library import coal
 from ros2_ik.core.scene.geometry_models import geometry_model
-from ros2_ik.core.scene.items import Item
 from ros2_ik.core.scene.pair_bounds import PairBounds
 
 T = TypeVar('T')
@@ -29,7 +29,7 @@ class PairModel:
     stays until that thread computes anew.
     """
 
-    def __init__(self, robot: Robot, model: Any, items: Sequence[Item],
+    def __init__(self, robot: Robot, model: Any, items: Sequence[CollisionGeometry],
                  chosen: Mask | Indices) -> None:
         self.robot, self.model, self.items = robot, model, items
         self.pairs = _enter(model, items, chosen)
@@ -102,16 +102,16 @@ class PairModel:
         return [(self.items[i].name, self.items[j].name) for i, j in self.pairs.tolist()]
 
 
-def items_model(items: Sequence[Item]) -> Any:
+def geometries_model(items: Sequence[CollisionGeometry]) -> Any:
     """Make Pinocchio's model of items, without pairs."""
     return geometry_model([_geometry_object(index, item) for index, item in enumerate(items)])
 
 
-def _geometry_object(index: int, item: Item) -> Any:
+def _geometry_object(index: int, item: CollisionGeometry) -> Any:
     return pin.GeometryObject(f'{index} {item.name}', item.joint, item.placement, item.geometry)
 
 
-def _enter(model: Any, items: Sequence[Item], chosen: Mask | Indices) -> Indices:
+def _enter(model: Any, items: Sequence[CollisionGeometry], chosen: Mask | Indices) -> Indices:
     """Enter pairs into a model; gives them, (k, 2)."""
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
     # coal mixes up the two sides where an octree is the second

@@ -32,7 +32,7 @@ class MissingMeshError(InvalidSceneError):
 
 
 @dataclass(frozen=True)
-class Body:
+class LinkGeometry:
     """
     A shape on a link: one collision element.
 
@@ -60,7 +60,7 @@ class RobotGeometry:
     # in errors and warnings what follows this tells of files, which not everybody is to know
     UNUSABLE: ClassVar[str] = ' cannot be used: '
 
-    bodies: tuple[Body, ...]
+    bodies: tuple[LinkGeometry, ...]
     warnings: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -118,7 +118,7 @@ class _Reader:
                                  'of it can be seen to collide')
         return RobotGeometry(bodies, tuple(self.warnings), tuple(dict.fromkeys(self.left_out)))
 
-    def _bodies(self, element: 'Element') -> Iterator[Body]:
+    def _bodies(self, element: 'Element') -> Iterator[LinkGeometry]:
         link = element.get('name', '')
         frame = self.robot.model.frames[self.robot.frame_id(link)]
         for index, collision in enumerate(element.findall('collision')):
@@ -135,7 +135,7 @@ class _Reader:
             except IKError as error:
                 raise InvalidSceneError(f"link '{link}', collision '{name}': {error}") from None
             self.warnings += [f"link '{link}': {warning}" for warning in shape.warnings]
-            yield Body(link, name, shape, in_link, int(frame.parentJoint),
+            yield LinkGeometry(link, name, shape, in_link, int(frame.parentJoint),
                        frame.placement * in_link)
 
     def _unused(self, name: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene.items import Item, own_items
+from ros2_ik.core.scene.collision_geometry import CollisionGeometry, own_geometries
 from ros2_ik.core.scene.meshes import Hull
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.shapes import Mesh, Shape
@@ -20,14 +20,14 @@ from ros2_ik.core.scene.triangle_solid import TriangleSolid
 
 @lru_cache(maxsize=8)
 def scaled_items(robot: Robot, geometry: RobotGeometry,
-                 scale: frozenset[tuple[str, float]]) -> tuple[tuple[int, Item], ...]:
+                 scale: frozenset[tuple[str, float]]) -> tuple[tuple[int, CollisionGeometry], ...]:
     """
-    Return the pieces of the links in `scale`, in their new size, with their places in `own_items`.
+    Return the pieces of the links in `scale` in their new size, each with its place.
 
-    Raises InvalidSceneError for sizes that make no sense.
+    That is its place in `own_geometries`. Raises InvalidSceneError for sizes that make no sense.
     """
     factors, place = dict(scale), 0
-    found: list[tuple[int, Item]] = []
+    found: list[tuple[int, CollisionGeometry]] = []
     for body in geometry.bodies:
         if body.link in factors:
             try:
@@ -35,7 +35,8 @@ def scaled_items(robot: Robot, geometry: RobotGeometry,
             except InvalidSceneError as error:
                 raise InvalidSceneError(f"the scale of '{body.link}', {factors[body.link]:g}: "
                                         f'{error}') from None
-            found += [(place + index, Item(body.link, body.joint, body.placement, *part))
+            found += [(place + index,
+                       CollisionGeometry(body.link, body.joint, body.placement, *part))
                       for index, part in enumerate(parts)]
         place += len(body.shape.checked_parts())
     return tuple(found)
@@ -62,7 +63,7 @@ def _parts(shape: Shape, factor: float) -> tuple[tuple[Any, TriangleSolid | None
 
 
 def with_scaled(robot: Robot, geometry: RobotGeometry, chosen: Mask,
-                scaled: Sequence[tuple[int, Item]]) -> Mask:
+                scaled: Sequence[tuple[int, CollisionGeometry]]) -> Mask:
     """
     Return which item is checked against which when the `scaled` ones stand behind the robot's own.
 
@@ -71,7 +72,7 @@ def with_scaled(robot: Robot, geometry: RobotGeometry, chosen: Mask,
     """
     if not scaled:
         return chosen
-    own, count = len(own_items(robot, geometry)), len(scaled)
+    own, count = len(own_geometries(robot, geometry)), len(scaled)
     places = [place for place, _ in scaled]
     more = np.zeros((len(chosen) + count,) * 2, dtype=bool)
     kept = np.r_[:own, own + count:len(more)]

@@ -32,7 +32,7 @@ from ros2_ik.core.robot.shipped import config_folder
 from ros2_ik.core.scene.poses import placement
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_frames import link_names
-from ros2_ik.core.scene.scene_object import Part, SceneObject
+from ros2_ik.core.scene.scene_object import SceneObject, ShapeInstance
 from ros2_ik.core.scene.shapes import Mesh, Shape, shape_kinds
 from ros2_ik.core.scene.yaml_entry import Entry
 
@@ -193,7 +193,7 @@ def _pose(entry: Entry) -> Any:
     return placement(**given, what=entry.place)
 
 
-def _part(entry: Entry, folder: Path) -> Part:
+def _part(entry: Entry, folder: Path) -> ShapeInstance:
     kinds = shape_kinds()
     given = entry.keys((*sorted(kinds), 'pose'))
     named = [kind for kind in given if kind != 'pose']
@@ -201,7 +201,7 @@ def _part(entry: Entry, folder: Path) -> Part:
         raise entry.fault(f'must have one shape, not {len(named)}; '
                           f'valid: {", ".join(sorted(kinds))}')
     pose = _pose(given['pose']) if 'pose' in given else None
-    return Part(_shape(kinds[named[0]], given[named[0]], folder), pose)
+    return ShapeInstance(_shape(kinds[named[0]], given[named[0]], folder), pose)
 
 
 def _shape(shape: type[Shape], entry: Entry, folder: Path) -> Shape:

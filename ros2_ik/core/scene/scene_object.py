@@ -14,7 +14,7 @@ OCTOMAP = '<octomap>'   # MoveIt's name for the sensed world
 
 
 @dataclass(frozen=True)
-class Part:
+class ShapeInstance:
     """
     A shape and its pose in the object, a (4, 4) array or pinocchio.SE3 (default: identity).
 
@@ -57,7 +57,7 @@ class SceneObject:
     """
 
     id: str
-    parts: tuple[Part, ...]
+    parts: tuple[ShapeInstance, ...]
     pose: Any = PoseField()
     subframes: Any = _SubframesField()
     color: tuple[float, ...] | None = None
@@ -85,7 +85,7 @@ class SceneObject:
         parts = pair_up(shapes, shape_poses, f"object '{id}'")
         placed = as_placement(pose, f"pose of object '{id}'")
         if len(parts) == 1 and placed == as_placement(None, ''):
-            placed, parts = parts[0].pose, [Part(parts[0].shape)]
+            placed, parts = parts[0].pose, [ShapeInstance(parts[0].shape)]
         return cls(id, tuple(parts), placed, subframes, color)
 
     def with_pose(self, pose: Pose) -> 'SceneObject':
@@ -147,7 +147,7 @@ class AttachedObject:
         return other in self.touch_links
 
 
-def as_parts(parts: Any, what: str) -> tuple[Part, ...]:
+def as_parts(parts: Any, what: str) -> tuple[ShapeInstance, ...]:
     """Read one or more parts, see `SceneObject`; raises InvalidSceneError."""
     given = listed(parts)
     if not given:
@@ -155,7 +155,7 @@ def as_parts(parts: Any, what: str) -> tuple[Part, ...]:
     return tuple(_part(part, f'{what}, part {index}') for index, part in enumerate(given))
 
 
-def pair_up(shapes: Iterable[Shape], poses: Iterable[Pose], what: str) -> list[Part]:
+def pair_up(shapes: Iterable[Shape], poses: Iterable[Pose], what: str) -> list[ShapeInstance]:
     """Give shapes their poses, the identity where poses are missing; too many are refused."""
     given, places = listed(shapes) or [], listed(poses) or []
     if len(places) > len(given):
@@ -174,11 +174,12 @@ def as_color(color: Any, what: str) -> tuple[float, ...]:
     return rgba
 
 
-def _part(part: Any, what: str) -> Part:
-    if isinstance(part, Part):
+def _part(part: Any, what: str) -> ShapeInstance:
+    if isinstance(part, ShapeInstance):
         return part
     try:
-        return Part(*part) if isinstance(part, (tuple, list)) and len(part) == 2 else Part(part)
+        pair = isinstance(part, (tuple, list)) and len(part) == 2
+        return ShapeInstance(*part) if pair else ShapeInstance(part)
     except InvalidSceneError as error:
         raise InvalidSceneError(f'{what}: {error}') from None
 

@@ -11,7 +11,7 @@ import yaml
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_frames import link_names
-from ros2_ik.core.scene.scene_object import Part, SceneObject
+from ros2_ik.core.scene.scene_object import SceneObject, ShapeInstance
 from ros2_ik.core.scene.shapes import Shape
 
 
@@ -44,7 +44,7 @@ def _object(item: SceneObject) -> dict[str, Any]:
     return {key: value for key, value in written.items() if value}
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: ShapeInstance) -> dict[str, Any]:
     pose = _pose(part.pose)
     return {part.shape.kind: _shape(part.shape), **({'pose': pose} if pose else {})}
 

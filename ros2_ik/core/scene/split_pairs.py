@@ -12,9 +12,9 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.geometry_library import coal
-from ros2_ik.core.scene.items import Item
-from ros2_ik.core.scene.pair_model import items_model, PairModel
+from ros2_ik.core.scene.pair_model import geometries_model, PairModel
 
 
 class SplitPairs:
@@ -29,7 +29,7 @@ class SplitPairs:
         if beside.any():
             self._tree = _bounded(pairs, np.flatnonzero(~endless), chosen)
             self._tree.margins = pairs.margins[~beside]
-            self._beside = PairModel(pairs.robot, items_model(pairs.items), pairs.items,
+            self._beside = PairModel(pairs.robot, geometries_model(pairs.items), pairs.items,
                                      pairs.pairs[beside])
             self._beside.margins = pairs.margins[beside]
 
@@ -66,8 +66,8 @@ def _bounded(pairs: PairModel, places: Indices, chosen: Mask | Indices) -> PairM
         chosen = chosen[np.ix_(places, places)]
     else:
         chosen = np.searchsorted(places, chosen[np.isin(chosen, places).all(axis=1)])
-    return PairModel(pairs.robot, items_model(items), items, chosen)
+    return PairModel(pairs.robot, geometries_model(items), items, chosen)
 
 
-def _is_endless(item: Item) -> Any:
+def _is_endless(item: CollisionGeometry) -> Any:
     return isinstance(item.geometry, (coal.Halfspace, coal.Plane))

@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.convex_parts import point_inside
 from ros2_ik.core.scene.geometry_library import coal, Placement
-from ros2_ik.core.scene.items import Item
 
 _DOT = coal.Capsule(1e-12, 1e-12)
 _HERE = Placement(np.eye(3), np.zeros(3))
 _MOST = 30       # points of each item that are tried
 
 
-def sure_depth(one: Item, at: Any, other: Item, there: Any, enough: float) -> tuple[float, Array]:
+def sure_depth(one: CollisionGeometry, at: Any, other: CollisionGeometry, there: Any,
+               enough: float) -> tuple[float, Array]:
     """
     Return a depth [m] that surely is reached, and a point (3,) that shows it.
 
@@ -33,7 +34,7 @@ def sure_depth(one: Item, at: Any, other: Item, there: Any, enough: float) -> tu
     return best, shown
 
 
-def depth_of(item: Item, point: Array) -> float:
+def depth_of(item: CollisionGeometry, point: Array) -> float:
     """Return how deep [m] a point (3,) of its frame is in an item, negative outside."""
     if item.solid is not None:
         clearance = item.solid.clearance(point)
@@ -42,7 +43,8 @@ def depth_of(item: Item, point: Array) -> float:
                                 coal.DistanceRequest(), coal.DistanceResult()))
 
 
-def _points(one: Item, at: Any, other: Item, there: Any) -> Iterator[Array]:
+def _points(one: CollisionGeometry, at: Any, other: CollisionGeometry,
+            there: Any) -> Iterator[Array]:
     """Yield points of the root frame that may be deep in both, the likeliest first."""
     result = coal.DistanceResult()
     coal.distance(one.geometry, _placement(at), other.geometry, _placement(there),

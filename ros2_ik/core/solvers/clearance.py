@@ -35,7 +35,7 @@ class Clearance:
                  restarts: bool) -> None:
         self._problem, self._checker, self._solver = problem, checker, solver
         self._every = ONE_IN if restarts else 1
-        self._vector_space = problem.free.vector_space
+        self._vector_space = problem.active.vector_space
         self._rows: ProblemRows | None = None
         self._pusher: SequentialQuadratic | None = None
         self._asked = 0
@@ -58,11 +58,11 @@ class Clearance:
             return False
         if self._rows is None:
             self._rows = ProblemRows(self._problem)
-        return len(self._problem.free.columns) > len(self._rows.lower)
+        return len(self._problem.active.columns) > len(self._rows.lower)
 
     def _walk(self, q: Array, sign: float, budget: Budget) -> Iterator[Attempt]:
         """Yield answers one stride from each other, as far as they go."""
-        problem, place = self._problem, self._problem.free.place
+        problem, place = self._problem, self._problem.active.place
         assert self._rows is not None
         along: Array | None = None
         for _ in range(STEPS):
@@ -73,8 +73,8 @@ class Clearance:
             if along is not None and free @ along < 0:
                 free = -free
             along, moved = free, q.copy()
-            moved[place] = np.clip(moved[place] + STRIDE * free, problem.free.lower,
-                                   problem.free.upper)
+            moved[place] = np.clip(moved[place] + STRIDE * free, problem.active.lower,
+                                   problem.active.upper)
             attempt = self._solver.attempt(moved, Budget(iterations=RETURN))
             budget.iterations -= attempt.iterations
             if not attempt.reached or np.abs(attempt.q - q).max() < 0.1 * STRIDE:

@@ -48,7 +48,7 @@ class ClosedLoopIK(Solver):
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Iterate from `start` (nq,)."""
-        robot, columns = self.problem.robot, self.problem.free.column
+        robot, columns = self.problem.robot, self.problem.active.column
         q, v = start.copy(), np.zeros(robot.nv)
         limit, iteration = min(self.it_max, budget.iterations), 0
         while True:

@@ -16,13 +16,13 @@ from ros2_ik.core.functions import (
     FrameOrientation,
     FramePosition,
     GazeAngle,
-    HalfSpaces,
     JointPositions,
     KinematicFunction,
     MinimumDistance,
     PairDistance,
     PointToLineDistance,
     PointToPointDistance,
+    Polyhedron,
     UserFunction,
 )
 from ros2_ik.core.problem import (
@@ -169,7 +169,7 @@ class InverseKinematics:
         points = matrix(p_GP, 'p_GP', None, InvalidConstraintError)
         if len(points) != 3:
             raise InvalidConstraintError(f'p_GP must be of shape (3, n), not {points.shape}')
-        return self.add_constraint(HalfSpaces(frame, points.T, A, relative_to), upper=b)
+        return self.add_constraint(Polyhedron(frame, points.T, A, relative_to), upper=b)
 
     @cached_property
     def _checker(self) -> CollisionChecker:

@@ -26,7 +26,7 @@ from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 GIVE_UP_AFTER = 6      # iterations in a row without a drop; a fast failure beats a long search
 DROP = 0.8
 BIAS = 1e-10
-FIRM = 100.0           # weight of the targets' rows over costs whose curvature is about one
+HARD_WEIGHT = 100.0           # weight of the targets' rows over costs whose curvature is about one
 MANY = 10**9           # iterations, where there is no bound
 MOVING = 56            # columns of the Jacobians of all starts in turn, half a millisecond's work
 FLAT, SHORT = 1e-9, 1e-10    # gradient and step [rad, m] that end the way down the costs
@@ -81,7 +81,7 @@ class LevenbergMarquardt(Solver):
             solution, self.gradient_tolerance, self.step_tolerance, change])
         self.rows = ProblemRows(problem, _towards)
         self._descend = descend.of(self.rows.compiled)
-        self.at_once = max(1, MOVING // max(1, len(problem.free.columns) * len(problem.targets)))
+        self.at_once = max(1, MOVING // max(1, len(problem.active.columns) * len(problem.targets)))
         self._costs = CostDescent(self) if problem.costs else None
         if self._costs:
             self.at_once = 1
@@ -108,7 +108,7 @@ class LevenbergMarquardt(Solver):
 
     def descend(self, starts: Array, budget: Budget, limit: float) -> tuple[Attempt, int]:
         """Descend to the targets in one piece; when told to end, only look at the first start."""
-        rows, program, place = self.rows, self.rows.hard, self.problem.free.place
+        rows, program, place = self.rows, self.rows.hard, self.problem.active.place
         stop = budget.interrupted()
         most = 0 if stop else int(min(limit, MANY))
         values = np.array(starts[:, place], order='C')   # moved in place
@@ -135,7 +135,7 @@ class CostDescent:
     def __init__(self, lm: LevenbergMarquardt) -> None:
         self._lm, self._rows = lm, ProblemRows(lm.problem)
         self._least = quadratic_program.of(self._rows.compiled)
-        self._none = np.zeros((0, len(lm.problem.free.columns))), np.zeros(0), np.zeros(0)
+        self._none = np.zeros((0, len(lm.problem.active.columns))), np.zeros(0), np.zeros(0)
 
     def descend(self, start: Array, budget: Budget) -> Attempt:
         """Go to the targets first, if there are any, then down the costs along them."""
@@ -194,8 +194,8 @@ class CostDescent:
     def _stack(self, q: Array, unit: float) -> tuple[Array, Array]:
         """Return e (k,) and J (k, n) of all rows, as `lm` takes them."""
         f, J, costs = self._rows.evaluate(q)
-        return (np.concatenate([FIRM * self._rows.outside(f), -unit * costs.r]),
-                np.concatenate([FIRM * J, unit * costs.J]))
+        return (np.concatenate([HARD_WEIGHT * self._rows.outside(f), -unit * costs.r]),
+                np.concatenate([HARD_WEIGHT * J, unit * costs.J]))
 
 
 @dataclass(frozen=True, eq=False)

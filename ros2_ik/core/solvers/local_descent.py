@@ -43,7 +43,7 @@ Objective = Callable[[Point], tuple[float, Array]]
 
 class LocalDescent:
     """
-    One descent in x (n,), the step of the free columns from the start.
+    One descent in x (n,), the step of the active columns from the start.
 
     `low` and `high` are the limits of x; each part of a floating joint's rotation vector stays
     within pi, which covers every orientation and ends before a full turn, where x is singular.
@@ -57,27 +57,27 @@ class LocalDescent:
                  solution_tolerance: float | None = None) -> None:
         self._rows, self._start, self._budget = rows, start, budget
         self._limit, self._solution_tolerance = min(limit, budget.iterations), solution_tolerance
-        self._free = rows.problem.free
-        self._vector_space = all(j.size == j.velocity_size for j in self._free.joints)
+        self._active = rows.problem.active
+        self._vector_space = all(j.size == j.velocity_size for j in self._active.joints)
         self.low, self.high = self._bounds()
         self.iterations, self.until_held = 0, False
         self._with_costs, self._scale = False, 1.0
         self.now = self.best = self._point(np.zeros(len(self.low)))
 
     def _bounds(self) -> tuple[Array, Array]:
-        free, nv = self._free, self._rows.problem.robot.nv
+        active, nv = self._active, self._rows.problem.robot.nv
         position, turn = np.zeros(nv), np.full(nv, np.inf)
-        for joint in free.joints:
+        for joint in active.joints:
             first = joint.velocity_index
             if joint.kind == 'floating':
                 turn[first + 3:first + 6] = np.pi
             else:
                 last = joint.index + joint.size
                 position[first:first + joint.size] = self._start[joint.index:last]
-        position, turn = position[free.column], turn[free.column]
-        low = np.maximum(free.lower - position, -turn)
+        position, turn = position[active.column], turn[active.column]
+        low = np.maximum(active.lower - position, -turn)
         # limits may exclude each other: SciPy must not be told that, and `conflict` tells it
-        return low, np.maximum(low, np.minimum(free.upper - position, turn))
+        return low, np.maximum(low, np.minimum(active.upper - position, turn))
 
     def at(self, x: Array) -> Point:
         """Return the point at x, which is computed once; raises Stopped if it is an end."""
@@ -121,15 +121,16 @@ class LocalDescent:
 
     def _moved(self, x: Array) -> tuple[Array, Array | None]:
         """Return the start moved by x, and how steps from there follow from x where that bends."""
-        problem, free = self._rows.problem, self._free
+        problem, active = self._rows.problem, self._active
         if self._vector_space:
             q = self._start.copy()
-            q[free.place] = np.minimum(np.maximum(q[free.place] + x, free.lower), free.upper)
+            q[active.place] = np.minimum(np.maximum(q[active.place] + x, active.lower),
+                                         active.upper)
             return q, None
         model, v = problem.robot.model, np.zeros(problem.robot.nv)
-        v[free.column] = x
+        v[active.column] = x
         q = pin.integrate(model, self._start, v)
-        D = pin.dIntegrate(model, self._start, v, pin.ARG1)[free.columns][:, free.columns]
+        D = pin.dIntegrate(model, self._start, v, pin.ARG1)[active.columns][:, active.columns]
         return problem.locked(np.minimum(np.maximum(q, problem.lower), problem.upper)), D
 
     def count(self, x: Array) -> None:

@@ -38,19 +38,19 @@ class ProblemRows:
         self.bounds = asked.bounds if len(self.rows) == asked.bounds.shape[1] \
             else np.ascontiguousarray(asked.bounds[:, self.rows])
         self.lower, self.upper, self.tolerance, self.scale = self.bounds
-        self.limits = problem.free.limits
+        self.limits = problem.active.limits
         self.compiled = is_compiled()
         self.hard = self._program(asked.functions)
 
     def again(self, problem: IKProblem, functions: list[Any]) -> 'ProblemRows':
         """Return the rows of a problem that differs in the poses of targets and in the start."""
         rows = shallow(self)
-        rows.problem, rows.limits = problem, problem.free.limits
-        rows.hard = self.hard.again(functions, problem.free, problem.start)
+        rows.problem, rows.limits = problem, problem.active.limits
+        rows.hard = self.hard.again(functions, problem.active, problem.start)
         return rows
 
     def _program(self, functions: list[Any]) -> Program:
-        return Program(self.problem.robot, functions, self.problem.free, self.problem.start,
+        return Program(self.problem.robot, functions, self.problem.active, self.problem.start,
                        self.compiled)
 
     @cached_property

@@ -27,14 +27,14 @@ def _too_far(problem: IKProblem, target: PoseTarget) -> str:
     if not len(chain.kind) or FLOATING in chain.kind:    # nothing moves, or a base moves about
         return ''
     lower, upper = (chain.multiplier * limit[chain.column] + chain.offset
-                    for limit in (problem.free.lower, problem.free.upper))
+                    for limit in (problem.active.lower, problem.active.upper))
     travel = np.where(chain.kind == PRISMATIC, np.maximum(np.abs(lower), np.abs(upper)), 0.0)
     links = [*chain.before[1:, 9:], chain.mounting[0, 9:]]
     longest = float(travel.sum() + np.linalg.norm(links, axis=1).sum())
     away = float(np.linalg.norm(target.function.reference.translation - chain.before[0, 9:]))
     if not away > (longest + target.position_tolerance) * (1 + HAIR):
         return ''
-    column = problem.free.columns[chain.column[0]]
-    joint = next(j.name for j in problem.free.joints if j.velocity_index == column)
+    column = problem.active.columns[chain.column[0]]
+    joint = next(j.name for j in problem.active.joints if j.velocity_index == column)
     return (f"it is out of reach: {away:.4g} m from '{joint}', from where '{target.tip}' gets no "
             f'further than {longest:.4g} m')

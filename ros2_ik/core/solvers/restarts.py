@@ -7,7 +7,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import IKProblem
-from ros2_ik.core.problem.free_joints import TURN
+from ros2_ik.core.problem.active_joints import TURN
 
 
 class Starts:
@@ -17,9 +17,9 @@ class Starts:
         self._problem, self._seed = problem, seed
         low, high = problem.robot.sampling_limits(seed)
         low, high = np.maximum(low, problem.lower), np.minimum(high, problem.upper)
-        self._drawn = problem.free.drawn
+        self._drawn = problem.active.drawn
         self._low, self._span = low[self._drawn], (high - low)[self._drawn]
-        self._floating = [j for j in problem.free.joints if j.kind == 'floating']
+        self._floating = [j for j in problem.active.joints if j.kind == 'floating']
 
     def random(self, generator: np.random.Generator, count: int) -> Array:
         """

@@ -17,6 +17,7 @@ from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, nearest
 from ros2_ik.core.functions import Manipulability
 from ros2_ik.core.problem import (
     accept,
+    AcceptanceReport,
     conflict,
     ExitFlag,
     IKProblem,
@@ -25,12 +26,15 @@ from ros2_ik.core.problem import (
     JointChangeBound,
     largest_change,
     Status,
-    Verdict,
 )
-from ros2_ik.core.problem.free_joints import TURN
+from ros2_ik.core.problem.active_joints import TURN
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import CollisionChecker, Contact
-from ros2_ik.core.solvers.answer import (
+from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.clearance import Clearance, tip_contacts
+from ros2_ik.core.solvers.nearby import is_close, NEAR, Nearby
+from ros2_ik.core.solvers.reach import out_of_reach
+from ros2_ik.core.solvers.report import (
     failure_status,
     is_impossible,
     is_near_enough,
@@ -38,13 +42,9 @@ from ros2_ik.core.solvers.answer import (
     message,
     named_costs,
 )
-from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.clearance import Clearance, tip_contacts
-from ros2_ik.core.solvers.nearby import is_close, NEAR, Nearby
-from ros2_ik.core.solvers.reach import out_of_reach
 from ros2_ik.core.solvers.restarts import chosen_turns, Starts, within_limits
+from ros2_ik.core.solvers.serialization import pack, unpack
 from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver
-from ros2_ik.core.solvers.travel import pack, unpack
 
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
 TURNS = ('seed', 'lower')
@@ -60,7 +60,7 @@ class Candidate(NamedTuple):
     """Where an attempt ended, judged."""
 
     attempt: Attempt
-    verdict: Verdict
+    verdict: AcceptanceReport
     distance: float     # to the seed, in the tangent space of the moving joints
     travel: JointChange | None      # the largest from the seed, None without moving joints
     manipulability: float = 0.0
@@ -370,7 +370,7 @@ class Search:
             q = chosen_turns(problem, attempt.q, seed, self.turns)
             if not accept(problem, q).accepted:
                 continue
-            found = [change for joint in problem.free.joints
+            found = [change for joint in problem.active.joints
                      if (change := bound.exceeded(joint, q))]
             self.beyond = max(found, key=lambda change: change.change, default=None)
             return
@@ -382,7 +382,7 @@ class Search:
         v = self._difference(self._seeds[0], q)
         candidate = Candidate(
             attempt, accept(self.problem, q), math.sqrt(v @ v),
-            largest_change(self.problem.free, self._seeds[0], q), self._manipulability(q))
+            largest_change(self.problem.active, self._seeds[0], q), self._manipulability(q))
         if better:
             self.best = candidate
         if candidate.verdict.touches:
@@ -430,7 +430,7 @@ class Search:
             self.accepted[twin] = candidate
 
     def _difference(self, a: Array, b: Array) -> Array:
-        v: Array = pin.difference(self.problem.robot.model, a, b)[self.problem.free.column]
+        v: Array = pin.difference(self.problem.robot.model, a, b)[self.problem.active.column]
         return v
 
     def _manipulability(self, q: Array) -> float:
@@ -487,7 +487,7 @@ class Search:
              else candidate.attempt.q)
         verdict = accept(self.problem, q) if candidate is None else candidate.verdict
         seconds = (self._ended or time.monotonic()) - self.budget.started
-        travel = (largest_change(self.problem.free, self._seeds[0], q) if candidate is None
+        travel = (largest_change(self.problem.active, self._seeds[0], q) if candidate is None
                   else candidate.travel)
         looks = status is not Status.SUCCESS and self.problem.checker is not None
         began = time.monotonic() if looks else 0.0

@@ -99,20 +99,32 @@ def make_solver(name: str, problem: IKProblem, options: dict[str, Any]) -> Solve
 
     Raises UnknownSolverError, or InvalidOptionError for an option it does not have.
     """
-    name, kept = str(name), problem.structure.solvers
-    if not options and name in kept and (again := kept[name].again(problem)):
-        return again
-    solver = _SOLVERS.get(name) or _load(name)
+    name = str(name)
     if not options:
-        made = solver(problem)
-        if to_keep := made.again(problem.unchecked()):
-            kept[name] = to_keep
-        return made
+        return _kept(name, problem) or _kept_from_now(name, problem)
+    solver = _solver(name)
     valid = [p for p in inspect.signature(solver).parameters if p != 'problem']
     for option in options:
         if option not in valid:
             raise UnknownOptionError(option, name, valid)
     return solver(problem, **options)
+
+
+def _kept(name: str, problem: IKProblem) -> Solver | None:
+    """Return the solver kept with the structure, for this problem, if there is one that serves."""
+    kept: Solver | None = problem.structure.solvers.get(name)
+    return None if kept is None else kept.again(problem)
+
+
+def _kept_from_now(name: str, problem: IKProblem) -> Solver:
+    solver = _solver(name)(problem)
+    if kept := solver.again(problem.unchecked()):
+        problem.structure.solvers[name] = kept
+    return solver
+
+
+def _solver(name: str) -> type[Solver]:
+    return _SOLVERS.get(name) or _load(name)
 
 
 def _load(name: str) -> type[Solver]:

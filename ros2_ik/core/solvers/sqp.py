@@ -42,17 +42,17 @@ class SequentialQuadratic(Solver):
                                         InvalidOptionError)
         self.cost_iterations = whole(cost_iterations, 'cost_iterations', InvalidOptionError)
         self.rows = ProblemRows(problem)
-        self._place = problem.free.place
+        self._place = problem.active.place
         self._farthest = self._reach()
         compiled = self.rows.compiled
         self._hold, self._lower_cost = hold.of(compiled), lower_cost.of(compiled)
 
     def _reach(self) -> Array:
-        """How far each free column may move in a step: a floating base's position, anywhere."""
-        free = self.problem.free
-        reach = np.full(len(free.columns), self.trust)
-        floating = [j.velocity_index for j in free.joints if j.kind == 'floating']
-        reach[np.isin(free.columns, [first + i for first in floating for i in range(3)])] = FAR
+        """How far each active column may move in a step: a floating base's position, anywhere."""
+        active = self.problem.active
+        reach = np.full(len(active.columns), self.trust)
+        floating = [j.velocity_index for j in active.joints if j.kind == 'floating']
+        reach[np.isin(active.columns, [first + i for first in floating for i in range(3)])] = FAR
         return reach
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
@@ -111,11 +111,11 @@ class SequentialQuadratic(Solver):
         with program.watched(None if to_the_end else budget.interrupted):
             cost, cost_of_last, iterations, flag = self._lower_cost(
                 *program.arrays, x, rows.limits, rows.rows, rows.bounds, *rows.costs,
-                self._farthest, limit, self._learns, last)
+                self._farthest, limit, self._uses_quasi_newton, last)
         return cost, cost_of_last, iterations, program.flag if flag == INTERRUPTED else flag
 
     @property
-    def _learns(self) -> bool:
+    def _uses_quasi_newton(self) -> bool:
         """
         Whether BFGS should learn the curvature that Gauss-Newton leaves out.
 

@@ -23,7 +23,7 @@ class MockJoints:
 
     def __init__(self, robot: Robot, home: dict[str, float]) -> None:
         values = robot.to_joints(robot.to_q(home))
-        self._joints = {joint.name: joint for joint in robot.joints if joint.single}
+        self._joints = {joint.name: joint for joint in robot.joints if joint.is_scalar}
         self._mimics = {name: follower for name, follower in robot.mimics.items()
                         if follower.leader in self._joints}
         self.position = {name: float(values[name]) for name in self._joints}

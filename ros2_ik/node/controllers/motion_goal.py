@@ -45,7 +45,7 @@ def _checked(robot: Robot, name: str, value: Any) -> Joint:
         joint = robot.joint(name)
     except UnknownJointError as error:
         raise Refusal(Status.INVALID_ROBOT_STATE, f'the goal: {error}') from None
-    if not joint.single:
+    if not joint.is_scalar:
         raise Refusal(Status.INVALID_ROBOT_STATE,
                       f"the goal: joint '{name}' is {joint.kind}, which nothing here can move")
     if not math.isfinite(value):

@@ -119,7 +119,7 @@ def _joints(robot: Any, group: str) -> tuple[str, ...]:
     """Joints of a group, of '' all that can be commanded; raises IKError."""
     names = robot.group(group).joint_names if group else robot.joint_names
     joints = tuple(name for name in names
-                   if robot.joint(name).single and name not in robot.passive_joints)
+                   if robot.joint(name).is_scalar and name not in robot.passive_joints)
     if not joints:
         raise IKError('none of the joints has one value')
     return joints

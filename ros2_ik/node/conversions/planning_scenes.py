@@ -10,9 +10,9 @@ from ros2_ik.core import (
     Configuration,
     OCTOMAP,
     OcTree,
-    Part,
     Scene,
     SceneObject,
+    ShapeInstance,
 )
 from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.conversions.poses import placement, read_pose
@@ -191,7 +191,7 @@ def _with_octomap(scene: Scene, message: Any, now: Now) -> Scene:
     tree = OcTree.from_octomap(data, octomap.resolution, bool(octomap.binary))
     origin = frame_in_root(scene, message.header.frame_id, now) \
         * read_pose(message.origin, 'origin')
-    return scene.add(SceneObject(OCTOMAP, (Part(tree),), origin))
+    return scene.add(SceneObject(OCTOMAP, (ShapeInstance(tree),), origin))
 
 
 def _with_colors(scene: Scene, colors: Any) -> Scene:

@@ -29,13 +29,13 @@ def joint_values(state: Any, robot: Robot, what: str = 'seed') -> Values:
     for name, position in zip(single.name, single.position, strict=True):
         if name in robot.mimics:
             continue
-        _check(_joint(robot, name, values, what).single,
+        _check(_joint(robot, name, values, what).is_scalar,
                f"{what}: joint '{name}' belongs into multi_dof_joint_state")
         _check(math.isfinite(position), f"{what}: joint '{name}' is at {position}")
         values[name] = position
     for name, transform in zip(multiple.joint_names, multiple.transforms, strict=True):
         joint = _joint(robot, name, values, what)
-        _check(not joint.single, f"{what}: joint '{name}' belongs into joint_state")
+        _check(not joint.is_scalar, f"{what}: joint '{name}' belongs into joint_state")
         values[name] = joint_pose(joint, placement(transform.translation, transform.rotation,
                                                    f"{what}: joint '{name}'",
                                                    Status.INVALID_ROBOT_STATE))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pinocchio as pin
 
-from ros2_ik.core import Configuration, Part, Scene, SceneObject, UnknownFrameError
+from ros2_ik.core import Configuration, Scene, SceneObject, ShapeInstance, UnknownFrameError
 from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.conversions.frames import foreign_reference, Lookup
 from ros2_ik.node.conversions.poses import read_pose
@@ -207,8 +207,8 @@ def _shapes(message: Any, now: Now) -> Read:
     return read
 
 
-def _parts(shapes: Read) -> list[Part]:
-    return [Part(shape, pose) for shape, pose in shapes]
+def _parts(shapes: Read) -> list[ShapeInstance]:
+    return [ShapeInstance(shape, pose) for shape, pose in shapes]
 
 
 def _subframes(message: Any) -> list[tuple[str, pin.SE3]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ros2_ik.core import Mesh, Part, Scene
+from ros2_ik.core import Mesh, Scene, ShapeInstance
 from ros2_ik.node.conversions.blame import wrong
 
 
@@ -70,7 +70,7 @@ class _Size(NamedTuple):
                        if isinstance(part.shape, Mesh)))
 
 
-def _parts(scene: Scene) -> Iterator[Part]:
+def _parts(scene: Scene) -> Iterator[ShapeInstance]:
     for item in scene.objects.values():
         yield from item.parts
     for held in scene.attached.values():

@@ -22,9 +22,9 @@ from ros2_ik.core import (
     HeightField,
     Mesh,
     OcTree,
-    Part,
     Plane,
     Shape,
+    ShapeInstance,
     Sphere,
 )
 from ros2_ik.node.conversions.blame import blamed, wrong
@@ -127,7 +127,7 @@ def _plane(message: Any, *_: Any) -> Shape:
 
 # -- back --------------------------------------------------------------------------------------
 
-def write_part(part: Part) -> list[tuple[str, Any, Any]]:
+def write_part(part: ShapeInstance) -> list[tuple[str, Any, Any]]:
     """
     Write a part as what a CollisionObject can hold, so that read back it is as solid.
 

@@ -91,7 +91,7 @@ def _counts(pair: tuple[str, str], names: set[str] | None) -> bool:
 
 
 def _outside(robot: Robot, q: np.ndarray, joints: frozenset[str]) -> list[Joint]:
-    return [joint for joint in robot.joints if joint.single and joint.name in joints
+    return [joint for joint in robot.joints if joint.is_scalar and joint.name in joints
             and not joint.lower - SLACK <= q[joint.index] <= joint.upper + SLACK]
 
 

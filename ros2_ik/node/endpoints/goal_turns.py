@@ -17,13 +17,13 @@ class GoalTurns:
     """
 
     def __init__(self, places: int, wait: Callable[[Any], Awaitable[Any]]) -> None:
-        self._free, self._wait = places, wait
+        self._active, self._wait = places, wait
         self._queue: deque[Decide] = deque()
 
     @property
     def free(self) -> bool:
         """Whether the next one need not wait."""
-        return self._free > 0
+        return self._active > 0
 
     async def take(self, goal: OpenGoal) -> bool:
         """
@@ -31,8 +31,8 @@ class GoalTurns:
 
         Waiting ends without one when the goal is stopped.
         """
-        if self._free:
-            self._free -= 1
+        if self._active:
+            self._active -= 1
             return True
 
         def enter(decide: Decide) -> None:
@@ -45,7 +45,7 @@ class GoalTurns:
         if self._queue:
             self._queue.popleft()(True)
         else:
-            self._free += 1
+            self._active += 1
 
     def _leave(self, decide: Decide) -> None:
         if decide in self._queue:

@@ -12,7 +12,7 @@ from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.reading import Reading
 
 NONE: frozenset[str] = frozenset()
-NOTICEABLE = 1e-3   # encoders report a hair outside of the limits [rad, m]
+LIMIT_TOLERANCE = 1e-3   # encoders report a hair outside of the limits [rad, m]
 
 
 class Start(NamedTuple):
@@ -50,7 +50,7 @@ class CurrentState:
             if name in given:
                 continue
             reading = (self._base.read(robot) if name == base
-                       else self._joint_states.get(name) if joint.single else None)
+                       else self._joint_states.get(name) if joint.is_scalar else None)
             fresh = reading is not None and reading.age(now) <= limit
             if not fresh and (name in needed or strict and name in free | checked):
                 raise Refusal(Status.ROBOT_STATE_STALE,
@@ -78,7 +78,7 @@ class CurrentState:
         base, values = robot.base_joint, dict[str, Any]()
         for joint in robot.joints:
             reading = (self._base.read(robot) if joint.name == base
-                       else self._joint_states.get(joint.name) if joint.single else None)
+                       else self._joint_states.get(joint.name) if joint.is_scalar else None)
             if reading is not None:
                 values[joint.name] = reading.value
         return values
@@ -96,10 +96,9 @@ class CurrentState:
 
 def _outside(robot: Robot, q: np.ndarray, free: frozenset[str]) -> list[str]:
     """Free joints that are noticeably outside their limits."""
-    if not ((q < robot.lower - NOTICEABLE) | (q > robot.upper + NOTICEABLE)).any():
-        return []
-    return [joint.name for joint in robot.joints if joint.single and joint.name in free
-            and not joint.lower - NOTICEABLE <= q[joint.index] <= joint.upper + NOTICEABLE]
+    outside = (q < robot.lower - LIMIT_TOLERANCE) | (q > robot.upper + LIMIT_TOLERANCE)
+    return [joint.name for joint in robot.joints
+            if joint.is_scalar and joint.name in free and outside[joint.index]]
 
 
 def _notes(old: list[str], unseen: list[str], outside: list[str],

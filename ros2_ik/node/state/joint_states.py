@@ -45,7 +45,7 @@ class JointStates:
     def set_robot(self, robot: Robot) -> None:
         """Take the speed limits of a robot's joints; how they moved before says nothing more."""
         self._limits = {joint.name: (fastest(joint), joint.kind == 'continuous')
-                        for joint in robot.joints if joint.single}
+                        for joint in robot.joints if joint.is_scalar}
         self._joints = {name: JointHistory(old.reading, old.velocity,
                                            *self._limits.get(name, (None, False)))
                         for name, old in self._joints.items()}

@@ -16,7 +16,6 @@ from ros2_ik.core import (
     FramePosition,
     function_kinds,
     GazeAngle,
-    HalfSpaces,
     JointCoupling,
     JointPositions,
     KinematicFunction,
@@ -26,6 +25,7 @@ from ros2_ik.core import (
     PointToLineDistance,
     PointToPlane,
     PointToPointDistance,
+    Polyhedron,
     UnknownFrameError,
     UserFunction,
 )
@@ -39,7 +39,7 @@ LINE = (1.0, -0.5)
 
 
 def last(robot):
-    return [joint.name for joint in robot.joints if joint.single][-2:]
+    return [joint.name for joint in robot.joints if joint.is_scalar][-2:]
 
 
 def reach(at):
@@ -82,7 +82,7 @@ SAMPLES = {
                        lambda _, a, b: FramePosition(a, P, b, T, 'zx')],
     'gaze_angle': [lambda _, a, b: GazeAngle(a, P, A, Q, b),
                    lambda _, a, b: GazeAngle(a, P, A, Q, b, 'vector')],
-    'half_spaces': [lambda _, a, b: HalfSpaces(a, [P, Q], [[*A, *B], [*Q, *P]], b)],
+    'polyhedron': [lambda _, a, b: Polyhedron(a, [P, Q], [[*A, *B], [*Q, *P]], b)],
     'joint_coupling': [lambda robot, a, b: JointCoupling(last(robot), LINE[:len(last(robot))])],
     'joint_positions': [lambda robot, a, b: JointPositions(last(robot), {last(robot)[0]: 0.1}),
                         lambda robot, a, b: JointPositions()],

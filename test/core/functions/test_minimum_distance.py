@@ -20,7 +20,7 @@ from ros2_ik.core import (
     Search,
     solve,
 )
-from ros2_ik.core.problem.free_joints import free_joints
+from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.scene import Box, CollisionChecker, Scene, SceneObject, Sphere
 
@@ -189,7 +189,7 @@ def test_a_stack_looks_once_for_value_and_jacobian(panda_world, monkeypatch):
         looks.append(1), look(*args, **options))[1])
     function = MinimumDistance(checker, 0.15, 5)
     q = robot.random_q(np.random.default_rng(3))
-    free = free_joints(robot, robot.joint_names)
+    free = active_joints(robot, robot.joint_names)
     f, J = Program(robot, [function], free, robot.neutral).evaluate(q)
     assert len(looks) == 1
     at = Configuration(robot, q)

@@ -212,7 +212,7 @@ KINDS = {
     'frame_pose': ('left_hand', TURNED), 'frame_position': ('left_hand', P, 'right_b'),
     'gaze_angle': ('left_hand', P, A, B),
     'gaze_angle vector': ('left_hand', P, A, B, None, 'vector'),
-    'half_spaces': ('left_hand', [P, A], [[*A, *B]]),
+    'polyhedron': ('left_hand', [P, A], [[*A, *B]]),
     'joint_coupling': (['left_1', 'right_2'], [[1, -0.5], [0.3, 1]]),
     'joint_positions': (['left_1', 'right_2'], {'right_2': 0.1}),
     'manipulability': ('left_hand',),

@@ -13,7 +13,6 @@ from ros2_ik.core import (
     FrameOrientation,
     FramePosition,
     GazeAngle,
-    HalfSpaces,
     IKProblem,
     JointCoupling,
     JointPositions,
@@ -21,6 +20,7 @@ from ros2_ik.core import (
     PointToLineDistance,
     PointToPlane,
     PointToPointDistance,
+    Polyhedron,
     PoseTarget,
     Robot,
     solve,
@@ -43,7 +43,7 @@ ONE_OF_EACH = [
     AngleBetweenVectors('tip', A, B), CenterOfMass(axes='z'),
     FrameOrientation('tip', axes='y', form='euler'),
     FrameOrientation('tip', axes='x'), FramePosition('tip', axes='y'), GazeAngle('tip', P, A, B),
-    HalfSpaces('tip', [P], [A]), JointPositions(['s2']), FrameOrientation('tip', form='angle'),
+    Polyhedron('tip', [P], [A]), JointPositions(['s2']), FrameOrientation('tip', form='angle'),
     PointToLineDistance('tip', P, A, B), PointToPlane('tip', P, A, B),
     PointToPointDistance('tip', P, B)]
 
@@ -99,7 +99,7 @@ DIFFERENT = [
     (PointToLineDistance('tip', P, A, B), PointToLineDistance('tip', P, A, A)),
     (PointToPlane('tip', P, A, B), PointToPlane('tip', P, B, B)),
     (PointToPointDistance('tip', P, A), PointToPointDistance('tip', P, B)),
-    (HalfSpaces('tip', [P], [A]), HalfSpaces('tip', [P], [B])),
+    (Polyhedron('tip', [P], [A]), Polyhedron('tip', [P], [B])),
     (JointCoupling(['s1', 's2'], [1, -1]), JointCoupling(['s1', 's2'], [1, 1])),
     (JointCoupling(['s1', 's2'], [1, -1]), JointCoupling(['s1', 's2'], [1, -1], 0.5)),
     (JointCoupling(['s1'], [1]), JointCoupling(['s1'], [1], 0.0, {'s1': 0.5})),

@@ -14,7 +14,6 @@ from ros2_ik.core import (
     FrameOrientation,
     FramePosition,
     GazeAngle,
-    HalfSpaces,
     IKError,
     IKProblem,
     InvalidConstraintError,
@@ -24,6 +23,7 @@ from ros2_ik.core import (
     PointToLineDistance,
     PointToPlane,
     PointToPointDistance,
+    Polyhedron,
     UserFunction,
 )
 
@@ -153,7 +153,7 @@ def test_form_of_exact_bounds(robot, function, bound, kind, rows):
 
 
 @pytest.mark.parametrize('function', [
-    *ANGLES, *LENGTHS, POSITION, PointToPlane('tip', P, A, B), HalfSpaces('tip', [P], [A]),
+    *ANGLES, *LENGTHS, POSITION, PointToPlane('tip', P, A, B), Polyhedron('tip', [P], [A]),
     JointPositions(['s1']), JointCoupling(['s1', 's2'], [1, -1])], ids=str)
 def test_form_of_a_width_is_the_function(function):
     for lower, upper in ((0.5, 0.5), (0, 1e-6), (0.3, 0.9), (0.1, INF)):

@@ -124,7 +124,7 @@ def test_start_is_copied_and_fixed(robot):
     ({'targets': [target(['left_hand'])]}, UnknownFrameError, []),
     ({'targets': [target(relative_to='hand')]}, UnknownFrameError, ["'hand'"]),
     ({'targets': [target(relative_to={})]}, UnknownFrameError, []),
-    ({'targets': [target('base')]}, InvalidTargetError, ["'base'", 'no free joint']),
+    ({'targets': [target('base')]}, InvalidTargetError, ["'base'", 'no active joint']),
     ({'targets': [target('chest')], 'group': 'left'}, InvalidTargetError, ["'left'", "'chest'"]),
     ({'targets': [target(), target('right_hand')], 'group': 'left'}, InvalidTargetError,
      ["'right_hand'"]),

@@ -15,16 +15,16 @@ from ros2_ik.core import (
     FramePose,
     FramePosition,
     GazeAngle,
-    HalfSpaces,
     IKProblem,
     InvalidConstraintError,
     JointPositions,
     Manipulability,
     PointToLineDistance,
+    Polyhedron,
     UnknownFrameError,
     UserFunction,
 )
-from ros2_ik.core.problem.free_joints import free_joints
+from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.program import Program
 
 P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)
@@ -58,7 +58,7 @@ def mixed(robot, a, b):
     """Give functions of one frame and of two, that move and that stand still, of all sorts."""
     found = [FramePose(a, np.eye(4)), UserFunction(lambda at: at.q @ at.q), FramePosition(b, P, a),
              FrameOrientation(a, None, b, axes='zx'), FramePosition(a, P, a),
-             GazeAngle(a, P, A, B, b), HalfSpaces(b, [P, A], [[*A, *B]]),
+             GazeAngle(a, P, A, B, b), Polyhedron(b, [P, A], [[*A, *B]]),
              PointToLineDistance(robot.root_frame, P, A, B, b), AngleBetweenVectors(a, A, B),
              FramePosition(robot.root_frame)]
     if robot.nv:
@@ -68,7 +68,7 @@ def mixed(robot, a, b):
 
 def program(robot, functions, names=None, start=None):
     """Bind functions of all joints, or of some."""
-    free = free_joints(robot, robot.joint_names if names is None else tuple(names))
+    free = active_joints(robot, robot.joint_names if names is None else tuple(names))
     return Program(robot, functions, free, robot.neutral if start is None else start)
 
 
@@ -79,7 +79,7 @@ def check(bound, robot, q):
     assert f.shape == (bound.size,) and len(J) == bound.size
     for function, rows in zip(bound.functions, bound.rows, strict=True):
         np.testing.assert_allclose(f[rows], function.value(at), atol=1e-12)
-        np.testing.assert_allclose(J[rows], function.jacobian(at)[:, bound.free.columns],
+        np.testing.assert_allclose(J[rows], function.jacobian(at)[:, bound.active.columns],
                                    atol=1e-10)
 
 
@@ -99,9 +99,9 @@ def test_joints_that_are_held(robot_and_frames):
         start = robot.random_q(generator)
         bound = program(robot, mixed(robot, *frames), names, start)
         q = start.copy()
-        q[bound.free.indices] = robot.random_q(generator)[bound.free.indices]
+        q[bound.active.indices] = robot.random_q(generator)[bound.active.indices]
         check(bound, robot, q)
-        assert bound.evaluate(q)[1].shape[1] == len(bound.free.columns)
+        assert bound.evaluate(q)[1].shape[1] == len(bound.active.columns)
 
 
 def test_one_function_and_none(robot_and_frames):

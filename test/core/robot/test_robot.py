@@ -62,7 +62,7 @@ def test_limits_are_those_of_the_text(small, name):
         expected = limits.bounds.get(j.name, (-inf, inf))
         if j.name not in leaders:
             assert (j.lower, j.upper) == expected
-        if j.single:
+        if j.is_scalar:
             assert (robot.lower[j.index], robot.upper[j.index]) == (j.lower, j.upper)
 
 

@@ -31,7 +31,7 @@ from ros2_ik.core.scene import (
 )
 from ros2_ik.core.scene.convex_pieces import sticking_out
 from ros2_ik.core.scene.robot_geometry import robot_geometry
-from ros2_ik.core.solvers.travel import pack, unpack
+from ros2_ik.core.solvers.serialization import pack, unpack
 
 module = import_module('ros2_ik.core.scene.robot_geometry')   # hidden by the function
 ROBOTS = ('panda', 'ur5', 'xarm7', 'kinova', 'baxter', 'talos')

@@ -9,6 +9,7 @@ import pytest
 
 from ros2_ik.core import (
     accept,
+    AcceptanceReport,
     Configuration,
     FramePose,
     IKError,
@@ -19,7 +20,6 @@ from ros2_ik.core import (
     Search,
     solve,
     solve_pose,
-    Verdict,
 )
 
 T = np.eye(4)
@@ -162,7 +162,7 @@ def test_garbage_gives_an_ik_error_or_an_answer(small, door):
             seen['answered'] += 1
             if isinstance(answer, IKSolution):
                 assert answer.success == (answer.q is not None)
-            elif isinstance(answer, Verdict):
+            elif isinstance(answer, AcceptanceReport):
                 assert not answer.accepted
     refused, answered = seen.pop('refused', 0), seen.pop('answered', 0)
     assert not seen, '\n'.join(f'{count} x {text}' for text, count in seen.most_common())

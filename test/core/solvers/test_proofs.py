@@ -87,7 +87,7 @@ def witnessed(rng):
     for one in robot.joints:
         if one.kind == 'continuous':
             q[one.index] = rng.uniform(-12, 12)
-        elif one.single and rng.random() < 0.3:      # at a limit, where it has one
+        elif one.is_scalar and rng.random() < 0.3:      # at a limit, where it has one
             q[one.index] = rng.choice([limit for limit in (one.lower, one.upper, q[one.index])
                                        if np.isfinite(limit)])
     judge = TreeJudge(text, base)
@@ -141,7 +141,7 @@ def add_bound(asked, rng):
     seed = asked.q.copy()
     most = {}
     for one in asked.robot.joints:
-        if one.single:
+        if one.is_scalar:
             change = float(rng.choice([0.0, 0.3, 2.0, 9.0]))
             seed[one.index] += rng.choice([-1, 1]) * change * (1 - 1e-6)
             most[one.name] = change + 1e-9

@@ -151,7 +151,7 @@ def test_derivatives_are_those_of_x(small, name, root_joint):
                         costs=[LeastSquares(FramePosition(tip, axes='xz'), 0.3)])
     local = LocalDescent(ProblemRows(problem), start, Budget(), 100)
     local.begin_costs()
-    n = len(problem.free.columns)
+    n = len(problem.active.columns)
     for _ in range(3):
         x, h = generator.uniform(-0.8, 0.8, n), 1e-6
         point = local.at(x)
@@ -169,9 +169,9 @@ def test_x_is_a_step_from_the_start(small):
     problem = IKProblem(robot, start=start, joint_limits=False, costs=[
         LeastSquares(FramePosition('left_hand'), 0.0)])
     local = LocalDescent(ProblemRows(problem), start, Budget(), 100)
-    x = generator.uniform(-1, 1, len(problem.free.columns))
+    x = generator.uniform(-1, 1, len(problem.active.columns))
     v = np.zeros(robot.nv)
-    v[problem.free.columns] = x
+    v[problem.active.columns] = x
     expected = step(robot, start, v)
     found = local.at(x).q
     if found[3:7] @ expected[3:7] < 0:
@@ -185,7 +185,7 @@ def test_limits_of_x(small):
     start = robot.to_q({'turn': 0.5})
     problem = IKProblem(robot, [PoseTarget('tip', pose((1, 0, 0)))], start=start)
     local = LocalDescent(ProblemRows(problem), start, Budget(), 100)
-    lower = dict(zip(problem.free.columns.tolist(), local.low.tolist(), strict=True))
+    lower = dict(zip(problem.active.columns.tolist(), local.low.tolist(), strict=True))
     turn = robot.joint('turn').velocity_index
     assert lower.pop(turn) == -2.0 and local.high.max() == np.inf
     assert list(lower.values()) == [-np.inf] * 3 + [-np.pi] * 3

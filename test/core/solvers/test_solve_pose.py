@@ -71,7 +71,7 @@ def test_locked_base_stays(small):
 
 
 def test_robot_that_cannot_move(small):
-    with pytest.raises(InvalidTargetError, match="no free joint moves 'tip'"):
+    with pytest.raises(InvalidTargetError, match="no active joint moves 'tip'"):
         solve_pose(small('all_fixed'), 'tip', np.eye(4))
 
 

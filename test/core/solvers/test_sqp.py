@@ -21,7 +21,6 @@ from ros2_ik.core import (
     FramePose,
     FramePosition,
     GazeAngle,
-    HalfSpaces,
     IKProblem,
     InvalidOptionError,
     JointCoupling,
@@ -31,6 +30,7 @@ from ros2_ik.core import (
     PointToLineDistance,
     PointToPlane,
     PointToPointDistance,
+    Polyhedron,
     PoseTarget,
     Robot,
     ScalarCost,
@@ -77,7 +77,7 @@ FORMULAS = {
                    lambda T: [*TURNED.T @ (T[:3, 3] - Q), *off(T).as_rotvec()]),
     'frame_position': (lambda a, b: FramePosition(a, P, b), at_point),
     'gaze_angle': (lambda a, b: GazeAngle(a, P, A, Q, b), lambda T: [angle(ray(T), A)]),
-    'half_spaces': (lambda a, b: HalfSpaces(a, [P, Q], [[*A, *B], [*Q, *P]], b),
+    'polyhedron': (lambda a, b: Polyhedron(a, [P, Q], [[*A, *B], [*Q, *P]], b),
                     lambda T: np.array([[*A, *B], [*Q, *P]]) @ [*at_point(T), *at_point(T, Q)]),
     'frame_orientation angle': (lambda a, b: FrameOrientation(a, TURNED, b, form='angle'),
                                 lambda T: [off(T).magnitude()]),
@@ -388,7 +388,7 @@ def test_targets_constraints_and_costs_together(robot_of, name):
         T = judge.transform(goal, frame, relative)
         weights = (1, 1, 1, 1, 1, 0)
         axis = T[:3, :3] @ A
-        middle = [joint.name for joint in robot.joints if joint.single
+        middle = [joint.name for joint in robot.joints if joint.is_scalar
                   and joint.name in robot.moving_joints(frame, relative)][-3:]
         reference = {n: goal[n] for n in middle}
         asked = IKProblem(

@@ -20,7 +20,7 @@ def near(robot, q, generator, size):
     """Give a configuration some way off, within the limits; a base stays."""
     other = q.copy()
     for j in robot.joints:
-        if j.single:
+        if j.is_scalar:
             other[j.index] += size * generator.uniform(-1, 1)
     return np.clip(other, robot.lower, robot.upper)
 

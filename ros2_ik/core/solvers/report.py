@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.problem import IKProblem, JointChange, Status, Verdict
+from ros2_ik.core.problem import AcceptanceReport, IKProblem, JointChange, Status
 
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
 _NAMED = 3      # so many joints in one message
@@ -50,7 +50,7 @@ def is_impossible(search: Any) -> bool:
     return bool(search.hopeless or search.out_of_reach)
 
 
-def message(search: Any, status: Status, verdict: Verdict, seconds: float,
+def message(search: Any, status: Status, verdict: AcceptanceReport, seconds: float,
             travel: JointChange | None) -> str:
     """Write one sentence for a person."""
     text = _what_came(search, status, verdict, seconds)
@@ -61,7 +61,7 @@ def message(search: Any, status: Status, verdict: Verdict, seconds: float,
 
 def _held_outside(problem: IKProblem) -> str:
     """Name the joints that do not move and stand outside their limits: a robot may stand there."""
-    q, held, (lower, upper) = problem.start, problem.free.held, problem.free.held_bounds
+    q, held, (lower, upper) = problem.start, problem.active.held, problem.active.held_bounds
     outside = (q[held] < lower) | (q[held] > upper)
     if not np.count_nonzero(outside):
         return ''
@@ -74,7 +74,7 @@ def _held_outside(problem: IKProblem) -> str:
     return f'; held outside {whose} limits: {", ".join(texts)}{more}'
 
 
-def _what_came(search: Any, status: Status, verdict: Verdict, seconds: float) -> str:
+def _what_came(search: Any, status: Status, verdict: AcceptanceReport, seconds: float) -> str:
     tried = f'{search.attempts} attempt{"s" * (search.attempts != 1)}'
     if status is Status.SUCCESS:
         if search.select != 'first' or search.solutions > 1:
@@ -125,7 +125,7 @@ def _blocked(search: Any) -> str:
     return f'in what was found these touch: {", ".join(names)}'
 
 
-def _off(problem: IKProblem, verdict: Verdict) -> str:
+def _off(problem: IKProblem, verdict: AcceptanceReport) -> str:
     """Return what does not hold, targets first."""
     parts = [f"'{error.tip}' stays {error.position:.3g} m and {error.orientation:.3g} rad from "
              f'its target (allowed {target.position_tolerance:.3g} m and '
@@ -136,7 +136,7 @@ def _off(problem: IKProblem, verdict: Verdict) -> str:
     return '; '.join(parts)
 
 
-def named_costs(problem: IKProblem, verdict: Verdict) -> tuple[tuple[str, float], ...]:
+def named_costs(problem: IKProblem, verdict: AcceptanceReport) -> tuple[tuple[str, float], ...]:
     """Return name and value of each cost."""
     return tuple((cost.name, value)
                  for cost, value in zip(problem.costs, verdict.costs, strict=False))
@@ -144,5 +144,5 @@ def named_costs(problem: IKProblem, verdict: Verdict) -> tuple[tuple[str, float]
 
 def joints_at_limits(problem: IKProblem, q: Array) -> tuple[str, ...]:
     """Name the moving joints that stand at one of their limits."""
-    return tuple(joint.name for joint in problem.free.joints if joint.single
+    return tuple(joint.name for joint in problem.active.joints if joint.is_scalar
                  and not joint.lower + 1e-6 < q[joint.index] < joint.upper - 1e-6)

@@ -5,7 +5,7 @@ import numpy as np
 from oracles import drake
 import pytest
 
-from ros2_ik.core import Configuration, FramePosition, HalfSpaces, InvalidConstraintError
+from ros2_ik.core import Configuration, FramePosition, InvalidConstraintError, Polyhedron
 
 POINTS = [(0.02, 0, 0.1), (-0.03, 0.05, 0.12), (0, 0, 0)]
 A = np.random.default_rng(5).normal(size=(4, 9))
@@ -16,7 +16,7 @@ def test_as_drake():
     assert len(rows) == 6
     for args, at, value, gradient in rows:
         assert args['frameF'] == 'world'
-        function = HalfSpaces(args['frameG'], args['p_GP_columns'], args['A'])
+        function = Polyhedron(args['frameG'], args['p_GP_columns'], args['A'])
         f, J = function.evaluate(at)
         np.testing.assert_allclose(f, value, atol=1e-9)
         np.testing.assert_allclose(J, gradient, atol=1e-9)
@@ -25,18 +25,18 @@ def test_as_drake():
 def test_value(hand):
     at, relative, T = hand
     expected = A @ np.concatenate([T[:3, :3] @ point + T[:3, 3] for point in POINTS])
-    np.testing.assert_allclose(HalfSpaces('panda_hand', POINTS, A, relative).value(at), expected,
+    np.testing.assert_allclose(Polyhedron('panda_hand', POINTS, A, relative).value(at), expected,
                                atol=1e-9)
 
 
 def test_jacobian(load, small):
-    check_jacobians(load, small, lambda frame, other: HalfSpaces(frame, POINTS, A, other))
+    check_jacobians(load, small, lambda frame, other: Polyhedron(frame, POINTS, A, other))
 
 
 def test_one_point_is_a_position(small):
     robot = small('two_arms')
     at = Configuration(robot, robot.random_q(np.random.default_rng(0)))
-    one = HalfSpaces('left_hand', POINTS[:1], np.eye(3), 'right_hand')
+    one = Polyhedron('left_hand', POINTS[:1], np.eye(3), 'right_hand')
     other = FramePosition('left_hand', POINTS[0], 'right_hand')
     for mine, theirs in zip(one.evaluate(at), other.evaluate(at), strict=True):
         np.testing.assert_allclose(mine, theirs, atol=1e-12)
@@ -44,7 +44,7 @@ def test_one_point_is_a_position(small):
 
 
 def test_rows_of_zeros(small):
-    value, J = HalfSpaces('tip', POINTS, np.zeros((2, 9))).evaluate(Configuration(small('scara')))
+    value, J = Polyhedron('tip', POINTS, np.zeros((2, 9))).evaluate(Configuration(small('scara')))
     assert not value.any() and not J.any()
 
 
@@ -57,4 +57,4 @@ def test_rows_of_zeros(small):
     ([(1, 2, 3), (1, 2)], np.eye(3), 'points')])
 def test_bad_arguments(points, A, words):
     with pytest.raises(InvalidConstraintError, match=words):
-        HalfSpaces('tip', points, A)
+        Polyhedron('tip', points, A)

@@ -8,13 +8,13 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import UnmovedTipError
-from ros2_ik.core.robot import Joint, NOTICEABLE, Robot
+from ros2_ik.core.robot import Joint, LIMIT_TOLERANCE, Robot
 from ros2_ik.core.shallow import shallow
 
 TURN = 2 * np.pi
 
 
-class FreeJoints:
+class ActiveJoints:
     """
     Some joints of a robot, prepared for fast reading and writing of their values.
 
@@ -23,10 +23,10 @@ class FreeJoints:
     `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
     where limits are off; `limits` (2, n) the same in q's order, `bounds` for all of q, (nq,) each.
     `held` are the places in q of the other joints that have limits, `held_bounds` (2, k) these,
-    wider by what is noticeable. `single` is True where all are of one value, `vector_space` where
-    none is floating. `drawn` are the places in q
-    of all but the floating ones, `turnable` those that a full turn within the limits may bring
-    to the same place, `angles` those that it would if it were within them.
+    wider by what is noticeable. `all_scalar` is True where all are of one value, `vector_space`
+    where none is floating. `drawn` are the places in q of all but the floating ones, `turnable`
+    those that a full turn within the limits may bring to the same place, `angles` those that it
+    would if it were within them.
     """
 
     def __init__(self, robot: Robot, names: tuple[str, ...], limited: bool = True) -> None:
@@ -37,10 +37,10 @@ class FreeJoints:
         self.place, self.column = _as_slice(self.indices), _as_slice(self.columns)
         lower, upper = np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf)
         for joint in self.joints:
-            if joint.single and limited:
+            if joint.is_scalar and limited:
                 lower[joint.velocity_index], upper[joint.velocity_index] = joint.lower, joint.upper
         self.lower, self.upper = lower[self.columns], upper[self.columns]
-        self.single = all(joint.single for joint in self.joints)
+        self.all_scalar = all(joint.is_scalar for joint in self.joints)
         self.vector_space = all(j.size == j.velocity_size for j in self.joints)
         infinite = np.full(robot.nq, np.inf)
         self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)
@@ -49,13 +49,13 @@ class FreeJoints:
         self.is_locked[self.indices] = False
         bounded = np.isfinite(self.bounds[0]) | np.isfinite(self.bounds[1])
         self.held = np.flatnonzero(self.is_locked & bounded)
-        self.held_bounds = np.array([self.bounds[0][self.held] - NOTICEABLE,
-                                     self.bounds[1][self.held] + NOTICEABLE])
+        self.held_bounds = np.array([self.bounds[0][self.held] - LIMIT_TOLERANCE,
+                                     self.bounds[1][self.held] + LIMIT_TOLERANCE])
         self.drawn = _flat((j.index, j.size) for j in self.joints if j.kind != 'floating')
         self.turnable = _flat((j.index, 1) for j in self.joints if _turnable(j, robot))
         self.angles = _flat((j.index, 1) for j in self.joints if _is_angle(j, robot))
 
-    def within(self, lower: Array, upper: Array) -> 'FreeJoints':
+    def within(self, lower: Array, upper: Array) -> 'ActiveJoints':
         """Return the same joints with limits narrowed to `lower` and `upper`, (nq,) each."""
         result = shallow(self)
         low, high = (limit.copy() for limit in self.bounds)
@@ -76,7 +76,7 @@ class FreeJoints:
         return result
 
 
-def free_names(robot: Robot, tips: Iterable[tuple[str, str | None]], functions: Iterable[Any],
+def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]], functions: Iterable[Any],
                group: str | None, locked: frozenset[str]) -> frozenset[str]:
     """
     Return the names of the joints that may move: the group's, or all that something depends on.
@@ -98,9 +98,9 @@ def free_names(robot: Robot, tips: Iterable[tuple[str, str | None]], functions: 
 
 
 @lru_cache(maxsize=32)
-def free_joints(robot: Robot, names: tuple[str, ...], limited: bool = True) -> FreeJoints:
+def active_joints(robot: Robot, names: tuple[str, ...], limited: bool = True) -> ActiveJoints:
     """Prepare joints of a robot once for all problems that move them."""
-    return FreeJoints(robot, names, limited)
+    return ActiveJoints(robot, names, limited)
 
 
 def _turnable(joint: Joint, robot: Robot) -> bool:
@@ -113,7 +113,7 @@ def _is_angle(joint: Joint, robot: Robot) -> bool:
     # a turn of the leader must be a turn of its followers
     whole = all(follower.turns_along for follower in robot.mimics.values()
                 if follower.leader == joint.name)
-    return joint.single and joint.rotary and whole
+    return joint.is_scalar and joint.rotary and whole
 
 
 def _flat(ranges: Any) -> Indices:

@@ -8,7 +8,7 @@ from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.triangle_solid import TriangleSolid
 
 
-class Item(NamedTuple):
+class CollisionGeometry(NamedTuple):
     """
     A convex part of a link or an object, on one of Pinocchio's joints (0: the root).
 
@@ -23,7 +23,7 @@ class Item(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def own_items(robot: Robot, geometry: RobotGeometry) -> tuple[Item, ...]:
+def own_geometries(robot: Robot, geometry: RobotGeometry) -> tuple[CollisionGeometry, ...]:
     """Return the pieces of the robot's links."""
-    return tuple(Item(body.link, body.joint, body.placement, *part)
+    return tuple(CollisionGeometry(body.link, body.joint, body.placement, *part)
                  for body in geometry.bodies for part in body.shape.checked_parts())

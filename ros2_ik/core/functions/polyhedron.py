@@ -13,9 +13,9 @@ from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
 
 
-@register_function('half_spaces', drake='AddPolyhedronConstraint')
+@register_function('polyhedron', drake='AddPolyhedronConstraint')
 @dataclass(frozen=True, eq=False)
-class HalfSpaces(RelativeFunction):
+class Polyhedron(RelativeFunction):
     """
     Linear combinations of where `points` (n, 3) of `frame` are, one for each row of A (m, 3n).
 
