@@ -56,15 +56,15 @@ from ros2_ik.core.functions import (
 from ros2_ik.core.kernels import kernels_cached, load_kernels
 from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.motion import (
-    Blockage,
     blocked,
     braking_motion,
     even_braking_motion,
     Motion,
     MotionLimits,
     MotionState,
+    PathCollision,
+    PathCollisionCheck,
     straight_motion,
-    WayCheck,
 )
 from ros2_ik.core.problem import (
     accept,
@@ -148,7 +148,7 @@ from ros2_ik.core.strict_yaml import read_yaml
 
 __all__ = [
     'ALL_AXES', 'AcceptanceReport', 'AllowedCollisions', 'AmbiguousTipError',
-    'AngleBetweenVectors', 'AttachedObject', 'Attempt', 'Blockage', 'Box', 'Budget',
+    'AngleBetweenVectors', 'AttachedObject', 'Attempt', 'PathCollision', 'Box', 'Budget',
     'COLLISIONS_OFF', 'Capsule', 'CenterOfMass', 'CollisionChecker', 'Cone', 'Configuration',
     'Constraint', 'Contact', 'ConvexHull', 'Cost', 'Cylinder', 'Defaults', 'Distances',
     'Ellipsoid', 'ExitFlag', 'FieldValue', 'FrameOrientation', 'FramePose', 'FramePosition',
@@ -164,7 +164,7 @@ __all__ = [
     'TargetError', 'UnknownFrameError', 'UnknownFunctionError', 'UnknownGroupError',
     'UnknownJointError', 'UnknownLinkError', 'UnknownNameError', 'UnknownObjectError',
     'UnknownRobotError', 'UnknownSolverError', 'UnmovedTipError', 'UserFunction', 'Violation',
-    'WayCheck', 'World', 'accept', 'blocked', 'braking_motion', 'check_scene_file',
+    'PathCollisionCheck', 'World', 'accept', 'blocked', 'braking_motion', 'check_scene_file',
     'collision_checker', 'default_group', 'default_tip', 'even_braking_motion', 'field_value',
     'fields', 'formula', 'function_kinds', 'group_tips', 'kernels_cached', 'load_kernels',
     'load_scene', 'mesh_files', 'not_checked', 'own_collisions', 'prepare', 'read_function',

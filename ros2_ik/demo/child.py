@@ -52,7 +52,7 @@ class Child:
         """Whether it has ended."""
         return self._process.poll() is not None
 
-    def obituary(self) -> str:
+    def exit_report(self) -> str:
         """Return how it ended, and its last words."""
         self._reader.join(1.0)
         lines = ''.join(f'    {line}' for line in self._tail).rstrip()

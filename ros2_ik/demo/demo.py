@@ -154,4 +154,4 @@ class Demo:
             raise Ended
         for child in self._children:
             if child.dead:
-                raise Failed(child.obituary())
+                raise Failed(child.exit_report())

@@ -33,8 +33,8 @@ from ros2_ik.msg import (
     Solution,
 )
 from ros2_ik.node.compiled_loops import CompiledLoops
-from ros2_ik.node.controllers.controller import Wiring
-from ros2_ik.node.controllers.execution import Execution
+from ros2_ik.node.controllers.controller import ControllerContext
+from ros2_ik.node.controllers.motion_executor import MotionExecutor
 from ros2_ik.node.conversions.frames import wrong_default
 from ros2_ik.node.conversions.markers import Made, scene_markers
 from ros2_ik.node.diagnostics import diagnostics
@@ -107,8 +107,9 @@ class IKNode(Node):
                                     self._show, lambda: scene_made.trigger())
         scene_made = self.create_guard_condition(self._scene.take_made,
                                                  ReentrantCallbackGroup())
-        self._execution = Execution(
-            Wiring(self, ReentrantCallbackGroup(), parameters, self._wait), joint_states, state,
+        self._execution = MotionExecutor(
+            ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait),
+            joint_states, state,
             self._scene, log)
         self._parts = Parts(
             log, self.get_clock(), parameters,

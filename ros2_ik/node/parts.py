@@ -8,7 +8,7 @@ from rclpy.clock import Clock
 from std_msgs.msg import Header
 
 from ros2_ik.core import Robot, Scene, Status
-from ros2_ik.node.controllers.execution import Execution
+from ros2_ik.node.controllers.motion_executor import MotionExecutor
 from ros2_ik.node.conversions.blame import blamed
 from ros2_ik.node.conversions.planning_scenes import with_attached
 from ros2_ik.node.parameters import Parameters
@@ -36,7 +36,7 @@ class Parts:
     transforms: Transforms
     pool: Pool
     goal_pool: Pool
-    execution: Execution
+    execution: MotionExecutor
     statistics: Statistics
 
     def robot(self) -> Robot:

@@ -10,16 +10,16 @@ from scipy.interpolate import CubicHermiteSpline
 from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import MotionState, Robot, Status, straight_motion
-from ros2_ik.node.controllers.controller import Wiring
+from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
-from ros2_ik.node.controllers.handover import Handover
-from ros2_ik.node.controllers.measured import Measured
+from ros2_ik.node.controllers.joint_feedback import JointFeedback
+from ros2_ik.node.controllers.motion_execution import MotionExecution
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.planning import planned_motion
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
 from ros2_ik.node.controllers.trajectory_message import trajectory_message
-from ros2_ik.node.controllers.trip import Trip
+from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.node.state.joint_states import JointStates
 
@@ -57,7 +57,7 @@ class Trajectories(TrajectoryController):
 
     kind, usual_topic = 'trajectories', '{}'
 
-    def deaf(self):
+    def unavailable_reason(self):
         return ''
 
     def send_trajectory(self, message):
@@ -84,9 +84,9 @@ class Arm:
             create_subscription=lambda *_, **__: None,
             create_timer=lambda *_, **__: object(), destroy_timer=lambda _: None,
             get_clock=self._clock)
-        wiring = Wiring(node, None, self.parameters, None)
-        self.controller = kind('c', (joint,), '', wiring)
-        self.measured = Measured(self._states, self.parameters, wiring.clock)
+        context = ControllerContext(node, None, self.parameters, None)
+        self.controller = kind('c', (joint,), '', context)
+        self.measured = JointFeedback(self._states, self.parameters, context.clock)
         self.hear(0.0, 0.0)
 
     def _clock(self):
@@ -103,24 +103,24 @@ class Arm:
                                           velocity=[velocity] * self.tells_velocity,
                                           header=SimpleNamespace(stamp=stamp)))
 
-    def trip(self, goal):
-        return Trip(self.robot, [self.controller], {self.joint: goal}, self.measured,
+    def execution(self, goal):
+        return MotionExecution(self.robot, [self.controller], {self.joint: goal}, self.measured,
                     self.parameters, None)
 
     def go(self, goal, start=0.0):
         """Begin a motion."""
-        trip = self.trip(goal)
+        execution = self.execution(goal)
         limits = motion_limits(self.robot, (self.joint,), self.parameters)
         motion = straight_motion(self.robot, (self.joint,), [start], [goal], limits)
-        trip.send(motion, motion.duration)
-        return trip
+        execution.send(motion, motion.duration)
+        return execution
 
     def run(self, seconds, late=0.0):
         for _ in range(round(seconds / PERIOD)):
             self.now += PERIOD
             if isinstance(self.controller, Stream):
                 self.controller._tick()
-            state = self.controller.commanded(self.controller.wiring.now() - late)
+            state = self.controller.commanded(self.controller.context.now() - late)
             self.hear(state.position[0], state.velocity[0])
 
 
@@ -135,11 +135,11 @@ def streamed(monkeypatch):
 
 
 def replacing(arm, before, goal, lead):
-    """Plan a motion that shall replace another one; gives handover, start, motion, begin."""
-    trip = arm.trip(goal)
-    handover = Handover(trip, [before], arm.measured, arm.parameters)
-    start = handover.at(arm.now + lead)
-    return handover, start, planned_motion(trip, start, 1.0, arm.parameters), arm.now
+    """Plan a motion that shall replace another one; gives replacement, start, motion, begin."""
+    execution = arm.execution(goal)
+    replacement = TrajectoryReplacement(execution, [before], arm.measured, arm.parameters)
+    start = replacement.at(arm.now + lead)
+    return replacement, start, planned_motion(execution, start, 1.0, arm.parameters), arm.now
 
 
 @pytest.mark.parametrize('stamps, stale', [((100.3,) * 3, True), ((100.3, 100.6, 100.9), False),
@@ -154,10 +154,10 @@ def test_a_stamp_that_is_repeated_is_no_news(streamed, stamps, stale):
 
 def test_no_jump_after_a_pause(streamed):
     """As when the node has loaded a scene: the stop begins where the joint was told to be."""
-    trip = streamed.go(2.0)
+    execution = streamed.go(2.0)
     streamed.run(0.5)
     streamed.now += 0.4
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution.stop(Status.PREEMPTED, 'stopped')
     streamed.run(1.5)
     steps = np.diff(streamed.sent)
     assert np.abs(steps).max() < 2.1 * PERIOD * FASTEST and abs(steps[-1]) < 1e-9
@@ -167,9 +167,10 @@ def test_a_stream_goes_on_from_its_last_command(streamed):
     """Not from where the robot is, which is behind."""
     before = streamed.go(2.0)
     streamed.run(0.6, late=0.1)
-    handover, _, motion, begin = replacing(streamed, before, 1.9, lead=0.2)
+    replacement, _, motion, begin = replacing(streamed, before, 1.9, lead=0.2)
     streamed.run(0.1, late=0.1)
-    streamed.trip(1.9).send(handover.before(motion, begin, 0.2, streamed.now), motion.duration)
+    streamed.execution(1.9).send(replacement.before(motion, begin, 0.2, streamed.now),
+                                 motion.duration)
     streamed.run(2.0)
     steps = np.diff(streamed.sent)
     assert steps.min() > -1e-9 and steps.max() < 1.1 * PERIOD * FASTEST
@@ -178,10 +179,10 @@ def test_a_stream_goes_on_from_its_last_command(streamed):
 def test_no_jump_between_two_motions(arm):
     before = arm.go(2.0)
     arm.run(0.6)
-    handover, start, motion, begin = replacing(arm, before, 0.0, lead=0.6)
+    replacement, start, motion, begin = replacing(arm, before, 0.0, lead=0.6)
     arm.run(0.2)
-    assert not handover.changed(begin + 0.6, start) and not handover.strayed(arm.now)
-    whole = handover.before(motion, begin, 0.6, arm.now)
+    assert not replacement.changed(begin + 0.6, start) and not replacement.strayed(arm.now)
+    whole = replacement.before(motion, begin, 0.6, arm.now)
     way = np.array([whole.at(t).position[0] for t in np.arange(0, whole.duration, PERIOD)])
     assert np.abs(np.diff(way)).max() < 1.01 * PERIOD * FASTEST
 
@@ -190,11 +191,11 @@ def test_the_replaced_one_is_stopped_meanwhile(arm):
     """What was planned from its way must not be sent: at the switch it would be a jump."""
     before = arm.go(2.0)
     arm.run(0.6)
-    handover, start, _, begin = replacing(arm, before, 0.0, lead=0.6)
+    replacement, start, _, begin = replacing(arm, before, 0.0, lead=0.6)
     arm.run(0.02)
     before.stop(Status.PREEMPTED, 'its client cancelled')
     arm.run(0.15)
-    assert handover.changed(begin + 0.6, start)
+    assert replacement.changed(begin + 0.6, start)
 
 
 def test_a_stream_remembers_the_motion_before(streamed):
@@ -203,27 +204,27 @@ def test_a_stream_remembers_the_motion_before(streamed):
     streamed.run(0.6)
     _, _, motion, begin = replacing(streamed, before, -1.0, 0.0)
     told = [before.commanded(begin - late).position for late in (0.05, 0.2)]
-    trip = streamed.trip(-1.0)
-    trip.send(motion, motion.duration)
+    execution = streamed.execution(-1.0)
+    execution.send(motion, motion.duration)
     streamed.run(0.03)
     for late, position in zip((0.05, 0.2), told, strict=True):
-        assert abs(trip.commanded(begin - late).position - position).max() < 1e-9
+        assert abs(execution.commanded(begin - late).position - position).max() < 1e-9
 
 
 def test_a_stream_that_is_late_is_another_way(streamed):
     before = streamed.go(2.0)
     streamed.run(0.6)
-    handover, start, _, begin = replacing(streamed, before, 0.0, lead=0.2)
+    replacement, start, _, begin = replacing(streamed, before, 0.0, lead=0.2)
     streamed.now += 0.1
     streamed.run(0.02)
-    assert handover.changed(begin + 0.2, start)
+    assert replacement.changed(begin + 0.2, start)
 
 
 @pytest.mark.parametrize('ago', [0.05, 0.2, 0.4, 0.6])
 def test_a_stop_does_not_pass_the_goal(arm, ago):
-    trip = arm.go(2.0)
-    arm.run(trip.motion.duration - ago)
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution = arm.go(2.0)
+    arm.run(execution.motion.duration - ago)
+    execution.stop(Status.PREEMPTED, 'stopped')
     assert arm.controller._motion.goal[0] < 2.0 + 1e-3
 
 
@@ -231,58 +232,58 @@ def test_readings_of_the_motion_before_do_not_tell_of_a_lost_stop(monkeypatch):
     """Late, held up and without stamps: it came through places of the new one, the other way."""
     arm, told = Arm(monkeypatch, Trajectories), []
 
-    def run(seconds, trip, heard):
+    def run(seconds, execution, heard):
         for _ in range(round(seconds / PERIOD)):
             arm.now += PERIOD
             state = arm.controller.commanded(arm.now)
             told.append((state.position[0], state.velocity[0]))
             if heard:
                 arm.hear(*told[max(len(told) - 90, 0)])    # 0.9 s late
-                trip.look()
+                execution.look()
 
     before = arm.go(-1.0)
     run(0.3, before, heard=False)
     before.stop(Status.PREEMPTED, 'stopped')
     run(arm.controller.rest_at - arm.now, before, heard=False)
     place = arm.controller.commanded(arm.now).position[0]
-    trip = arm.go(2.0, place)
-    run(PERIOD, trip, heard=False)
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution = arm.go(2.0, place)
+    run(PERIOD, execution, heard=False)
+    execution.stop(Status.PREEMPTED, 'stopped')
     end = arm.controller._motion.goal[0]
-    run(1.0, trip, heard=True)
+    run(1.0, execution, heard=True)
     assert abs(end - place) < 0.01 and arm.controller._motion.goal[0] == end
 
 
 def test_a_lost_stop_is_told_again(monkeypatch):
     """Subscriptions of controllers may be best effort: the arm goes on, and is told again."""
     arm = Arm(monkeypatch, Trajectories)
-    trip = arm.go(2.7)
-    way = trip.motion
+    execution = arm.go(2.7)
+    way = execution.motion
     arm.run(0.3)
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution.stop(Status.PREEMPTED, 'stopped')
     lost, begin = arm.controller.told, arm.now - 0.3
     while arm.controller.told is lost:
         arm.now += 0.02
         state = way.at(arm.now - begin)
         arm.hear(state.position[0], state.velocity[0])
-        assert trip.look() is None
+        assert execution.look() is None
         assert arm.now < begin + way.duration, 'said nothing while the arm moved on'
     assert arm.now < begin + 0.6 and arm.controller.told.points[-1].positions[0] < 1.5
     end = arm.controller.told.points[-1].time_from_start
     arm.run(end.sec + end.nanosec * 1e-9 + 0.3)
-    assert trip.look().status == Status.PREEMPTED
+    assert execution.look().status == Status.PREEMPTED
 
 
 def test_an_arm_that_cannot_be_stopped_is_told_of(monkeypatch):
     arm = Arm(monkeypatch, Trajectories)
-    trip = arm.go(2.0)
+    execution = arm.go(2.0)
     arm.run(0.5)
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution.stop(Status.PREEMPTED, 'stopped')
     end, ends = arm.controller.told.points[-1].positions[0], set()
     for _ in range(1000):
         arm.now += 0.02
         arm.hear(0.5, 1.0)
-        if outcome := trip.look():
+        if outcome := execution.look():
             break
         ends.add(arm.controller.told.points[-1].positions[0])
     assert ends == {end}
@@ -290,10 +291,10 @@ def test_an_arm_that_cannot_be_stopped_is_told_of(monkeypatch):
 
 
 def test_motions_of_days_are_refused(arm):
-    trip = arm.trip(2.0)
-    start = Handover(trip, [], arm.measured, arm.parameters).at(arm.now)
+    execution = arm.execution(2.0)
+    start = TrajectoryReplacement(execution, [], arm.measured, arm.parameters).at(arm.now)
     with pytest.raises(Refusal, match='velocity_scaling 1e-06; at most 600 s'):
-        planned_motion(trip, start, 1e-6, arm.parameters)
+        planned_motion(execution, start, 1e-6, arm.parameters)
 
 
 @pytest.mark.parametrize('urdf, given, limit', [
@@ -312,12 +313,12 @@ def test_a_stopped_trajectory_goes_no_farther_than_its_goal(monkeypatch, ago):
     """Braking evenly, with time for controllers that begin late, takes longer than arriving."""
     arm = Arm(monkeypatch, Trajectories)
     arm.parameters.update(default_max_velocity=10.0)
-    trip = arm.go(2.0)
-    arm.run(trip.motion.duration - ago)
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution = arm.go(2.0)
+    arm.run(execution.motion.duration - ago)
+    execution.stop(Status.PREEMPTED, 'stopped')
     assert arm.controller._motion.goal[0] < 2.0 + 1e-6
     arm.run(2.5)
-    assert trip.look().status == Status.PREEMPTED
+    assert execution.look().status == Status.PREEMPTED
 
 
 @pytest.mark.parametrize('fast', [0.01, 0.5, 2.0])
@@ -325,13 +326,13 @@ def test_a_stopped_trajectory_goes_no_farther_than_its_goal(monkeypatch, ago):
 def test_who_joins_a_motion_late_hardly_exceeds_the_acceleration(monkeypatch, fast, late):
     """On the cubic polynomial from where it is then; the motion itself goes evenly."""
     arm = Arm(monkeypatch, Trajectories)
-    trip = arm.trip(2.0)
-    join = trip.joining([MotionState(*np.array([[0.0], [fast], [0.0]]))], 0.0, np.zeros(1))
+    execution = arm.execution(2.0)
+    join = execution.blend_time([MotionState(*np.array([[0.0], [fast], [0.0]]))], 0.0, np.zeros(1))
     way = CubicHermiteSpline([0.0, join], [late * fast, join * fast], [fast, fast])
-    worst = np.abs(way.derivative(2)([0.0, join])).max() / trip.limits.acceleration[0]
+    worst = np.abs(way.derivative(2)([0.0, join])).max() / execution.limits.acceleration[0]
     assert worst == pytest.approx(0.5)
-    motion = straight_motion(arm.robot, (JOINT,), [0.0], [2.0], trip.limits, [fast])
-    trip.send(motion, motion.duration, join)
+    motion = straight_motion(arm.robot, (JOINT,), [0.0], [2.0], execution.limits, [fast])
+    execution.send(motion, motion.duration, join)
     first = arm.controller.told.points[0].time_from_start
     assert join <= first.sec + first.nanosec * 1e-9 < join + 0.031
 
@@ -350,11 +351,11 @@ def test_noise_of_joint_states_is_no_step(monkeypatch, noise, told):
         for _ in range(20):
             arm.now += PERIOD
             arm.hear(rest + noise * rng.uniform(-1, 1), 0.0, arm.now)
-        trip = arm.trip(rest + 0.1)
-        handover = Handover(trip, [], arm.measured, arm.parameters)
-        start, join = handover.at(arm.now), handover.joining(arm.now, 0.1)
+        execution = arm.execution(rest + 0.1)
+        replacement = TrajectoryReplacement(execution, [], arm.measured, arm.parameters)
+        start, join = replacement.at(arm.now), replacement.blend_time(arm.now, 0.1)
         assert not told or abs(start.position[0] - rest) < 1e-9
-        message = trajectory_message(planned_motion(trip, start, 0.1, arm.parameters), join)
+        message = trajectory_message(planned_motion(execution, start, 0.1, arm.parameters), join)
         first = message.points[0]
         seconds = first.time_from_start.sec + first.time_from_start.nanosec * 1e-9
         for began in (rest, rest + noise, rest - noise):   # where a controller may begin
@@ -367,27 +368,27 @@ def test_noise_of_joint_states_is_no_step(monkeypatch, noise, told):
 @pytest.mark.parametrize('late', [0.0, 0.1, 0.2, 0.3])
 def test_an_arm_that_is_merely_late_goes_on(arm, late):
     """At full speed, with the delays of ordinary motors and networks."""
-    trip = arm.go(2.5)
+    execution = arm.go(2.5)
     for _ in range(20):
         arm.run(0.1, late)
-        outcome = trip.look()
+        outcome = execution.look()
         assert outcome is None or outcome.status == Status.SUCCESS, outcome
-        assert not trip.stopping
+        assert not execution.stopping
 
 
 @pytest.mark.parametrize('held', [0.2, 0.6])
 def test_a_joint_that_is_held_is_noticed(arm, held):
     """After 0.2 rad and 0.3 s."""
-    trip = arm.go(2.5)
+    execution = arm.go(2.5)
     arm.run(held)
     at, begin = arm.controller.commanded(arm.now).position[0], arm.now
-    while not trip.stopping:
+    while not execution.stopping:
         arm.now += 0.01
         if isinstance(arm.controller, Stream):
             arm.controller._tick()
         arm.hear(at, 0.0)
         far = arm.controller.commanded(arm.now - 0.3).position[0] - at
-        assert trip.look() is None and arm.now < begin + 1.0
+        assert execution.look() is None and arm.now < begin + 1.0
     assert 0.2 < far < 0.23
 
 
@@ -400,11 +401,11 @@ def test_a_stop_while_readings_are_late(arm, stop, late):
     A trajectory's braking is begun by the controller from its own state, up to a cycle late.
     """
     arm.parameters.update(max_tracking_error=0.0)
-    trip = arm.go(2.6)
+    execution = arm.go(2.6)
     arm.run(stop, late)
-    way, told = trip.motion, arm.controller.commanded(arm.now)
-    trip.stop(Status.PREEMPTED, 'stopped')
-    limit = trip.limits.acceleration[0]
+    way, told = execution.motion, arm.controller.commanded(arm.now)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    limit = execution.limits.acceleration[0]
     if isinstance(arm.controller, Stream):
         braking = arm.controller._motion
         assert abs(braking.at(0.0).position[0] - told.position[0]) < 1e-9
@@ -429,15 +430,15 @@ def test_a_stop_while_readings_are_late(arm, stop, late):
 def test_a_stop_that_is_repeated_goes_nowhere_else(monkeypatch):
     """Whatever is heard meanwhile, and however often it is repeated."""
     arm = Arm(monkeypatch, Trajectories)
-    trip = arm.go(2.0)
+    execution = arm.go(2.0)
     arm.run(0.4)
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution.stop(Status.PREEMPTED, 'stopped')
     end = arm.controller.told.points[-1].positions[0]
     random = np.random.default_rng(1)
     for _ in range(300):
         arm.now += 0.02
         arm.hear(random.uniform(-2.8, end), random.uniform(-2, 2))
-        if trip.look():
+        if execution.look():
             break
         assert arm.controller.told.points[-1].positions[0] == end
 
@@ -477,9 +478,9 @@ class Follower:
         self.begun, self.message = self.time, message
         self.asked = np.abs(self.way(np.linspace(0, times[-1], 200), 2)).max()
 
-    def run(self, seconds, trip=None, stamps=True, behind=0.0):
+    def run(self, seconds, execution=None, stamps=True, behind=0.0):
         """
-        Go on, with joint_states and looks at the trip; gives its outcome, if it has ended.
+        Go on, with joint_states and looks at the execution; gives its outcome, if it has ended.
 
         Stamps come from a clock that is `behind` the node's [s].
         """
@@ -488,20 +489,20 @@ class Follower:
             if k % 10 == 0:
                 self.arm.hear(self.position, 0.0 if self.stuck else self.velocity * self.scale,
                               self.arm.now - behind if stamps else 0)
-            if trip and k % 20 == 0 and (outcome := trip.look()):
+            if execution and k % 20 == 0 and (outcome := execution.look()):
                 return outcome
         return None
 
 
 def stopping(arm, follower, goal, after, stamps=True):
     """Move to a goal and stop after a time; gives the outcome, and where and how fast it was."""
-    trip = arm.go(goal)
-    assert follower.run(after, trip, stamps) is None
+    execution = arm.go(goal)
+    assert follower.run(after, execution, stamps) is None
     was = follower.position, abs(follower.velocity) * follower.scale
-    moving = not trip.stopping
+    moving = not execution.stopping
     follower.peak = follower.speed = 0.0
-    trip.stop(Status.PREEMPTED, 'stopped')
-    outcome = follower.run(20, trip, stamps)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    outcome = follower.run(20, execution, stamps)
     assert moving
     return outcome, *was
 
@@ -533,13 +534,13 @@ def test_a_slow_arm_without_stamps_is_stopped_short(monkeypatch, after, scale):
     arm = Arm(monkeypatch, Trajectories)
     arm.parameters.update(max_tracking_error=0.0, arrival_timeout=30.0)
     follower = Follower(arm, scale or 1.0)
-    trip = arm.go(1.2)
-    assert follower.run(0.3, trip, False) is None
+    execution = arm.go(1.2)
+    assert follower.run(0.3, execution, False) is None
     follower.stuck = not scale
-    assert follower.run(after - 0.3, trip, False) is None
+    assert follower.run(after - 0.3, execution, False) is None
     follower.peak, at, sent = 0.0, follower.position, arm.controller.told
-    trip.stop(Status.PREEMPTED, 'stopped')
-    follower.run(4.0, trip, False)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    follower.run(4.0, execution, False)
     assert arm.controller.told is not sent
     assert arm.controller.told.points[-1].positions[0] < (
         at + FASTEST**2 / 6 + 0.1 if scale else at + 1e-3)
@@ -558,15 +559,15 @@ def test_a_slow_arm_is_stopped_short_in_a_motion_that_replaced_another(monkeypat
     follower = Follower(arm, 1.0)
     before = arm.go(2.8)
     assert follower.run(0.4, before, False) is None
-    handover, _, motion, begin = replacing(arm, before, goal, 0.1)
-    trip = arm.trip(goal)
-    trip.send(handover.before(motion, begin, 0.1, arm.now), motion.duration, 0.1)
-    follower.run(0.06, trip, False)
+    replacement, _, motion, begin = replacing(arm, before, goal, 0.1)
+    execution = arm.execution(goal)
+    execution.send(replacement.before(motion, begin, 0.1, arm.now), motion.duration, 0.1)
+    follower.run(0.06, execution, False)
     follower.scale, follower.stuck = scale or 1.0, not scale
-    assert follower.run(after, trip, False) is None
+    assert follower.run(after, execution, False) is None
     follower.peak, at, sent = 0.0, follower.position, arm.controller.told
-    trip.stop(Status.PREEMPTED, 'stopped')
-    follower.run(4.0, trip, False)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    follower.run(4.0, execution, False)
     assert arm.controller.told is not sent
     assert arm.controller.told.points[-1].positions[0] < (at + 0.8 if scale else at + 1e-3)
     assert follower.peak < 3.0 * 1.05
@@ -582,14 +583,14 @@ def test_a_slow_arm_whose_stamps_are_behind_joins_a_motion(monkeypatch, behind, 
     follower = Follower(arm, 0.9)
     before = arm.go(2.8)
     follower.run(after, before, behind=behind)
-    trip, begin = arm.trip(goal), arm.now
-    handover = Handover(trip, [before], arm.measured, arm.parameters)
-    join = handover.joining(begin, 0.1)
-    motion = planned_motion(trip, handover.at(begin + 0.1 + join), 0.9, arm.parameters)
+    execution, begin = arm.execution(goal), arm.now
+    replacement = TrajectoryReplacement(execution, [before], arm.measured, arm.parameters)
+    join = replacement.blend_time(begin, 0.1)
+    motion = planned_motion(execution, replacement.at(begin + 0.1 + join), 0.9, arm.parameters)
     follower.run(0.05, before, behind=behind)
-    trip.send(handover.before(motion, begin, 0.1 + join, arm.now), motion.duration, join)
+    execution.send(replacement.before(motion, begin, 0.1 + join, arm.now), motion.duration, join)
     follower.peak = 0.0
-    follower.run(3.0, trip, behind=behind)
+    follower.run(3.0, execution, behind=behind)
     # what gets it onto the motion may add half as much
     assert 0.1 < follower.peak < 2.0 * 1.5 * 1.05
 
@@ -603,11 +604,11 @@ def test_a_stop_where_joint_states_tell_no_velocities(monkeypatch, after, scale)
     arm.tells_velocity = False
     arm.hear(0.0, 0.0, arm.now)
     follower = Follower(arm, scale)
-    trip = arm.go(2.6)
-    assert follower.run(after, trip) is None and not trip.stopping
+    execution = arm.go(2.6)
+    assert follower.run(after, execution) is None and not execution.stopping
     follower.peak, way = 0.0, [follower.position]
-    trip.stop(Status.PREEMPTED, 'stopped')
-    while (outcome := follower.run(0.02, trip)) is None:
+    execution.stop(Status.PREEMPTED, 'stopped')
+    while (outcome := follower.run(0.02, execution)) is None:
         way.append(follower.position)
     assert outcome.status == Status.PREEMPTED and follower.peak < 3.0 * 1.05
     assert np.diff(way).min() > -1e-6 and way[-1] - way[0] < (FASTEST**2 / 6 + 0.3) / scale
@@ -627,13 +628,13 @@ def test_a_driver_that_tells_angles_within_one_turn(monkeypatch, after, scale):
     arm_hears = arm.hear
     monkeypatch.setattr(arm, 'hear', hear)
     arm.hear(3.0, 0.0, arm.now)
-    trip = arm.go(-1.7, 3.0)
-    assert follower.run(after, trip) is None
+    execution = arm.go(-1.7, 3.0)
+    assert follower.run(after, execution) is None
     follower.peak, way = 0.0, [follower.position]
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution.stop(Status.PREEMPTED, 'stopped')
     outcome = None
     while outcome is None and len(way) < 1000:
-        outcome = follower.run(0.02, trip)
+        outcome = follower.run(0.02, execution)
         way.append(follower.position)
     assert outcome and 'but' not in outcome.message, outcome
     assert np.diff(way).min() > -1e-6 and follower.peak < 3.0 * 1.05
@@ -647,11 +648,11 @@ def test_a_joint_that_never_moved_is_told_to_stay(monkeypatch, after):
     arm.parameters.update(max_tracking_error=0.0, arrival_timeout=5.0)
     arm.hear(0.0, 0.0, arm.now)
     follower = Follower(arm, stuck=True)
-    trip = arm.go(1.5)
-    assert follower.run(after, trip) is None
+    execution = arm.go(1.5)
+    assert follower.run(after, execution) is None
     told = arm.controller.commanded(arm.now)
-    trip.stop(Status.PREEMPTED, 'stopped')
-    follower.run(0.05, trip)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    follower.run(0.05, execution)
     end = arm.controller.told.points[-1]
     assert end.positions[0] == 0.0 and follower.asked == 0
     seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
@@ -667,12 +668,12 @@ def test_a_late_stop_of_a_joint_that_never_moved_is_no_step(monkeypatch, wait, s
     arm.parameters.update(max_tracking_error=0.0, arrival_timeout=9.0)
     arm.hear(0.0, 0.0, arm.now if stamps else 0)
     follower = Follower(arm, stuck=True)
-    trip = arm.go(0.6)
-    follower.run(trip.motion.duration + wait, trip, stamps)
+    execution = arm.go(0.6)
+    follower.run(execution.motion.duration + wait, execution, stamps)
     sent = arm.controller.told
-    trip.stop(Status.CONTROL_FAILED, 'stopped')
+    execution.stop(Status.CONTROL_FAILED, 'stopped')
     for _ in range(10):
-        follower.run(0.1, trip, stamps)
+        follower.run(0.1, execution, stamps)
         assert arm.controller.told is sent or follower.asked < 3.0 * 1.01
 
 
@@ -686,7 +687,7 @@ def accelerations(sent, begin=0.0):
 @pytest.mark.parametrize('pause', [0.12, 0.2, 0.5, 2.0])
 def test_a_stream_begins_anew_after_a_pause(streamed, after, pause):
     """The joint stands by then; the motion goes on from there, and comes to its end."""
-    trip = streamed.go(2.5)
+    execution = streamed.go(2.5)
     streamed.run(after)
     streamed.now += pause - PERIOD
     count = len(streamed.sent)
@@ -694,33 +695,33 @@ def test_a_stream_begins_anew_after_a_pause(streamed, after, pause):
     rest = streamed.sent[count - 1:]
     assert accelerations(rest).max() < 3.0 * 1.05 and (np.diff(rest) > -1e-9).all()
     assert rest[-1] == pytest.approx(2.5) and rest[1] - rest[0] < 3.0 * PERIOD**2 * 1.05
-    assert trip.look().status == Status.SUCCESS
+    assert execution.look().status == Status.SUCCESS
 
 
 def test_a_stream_that_is_held_up_often_arrives(streamed):
     """By the jitter of a busy machine; it is not taken for a fault."""
     random = np.random.default_rng(2)
-    trip = streamed.go(2.5)
+    execution = streamed.go(2.5)
     for _ in range(2000):
         streamed.now += random.choice([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.02, 0.05, 0.15, 0.2],
                                       p=[0.15, 0.15, 0.15, 0.15, 0.15, 0.15, 0.04, 0.03, 0.02,
                                          0.01])
         streamed.run(PERIOD)
-        if outcome := trip.look():
+        if outcome := execution.look():
             break
-    assert outcome.status == Status.SUCCESS and not trip.stopping
+    assert outcome.status == Status.SUCCESS and not execution.stopping
     assert np.abs(np.diff(streamed.sent)).max() < 2.1 * PERIOD * FASTEST
 
 
 @pytest.mark.parametrize('ahead', [0.0, 0.05, 0.3])
 def test_a_stop_after_a_pause_begins_at_rest(streamed, ahead):
     """Also some time after the pause, while the motion has not got its speed back."""
-    trip = streamed.go(2.5)
+    execution = streamed.go(2.5)
     streamed.run(0.7)
     streamed.now += 0.5
     count = len(streamed.sent)
     streamed.run(ahead)
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution.stop(Status.PREEMPTED, 'stopped')
     streamed.run(2.0)
     rest = streamed.sent[count - 1:]
     assert accelerations(rest).max() < 3.0 * 1.05 and (np.diff(rest) > -1e-9).all()
@@ -733,15 +734,15 @@ def test_a_stream_goes_by_the_time_of_a_simulation(monkeypatch, speed):
     arm = Arm(monkeypatch, Positions)
     begin = arm.now
     arm.simulated = lambda: 1000 + speed * (arm.now - begin)
-    trip = arm.go(2.5)
-    way = trip.motion
+    execution = arm.go(2.5)
+    way = execution.motion
     arm.run(1.0)
     assert arm.sent[-1] == pytest.approx(way.at(speed).position[0], abs=1e-6)
     if speed:
-        trip.stop(Status.PREEMPTED, 'stopped')
+        execution.stop(Status.PREEMPTED, 'stopped')
         for _ in range(200):
             arm.run(0.02)
-            trip.look()
+            execution.look()
         begun = np.array(arm.sent)
         assert (accelerations(begun) < 3.0 * 1.1 * speed + 1e-6).all()
         assert begun[-1] < 2.5
@@ -752,13 +753,13 @@ def test_a_stop_waits_for_the_time_of_a_simulation(monkeypatch, speed):
     arm = Arm(monkeypatch, Positions)
     times = [1000.0]
     arm.simulated = lambda: times[0]
-    trip = arm.go(2.5)
+    execution = arm.go(2.5)
     for k in range(500):
         times[0] += PERIOD * (1.0 if k < 80 else speed)
         arm.run(PERIOD)
         if k == 100:
-            trip.stop(Status.PREEMPTED, 'stopped')
-        if k > 100 and trip.look():
+            execution.stop(Status.PREEMPTED, 'stopped')
+        if k > 100 and execution.look():
             break
     assert np.abs(np.diff(arm.sent)).max() < 1.01 * PERIOD * FASTEST
     assert accelerations(arm.sent)[100:].max() < 3.0 * 1.1 * max(speed, 1.0)
@@ -791,15 +792,15 @@ def goals(monkeypatch):
 def test_braking_goals_do_not_pile_up(monkeypatch, goals, heard):
     """Whoever is slow to accept one is not sent more of them meanwhile, if it is heard or not."""
     arm = Arm(monkeypatch, FollowJointTrajectoryController)
-    trip = arm.go(2.0)
-    way, begin = trip.motion, arm.now
+    execution = arm.go(2.0)
+    way, begin = execution.motion, arm.now
     arm.run(0.25)
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution.stop(Status.PREEMPTED, 'stopped')
     for _ in range(250):
         arm.now += 0.02
         state = arm.controller.commanded(arm.now) if heard else way.at(arm.now - begin)
         arm.hear(state.position[0], state.velocity[0])
-        if outcome := trip.look():
+        if outcome := execution.look():
             break
     assert len(goals) == 2
     assert outcome and 'has not said whether it accepts' in outcome.message
@@ -811,19 +812,19 @@ def test_what_is_written_slowly_is_joined_later_on(monkeypatch, wrote):
     arm = Arm(monkeypatch, Trajectories)
     before = arm.go(2.6)
     arm.run(0.6)
-    handover, _, motion, begin = replacing(arm, before, -1.0, lead=0.5)
-    trip, whole = arm.trip(-1.0), handover.before(motion, begin, 0.5, arm.now)
+    replacement, _, motion, begin = replacing(arm, before, -1.0, lead=0.5)
+    execution, whole = arm.execution(-1.0), replacement.before(motion, begin, 0.5, arm.now)
 
     def slow(*arguments):
         arm.now += wrote
         return trajectory_message(*arguments)
     monkeypatch.setattr('ros2_ik.node.controllers.trajectory_controller.trajectory_message', slow)
     began = arm.now
-    trip.send(whole, motion.duration, 0.2)
+    execution.send(whole, motion.duration, 0.2)
     points = arm.controller.told.points
     times = [p.time_from_start.sec + p.time_from_start.nanosec * 1e-9 for p in points]
     assert times[0] >= 0.2 - 1e-9 and (np.diff(times) > 0.0).all()
     for point, time in zip(points[:-1], times[:-1], strict=True):
         assert point.positions[0] == pytest.approx(whole.at(time + wrote).position[0], abs=1e-6)
     assert points[-1].positions[0] == pytest.approx(-1.0)
-    assert trip.commanded(began + 1.0).position == pytest.approx(whole.at(1.0).position)
+    assert execution.commanded(began + 1.0).position == pytest.approx(whole.at(1.0).position)

@@ -11,10 +11,10 @@ from test_controller_commands import Arm, FASTEST, Follower, JOINT, Positions, T
 
 from ros2_ik.core import Status, straight_motion
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
+from ros2_ik.node.controllers.motion_execution import MotionExecution
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.outcome import Outcome
-from ros2_ik.node.controllers.trip import Trip
-from ros2_ik.node.controllers.way_checks import WayChecks
+from ros2_ik.node.controllers.path_checks import PathChecks
 
 OBSTACLE = 0.8   # joint 1 touches something here
 
@@ -42,7 +42,7 @@ class Cell:
         self.put(None)
         self.parameters = SimpleNamespace(path_resolution=0.01)
         state = SimpleNamespace(known=lambda _: {JOINT: 0.0}, start=self._start)
-        self.ways = WayChecks(state, self, self.parameters, None)
+        self.ways = PathChecks(state, self, self.parameters, None)
 
     def put(self, checker):
         scene = SimpleNamespace(robot=self.arm.robot)
@@ -57,21 +57,21 @@ class Cell:
         q[robot.joint(JOINT).index] = first[JOINT]
         return SimpleNamespace(q=q, notes=[])
 
-    def look(self, trip):
+    def look(self, execution):
         """Look until the check is finished; gives what is found."""
-        found = self.ways.look(trip)
-        while found is None and trip.check_left is not None:
-            found = self.ways.look(trip)
+        found = self.ways.look(execution)
+        while found is None and execution.check_left is not None:
+            found = self.ways.look(execution)
         return found
 
 
 def moving(arm, cell, seconds, late):
     """Begin a motion beyond the obstacle that is not there yet; the arm is late."""
-    trip = arm.go(2.0)
-    trip.scene = cell.known.scene
+    execution = arm.go(2.0)
+    execution.scene = cell.known.scene
     arm.run(seconds, late)
-    assert cell.look(trip) is None
-    return trip
+    assert cell.look(execution) is None
+    return execution
 
 
 @pytest.mark.parametrize('kind', [Trajectories, Positions])
@@ -83,9 +83,9 @@ def test_what_comes_between_the_arm_and_its_command(monkeypatch, kind, late, bef
     reached = next(t for t in np.arange(0, 3, 0.005) if way.at(t).position[0] > OBSTACLE - before)
     arm = Arm(monkeypatch, kind)
     cell = Cell(arm)
-    trip = moving(arm, cell, reached + late, late)
+    execution = moving(arm, cell, reached + late, late)
     cell.put(Obstacle(arm.robot, reach=0.005))
-    found = cell.look(trip)
+    found = cell.look(execution)
     assert found and found.status == Status.INVALID_MOTION_PLAN
     assert 'the scene has changed, and ahead' in found.message
 
@@ -93,29 +93,29 @@ def test_what_comes_between_the_arm_and_its_command(monkeypatch, kind, late, bef
 def test_what_the_arm_has_passed_is_no_obstacle(monkeypatch):
     arm = Arm(monkeypatch, Trajectories)
     cell = Cell(arm)
-    trip = moving(arm, cell, 1.0, 0.1)
+    execution = moving(arm, cell, 1.0, 0.1)
     assert arm.measured.state([JOINT])[0][0] > OBSTACLE + 0.1
     cell.put(Obstacle(arm.robot))
-    assert cell.look(trip) is None
+    assert cell.look(execution) is None
 
 
 def test_an_arm_in_contact_is_told_of(monkeypatch):
     arm = Arm(monkeypatch, Trajectories)
     cell = Cell(arm)
-    trip = moving(arm, cell, 0.6, 0.1)
+    execution = moving(arm, cell, 0.6, 0.1)
     cell.put(Obstacle(arm.robot, arm.measured.state([JOINT])[0][0]))
-    assert 'is in contact where it is' in cell.look(trip).message
+    assert 'is in contact where it is' in cell.look(execution).message
 
 
 @pytest.mark.parametrize('free', [True, False])
 def test_a_stop_that_comes_too_late_is_known(monkeypatch, free):
     arm = Arm(monkeypatch, Trajectories)
     cell = Cell(arm)
-    trip = moving(arm, cell, 0.6, 0.0)
+    execution = moving(arm, cell, 0.6, 0.0)
     at = arm.measured.state([JOINT])[0][0]
     cell.put(Obstacle(arm.robot, at + (1.0 if free else 0.1)))
-    trip.stop_for(cell.look(trip))
-    assert cell.ways.touches_braking(trip) is not free
+    execution.stop_for(cell.look(execution))
+    assert cell.ways.touches_braking(execution) is not free
 
 
 @pytest.mark.parametrize('late', [0.0, 0.1, 0.2, 0.3, 0.5])
@@ -124,15 +124,15 @@ def test_a_late_arm_rests_before_what_came_into_its_way(monkeypatch, late, ahead
     """Not beyond it, where the controller that begins at its command would come to rest."""
     arm = Arm(monkeypatch, Trajectories)
     cell = Cell(arm)
-    trip = moving(arm, cell, 0.4 + late, late)
+    execution = moving(arm, cell, 0.4 + late, late)
     at, fast = (float(values[0]) for values in arm.measured.state([JOINT]))
     arm.hear(at, fast, arm.now)
     place = at + fast**2 / 2 / 3.0 + ahead * fast**2 / 2 / 3.0 + 0.1
     cell.put(Obstacle(arm.robot, place))
-    trip.stop_for(cell.look(trip) or Outcome(Status.PREEMPTED, 'stopped'),
-                  partial(cell.ways.clear, trip))
+    execution.stop_for(cell.look(execution) or Outcome(Status.PREEMPTED, 'stopped'),
+                  partial(cell.ways.clear, execution))
     end = arm.controller.told.points[-1]
-    assert end.positions[0] < place - 0.02 and not cell.ways.touches_braking(trip)
+    assert end.positions[0] < place - 0.02 and not cell.ways.touches_braking(execution)
     seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
     braking = CubicHermiteSpline([0, seconds], [at, end.positions[0]], [fast, 0])
     assert np.abs(braking([0, seconds], 2)).max() < 3.0 * 1.01
@@ -165,14 +165,14 @@ def test_joints_that_have_not_begun_are_told_to_stay(monkeypatch, stop):
     arm.controller.told = None
     arm.hear(0.0, 0.0, arm.now)
     late = Late(arm, 1.0)
-    trip = arm.go(2.0)
-    late.run(stop, trip)
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution = arm.go(2.0)
+    late.run(stop, execution)
+    execution.stop(Status.PREEMPTED, 'stopped')
     assert arm.controller.told.points[-1].positions[0] == 0
-    early = late.run(1.0, trip)   # what it was told before cannot be taken back
+    early = late.run(1.0, execution)   # what it was told before cannot be taken back
     late.run(late.queue[-1][0] - arm.now if late.queue else 0)
     late.peak = 0.0
-    outcome = early or late.run(10, trip)
+    outcome = early or late.run(10, execution)
     assert outcome.status == Status.PREEMPTED
     late.run(3)
     assert abs(late.position) < 1e-6 and late.peak < 3.0 * 1.05
@@ -238,12 +238,12 @@ def goals(monkeypatch):
     return goals
 
 
-def standing(arm, trip, seconds):
+def standing(arm, execution, seconds):
     """Let time pass with an arm that stands; gives the outcome, if it ends."""
     for _ in range(round(seconds / 0.02)):
         arm.now += 0.02
         arm.hear(0.0, 0.0, arm.now)
-        if outcome := trip.look():
+        if outcome := execution.look():
             return outcome
     return None
 
@@ -255,10 +255,10 @@ def test_an_open_goal_is_disowned_by_a_stop(monkeypatch, goals, stop, accepted):
     arm = Arm(monkeypatch, FollowJointTrajectoryController)
     arm.parameters.update(max_tracking_error=0.0)
     arm.hear(0.0, 0.0, arm.now)
-    trip = arm.go(2.0)
-    assert standing(arm, trip, stop) is None
-    trip.stop(Status.PREEMPTED, 'stopped')
-    assert standing(arm, trip, 0.5) is None, 'it may still move'
+    execution = arm.go(2.0)
+    assert standing(arm, execution, stop) is None
+    execution.stop(Status.PREEMPTED, 'stopped')
+    assert standing(arm, execution, 0.5) is None, 'it may still move'
     handle = Handle(accepted)
     goals[0][1].answered(handle)
     # a goal that waited for this answer takes its place
@@ -267,12 +267,12 @@ def test_an_open_goal_is_disowned_by_a_stop(monkeypatch, goals, stop, accepted):
     for trajectory, _ in goals[1:]:
         assert trajectory.points[-1].positions[0] == 0
     if accepted:
-        assert standing(arm, trip, 0.5) is None, 'the cancelled goal has not ended'
+        assert standing(arm, execution, 0.5) is None, 'the cancelled goal has not ended'
         handle.ends(5)
     for _, answer in goals[1:]:
         if answer.answer is None:
             answer.answered(Handle(accepted))
-    outcome = standing(arm, trip, 3.0)
+    outcome = standing(arm, execution, 3.0)
     assert outcome and outcome.status == Status.PREEMPTED, outcome
     assert outcome.message.startswith('nothing was moved') is not accepted
 
@@ -282,11 +282,12 @@ def test_a_controller_that_was_killed_is_forgotten(monkeypatch, goals):
     arm = Arm(monkeypatch, FollowJointTrajectoryController)
     arm.parameters.update(max_tracking_error=0.0)
     arm.hear(0.0, 0.0, arm.now)
-    trip = arm.go(2.0)
+    execution = arm.go(2.0)
     goals[0][1].answered(Handle(True))
-    assert standing(arm, trip, 0.3) is None
-    trip.stop(Status.PREEMPTED, 'stopped')
-    assert standing(arm, trip, 9.0).status == Status.PREEMPTED   # neither goal is heard of again
+    assert standing(arm, execution, 0.3) is None
+    execution.stop(Status.PREEMPTED, 'stopped')
+    assert standing(arm, execution,
+                    9.0).status == Status.PREEMPTED   # neither goal is heard of again
     assert 'has not said' in arm.controller.unanswered()
     arm.controller.settle()
     again, sent = arm.go(0.5), len(goals)
@@ -308,37 +309,37 @@ def test_braking_that_waited_for_an_answer_begins_where_the_arm_is_then(monkeypa
                                                                         answer):
     arm = Arm(monkeypatch, FollowJointTrajectoryController)
     arm.hear(0.0, 0.0, arm.now)
-    trip, began = arm.go(2.0), arm.now
+    execution, began = arm.go(2.0), arm.now
 
     def goes_on(until):
         while arm.now < began + until:
             arm.now += 0.02
-            state = trip.motion.at(arm.now - began - 0.01)
+            state = execution.motion.at(arm.now - began - 0.01)
             arm.hear(state.position[0], state.velocity[0], arm.now)
-            assert trip.look() is None
+            assert execution.look() is None
     goes_on(0.15)
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution.stop(Status.PREEMPTED, 'stopped')
     goes_on(answer)
     assert len(goals) == 1
     goals[0][1].answered(Handle(True))
     end = goals[1][0].points[-1]
     seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
-    state = trip.motion.at(arm.now - began)
+    state = execution.motion.at(arm.now - began)
     braking = CubicHermiteSpline([0, seconds], [state.position[0], end.positions[0]],
                                  [state.velocity[0], 0.0])
     assert np.abs(braking([0, seconds], 2)).max() < 3.0 * 1.05
-    assert trip.look() is None and trip.rest_at == arm.controller.rest_at
+    assert execution.look() is None and execution.rest_at == arm.controller.rest_at
 
 
 def test_braking_again_waits_for_an_answer_too(monkeypatch, goals):
     arm = Arm(monkeypatch, FollowJointTrajectoryController)
     arm.hear(0.0, 0.0, arm.now)
-    trip, began = arm.go(2.0), arm.now
+    execution, began = arm.go(2.0), arm.now
     arm.now += 0.15
-    trip.stop(Status.PREEMPTED, 'stopped')
-    arm.controller.stop_again(trip._plain_task(arm.controller), anew=True)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    arm.controller.stop_again(execution._plain_task(arm.controller), anew=True)
     arm.now += 0.04
-    state = trip.motion.at(arm.now - began)
+    state = execution.motion.at(arm.now - began)
     arm.hear(state.position[0], state.velocity[0], arm.now)
     assert len(goals) == 1
     goals[0][1].answered(Handle(True))
@@ -349,14 +350,14 @@ def test_what_is_left_to_end_after_all_replaces_what_brakes(monkeypatch):
     """That may yet be heard, and goes elsewhere."""
     arm = Arm(monkeypatch, Trajectories)
     arm.hear(0.0, 0.0, arm.now)
-    trip, began = arm.go(1.2), arm.now
+    execution, began = arm.go(1.2), arm.now
     for after in (0.3, 0.9):
         arm.now = began + after
-        state = trip.motion.at(after)
+        state = execution.motion.at(after)
         arm.hear(state.position[0], state.velocity[0], arm.now)
-        trip.stop(Status.PREEMPTED, 'stopped')
+        execution.stop(Status.PREEMPTED, 'stopped')
     first = arm.controller.told.points[-1].positions[0]
-    arm.controller.stop_again(trip._plain_task(arm.controller), anew=True)
+    arm.controller.stop_again(execution._plain_task(arm.controller), anew=True)
     assert first < 1.0 and arm.controller.told.points[-1].positions[0] == pytest.approx(1.2)
 
 
@@ -367,23 +368,24 @@ def test_who_is_slow_to_accept_goals(monkeypatch, goals, delay, again, stop):
     """A motion begins when it is accepted; braking, too, after a part `again` of that time."""
     arm = Arm(monkeypatch, FollowJointTrajectoryController)
     arm.hear(-1.4, 0.0, arm.now)
-    trip, began = arm.go(2.8, -1.4), arm.now
+    execution, began = arm.go(2.8, -1.4), arm.now
 
     def state():
-        return trip.motion.at(max(arm.now - began - delay, 0.0))
+        return execution.motion.at(max(arm.now - began - delay, 0.0))
 
     def goes_on(until):
         while arm.now < until:
             arm.now += 0.02
             there = state()
             arm.hear(there.position[0], there.velocity[0], arm.now)
-            assert trip.look() is None
+            assert execution.look() is None
     goes_on(began + delay)
     goals[0][1].answered(Handle(True))
     goes_on(began + delay + stop)
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution.stop(Status.PREEMPTED, 'stopped')
     if len(goals) == 1:   # it ends as soon by itself
-        assert stop > 0.5 < delay and trip.rest_at < began + 2 * delay + trip.motion.duration
+        latest = began + 2 * delay + execution.motion.duration
+        assert stop > 0.5 < delay and execution.rest_at < latest
         return
     goes_on(arm.now + again * delay)
     goals[1][1].answered(Handle(True))
@@ -402,30 +404,31 @@ def test_controllers_keep_step(monkeypatch, late, kept):
     """The way is free for both together: not if one begins much later than the other."""
     arm = Arm(monkeypatch, Trajectories)
     joints = (JOINT, 'panda_joint2')
-    pair = [arm.controller, Trajectories('d', joints[1:], '', arm.controller.wiring)]
+    pair = [arm.controller, Trajectories('d', joints[1:], '', arm.controller.context)]
 
     def hear(values, speeds):
         stamp = SimpleNamespace(sec=int(arm.now), nanosec=round(arm.now % 1 * 1e9))
         arm._states.take(SimpleNamespace(name=list(joints), position=values, velocity=speeds,
                                          header=SimpleNamespace(stamp=stamp)))
     hear([0.0, 0.0], [0.0, 0.0])
-    trip = Trip(arm.robot, pair, dict.fromkeys(joints, 1.0), arm.measured, arm.parameters, None)
+    execution = MotionExecution(arm.robot, pair, dict.fromkeys(joints, 1.0), arm.measured,
+                           arm.parameters, None)
     motion = straight_motion(arm.robot, joints, [0.0, 0.0], [1.0, 1.0],
                              motion_limits(arm.robot, joints, arm.parameters))
-    trip.send(motion, motion.duration)
+    execution.send(motion, motion.duration)
     began = arm.now
     while arm.now < began + motion.duration + 0.5:
         arm.now += 0.02
         states = [motion.at(max(arm.now - began - after, 0.0)) for after in (0.02, 0.02 + late)]
         hear([state.position[k] for k, state in enumerate(states)],
              [state.velocity[k] for k, state in enumerate(states)])
-        if (outcome := trip.look()) or trip.stopping:
+        if (outcome := execution.look()) or execution.stopping:
             break
     if kept:
         assert outcome and outcome.status == Status.SUCCESS, outcome
     else:
-        assert trip.stopping and arm.now < began + 0.5
-        assert 'do not keep step' in trip._stopped[1].message
+        assert execution.stopping and arm.now < began + 0.5
+        assert 'do not keep step' in execution._stopped[1].message
 
 
 @pytest.mark.parametrize('wakes', [1.2, 3.0, 4.0])
@@ -434,14 +437,14 @@ def test_who_stands_is_not_told_to_go_ahead_for_ever(monkeypatch, wakes):
     arm = Arm(monkeypatch, Trajectories)
     arm.parameters.update(max_tracking_error=0.0)
     arm.hear(0.0, 0.0)
-    trip = arm.go(2.0)
+    execution = arm.go(2.0)
     outcome = None
     for _ in range(round(9.0 / 0.02)):
         arm.now += 0.02
         arm.hear(0.0, 0.0)
-        outcome = outcome or trip.look()
+        outcome = outcome or execution.look()
         if abs(arm.now - 100.9) < 0.01:
-            trip.stop(Status.PREEMPTED, 'stopped')
+            execution.stop(Status.PREEMPTED, 'stopped')
         if arm.now > 100 + wakes + 2.0:
             assert arm.controller.told.points[-1].positions[0] == 0.0
     assert outcome and outcome.status == Status.PREEMPTED
@@ -451,11 +454,11 @@ def test_who_stands_is_not_told_to_go_ahead_for_ever(monkeypatch, wakes):
 def test_another_client_that_commands_at_the_same_moment(monkeypatch):
     """It may have come before: then the controller obeys this node, which brakes it."""
     arm = Arm(monkeypatch, Trajectories)
-    trip = arm.go(2.0)
+    execution = arm.go(2.0)
     arm.run(0.04)
     arm.controller.give_way(None)
-    assert not arm.controller.released and trip.look() is None and trip.stopping
-    assert 'it is not known which of them the joints obey' in trip._stopped[1].message
+    assert not arm.controller.released and execution.look() is None and execution.stopping
+    assert 'it is not known which of them the joints obey' in execution._stopped[1].message
     later = Arm(monkeypatch, Trajectories)
     later.go(2.0)
     later.run(0.3)
@@ -476,13 +479,13 @@ def test_a_stream_that_gave_way_begins_again(monkeypatch):
 @pytest.mark.parametrize('kind', [Trajectories, Positions])
 def test_a_stop_that_cannot_be_watched_says_so(monkeypatch, kind):
     arm = Arm(monkeypatch, kind)
-    trip = arm.go(2.0)
+    execution = arm.go(2.0)
     arm.run(0.5)
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution.stop(Status.PREEMPTED, 'stopped')
     for _ in range(400):
         arm.now += 0.02
         if isinstance(arm.controller, Positions):
             arm.controller._tick()
-        if outcome := trip.look():
+        if outcome := execution.look():
             break
     assert 'it is not known whether the arm stands: joint_states told' in outcome.message

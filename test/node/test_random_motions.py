@@ -7,8 +7,8 @@ import pytest
 from test_controller_commands import Arm, Follower, JOINT, Trajectories
 
 from ros2_ik.core import Status
-from ros2_ik.node.controllers.handover import Handover
 from ros2_ik.node.controllers.planning import planned_motion
+from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
 from ros2_ik.node.refusal import Refusal
 
 LEAD = 0.1      # time to plan and check a motion that replaces another one [s]
@@ -38,8 +38,8 @@ class LateFollower(Follower):
             self.position, self.velocity, change = (float(self.way(at, k)) for k in range(3))
             self.peak = max(self.peak, abs(change) * self.scale**2)
 
-    def run(self, seconds, trip):
-        """Go on, with looks at the trip; gives its outcome, if it has ended."""
+    def run(self, seconds, execution):
+        """Go on, with looks at the execution; gives its outcome, if it has ended."""
         for k in range(round(seconds / 1e-3)):
             self.step()
             if k % 10 == 0:
@@ -48,26 +48,26 @@ class LateFollower(Follower):
                 stamp, position, velocity = self._told.popleft()
                 if self._rng.random() >= self._loss:
                     self.arm.hear(position, velocity, stamp)
-            if k % 20 == 0 and (outcome := trip.look()):
+            if k % 20 == 0 and (outcome := execution.look()):
                 return outcome
         return None
 
 
 def replaced(arm, follower, before, goal):
     """Replace a motion as the node does; gives the new one, or None where it must not be."""
-    trip, begin = arm.trip(goal), arm.now
-    handover = Handover(trip, [before], arm.measured, arm.parameters)
-    join = handover.joining(begin, LEAD)
-    start = handover.at(begin + LEAD + join)
+    execution, begin = arm.execution(goal), arm.now
+    replacement = TrajectoryReplacement(execution, [before], arm.measured, arm.parameters)
+    join = replacement.blend_time(begin, LEAD)
+    start = replacement.at(begin + LEAD + join)
     try:
-        motion = planned_motion(trip, start, 0.9, arm.parameters)
+        motion = planned_motion(execution, start, 0.9, arm.parameters)
     except Refusal:
         return None
     if follower.run(LEAD * follower._rng.random(), before) or before.stopping or (
-            handover.changed(begin + LEAD + join, start) or handover.strayed(arm.now)):
+            replacement.changed(begin + LEAD + join, start) or replacement.strayed(arm.now)):
         return None
-    trip.send(handover.before(motion, begin, LEAD + join, arm.now), motion.duration, join)
-    return trip
+    execution.send(replacement.before(motion, begin, LEAD + join, arm.now), motion.duration, join)
+    return execution
 
 
 @pytest.mark.parametrize('seed', [*range(30), *(
@@ -81,19 +81,19 @@ def test_random_motions_stay_within_the_accelerations(monkeypatch, seed):
         (JOINT, 'velocity'): rng.uniform(0.5, 2.1), (JOINT, 'acceleration'): most})
     follower = LateFollower(arm, rng)
     arm.hear(0.0, 0.0, arm.now)
-    trip = arm.go(rng.uniform(-2.5, 2.5))
-    outcome = follower.run(rng.uniform(0.05, 1.5), trip)
+    execution = arm.go(rng.uniform(-2.5, 2.5))
+    outcome = follower.run(rng.uniform(0.05, 1.5), execution)
     for _ in range(rng.integers(3)):
-        if outcome or trip.stopping:
+        if outcome or execution.stopping:
             break
-        trip = replaced(arm, follower, trip, rng.uniform(-2.5, 2.5)) or trip
-        outcome = follower.run(rng.uniform(0.05, 1.5), trip)
+        execution = replaced(arm, follower, execution, rng.uniform(-2.5, 2.5)) or execution
+        outcome = follower.run(rng.uniform(0.05, 1.5), execution)
     # while it joins one it may accelerate half as hard again
     assert follower.peak < 1.6 * most
     follower.peak = 0.0
     if not outcome:
-        trip.stop(Status.PREEMPTED, 'stopped')
-        outcome = follower.run(20.0, trip)
+        execution.stop(Status.PREEMPTED, 'stopped')
+        outcome = follower.run(20.0, execution)
     assert outcome and follower.peak < 1.6 * most, outcome
     # what is heard of it is up to .22 s old
     assert 'but' in outcome.message or abs(follower.velocity * follower.scale) < 0.05

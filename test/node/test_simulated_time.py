@@ -28,7 +28,7 @@ class Simulation(Follower):
         super()._take(message)
         self.messages.append(message)
 
-    def run(self, seconds, trip=None, stamps=True):
+    def run(self, seconds, execution=None, stamps=True):
         """Go on for seconds; joint_states come every 10 ms of the simulation."""
         heard = -1.0
         for k in range(round(seconds / 1e-3)):
@@ -36,7 +36,7 @@ class Simulation(Follower):
             if self.time > heard + 0.01:
                 heard = self.time
                 self.arm.hear(self.position, self.velocity, self.stamp)
-            if trip and k % 20 == 0 and (outcome := trip.look()):
+            if execution and k % 20 == 0 and (outcome := execution.look()):
                 return outcome
         return None
 
@@ -45,11 +45,11 @@ class Simulation(Follower):
 @pytest.mark.parametrize('stamps', [True, False])
 def test_arrives_however_fast_time_is(monkeypatch, scale, stamps):
     simulation = Simulation(monkeypatch, scale, stamps)
-    trip = simulation.arm.go(2.0)
-    outcome = simulation.run(30, trip)
+    execution = simulation.arm.go(2.0)
+    outcome = simulation.run(30, execution)
     assert outcome.status == Status.SUCCESS, outcome
     assert len(simulation.messages) == 1 and simulation.position == pytest.approx(2.0, abs=1e-3)
-    assert 'SUCCESS' in log_line(trip, outcome)
+    assert 'SUCCESS' in log_line(execution, outcome)
 
 
 @pytest.mark.parametrize('paused', [0.5, 5.0, 60.0])
@@ -57,14 +57,14 @@ def test_arrives_however_fast_time_is(monkeypatch, scale, stamps):
 def test_a_pause_is_no_stuck_arm(monkeypatch, paused, stamps):
     """Nothing is told of the arm meanwhile."""
     simulation = Simulation(monkeypatch, 1.0, stamps)
-    trip = simulation.arm.go(2.0)
-    assert simulation.run(0.8, trip) is None
+    execution = simulation.arm.go(2.0)
+    assert simulation.run(0.8, execution) is None
     simulation.scale = 0.0
-    before = progress(trip)
-    assert simulation.run(paused, trip) is None and not trip.stopping
-    assert progress(trip) == before
+    before = progress(execution)
+    assert simulation.run(paused, execution) is None and not execution.stopping
+    assert progress(execution) == before
     simulation.scale = 1.0
-    outcome = simulation.run(5, trip)
+    outcome = simulation.run(5, execution)
     assert outcome.status == Status.SUCCESS and len(simulation.messages) == 1, outcome
 
 
@@ -74,17 +74,17 @@ def test_a_pause_is_no_stuck_arm(monkeypatch, paused, stamps):
 def test_a_stop_is_heard_once_and_answered_at_rest(monkeypatch, scale, after, paused):
     """Within the limits of the arm's own time; `paused` when it is told."""
     simulation = Simulation(monkeypatch, scale)
-    trip = simulation.arm.go(2.6)
-    assert simulation.run(after / scale, trip) is None
+    execution = simulation.arm.go(2.6)
+    assert simulation.run(after / scale, execution) is None
     at = simulation.position
     simulation.peak = simulation.speed = 0.0
     simulation.scale = 0.0 if paused else scale
-    trip.stop(Status.PREEMPTED, 'stopped')
+    execution.stop(Status.PREEMPTED, 'stopped')
     if paused:
-        assert simulation.run(paused, trip) is None, 'answered before it can stand'
+        assert simulation.run(paused, execution) is None, 'answered before it can stand'
     simulation.scale = scale
-    outcome = simulation.run(40, trip)
-    assert outcome == (Status.PREEMPTED, 'stopped', (), trip.planned, None)
+    outcome = simulation.run(40, execution)
+    assert outcome == (Status.PREEMPTED, 'stopped', (), execution.planned, None)
     assert abs(simulation.velocity) < 1e-12 and len(simulation.messages) == 2
     assert simulation.peak < LIMIT * scale**2 * 1.05 and simulation.speed < FASTEST * scale * 1.01
     assert at < simulation.position < at + FASTEST**2 / 2 / LIMIT + 0.3
@@ -92,10 +92,10 @@ def test_a_stop_is_heard_once_and_answered_at_rest(monkeypatch, scale, after, pa
 
 def test_an_arm_that_is_stuck_while_time_goes_on(monkeypatch):
     simulation = Simulation(monkeypatch, 0.5)
-    trip = simulation.arm.go(2.5)
-    assert simulation.run(1.0, trip) is None
+    execution = simulation.arm.go(2.5)
+    assert simulation.run(1.0, execution) is None
     simulation.stuck = True
-    outcome = simulation.run(20, trip)
+    outcome = simulation.run(20, execution)
     assert outcome.status == Status.CONTROL_FAILED and 'does not follow' in outcome.message
 
 
@@ -109,13 +109,13 @@ def clock(monkeypatch):
     return arm, ahead
 
 
-def go_on(arm, follower, trip, seconds):
-    """Go on with joint_states that are stamped by /clock; gives the trip's outcome."""
+def go_on(arm, follower, execution, seconds):
+    """Go on with joint_states that are stamped by /clock; gives the execution's outcome."""
     for k in range(round(seconds / 1e-3)):
         follower.step()
         if k % 10 == 0:
             arm.hear(follower.position, follower.velocity, arm.simulated())
-        if k % 20 == 0 and (outcome := trip.look()):
+        if k % 20 == 0 and (outcome := execution.look()):
             return outcome
     return None
 
@@ -127,13 +127,13 @@ def test_a_clock_that_goes_back(clock, after, jump, stopped):
     """The arm does not: it was thrown back, or went on unbraked as if it had arrived."""
     arm, ahead = clock
     follower = Follower(arm)
-    trip = arm.go(2.6)
-    assert go_on(arm, follower, trip, after) is None
+    execution = arm.go(2.6)
+    assert go_on(arm, follower, execution, after) is None
     ahead[0] += jump
     follower.peak = 0.0
     if stopped:
-        trip.stop(Status.PREEMPTED, 'stopped')
-    outcome = go_on(arm, follower, trip, 8.0)
+        execution.stop(Status.PREEMPTED, 'stopped')
+    outcome = go_on(arm, follower, execution, 8.0)
     assert outcome and abs(follower.velocity) < 0.02, outcome
     assert follower.peak < 1.1 * LIMIT   # by cubics between the points of a motion
     assert outcome.status == Status.SUCCESS or 'stopped' in outcome.message
@@ -146,11 +146,11 @@ def test_another_clock_is_to_be_gone_by(clock, began):
     simulated, arm.simulated = arm.simulated, None
     arm.hear(0.0, 0.0, arm.now)
     follower = Follower(arm)
-    trip = arm.go(2.6)
-    assert follower.run(0.9, trip) is None
+    execution = arm.go(2.6)
+    assert follower.run(0.9, execution) is None
     arm.simulated = simulated if began else lambda: 0.0
     follower.peak = 0.0
-    outcome = follower.run(8.0, trip)
+    outcome = follower.run(8.0, execution)
     assert outcome.status == Status.ROBOT_STATE_STALE and 'stopped' in outcome.message, outcome
     assert abs(follower.velocity) < 0.02 and follower.peak < 1.1 * LIMIT
     assert follower.position < 2.3

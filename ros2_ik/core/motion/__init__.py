@@ -4,8 +4,8 @@ from ros2_ik.core.motion.braking import braking_motion
 from ros2_ik.core.motion.even_braking import even_braking_motion
 from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import MotionLimits
+from ros2_ik.core.motion.path_collision_check import blocked, PathCollision, PathCollisionCheck
 from ros2_ik.core.motion.straight import straight_motion
-from ros2_ik.core.motion.way_check import Blockage, blocked, WayCheck
 
-__all__ = ['Blockage', 'Motion', 'MotionLimits', 'MotionState', 'WayCheck', 'blocked',
-           'braking_motion', 'even_braking_motion', 'straight_motion']
+__all__ = ['Motion', 'MotionLimits', 'MotionState', 'PathCollision', 'PathCollisionCheck',
+           'blocked', 'braking_motion', 'even_braking_motion', 'straight_motion']

@@ -45,18 +45,18 @@ class CommandTopic:
     Who sends to a controller replaces what it was told before: then it is no longer ours.
     """
 
-    def __init__(self, wiring: Any, message_type: Any, topic: str, depth: int,
+    def __init__(self, context: Any, message_type: Any, topic: str, depth: int,
                  on_other: Callable[[Any], None]) -> None:
-        self._node, self._type, self._sent = wiring.node, message_type, wiring.sent
+        self._node, self._type, self._sent = context.node, message_type, context.sent
         self._on_other = on_other
         # reliable and volatile: matches whatever the controller's subscription asks for
-        self._publisher = wiring.node.create_publisher(message_type, topic,
+        self._publisher = context.node.create_publisher(message_type, topic,
                                                        QoSProfile(depth=depth))
         self.name = self._publisher.topic_name
         self._own = self._sent.listen(self.name)
-        self._subscription = wiring.node.create_subscription(
+        self._subscription = context.node.create_subscription(
             message_type, topic, self._take, ANY, raw=True,
-            callback_group=wiring.callback_group)
+            callback_group=context.callback_group)
 
     def publish(self, message: Any) -> None:
         """Send a command."""

@@ -12,14 +12,14 @@ import numpy as np
 
 from ros2_ik.core import Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.command_topic import SentMessages
-from ros2_ik.node.controllers.measured import Feedback
+from ros2_ik.node.controllers.joint_feedback import Feedback
 from ros2_ik.node.controllers.motion_clock import MotionClock
 
 Bounds = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Wiring:
+class ControllerContext:
     """
     What controllers are made of: the node, a group for their callbacks, and the parameters.
 
@@ -47,16 +47,16 @@ class BrakingTask:
     """
     What there is to know for braking joints.
 
-    They stay inside `bounds`, lower and upper (n,). `lag` is by how much they are late [s], as
-    far as is known. `feedback` is where they were measured, None when that says nothing new;
-    `on_way` whether that is where they were told to be not long ago. `clear`, where something
-    has come into the way, says whether they may go to positions (n,) from there. `anew` says all
-    that as of later, for what could not be told at once.
+    They stay inside `bounds`, lower and upper (n,). `tracking_delay` is by how much they are late
+    [s], as far as is known. `feedback` is where they were measured, None when that says nothing
+    new; `on_way` whether that is where they were told to be not long ago. `clear`, where
+    something has come into the way, says whether they may go to positions (n,) from there. `anew`
+    says all that as of later, for what could not be told at once.
     """
 
     limits: MotionLimits
     bounds: Bounds
-    lag: float = 0.0
+    tracking_delay: float = 0.0
     feedback: Feedback | None = None
     on_way: bool = True
     clear: Callable[[np.ndarray], bool] | None = None
@@ -85,8 +85,9 @@ class Controller(ABC):
     by_name: ClassVar[bool] = False     # whether others may listen there, too, for their joints
     immediate: ClassVar[bool] = False   # whether joints are to be where it is told at once
 
-    def __init__(self, name: str, joints: tuple[str, ...], topic: str, wiring: Wiring) -> None:
-        self.name, self.joints, self.wiring = name, joints, wiring
+    def __init__(self, name: str, joints: tuple[str, ...], topic: str,
+                 context: ControllerContext) -> None:
+        self.name, self.joints, self.context = name, joints, context
         self.topic = topic or self.usual_topic.format(name)
         self.failure, self.released, self.made = '', False, time.monotonic()
         self.refused = False
@@ -101,19 +102,19 @@ class Controller(ABC):
         return ''
 
     @abstractmethod
-    def deaf(self) -> str:
+    def unavailable_reason(self) -> str:
         """Return why no command would be heard, or ''."""
 
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
         """Find out what is needed before a motion; raises Refusal."""
 
-    def joining(self, states: Sequence[MotionState], limits: MotionLimits, lag: float,
-                apart: np.ndarray) -> float:
+    def blend_time(self, states: Sequence[MotionState], limits: MotionLimits,
+                   tracking_delay: float, apart: np.ndarray) -> float:
         """
         Return the time that joints take from their present motion onto another one [s].
 
-        They are in one of the states, up to `lag` [s] later than they should and `apart` (n,)
-        from there; what is at once where it is told needs none.
+        They are in one of the states, up to `tracking_delay` [s] later than they should and
+        `apart` (n,) from there; what is at once where it is told needs none.
         """
         return 0.0
 
@@ -126,7 +127,7 @@ class Controller(ABC):
         """Take down that a motion begins now."""
         self.failure, self.released, self._braking = '', False, False
         self.refused = False
-        self._motion, self._began = motion, self.wiring.now()
+        self._motion, self._began = motion, self.context.now()
 
     @abstractmethod
     def send(self, motion: Motion, join: float) -> None:
@@ -143,7 +144,7 @@ class Controller(ABC):
         if not self._braking:
             self._brake(task)
             self._braking = True
-        return max(self.rest_at - self.wiring.now(), 0.0)
+        return max(self.rest_at - self.context.now(), 0.0)
 
     @abstractmethod
     def _brake(self, task: BrakingTask) -> None:
@@ -173,7 +174,7 @@ class Controller(ABC):
         With `anew`, joints that have gone on are braked from where they would be unbraked.
         """
 
-    def hush(self) -> None:   # noqa: B027  (most say nothing more once a motion is sent)
+    def cancel(self) -> None:   # noqa: B027  (most say nothing more once a motion is sent)
         """Say no more of the present motion."""
 
     def unanswered(self) -> str:
@@ -198,8 +199,8 @@ class Controller(ABC):
         """Give way to another client's command."""
         if not self.concerns(message):
             return
-        self.hush()
-        self.released, self._disturbed = True, self.wiring.now()
+        self.cancel()
+        self.released, self._disturbed = True, self.context.now()
         self.failure = (f"another client sends commands to controller '{self.name}', on "
                         f'{self.topic}; nothing more is sent to it')
 
@@ -211,7 +212,7 @@ class Controller(ABC):
         """Return where the joints were told to rest, {} while they move or nobody knows."""
         if self._motion is None or self.released:
             return {}
-        state = self.commanded(self.wiring.now())
+        state = self.commanded(self.context.now())
         if state.velocity.any():
             return {}
         return dict(zip(self.joints, state.position.tolist(), strict=True))

@@ -35,8 +35,8 @@ class FollowJointTrajectoryController(TrajectoryController):
         from control_msgs.action import FollowJointTrajectory
         from rclpy.action import ActionClient
         self._goal = FollowJointTrajectory.Goal
-        self._client = ActionClient(self.wiring.node, FollowJointTrajectory, self.topic,
-                                    callback_group=self.wiring.callback_group)
+        self._client = ActionClient(self.context.node, FollowJointTrajectory, self.topic,
+                                    callback_group=self.context.callback_group)
         self._number = 0
         self._running: dict[int, Any] = {}   # handles of goals that have been accepted
         self._waiting: JointTrajectory | None = None   # for an answer to the goal before
@@ -48,8 +48,8 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._disowned: set[int] = set()   # those to be cancelled when they are accepted
         # a trajectory on the controller's topic replaces that of the goal without ending it
         topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
-        self._others = self.wiring.node.create_subscription(
-            JointTrajectory, topic, self.give_way, ANY, callback_group=self.wiring.callback_group)
+        self._others = self.context.node.create_subscription(
+            JointTrajectory, topic, self.give_way, ANY, callback_group=self.context.callback_group)
 
     @classmethod
     def unavailable(cls) -> str:
@@ -60,7 +60,7 @@ class FollowJointTrajectoryController(TrajectoryController):
                     'kind joint_trajectory does not need it')
         return ''
 
-    def deaf(self) -> str:
+    def unavailable_reason(self) -> str:
         if self._client.server_is_ready():
             return ''
         return f'there is no action {self.topic}'
@@ -73,14 +73,14 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._asked, self._brakes = time.monotonic(), message is self._message
         self._number += 1
         number = self._number
-        self._open[number] = self.wiring.now()
+        self._open[number] = self.context.now()
         self._client.send_goal_async(self._goal(trajectory=message)).add_done_callback(
             lambda future: self._answered(number, future.result()))
 
     def _answered(self, number: int, handle: Any) -> None:
         self._asked = -math.inf
         if sent := self._open.pop(number, 0.0):
-            self._took.append(self.wiring.now() - sent)
+            self._took.append(self.context.now() - sent)
         waiting, self._waiting = self._waiting, None
         if not handle.accepted:
             self._disowned.discard(number)
@@ -126,7 +126,7 @@ class FollowJointTrajectoryController(TrajectoryController):
     @property
     def took(self) -> float:
         sent = min(self._open.values(), default=None)
-        return self._took[-1] if sent is None else self.wiring.now() - sent
+        return self._took[-1] if sent is None else self.context.now() - sent
 
     def unanswered(self) -> str:
         if self._open:
@@ -161,4 +161,4 @@ class FollowJointTrajectoryController(TrajectoryController):
 
     def close(self) -> None:
         self._client.destroy()
-        self.wiring.node.destroy_subscription(self._others)
+        self.context.node.destroy_subscription(self._others)

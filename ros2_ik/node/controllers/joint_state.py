@@ -21,5 +21,5 @@ class JointStateStream(Stream):
     def message(self, state: MotionState) -> JointState:
         message = JointState(name=list(self.joints), position=state.position.tolist(),
                              velocity=state.velocity.tolist())
-        message.header.stamp = self.wiring.node.get_clock().now().to_msg()
+        message.header.stamp = self.context.node.get_clock().now().to_msg()
         return message

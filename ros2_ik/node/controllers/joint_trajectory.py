@@ -17,9 +17,9 @@ class JointTrajectoryController(TrajectoryController):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._commands = CommandTopic(self.wiring, JointTrajectory, self.topic, 10, self.give_way)
+        self._commands = CommandTopic(self.context, JointTrajectory, self.topic, 10, self.give_way)
 
-    def deaf(self) -> str:
+    def unavailable_reason(self) -> str:
         return self._commands.unheard()
 
     def concerns(self, message: JointTrajectory) -> bool:

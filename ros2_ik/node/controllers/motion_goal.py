@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core import Joint, Robot, Status, UnknownJointError
-from ros2_ik.node.controllers.measured import Measured, offset
+from ros2_ik.node.controllers.joint_feedback import JointFeedback, offset
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.refusal import Refusal
 
@@ -15,7 +15,7 @@ HAIR = 1e-6   # a goal so far outside is meant to be on the limit [rad, m]
 
 
 def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: RobotControllers,
-              measured: Measured, tolerance: float) -> dict[str, float]:
+              measured: JointFeedback, tolerance: float) -> dict[str, float]:
     """
     Return the joints to be moved, and where to; {} when all are there already.
 
@@ -57,7 +57,8 @@ def _checked(robot: Robot, name: str, value: Any) -> Joint:
     return joint
 
 
-def _there(robot: Robot, name: str, value: float, measured: Measured, tolerance: float) -> bool:
+def _there(robot: Robot, name: str, value: float, measured: JointFeedback,
+           tolerance: float) -> bool:
     if measured.stale([name]):
         return False
     off = offset(robot, [name], measured.state([name])[0], np.array([value]))

@@ -1,4 +1,4 @@
-"""The motion of a trip, within the limits of parameters and URDF."""
+"""The motion of an execution, within the limits of parameters and URDF."""
 
 from dataclasses import replace
 from typing import Any
@@ -14,8 +14,8 @@ from ros2_ik.core import (
     Status,
     straight_motion,
 )
+from ros2_ik.node.controllers.motion_execution import MotionExecution
 from ros2_ik.node.controllers.trajectory_message import PERIOD
-from ros2_ik.node.controllers.trip import Trip
 from ros2_ik.node.refusal import Refusal
 
 HEADROOM = 0.998   # between two points of a trajectory a controller is a bit faster,
@@ -24,19 +24,20 @@ SLOWEST = 1e-3     # as parameter velocity_scaling; far below it nothing can be 
 LONGEST = 600.0    # the node can do nothing else while it writes the points of a motion [s]
 
 
-def planned_motion(trip: Trip, start: MotionState, scaling: float, parameters: Any) -> Motion:
-    """Plan a trip from a start, with a part of the velocity limits; raises Refusal."""
-    goal = [_destination(trip, joint, at) for joint, at in zip(
-        trip.joints, start.position.tolist(), strict=True)]
-    limits = _eased(trip.limits.scaled(scaling * HEADROOM, parameters.acceleration_scaling))
+def planned_motion(execution: MotionExecution, start: MotionState, scaling: float,
+                   parameters: Any) -> Motion:
+    """Plan an execution from a start, with a part of the velocity limits; raises Refusal."""
+    goal = [_destination(execution, joint, at) for joint, at in zip(
+        execution.joints, start.position.tolist(), strict=True)]
+    limits = _eased(execution.limits.scaled(scaling * HEADROOM, parameters.acceleration_scaling))
     try:
-        motion = straight_motion(trip.robot, trip.joints, start.position, goal, limits,
+        motion = straight_motion(execution.robot, execution.joints, start.position, goal, limits,
                                  start.velocity)
     except (InvalidStateError, JointLimitError) as error:   # the goal has been checked
         raise Refusal(Status.INVALID_ROBOT_STATE,
                       f'no motion can begin where the robot is: {error}') from None
-    for joint, far in zip(trip.joints, np.abs(motion.goal - start.position), strict=True):
-        if far > (most := trip.max_change.get(joint, np.inf)):
+    for joint, far in zip(execution.joints, np.abs(motion.goal - start.position), strict=True):
+        if far > (most := execution.max_change.get(joint, np.inf)):
             raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
                           f"joint '{joint}' would move by {far:.3g}; max_joint_change allows "
                           f'{most:g}')
@@ -53,11 +54,11 @@ def _eased(limits: MotionLimits) -> MotionLimits:
     return replace(limits, acceleration=np.maximum(most - CORNER * PERIOD * limits.jerk, most / 2))
 
 
-def _destination(trip: Trip, joint: str, start: float) -> float:
+def _destination(execution: MotionExecution, joint: str, start: float) -> float:
     """Where a joint goes: what is not asked to move stays, but for a hair beyond a limit."""
-    limits = trip.robot.joint(joint)
+    limits = execution.robot.joint(joint)
     stay = start if limits.kind == 'continuous' else min(max(start, limits.lower), limits.upper)
-    return trip.goal.get(joint, stay)
+    return execution.goal.get(joint, stay)
 
 
 def checked_scaling(given: float, parameters: Any) -> float:

@@ -10,8 +10,8 @@ from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import MotionState, Status
 from ros2_ik.node.controllers.controller import register_controller
+from ros2_ik.node.controllers.pauses import Pauses
 from ros2_ik.node.controllers.stream import Stream
-from ros2_ik.node.controllers.turns import Turns
 from ros2_ik.node.refusal import Refusal
 
 PATIENCE = 2.0   # for the controller's parameters [s]
@@ -33,13 +33,13 @@ class PositionController(Stream):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        wiring = self.wiring
+        context = self.context
         self._node_name = self._commands.name.rpartition('/')[0]
-        self._client = wiring.node.create_client(
+        self._client = context.node.create_client(
             GetParameters, f'{self._node_name}/get_parameters',
-            callback_group=wiring.callback_group)
+            callback_group=context.callback_group)
         self._order = list(range(len(self.joints)))
-        self._turns = Turns(wiring)
+        self._pauses = Pauses(context)
 
     async def prepare(self) -> None:
         theirs = await self._their_joints()
@@ -59,8 +59,8 @@ class PositionController(Stream):
                 return None
             if time.monotonic() > end:
                 raise self._unanswered()
-            await self._turns.pause(LOOK)
-        answer = await self.wiring.wait(self._ask)
+            await self._pauses.pause(LOOK)
+        answer = await self.context.wait(self._ask)
         if answer is None:
             raise self._unanswered()
         if not answer.values or answer.values[0].type != ParameterType.PARAMETER_STRING_ARRAY:
@@ -69,7 +69,7 @@ class PositionController(Stream):
 
     def _controller_listens(self) -> bool:
         """Return whether one who listens is the controller's own node, as far as is known."""
-        listeners = self.wiring.node.get_subscriptions_info_by_topic(self._commands.name)
+        listeners = self.context.node.get_subscriptions_info_by_topic(self._commands.name)
         return any(one.node_name == UNKNOWN or self._node_name
                    == f'{one.node_namespace.rstrip("/")}/{one.node_name}' for one in listeners)
 
@@ -85,11 +85,11 @@ class PositionController(Stream):
         def finish(answer: Any) -> None:
             if open_question:
                 open_question.clear()
-                self.wiring.node.destroy_timer(timer)
+                self.context.node.destroy_timer(timer)
                 done(answer)
-        timer = self.wiring.node.create_timer(
+        timer = self.context.node.create_timer(
             PATIENCE, lambda: finish(None), clock=Clock(clock_type=ClockType.STEADY_TIME),
-            callback_group=self.wiring.callback_group)
+            callback_group=self.context.callback_group)
         future = self._client.call_async(GetParameters.Request(names=['joints']))
         future.add_done_callback(lambda answered: finish(answered.result()))
 
@@ -97,5 +97,5 @@ class PositionController(Stream):
         return Float64MultiArray(data=state.position[self._order].tolist())
 
     def close(self) -> None:
-        self.wiring.node.destroy_client(self._client)
+        self.context.node.destroy_client(self._client)
         super().close()

@@ -9,7 +9,7 @@ from ros2_ik.node.controllers.controller import (
     Controller,
     controller_kind,
     controller_kinds,
-    Wiring,
+    ControllerContext,
 )
 from ros2_ik.node.parameters.spec import ParameterError
 from ros2_ik.node.refusal import Refusal
@@ -47,18 +47,18 @@ def _check_topics(parameters: Any) -> None:
 class RobotControllers:
     """The controllers that parameters name, for one robot; `faults` says why some are missing."""
 
-    def __init__(self, robot: Robot | None, wiring: Wiring) -> None:
+    def __init__(self, robot: Robot | None, context: ControllerContext) -> None:
         self.controllers: list[Controller] = []
         self.faults: list[str] = []
-        for name in wiring.parameters.controllers if robot else ():
+        for name in context.parameters.controllers if robot else ():
             try:
-                joints = _joints(robot, wiring.parameters[f'{name}.group'])
+                joints = _joints(robot, context.parameters[f'{name}.group'])
             except IKError as error:
                 self.faults.append(f"controller '{name}' has nothing to move: {error}")
                 continue
-            made = controller_kind(wiring.parameters[f'{name}.kind'])
-            self.controllers.append(made(name, joints, wiring.parameters[f'{name}.topic'],
-                                         wiring))
+            made = controller_kind(context.parameters[f'{name}.kind'])
+            self.controllers.append(made(name, joints, context.parameters[f'{name}.topic'],
+                                         context))
 
     def overlaps(self) -> list[str]:
         """Say which controllers have a joint in common: a robot lets one at a time command it."""
@@ -103,11 +103,11 @@ class RobotControllers:
         wanted = tuple(joints)
         return [one for one in self.controllers if one.shares(wanted)]
 
-    def hush(self, joints: tuple[str, ...], but: list[Controller]) -> None:
+    def cancel(self, joints: tuple[str, ...], but: list[Controller]) -> None:
         """Have those that move some of these joints say no more, but for some."""
         for controller in self.controllers:
             if controller not in but and controller.shares(joints):
-                controller.hush()
+                controller.cancel()
 
     def close(self) -> None:
         """Give up all controllers."""

@@ -42,33 +42,33 @@ class Stream(Controller):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._commands = CommandTopic(self.wiring, self.message_type, self.topic, 1,
+        self._commands = CommandTopic(self.context, self.message_type, self.topic, 1,
                                       self.give_way)
         self._time, self._rate = 0.0, 1.0   # on the motion [s], and how fast that goes
         self._last = 0.0                    # when it was commanded last [s]
         self._reached = 0.0                 # when the end was reached [s]
         self._past = deque[_Command]()      # also of motions before
-        self._limits = acceleration_limits(self.joints, self.wiring.parameters)
+        self._limits = acceleration_limits(self.joints, self.context.parameters)
         self._timer: Any = None
 
-    def deaf(self) -> str:
+    def unavailable_reason(self) -> str:
         return self._commands.unheard()
 
     def send(self, motion: Motion, join: float) -> None:
-        self._time, self._rate, self._last = 0.0, 1.0, self.wiring.now()
-        self._limits = acceleration_limits(self.joints, self.wiring.parameters)
+        self._time, self._rate, self._last = 0.0, 1.0, self.context.now()
+        self._limits = acceleration_limits(self.joints, self.context.parameters)
         self._keep()
         self._repeat()
 
     def _repeat(self) -> None:
-        self.hush()
-        self._timer = self.wiring.node.create_timer(
-            self.wiring.parameters.command_period, self._tick,
+        self.cancel()
+        self._timer = self.context.node.create_timer(
+            self.context.parameters.command_period, self._tick,
             clock=Clock(clock_type=ClockType.STEADY_TIME),
-            callback_group=self.wiring.callback_group)
+            callback_group=self.context.callback_group)
 
     def _keep(self) -> None:
-        now = self.wiring.now()
+        now = self.context.now()
         last = self._past[-1] if self._past else None
         if last is None or last.motion is not self.motion or last.time < self.motion.duration:
             self._reached = now
@@ -79,17 +79,17 @@ class Stream(Controller):
             self._past.popleft()
 
     def _tick(self) -> None:
-        now = self.wiring.now()
+        now = self.context.now()
         elapsed, self._last = max(now - self._last, 0.0), now
         self._time, self._rate = self._after(elapsed)
         self._keep()
         self._commands.publish(self.message(_state(self.motion, self._time, self._rate)))
         if self._time > self.motion.duration + HOLD:
-            self.hush()
+            self.cancel()
 
     def _after(self, elapsed: float) -> tuple[float, float]:
         """Return the time on the motion, and how fast that goes, so long after the last one."""
-        usual = CATCH * self.wiring.parameters.command_period
+        usual = CATCH * self.context.parameters.command_period
         if elapsed <= usual:
             rate = self._faster(elapsed)
             return self._time + elapsed * rate, rate
@@ -108,14 +108,14 @@ class Stream(Controller):
         room = (left[moving] / np.abs(state.velocity[moving])).min(initial=np.inf)
         return float(min(self._rate + max(room, 0.0) * elapsed, 1.0)) if elapsed else self._rate
 
-    def hush(self) -> None:
+    def cancel(self) -> None:
         if self._timer is not None:
-            self.wiring.node.destroy_timer(self._timer)
+            self.context.node.destroy_timer(self._timer)
             self._timer = None
 
     def _brake(self, task: BrakingTask) -> None:
         # the joints are at once where they are told to be, however late that is
-        told = self.commanded(self.wiring.now())
+        told = self.commanded(self.context.now())
         braking = braking_motion(self.joints, told.position, told.velocity, task.limits,
                                  told.acceleration, task.bounds)
         self.start(braking)
@@ -135,15 +135,15 @@ class Stream(Controller):
         if self.released:    # nothing was sent since
             return self._past[-1].moment
         left = self.motion.duration - self._time
-        return self.wiring.now() + left if left > 0 else self._reached
+        return self.context.now() + left if left > 0 else self._reached
 
     def commanded(self, moment: float) -> MotionState:
         if moment < self._past[-1].moment:
             return self._commanded_before(moment)
         # by a pause the motion is late, as soon as it goes on
-        pause = self.wiring.now() - self._past[-1].moment
+        pause = self.context.now() - self._past[-1].moment
         reached, rate = self._after(pause)
-        return _state(self.motion, reached + rate * (moment - self.wiring.now()), rate)
+        return _state(self.motion, reached + rate * (moment - self.context.now()), rate)
 
     def _commanded_before(self, moment: float) -> MotionState:
         k = bisect_right(self._past, moment, key=lambda command: command.moment)
@@ -159,7 +159,7 @@ class Stream(Controller):
         """Write a state."""
 
     def close(self) -> None:
-        self.hush()
+        self.cancel()
         self._commands.close()
 
 

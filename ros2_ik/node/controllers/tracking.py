@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core import MotionState, Robot
-from ros2_ik.node.controllers.measured import Measured, offset
+from ros2_ik.node.controllers.joint_feedback import JointFeedback, offset
 
 MOST = 0.3      # farther behind it does not do what it is told [s]
 USUAL = 0.005   # between a command, what is done, and what is heard of it [s]
@@ -19,14 +19,14 @@ class Tracking(NamedTuple):
     """
     How a robot follows its commands.
 
-    `lag` is by how much it is late, beyond what is usual [s], None if it is not on its way.
-    `error` (n,) is how far its joints are, each by itself, from all that was commanded in the
-    time that is allowed; `aside` is how far one is from where it was told to be together with
+    `tracking_delay` is by how much it is late, beyond what is usual [s], None if it is not on its
+    way. `error` (n,) is how far its joints are, each by itself, from all that was commanded in
+    the time that is allowed; `aside` is how far one is from where it was told to be together with
     the others, at the best. `commanded` and `measured` (n,) are where they should be and are
     [rad, m].
     """
 
-    lag: float | None
+    tracking_delay: float | None
     error: np.ndarray
     aside: float
     commanded: np.ndarray
@@ -34,7 +34,7 @@ class Tracking(NamedTuple):
 
 
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
-             measured: Measured, delay: float = 0.0) -> Tracking:
+             measured: JointFeedback, delay: float = 0.0) -> Tracking:
     """
     Compare where joints are with what they were commanded when that was heard.
 

@@ -8,8 +8,8 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_ik.core import even_braking_motion, Motion, MotionLimits, MotionState
-from ros2_ik.node.controllers.controller import BrakingTask, Controller, Wiring
-from ros2_ik.node.controllers.measured import Feedback, LATEST
+from ros2_ik.node.controllers.controller import BrakingTask, Controller, ControllerContext
+from ros2_ik.node.controllers.joint_feedback import Feedback, LATEST
 from ros2_ik.node.controllers.tracking import ASIDE
 from ros2_ik.node.controllers.trajectory_message import (
     braking_message,
@@ -48,8 +48,9 @@ class TrajectoryController(Controller):
     delay of the motors, or at the state that it commands, and it hears of it a bit later.
     """
 
-    def __init__(self, name: str, joints: tuple[str, ...], topic: str, wiring: Wiring) -> None:
-        super().__init__(name, joints, topic, wiring)
+    def __init__(self, name: str, joints: tuple[str, ...], topic: str,
+                 context: ControllerContext) -> None:
+        super().__init__(name, joints, topic, context)
         self._message: JointTrajectory | None = None   # that brakes
         self._past: Course = ()      # before the present motion
         self._unbraked: Course = ()
@@ -58,7 +59,7 @@ class TrajectoryController(Controller):
 
     def begin(self, motion: Motion) -> None:
         # late readings tell of the motion before, unless this one begins where joints stand
-        since, goes_on = self.wiring.now() - KEPT, motion.at(0.0).velocity.any()
+        since, goes_on = self.context.now() - KEPT, motion.at(0.0).velocity.any()
         course = self._course if self._motion is not None and goes_on else ()
         self._past = tuple(one for k, one in enumerate(course, 1)
                            if k == len(course) or course[k][1] > since)
@@ -73,12 +74,12 @@ class TrajectoryController(Controller):
 
     def send(self, motion: Motion, join: float) -> None:
         message = trajectory_message(motion, join)
-        wrote = self.wiring.now() - self._began   # which takes a while on a busy computer
+        wrote = self.context.now() - self._began   # which takes a while on a busy computer
         if motion.at(0.0).velocity.any():
             message = later(message, wrote, join)
         else:
             self._began += wrote
-        self._joined = self.wiring.now() + join
+        self._joined = self.context.now() + join
         self.send_trajectory(message)
 
     @abstractmethod
@@ -90,11 +91,11 @@ class TrajectoryController(Controller):
         """Whether it has yet to say whether it takes what was sent last to brake."""
         return False
 
-    def joining(self, states: Sequence[MotionState], limits: MotionLimits, lag: float,
-                apart: np.ndarray) -> float:
+    def blend_time(self, states: Sequence[MotionState], limits: MotionLimits,
+                   tracking_delay: float, apart: np.ndarray) -> float:
         # who is off by x and v gets on by a cubic polynomial, and accelerates by
         # 6 |x| / t^2 + 4 |v| / t more
-        late, most = SLACK + lag, limits.acceleration
+        late, most = SLACK + tracking_delay, limits.acceleration
         off = [((late * np.abs(state.velocity) + apart) / most,
                 late * np.abs(state.acceleration) / most) for state in states]
         return max(float((2 * v + np.sqrt(4 * v**2 + 6 * MORE * x)).max(initial=0.0)) / MORE
@@ -104,9 +105,10 @@ class TrajectoryController(Controller):
         """
         Brake from where the joints may be.
 
-        On their way that is where they were commanded to be in the last `lag`. Off it, or slow,
-        that is where they are measured, if it is known when: else they are either late or do not
-        follow, and all between is possible. Joints that have not begun to move are told to stay.
+        On their way that is where they were commanded to be in the last `tracking_delay`. Off it,
+        or slow, that is where they are measured, if it is known when: else they are either late or
+        do not follow, and all between is possible. Joints that have not begun to move are told to
+        stay.
         """
         self._message, self._unbraked = None, self._course
         self._left_to_end, seen = False, task.feedback
@@ -114,14 +116,15 @@ class TrajectoryController(Controller):
         if seen and self._is_behind(seen, nearest, task.on_way):
             self._brake_where_measured(seen, nearest, task)
             return
-        now, lag = self.wiring.now(), task.lag
+        now, tracking_delay = self.context.now(), task.tracking_delay
         if seen and seen.moment < self._began + UNSEEN:   # nothing shows how late it began
-            lag = max(lag, UNSEEN)
-        begins = self._states(now - lag - SLACK, now + max(HEARD, self.delay - lag))
+            tracking_delay = max(tracking_delay, UNSEEN)
+        begins = self._states(now - tracking_delay - SLACK,
+                              now + max(HEARD, self.delay - tracking_delay))
         if not any(state.velocity.any() for state in begins):
             self.rest_at = now   # it was told to rest, where it was told
             return
-        middle = self.commanded(now - lag / 2)
+        middle = self.commanded(now - tracking_delay / 2)
         if seen and not task.on_way:
             begins += [_state(seen.position, seen.velocity),
                        *self._states(nearest, now)]
@@ -130,10 +133,10 @@ class TrajectoryController(Controller):
                                  seen.velocity))
         braking = even_braking_motion(self.joints, middle.position, middle.velocity, task.limits,
                                       begins, task.bounds)
-        self.rest_at = self._began + self.motion.duration + lag
+        self.rest_at = self._began + self.motion.duration + tracking_delay
         # not to go beyond the goal of a motion that ends about as soon
         if (self.rest_at - now <= SOON * braking.duration
-                and self._ends_before(braking, now - lag, task)):
+                and self._ends_before(braking, now - tracking_delay, task)):
             return
         if seen and task.blocked(braking.goal):   # from where they are they may rest before it
             self._brake_where_measured(seen, nearest, task)
@@ -148,7 +151,7 @@ class TrajectoryController(Controller):
         whose time is slow begins on their way. Else, or if they stand, one that begins at its
         command needs time to come back.
         """
-        now = self.wiring.now()
+        now = self.context.now()
         age = max(now - seen.moment, 0.0) + (0.0 if seen.sure else OLD)
         hears = max(HEARD, self.delay)
         states = [_state(seen.position + (age + later) * seen.velocity, seen.velocity)
@@ -193,7 +196,7 @@ class TrajectoryController(Controller):
 
         A motion that turns back comes to a place twice: not where it goes the other way.
         """
-        now = self.wiring.now()
+        now = self.context.now()
         first = min(self._began, max(self._course[0][1], now - KEPT))
         last = min(now, self._began + self.motion.duration)
         for _ in range(2):
@@ -217,7 +220,7 @@ class TrajectoryController(Controller):
             return not on_way or self._slow(seen, nearest) or self._not_begun(seen)
         # late readings may also tell of a motion before, unless this one begins at rest, began
         # before any of them, or they are on its way
-        now = self.wiring.now()
+        now = self.context.now()
         told_of = (now > self._began + LATEST or not self.motion.at(0.0).velocity.any()
                    or (nearest > self._began + SLACK and self._is_at(nearest, seen.position)))
         return seen.speeds and told_of and (
@@ -237,7 +240,7 @@ class TrajectoryController(Controller):
                     and np.abs(self.motion.at(0.0).position - seen.position).max() <= STARTS)
 
     def give_way(self, message: Any) -> None:
-        now = self.wiring.now()
+        now = self.context.now()
         if (self.concerns(message) and self._motion is not None and not self._braking
                 and 0 <= now - self._began < AT_ONCE < self._motion.duration):
             self.failure = (f"another client commanded controller '{self.name}' within "
@@ -272,7 +275,7 @@ class TrajectoryController(Controller):
         if not self._unbraked or not self._braking or self._motion is None or (
                 feedback.sure and feedback.moment < self._began):
             return False
-        begin, now = self._motion.at(0.0), self.commanded(self.wiring.now())
+        begin, now = self._motion.at(0.0), self.commanded(self.context.now())
         ahead = (feedback.position - now.position) * np.sign(begin.velocity)
         return bool((ahead > CLEAR + LATE * np.abs(begin.velocity)).any())
 
@@ -289,14 +292,14 @@ class TrajectoryController(Controller):
             return 0.0
         if anew:
             self.brake_anew(lambda: task)
-            return max(self.rest_at - self.wiring.now(), 0.0)
+            return max(self.rest_at - self.context.now(), 0.0)
         # by now readings without stamps may show that the joints stood, and were not merely late
         if (seen := task.feedback) and not seen.sure and not seen.velocity.any():
             nearest = self._nearest(seen)
             if self._is_behind(seen, nearest, task.on_way):
                 self._brake_where_measured(seen, nearest, task)
                 self._braking = True
-                return max(self.rest_at - self.wiring.now(), 0.0)
+                return max(self.rest_at - self.context.now(), 0.0)
         self.send_trajectory(self._message)
         return self.motion.duration
 
@@ -308,9 +311,9 @@ class TrajectoryController(Controller):
         self._brake(known)
         self._braking = True
         if sent and self._message is None:   # what brakes may yet be heard: this replaces it
-            now = self.wiring.now()
-            join = self.joining(self._states(now, now + LATE), known.limits, known.lag,
-                                np.full(len(self.joints), ASIDE))
+            now = self.context.now()
+            join = self.blend_time(self._states(now, now + LATE), known.limits,
+                                   known.tracking_delay, np.full(len(self.joints), ASIDE))
             self.send_trajectory(trajectory_message(
                 self.motion.rest(now - self._began), join))
 

@@ -25,7 +25,7 @@ class ActionClients:
                 for info in self._node.get_subscriptions_info_by_topic(self._topic)}
 
 
-class Witnesses:
+class GoalClients:
     """
     The clients that a goal may belong to: those that were there when it came.
 

@@ -19,7 +19,7 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.node.controllers.outcome import Outcome
-from ros2_ik.node.controllers.way_checks import OwnScene
+from ros2_ik.node.controllers.path_checks import OwnScene
 from ros2_ik.node.conversions.answers import (
     answer_names,
     fill_answer,

@@ -15,7 +15,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.node.conversions.contacts import contact_messages, distance_messages
 from ros2_ik.node.conversions.robot_states import joint_values
-from ros2_ik.node.endpoints.defect import failed
+from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.parts import Parts
 from ros2_ik.node.refusal import Refusal
 
@@ -30,16 +30,9 @@ class CheckState:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
-    def answer(self, request: Any, response: Any) -> Any:
-        """Answer a request; never raises."""
-        try:
-            self._check(request, response)
-        except Exception as error:
-            response = failed(response, error, self._parts.log)
-        self._parts.statistics.count('check_state', response.status)
-        return response
-
-    def _check(self, request: Any, response: Any) -> None:
+    @answering('check_state')
+    def answer(self, request: Any, response: Any) -> None:
+        """Answer a request."""
         parts = self._parts
         robot = parts.robot()
         if not 0 <= request.influence <= FARTHEST:

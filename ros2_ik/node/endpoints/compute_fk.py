@@ -8,7 +8,7 @@ from ros2_ik.core import AmbiguousTipError, Configuration, group_tips, Robot, St
 from ros2_ik.node.conversions.frames import group_name, link_name, reference, tip_name
 from ros2_ik.node.conversions.poses import fill_pose
 from ros2_ik.node.conversions.robot_states import joint_values
-from ros2_ik.node.endpoints.defect import failed
+from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.parts import Parts
 from ros2_ik.node.refusal import Refusal
 
@@ -21,16 +21,9 @@ class ComputeFK:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
-    def answer(self, request: Any, response: Any) -> Any:
-        """Answer a request; never raises."""
-        try:
-            self._compute(request, response)
-        except Exception as error:
-            response = failed(response, error, self._parts.log)
-        self._parts.statistics.count('compute_fk', response.status)
-        return response
-
-    def _compute(self, request: Any, response: Any) -> None:
+    @answering('compute_fk')
+    def answer(self, request: Any, response: Any) -> None:
+        """Answer a request."""
         parts = self._parts
         robot = parts.robot()
         links = self._links(request.links, robot)

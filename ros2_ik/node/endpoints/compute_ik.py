@@ -9,9 +9,9 @@ from typing import Any
 from rclpy.publisher import Publisher
 
 from ros2_ik.core import IKSolution, Search, Status
+from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.endpoints.asked import asked, REPLACED
 from ros2_ik.node.endpoints.cut_short import cut_short
-from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.parts import Parts
 from ros2_ik.node.workers.member import Done, UnansweredError
 
@@ -36,16 +36,9 @@ class ComputeIK:
         for number in list(self._handed_on):
             self._parts.pool.cancel(number)
 
-    async def answer(self, request: Any, response: Any) -> Any:
-        """Answer a request; never raises."""
-        try:
-            await self._solve(request, response)
-        except Exception as error:
-            response = failed(response, error, self._parts.log)
-        self._parts.statistics.count('compute_ik', response.status, response.seconds)
-        return response
-
-    async def _solve(self, request: Any, response: Any) -> None:
+    @answering('compute_ik')
+    async def answer(self, request: Any, response: Any) -> float:
+        """Answer a request."""
         parts = self._parts
         question, stops = asked(parts, request), parts.execution.stops
         solution = await self._run(question.search)
@@ -57,6 +50,7 @@ class ComputeIK:
         question.publish(self._publisher, solution, response, header)
         if solution.success and question.execute:
             await question.move(parts, solution, response, stops, 'service compute_ik')
+        return solution.seconds
 
     async def _run(self, search: Search) -> IKSolution:
         parameters, pool = self._parts.parameters, self._parts.pool

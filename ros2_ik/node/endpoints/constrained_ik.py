@@ -13,10 +13,10 @@ from rclpy.qos import QoSProfile
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
-from ros2_ik.node.endpoints.action_clients import ActionClients, Witnesses
+from ros2_ik.node.endpoints.action_clients import ActionClients, GoalClients
+from ros2_ik.node.endpoints.answering import error_response
 from ros2_ik.node.endpoints.asked import Asked, asked, REPLACED
 from ros2_ik.node.endpoints.cut_short import cut_short
-from ros2_ik.node.endpoints.defect import failed
 from ros2_ik.node.endpoints.goal_turns import GoalTurns
 from ros2_ik.node.endpoints.open_goal import OpenGoal
 from ros2_ik.node.parts import Parts
@@ -76,15 +76,15 @@ class ConstrainedIK:
 
     async def _execute(self, handle: Any) -> Any:
         """Return the result of a goal; never raises."""
-        goal = OpenGoal(handle, Witnesses(self._clients.present()), self._parts.execution.stops)
+        goal = OpenGoal(handle, GoalClients(self._clients.present()), self._parts.execution.stops)
         result = SolveConstrainedIK.Result()
         try:
             self._enter(goal)
             await self._answer(goal, result)
         except Exception as error:
-            result = failed(result, error, self._parts.log)
+            result = error_response(result, error, self._parts.log)
         self._goals.remove(goal)
-        for tell in goal.heirs:
+        for tell in goal.on_finished:
             tell(None)
         self._ended.append(time.monotonic())
         self._parts.statistics.open_goals = len(self._goals)
@@ -128,7 +128,7 @@ class ConstrainedIK:
             return
         for other in goal.preempted:   # a motion of theirs is braking
             if other in self._goals:
-                await self._wait(other.heirs.append)
+                await self._wait(other.on_finished.append)
         goal.phase, goal.newest = 'moving', solution
         await question.move(self._parts, solution, result, goal.stops,
                             'action solve_constrained_ik', lambda: bool(goal.why))

@@ -1,16 +1,14 @@
 """Services ~/execute and ~/stop."""
 
 from collections.abc import Mapping
-import time
-import traceback
 from typing import Any
 
 from ros2_ik.core import Robot, Status
-from ros2_ik.node.controllers.way_checks import OwnScene
+from ros2_ik.node.controllers.path_checks import OwnScene
 from ros2_ik.node.conversions.blame import wrong
 from ros2_ik.node.conversions.contacts import contact_messages
 from ros2_ik.node.conversions.robot_states import joint_values
-from ros2_ik.node.endpoints.defect import failed
+from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.parts import Parts
 from ros2_ik.node.refusal import Refusal
 
@@ -21,18 +19,9 @@ class Execute:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
-    async def answer(self, request: Any, response: Any) -> Any:
-        """Answer a request when the motion is over; never raises."""
-        began = time.monotonic()
-        try:
-            await self._execute(request, response)
-        except Exception as error:
-            response = failed(response, error, self._parts.log)
-        response.seconds = time.monotonic() - began
-        self._parts.statistics.count('execute', response.status)
-        return response
-
-    async def _execute(self, request: Any, response: Any) -> None:
+    @answering('execute', timed=True)
+    async def answer(self, request: Any, response: Any) -> None:
+        """Answer a request when the motion is over."""
         parts = self._parts
         robot = parts.robot()
         goal = joint_values(request.goal, robot, 'goal')
@@ -52,24 +41,20 @@ class Execute:
                                              parts.header(robot.root_frame))
         response.motion_seconds = float(outcome.motion_seconds)
 
-    def stop(self, request: Any, response: Any) -> Any:
+    @answering('stop')
+    def stop(self, request: Any, response: Any) -> None:
         """
         Stop all motions, without waiting for rest.
 
         Succeeds also when nothing moves, but not when something else moves the arm.
         """
-        try:
-            execution = self._parts.execution
-            moves = execution.unstopped()
-            count = execution.stop(Status.PREEMPTED, 'by service stop')
-            response.success = not moves
-            response.message = f'nothing was stopped: {moves}' if moves else {
-                0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
-                    count, f'{count} motions are being stopped')
-        except Exception as error:
-            response.success, response.message = False, f'{type(error).__name__}: {error}'
-            self._parts.log.error(''.join(traceback.format_exception(error)))
-        return response
+        execution = self._parts.execution
+        moves = execution.unstopped()
+        count = execution.stop(Status.PREEMPTED, 'by service stop')
+        response.success = not moves
+        response.message = f'nothing was stopped: {moves}' if moves else {
+            0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
+                count, f'{count} motions are being stopped')
 
 
 def _bound(most: float, robot: Robot) -> dict[str, float] | None:

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from ros2_ik.core import IKSolution, Status
-from ros2_ik.node.endpoints.action_clients import Witnesses
+from ros2_ik.node.endpoints.action_clients import GoalClients
 from ros2_ik.node.endpoints.asked import Asked
 from ros2_ik.node.refusal import Refusal
 
@@ -18,11 +18,11 @@ class OpenGoal:
     `asked` is its question once it has been read, `newest` what its search had found when that
     was last heard of, `phase` what the feedback says. `why` says why it must end and `status`
     with what; '' as long as it need not. `end` ends what it is doing. `preempted` are the goals
-    that this one has ended, `heirs` is called when it has come to its own end. `stops` is that of
-    the execution when it came: what is stopped later does not begin to move.
+    that this one has ended, `on_finished` is called when it has come to its own end. `stops` is
+    that of the execution when it came: what is stopped later does not begin to move.
     """
 
-    def __init__(self, handle: Any, witnesses: Witnesses, stops: int) -> None:
+    def __init__(self, handle: Any, witnesses: GoalClients, stops: int) -> None:
         self.handle, self.witnesses, self.stops = handle, witnesses, stops
         self.asked: Asked | None = None
         self.newest: IKSolution | None = None
@@ -31,7 +31,7 @@ class OpenGoal:
         self.end: Callable[[], None] = lambda: None
         self.began = time.monotonic()
         self.preempted: list[OpenGoal] = []
-        self.heirs: list[Callable[[None], None]] = []
+        self.on_finished: list[Callable[[None], None]] = []
 
     @property
     def joints(self) -> frozenset[str]:

@@ -1,10 +1,9 @@
 """Services ~/apply_planning_scene, ~/get_planning_scene, and topics that change the scene."""
 
 from collections.abc import Awaitable, Callable
-import traceback
 from typing import Any
 
-from ros2_ik.core import IKError, Status
+from ros2_ik.core import Status
 from ros2_ik.node.conversions.planning_scenes import changed_scene, Known
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.conversions.scene_changes import (
@@ -14,9 +13,8 @@ from ros2_ik.node.conversions.scene_changes import (
     what_was_done,
 )
 from ros2_ik.node.conversions.scene_messages import scene_message
-from ros2_ik.node.endpoints.defect import failed
+from ros2_ik.node.endpoints.answering import answering, reason_of
 from ros2_ik.node.parts import Parts
-from ros2_ik.node.refusal import Refusal
 from ros2_ik.node.state.planning_scene import Applied, Change
 
 Wait = Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
@@ -28,37 +26,26 @@ class PlanningSceneEndpoints:
     def __init__(self, parts: Parts, wait: Wait) -> None:
         self._parts, self._wait = parts, wait
 
-    async def apply(self, request: Any, response: Any) -> Any:
-        """Answer ApplyPlanningScene when the scene has changed; never raises."""
-        response.success, response.message = await self._changed(request.scene)
-        status = Status.SUCCESS if response.success else Status.INVALID_GOAL_CONSTRAINTS
-        self._parts.statistics.count('apply_planning_scene', status)
-        return response
+    @answering('apply_planning_scene')
+    async def apply(self, request: Any, response: Any) -> None:
+        """Answer ApplyPlanningScene when the scene has changed."""
+        message = request.scene
+        result = await self._wait(lambda done: self._ask(*_whole(message), done))
+        response.success = True
+        response.message = '; '.join([*_done(message), self._told(result, message)])
 
-    def get(self, request: Any, response: Any) -> Any:
-        """Answer GetPlanningScene; never raises."""
+    @answering('get_planning_scene')
+    def get(self, request: Any, response: Any) -> None:
+        """Answer GetPlanningScene."""
         parts = self._parts
-        try:
-            robot = parts.robot()
-            known = parts.scene.known
-            response.scene = scene_message(known, parts.state.known(robot),
-                                           request.components.components,
-                                           parts.header(robot.root_frame))
-            response.status = int(Status.SUCCESS)
-            response.message = _contents(known.scene) + (
-                f'; {parts.scene.fault}' if parts.scene.fault else '')
-        except Exception as error:
-            response = failed(response, error, parts.log)
-        parts.statistics.count('get_planning_scene', response.status)
-        return response
-
-    async def _changed(self, message: Any) -> tuple[bool, str]:
-        """Change the scene; gives whether it was done, and sentences for a person."""
-        try:
-            result = await self._wait(lambda done: self._ask(*_whole(message), done))
-        except Exception as error:
-            return False, self._reason(error)
-        return True, '; '.join([*_done(message), self._told(result, message)])
+        robot = parts.robot()
+        known = parts.scene.known
+        response.scene = scene_message(known, parts.state.known(robot),
+                                       request.components.components,
+                                       parts.header(robot.root_frame))
+        response.status = int(Status.SUCCESS)
+        response.message = _contents(known.scene) + (
+            f'; {parts.scene.fault}' if parts.scene.fault else '')
 
     # -- topics: what fails is told in the log --------------------------------------------
 
@@ -83,7 +70,7 @@ class PlanningSceneEndpoints:
 
         def done(result: Applied | Exception) -> None:
             if isinstance(result, Exception):
-                log.error(f'{topic}: a message is refused: {self._reason(result)}')
+                log.error(f'{topic}: a message is refused: {reason_of(result, log)[1]}')
             else:
                 log.debug(f'{topic}: {self._told(result, message)}')
         try:
@@ -105,12 +92,6 @@ class PlanningSceneEndpoints:
         said = [] if getattr(message, 'is_diff', True) else [
             'the whole scene was replaced, since is_diff is false']
         return '; '.join([_contents(result.scene), *said, *result.notes])
-
-    def _reason(self, error: Exception) -> str:
-        if isinstance(error, (Refusal, IKError)):
-            return str(error)
-        self._parts.log.error(''.join(traceback.format_exception(error)))
-        return f'{type(error).__name__}: {error}'
 
 
 def _whole(message: Any) -> tuple[Change, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Motion, MotionState, Robot, Scene, Status, WayCheck
+from ros2_ik.core import Motion, MotionState, PathCollisionCheck, Robot, Scene, Status
 from ros2_ik.node.controllers.controller import BrakingTask, Controller
-from ros2_ik.node.controllers.measured import Feedback, Measured, offset
+from ros2_ik.node.controllers.joint_feedback import Feedback, JointFeedback, offset
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.controllers.outcome import Outcome
 from ros2_ik.node.controllers.tracking import MOST, tracking
@@ -28,7 +28,7 @@ Cancelled = Callable[[], bool]
 Clear = Callable[[Mapping[str, float]], bool]
 
 
-class Trip:
+class MotionExecution:
     """
     A motion of the joints of some controllers; it owns these joints until it is over.
 
@@ -37,7 +37,7 @@ class Trip:
     """
 
     def __init__(self, robot: Robot, controllers: list[Controller], goal: dict[str, float],
-                 measured: Measured, parameters: Any, cancelled: Cancelled | None) -> None:
+                 measured: JointFeedback, parameters: Any, cancelled: Cancelled | None) -> None:
         self.robot, self.controllers, self.goal = robot, controllers, goal
         self.who = self.group = ''      # who asked for it, and for which group
         self.joints = tuple(joint for one in controllers for joint in one.joints)
@@ -52,10 +52,11 @@ class Trip:
         self.scene: Scene | None = None       # in which the way was checked,
         self.world: Scene | None = None       # and that of the node which it was made of
         self.add_own: Callable[[Scene], Scene] = lambda scene: scene
-        self.check_left: WayCheck | None = None   # of the way that is left, in a newer scene
+        # of the way that is left, in a newer scene
+        self.check_left: PathCollisionCheck | None = None
         self.done: Callable[[Outcome], None] | None = None
         self.error = 0.0                # of the farthest joint when last looked at [rad, m]
-        self.lag = 0.0                 # when it was known last [s]
+        self.tracking_delay = 0.0                 # when it was known last [s]
         self._withdrawn: Outcome | None = None
         self._stopped: tuple[float, Outcome] | None = None   # when the arm will stand, and why
         self._open_at = -np.inf         # when controllers had something to answer last
@@ -74,20 +75,20 @@ class Trip:
 
     def now(self) -> float:
         """Return the time that motions go by [s]."""
-        return self.controllers[0].wiring.now()
+        return self.controllers[0].context.now()
 
-    def shares(self, other: 'Trip') -> bool:
+    def shares(self, other: 'MotionExecution') -> bool:
         """Return whether both have a joint."""
         return not set(self.joints).isdisjoint(other.joints)
 
     # -- before it runs -------------------------------------------------------------------
 
     def withdraw(self, status: Status, message: str) -> None:
-        """Have the trip end before it is sent; who prepares it comes to know by `check`."""
+        """Have the execution end before it is sent; who prepares it comes to know by `check`."""
         self._withdrawn = Outcome(status, message)
 
     def check(self) -> None:
-        """Raise Refusal if the trip is not to be any more."""
+        """Raise Refusal if the execution is not to be any more."""
         if self._withdrawn:
             raise Refusal(self._withdrawn.status, self._withdrawn.message)
         if self._cancelled():
@@ -95,17 +96,18 @@ class Trip:
 
     # -- while it runs --------------------------------------------------------------------
 
-    def joining(self, states: list[MotionState], lag: float, apart: np.ndarray) -> float:
+    def blend_time(self, states: list[MotionState], tracking_delay: float,
+                   apart: np.ndarray) -> float:
         """
         Return the time to get onto the motion from where the joints are in one of the states [s].
 
-        They may be up to `lag` [s] late, and `apart` (n,) from there.
+        They may be up to `tracking_delay` [s] late, and `apart` (n,) from there.
         """
         def one(controller: Controller) -> float:
             chosen = [self.joints.index(joint) for joint in controller.joints]
             part = [MotionState(*(values[chosen] for values in state)) for state in states]
-            return controller.joining(part, motion_limits(
-                self.robot, controller.joints, self._parameters), lag, apart[chosen])
+            return controller.blend_time(part, motion_limits(
+                self.robot, controller.joints, self._parameters), tracking_delay, apart[chosen])
         return max(map(one, self.controllers))
 
     def send(self, motion: Motion, planned: float, join: float = 0.0) -> None:
@@ -178,7 +180,7 @@ class Trip:
         return self.now() + max([self.brake(controller, clear) for controller in self.controllers])
 
     def brake_others(self, controllers: list[Controller]) -> None:
-        """Brake what is not one of these controllers, which another trip has taken."""
+        """Brake what is not one of these controllers, which another execution has taken."""
         for controller in self.controllers:
             if controller not in controllers:
                 self.brake(controller)
@@ -216,9 +218,9 @@ class Trip:
         if measured.stale(joints) or not controller.goes_on(seen):
             return False
         found = tracking(self.robot, joints, controller.unbraked, measured, controller.delay)
-        if found.lag is None or seen.sure:
-            return found.lag is not None
-        wanted = controller.unbraked(measured.heard(joints) - found.lag).velocity
+        if found.tracking_delay is None or seen.sure:
+            return found.tracking_delay is not None
+        wanted = controller.unbraked(measured.heard(joints) - found.tracking_delay).velocity
         return seen.speeds and bool(seen.velocity @ wanted > HALF * (wanted @ wanted))
 
     def _task(self, controller: Controller) -> BrakingTask:
@@ -227,8 +229,9 @@ class Trip:
         if measured.stale(joints):
             return task
         found = tracking(self.robot, joints, controller.commanded, measured, controller.delay)
-        return replace(task, lag=self.lag if found.lag is None else found.lag,
-                       feedback=self._feedback(controller), on_way=found.lag is not None)
+        delay = found.tracking_delay
+        return replace(task, tracking_delay=self.tracking_delay if delay is None else delay,
+                       feedback=self._feedback(controller), on_way=delay is not None)
 
     def _feedback(self, controller: Controller) -> Feedback:
         """
@@ -243,7 +246,7 @@ class Trip:
     def _plain_task(self, controller: Controller) -> BrakingTask:
         """Say the same without what is measured now."""
         return BrakingTask(motion_limits(self.robot, controller.joints, self._parameters),
-                           position_bounds(self.robot, controller.joints), self.lag,
+                           position_bounds(self.robot, controller.joints), self.tracking_delay,
                            anew=partial(self._task, controller))
 
     def look(self) -> Outcome | None:
@@ -349,7 +352,8 @@ class Trip:
         """Return which joint is too far from what it is commanded, or ''."""
         found = tracking(self.robot, self.joints, self.commanded, self._measured,
                          max(one.delay for one in self.controllers))
-        self.lag = self.lag if found.lag is None else found.lag
+        if found.tracking_delay is not None:
+            self.tracking_delay = found.tracking_delay
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
         self.error = float(found.error[worst])
         if not limit > 0:
@@ -383,8 +387,8 @@ class Trip:
         return max(controller.ends_at for controller in self.controllers)
 
     def _trouble(self) -> str:
-        return next((text for one in self.controllers for text in (one.failure, one.deaf())
-                     if text), '')
+        return next((text for one in self.controllers
+                     for text in (one.failure, one.unavailable_reason()) if text), '')
 
     def _arrival(self) -> Outcome | None:
         assert self.sent is not None

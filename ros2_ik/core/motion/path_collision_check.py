@@ -18,7 +18,7 @@ MOST = 1_000_000   # checks of one motion
 
 
 @dataclass(frozen=True)
-class Blockage:
+class PathCollision:
     """
     What is in the way, and where: at `time` [s], a `fraction` of the motion's.
 
@@ -31,9 +31,9 @@ class Blockage:
     contacts: tuple[Contact, ...]
 
 
-class WayCheck:
+class PathCollisionCheck:
     """
-    The check of a motion from its start on, in slices; `blockage` is the first one found.
+    The check of a motion from its start on, in slices; `collision` is the first one found.
 
     Between two checks no joint moves farther than `resolution` [rad, m]. `q` (nq,) has the
     joints that do not move; attached objects of the checker's scene move along. What comes and
@@ -56,14 +56,14 @@ class WayCheck:
                                      'a finite number')
         self._places = self._walk()
         self.checks = 0
-        self.blockage: Blockage | None = None
+        self.collision: PathCollision | None = None
 
     def run(self, seconds: float = float('inf')) -> bool:
         """Go on for a computing time, at least one check; gives whether it is finished."""
         end = time.thread_time() + seconds
         for place in self._places:
             self._look(*place)
-            if self.blockage is not None:
+            if self.collision is not None:
                 return True
             if time.thread_time() >= end:
                 return False
@@ -77,7 +77,8 @@ class WayCheck:
                                      'coarser resolution or a shorter motion')
         self._q[self._columns] = position
         if self._checker.collides(self._q):
-            self.blockage = Blockage(moment, moment / self._motion.duration if moment else 0.0,
+            fraction = moment / self._motion.duration if moment else 0.0
+            self.collision = PathCollision(moment, fraction,
                                      self._q.copy(),
                                      self._checker.in_collision(self._q, at_once=True))
 
@@ -120,8 +121,8 @@ class WayCheck:
 
 
 def blocked(checker: CollisionChecker, motion: Motion, q: Array,
-            resolution: float = 0.01) -> Blockage | None:
-    """Return the first thing found in the way of a motion, or None; see WayCheck."""
-    check = WayCheck(checker, motion, q, resolution)
+            resolution: float = 0.01) -> PathCollision | None:
+    """Return the first thing found in the way of a motion, or None; see PathCollisionCheck."""
+    check = PathCollisionCheck(checker, motion, q, resolution)
     check.run()
-    return check.blockage
+    return check.collision

@@ -30,7 +30,7 @@ class Feedback(NamedTuple):
     speeds: bool
 
 
-class Measured:
+class JointFeedback:
     """Reads joint_states that are fresh, by their stamps, and do not contradict each other."""
 
     def __init__(self, joint_states: JointStates, parameters: Any, clock: MotionClock) -> None:

@@ -14,12 +14,12 @@ from ros2_ik.core import (
     Motion,
     MotionLimits,
     MotionState,
+    PathCollisionCheck,
     Robot,
     Scene,
     SceneObject,
     Sphere,
     straight_motion,
-    WayCheck,
 )
 
 ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
@@ -126,12 +126,12 @@ def test_slices_find_the_same(load):
     motion = straight_motion(robot, ARM, start, goal, LIMITS)
     checker = collision_checker(robot, scene)
     whole = blocked(checker, motion, robot.neutral)
-    check, slices = WayCheck(checker, motion, robot.neutral), 0
+    check, slices = PathCollisionCheck(checker, motion, robot.neutral), 0
     while not check.run(0.0):
         slices += 1
     assert slices == check.checks - 1
-    assert whole.time == check.blockage.time and 0 < whole.fraction < 1
-    assert (whole.q == check.blockage.q).all()
+    assert whole.time == check.collision.time and 0 < whole.fraction < 1
+    assert (whole.q == check.collision.q).all()
 
 
 @pytest.mark.parametrize('resolution', [0.0, -1.0, math.nan])
@@ -181,7 +181,7 @@ def stepping(at, first, then, duration=2.0):
 @pytest.mark.parametrize('at', [1e-12, 0.7, 1.999999, 2.0])
 def test_a_motion_that_jumps_is_refused(slide, at):
     """Between the places of a jump no step is short enough."""
-    check = WayCheck(collision_checker(slide, Scene(slide)), stepping(at, 0.0, 0.5),
+    check = PathCollisionCheck(collision_checker(slide, Scene(slide)), stepping(at, 0.0, 0.5),
                      slide.neutral)
     with pytest.raises(InvalidOptionError, match="jumps at .* joint 'x' from 0 to 0.5"):
         while not check.run(0.01):
@@ -197,19 +197,19 @@ def test_a_motion_that_jumps_is_refused(slide, at):
     (stepping(0.7, 0.0, 0.0, math.nan), 'a duration of nan s')])
 def test_a_motion_without_numbers_is_refused(slide, motion, text):
     with pytest.raises(InvalidOptionError, match=text):
-        WayCheck(collision_checker(slide, Scene(slide)), motion, slide.neutral).run()
+        PathCollisionCheck(collision_checker(slide, Scene(slide)), motion, slide.neutral).run()
 
 
 def test_a_small_jump_is_none(slide):
     """What goes no farther than the resolution is as good as continuous."""
-    check = WayCheck(collision_checker(slide, Scene(slide)), stepping(0.7, 0.0, 0.009),
+    check = PathCollisionCheck(collision_checker(slide, Scene(slide)), stepping(0.7, 0.0, 0.009),
                      slide.neutral)
-    assert check.run() and check.blockage is None
+    assert check.run() and check.collision is None
 
 
 def test_checks_without_end_are_refused(slide, monkeypatch):
-    monkeypatch.setattr('ros2_ik.core.motion.way_check.MOST', 500)
+    monkeypatch.setattr('ros2_ik.core.motion.path_collision_check.MOST', 500)
     motion = straight_motion(slide, ['x'], [-1.0], [1.0], MotionLimits([1], [2], [50]))
-    assert WayCheck(Spy(slide), motion, slide.neutral, 0.01).run()
+    assert PathCollisionCheck(Spy(slide), motion, slide.neutral, 0.01).run()
     with pytest.raises(InvalidOptionError, match='more than 500 checks at resolution 0.001'):
-        WayCheck(Spy(slide), motion, slide.neutral, 0.001).run()
+        PathCollisionCheck(Spy(slide), motion, slide.neutral, 0.001).run()

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core import Motion, MotionState
-from ros2_ik.node.controllers.measured import Measured, offset
+from ros2_ik.node.controllers.joint_feedback import JointFeedback, offset
+from ros2_ik.node.controllers.motion_execution import MotionExecution
 from ros2_ik.node.controllers.tracking import ASIDE, MOST, tracking
-from ros2_ik.node.controllers.trip import Trip
 
 CHANGE = 1e-3   # where one motion goes over into another, so far apart they may be [rad, m]
 FASTER = 0.1    # and their velocities [rad/s, m/s]
@@ -15,19 +15,20 @@ LOOKS = (0.0, 0.5, 1.0)   # parts of the time until then, when it is looked how 
 AHEAD = 0.01    # of the motion that it joins is a robot [s]
 
 
-class Handover:
+class TrajectoryReplacement:
     """
-    Where a trip's joints are at a moment of the motion clock, until the trip begins.
+    Where an execution's joints are at a moment of the motion clock, until the execution begins.
 
-    As measured when this was made, or on the way of `others`, the trips it will replace.
+    As measured when this was made, or on the way of `others`, the executions it will replace.
     """
 
-    def __init__(self, trip: Trip, others: list[Trip], measured: Measured,
+    def __init__(self, execution: MotionExecution, others: list[MotionExecution],
+                 measured: JointFeedback,
                  parameters: Any) -> None:
-        self._trip, self._others, self._measured = trip, others, measured
+        self._execution, self._others, self._measured = execution, others, measured
         self._parameters = parameters
-        position, velocity = measured.state(trip.joints)
-        self._apart = measured.tremble(trip.joints)
+        position, velocity = measured.state(execution.joints)
+        self._apart = measured.tremble(execution.joints)
         self._continue(position)
         self._rest = MotionState(position, velocity, np.zeros(len(position)))
 
@@ -37,9 +38,9 @@ class Handover:
 
         Readings may be a bit old, and back to them would be a step.
         """
-        for controller in self._trip.controllers:
+        for controller in self._execution.controllers:
             for joint, told in controller.resting().items():
-                k = self._trip.joints.index(joint)
+                k = self._execution.joints.index(joint)
                 off = abs(position[k] - told)
                 if off <= self._parameters.start_tolerance:
                     position[k], self._apart[k] = told, max(self._apart[k], off)
@@ -50,9 +51,9 @@ class Handover:
         for other in self._others:
             there = other.commanded(moment)
             for k, joint in enumerate(other.joints):
-                if joint in self._trip.joints:
+                if joint in self._execution.joints:
                     for values, theirs in zip(state, there, strict=True):
-                        values[self._trip.joints.index(joint)] = theirs[k]
+                        values[self._execution.joints.index(joint)] = theirs[k]
         return state
 
     def strayed(self, moment: float) -> bool:
@@ -77,14 +78,14 @@ class Handover:
         than that for a while, so it shall rather be ahead. Who takes commands at once goes on
         from the last one: back to the robot would be a jump.
         """
-        way = Motion.recorded(self._trip.joints, lead, lambda time: self.at(begin + time))
-        late = AHEAD + self.lag()
-        if any(controller.immediate for controller in self._trip.controllers):
+        way = Motion.recorded(self._execution.joints, lead, lambda time: self.at(begin + time))
+        late = AHEAD + self.tracking_delay()
+        if any(controller.immediate for controller in self._execution.controllers):
             late = 0.0
         way = way.rest(max(now - begin - late, 0.0))
         return way.then(motion, way.duration)
 
-    def joining(self, moment: float, lead: float) -> float:
+    def blend_time(self, moment: float, lead: float) -> float:
         """
         Return the time to get onto a motion that is sent at a moment, or up to `lead` later [s].
 
@@ -93,16 +94,17 @@ class Handover:
         joints were told to rest, it is not known where a controller begins.
         """
         if not self._others:
-            return self._trip.joining([self._rest], 0.0, self._apart)
-        age = max(moment - self._measured.heard(self._trip.joints), 0.0)
+            return self._execution.blend_time([self._rest], 0.0, self._apart)
+        age = max(moment - self._measured.heard(self._execution.joints), 0.0)
         states = [self.at(moment + part * lead) for part in LOOKS]
-        return self._trip.joining(states, self.lag() + age, np.full(len(self._apart), ASIDE))
+        return self._execution.blend_time(states, self.tracking_delay() + age,
+                                          np.full(len(self._apart), ASIDE))
 
-    def lag(self) -> float:
+    def tracking_delay(self) -> float:
         """Return by how much the robot is seen to be behind its commands [s]."""
-        found = tracking(self._trip.robot, self._trip.joints, self.at, self._measured)
-        return MOST if found.lag is None else found.lag
+        found = tracking(self._execution.robot, self._execution.joints, self.at, self._measured)
+        return MOST if found.tracking_delay is None else found.tracking_delay
 
     def _behind(self, wanted: MotionState) -> np.ndarray:
-        return offset(self._trip.robot, self._trip.joints, wanted.position,
-                      self._measured.state(self._trip.joints)[0])
+        return offset(self._execution.robot, self._execution.joints, wanted.position,
+                      self._measured.state(self._execution.joints)[0])

@@ -10,21 +10,21 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 
 from ros2_ik.core import IKError, Robot, Status
-from ros2_ik.node.controllers.controller import Wiring
-from ros2_ik.node.controllers.handover import Handover
-from ros2_ik.node.controllers.measured import LATEST, Measured, offset
+from ros2_ik.node.controllers.controller import ControllerContext
+from ros2_ik.node.controllers.joint_feedback import JointFeedback, LATEST, offset
+from ros2_ik.node.controllers.motion_execution import Cancelled, MotionExecution
 from ros2_ik.node.controllers.motion_goal import read_goal
 from ros2_ik.node.controllers.motion_report import log_line, progress
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
+from ros2_ik.node.controllers.path_checks import OwnScene, PathChecks
+from ros2_ik.node.controllers.pauses import Pauses
 from ros2_ik.node.controllers.planning import checked_scaling, planned_motion
 from ros2_ik.node.controllers.robot_controllers import (
     check_controllers,
     RobotControllers,
     usual_kinds,
 )
-from ros2_ik.node.controllers.trip import Cancelled, Trip
-from ros2_ik.node.controllers.turns import Turns
-from ros2_ik.node.controllers.way_checks import OwnScene, WayChecks
+from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
 from ros2_ik.node.refusal import Refusal
 
 LOOK = 0.02                 # seconds between two looks at what moves
@@ -35,30 +35,31 @@ STANDS = 0.5                # who moves by another's command, and turns, does no
 LEADS = (0.1, 0.4, 1.8)     # time to check the way of a motion that replaces another one [s]
 
 
-class Execution:
+class MotionExecutor:
     """
     Moves the robot to joint values, by the controllers that the parameters name.
 
     Belongs to the node's thread. `state` completes joint values, `scene` is the PlanningScene.
     """
 
-    def __init__(self, wiring: Wiring, joint_states: Any, state: Any, scene: Any,
+    def __init__(self, context: ControllerContext, joint_states: Any, state: Any, scene: Any,
                  log: Any) -> None:
-        check_controllers(wiring.parameters)
-        self._wiring, self._parameters = wiring, wiring.parameters
-        self._log, self._turns = log, Turns(wiring)
-        for text in usual_kinds(wiring.parameters):
+        check_controllers(context.parameters)
+        self._context, self._parameters = context, context.parameters
+        self._log, self._pauses = log, Pauses(context)
+        for text in usual_kinds(context.parameters):
             log.warning(text)
-        self._ways = WayChecks(state, scene, wiring.parameters, self._turns)
-        self._measured = Measured(joint_states, wiring.parameters, wiring.clock)
+        self._ways = PathChecks(state, scene, context.parameters, self._pauses)
+        self._measured = JointFeedback(joint_states, context.parameters, context.clock)
         self._robot: Robot | None = None
-        self._controllers, self._retired = RobotControllers(None, wiring), list[RobotControllers]()
-        self._trips: list[Trip] = []
+        self._controllers = RobotControllers(None, context)
+        self._retired = list[RobotControllers]()
+        self._executions: list[MotionExecution] = []
         self.stops = 0   # how often all motions were stopped
         self._closing = False
-        self._timer = wiring.node.create_timer(
+        self._timer = context.node.create_timer(
             LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME),
-            callback_group=wiring.callback_group)
+            callback_group=context.callback_group)
         self._timer.cancel()
 
     def set_robot(self, robot: Robot) -> None:
@@ -66,7 +67,7 @@ class Execution:
         self._robot = robot
         self.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
         self._retired.append(self._controllers)
-        self._controllers = RobotControllers(robot, self._wiring)
+        self._controllers = RobotControllers(robot, self._context)
         if self._controllers.faults:
             text = '; '.join(self._controllers.faults)
             if robot.srdf:
@@ -84,20 +85,20 @@ class Execution:
     def stop(self, status: Status = Status.PREEMPTED, reason: str = 'stopped') -> int:
         """Stop all motions; gives how many there were."""
         self.stops += 1
-        for trip in self._trips:
-            if trip.sent is None:
-                trip.withdraw(status, f'nothing was moved: {reason}')
+        for execution in self._executions:
+            if execution.sent is None:
+                execution.withdraw(status, f'nothing was moved: {reason}')
                 continue
             try:
-                trip.stop(status, f'stopped on the way: {reason}')
+                execution.stop(status, f'stopped on the way: {reason}')
             except Exception as error:   # the others must stop all the same
-                self._abandon(trip, error)
-        return len(self._trips)
+                self._abandon(execution, error)
+        return len(self._executions)
 
     @property
     def moving(self) -> bool:
         """Whether anything moves, or is about to."""
-        return bool(self._trips)
+        return bool(self._executions)
 
     def unstopped(self) -> str:
         """
@@ -105,7 +106,7 @@ class Execution:
 
         Also why it is not known whether one moves.
         """
-        if any(trip.sent is not None for trip in self._trips):
+        if any(execution.sent is not None for execution in self._executions):
             return ''
         return next((text for one in self._controllers.controllers
                      if (text := self._unknown(one.joints) or self._moves(one.joints))), '')
@@ -124,7 +125,8 @@ class Execution:
 
     def motions(self) -> list[dict[str, str]]:
         """Return what there is to say of each motion under way."""
-        return [progress(trip) for trip in self._trips if trip.sent is not None]
+        return [progress(execution) for execution in self._executions
+                if execution.sent is not None]
 
     def close(self) -> None:
         """Stop all motions, and begin no more."""
@@ -146,20 +148,21 @@ class Execution:
         farther than `max_joint_change`. Never raises for what is wrong with the question: the
         outcome says it.
         """
-        trip = None
+        execution = None
         try:
             if stops is not None and stops != self.stops:
                 raise Refusal(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
                               'after this one was asked for')
             scaling = checked_scaling(velocity_scaling, self._parameters)
-            trip = self._claim(robot, joints, group, cancelled)
-            if trip is None:
+            execution = self._claim(robot, joints, group, cancelled)
+            if execution is None:
                 return Outcome(Status.SUCCESS, 'all joints of the goal are where it wants them')
-            trip.who, trip.group, trip.max_change = who, group, max_joint_change or {}
+            execution.who, execution.group = who, group
+            execution.max_change = max_joint_change or {}
             for lead in LEADS:
-                if await self._set_out(trip, scaling, lead, avoid_collisions, own):
-                    outcome: Outcome = await self._wiring.wait(
-                        lambda done: self._watch(trip, done))
+                if await self._set_out(execution, scaling, lead, avoid_collisions, own):
+                    outcome: Outcome = await self._context.wait(
+                        lambda done: self._watch(execution, done))
                     return outcome
             raise Refusal(Status.CONTROL_FAILED, 'the robot does not stay where it is, or on its '
                           'way, while the motion is checked; nothing was sent')
@@ -168,46 +171,47 @@ class Execution:
         except IKError as error:
             return Outcome(error.status, str(error))
         except Exception as error:
-            if trip in self._trips and trip.sent is not None:
-                self._abandon(trip, error)
+            if execution in self._executions and execution.sent is not None:
+                self._abandon(execution, error)
             raise
         finally:
-            if trip in self._trips:
-                self._trips.remove(trip)
+            if execution in self._executions:
+                self._executions.remove(execution)
                 self._tidy()
 
     # -- before anything is sent ----------------------------------------------------------
 
     def _claim(self, robot: Robot, joints: Mapping[str, Any], group: str,
-               cancelled: Cancelled | None) -> Trip | None:
-        """Make a trip that owns its joints, None where all are there; raises Refusal."""
+               cancelled: Cancelled | None) -> MotionExecution | None:
+        """Make an execution that owns its joints, None where all are there; raises Refusal."""
         if self._closing:
             raise Refusal(Status.PREEMPTED, 'the node is being stopped')
         if self._robot is None or robot.key != self._robot.key:
             raise Refusal(Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
                           'since the question was asked')
-        if self._wiring.clock.waiting:
+        if self._context.clock.waiting:
             raise Refusal(Status.ROBOT_STATE_STALE, 'use_sim_time is true, but nothing has come '
                           'on /clock; nothing was moved')
         goal = read_goal(robot, joints, group, self._controllers, self._measured,
                          self._parameters.goal_tolerance)
         if not goal:
             return None
-        trip = Trip(robot, self._controllers.choose(goal), goal, self._measured, self._parameters,
+        execution = MotionExecution(robot, self._controllers.choose(goal), goal, self._measured,
+                                    self._parameters,
                     cancelled)
-        self._measured.require(trip.joints)
-        self._make_way(trip)
-        self._trips.append(trip)
-        return trip
+        self._measured.require(execution.joints)
+        self._make_way(execution)
+        self._executions.append(execution)
+        return execution
 
-    def _make_way(self, trip: Trip) -> None:
-        """Raise Refusal if another trip has some of the joints, or have that one withdrawn."""
-        others = [other for other in self._trips if other.shares(trip)]
+    def _make_way(self, execution: MotionExecution) -> None:
+        """Raise Refusal if another one has some of the joints, or have that one withdrawn."""
+        others = [other for other in self._executions if other.shares(execution)]
         if others and self._parameters.while_executing == 'refuse':
             raise Refusal(Status.CONTROL_FAILED, 'another motion is under way; with parameter '
                           'while_executing: replace it would end')
         for controller in (one for other in others if other.sent for one in other.controllers):
-            if controller not in trip.controllers and controller.shares(trip.joints):
+            if controller not in execution.controllers and controller.shares(execution.joints):
                 raise Refusal(Status.CONTROL_FAILED, f"controller '{controller.name}' moves some "
                               'of the joints, and another one would be used now; that must wait '
                               'until the motion has ended')
@@ -215,92 +219,94 @@ class Execution:
             if other.sent is None:
                 other.withdraw(Status.PREEMPTED, 'nothing was moved: another motion was asked for')
 
-    def _beside(self, trip: Trip) -> frozenset[str]:
+    def _beside(self, execution: MotionExecution) -> frozenset[str]:
         """Return the joints of motions that were asked for before this one and go on beside it."""
-        before = self._trips[:self._trips.index(trip)]
-        return frozenset(joint for other in before if not other.shares(trip)
+        before = self._executions[:self._executions.index(execution)]
+        return frozenset(joint for other in before if not other.shares(execution)
                          for joint in other.joints)
 
-    def _under_way(self, trip: Trip) -> list[Trip]:
-        """Return the trips that this one will replace."""
-        return [other for other in self._trips
-                if other is not trip and other.sent is not None and other.shares(trip)]
+    def _under_way(self, execution: MotionExecution) -> list[MotionExecution]:
+        """Return the executions that this one will replace."""
+        return [other for other in self._executions
+                if other is not execution and other.sent is not None and other.shares(execution)]
 
-    async def _set_out(self, trip: Trip, scaling: float, lead: float, avoid_collisions: bool,
-                       own: OwnScene | None) -> bool:
+    async def _set_out(self, execution: MotionExecution, scaling: float, lead: float,
+                       avoid_collisions: bool, own: OwnScene | None) -> bool:
         """
         Plan, check and send; gives False when the start has moved away meanwhile.
 
         Where it replaces others, it begins on their way, when what must be done before is done:
         within `lead` [s], and in the time that its controllers need to join it.
         """
-        for controller in trip.controllers:
-            while reason := controller.deaf():
+        for controller in execution.controllers:
+            while reason := controller.unavailable_reason():
                 if time.monotonic() > controller.made + DISCOVERY:
                     raise Refusal(Status.CONTROL_FAILED, reason)
-                await self._turns.pause(LOOK)
-                trip.check()
+                await self._pauses.pause(LOOK)
+                execution.check()
             await controller.prepare()
-        trip.check()
-        for other in self._under_way(trip):
+        execution.check()
+        for other in self._under_way(execution):
             if slow := next((one for one in other.controllers if one.delay > PROMPT), None):
                 other.stop(Status.PREEMPTED, 'another motion takes its place, from rest: '
                            f"controller '{slow.name}' took {slow.delay:.2g} s to answer")
-        while any(other.stopping for other in self._under_way(trip)):
+        while any(other.stopping for other in self._under_way(execution)):
             # from where a controller brakes is not known well enough to go on from there
-            await self._turns.pause(LOOK)
-            trip.check()
-        if not self._under_way(trip):
-            await self._stand(trip)
-        self._measured.require(trip.joints)
-        begin = self._wiring.now()
-        handover = Handover(trip, self._under_way(trip), self._measured, self._parameters)
-        join = handover.joining(begin, lead)
-        wait = lead + join if self._under_way(trip) else 0.0
-        start = handover.at(begin + wait)
-        motion = planned_motion(trip, start, scaling, self._parameters)
+            await self._pauses.pause(LOOK)
+            execution.check()
+        if not self._under_way(execution):
+            await self._stand(execution)
+        self._measured.require(execution.joints)
+        begin = self._context.now()
+        replacement = TrajectoryReplacement(execution, self._under_way(execution), self._measured,
+                                            self._parameters)
+        join = replacement.blend_time(begin, lead)
+        wait = lead + join if self._under_way(execution) else 0.0
+        start = replacement.at(begin + wait)
+        motion = planned_motion(execution, start, scaling, self._parameters)
         if avoid_collisions:
-            await self._ways.check(trip, motion, own, self._beside(trip))
+            await self._ways.check(execution, motion, own, self._beside(execution))
         else:
-            trip.notes = ['the way was not checked for collisions']
-        trip.check()
-        self._measured.require(trip.joints)
-        now = self._wiring.now()
-        if wait and (now > begin + lead or handover.changed(begin + wait, start)):
+            execution.notes = ['the way was not checked for collisions']
+        execution.check()
+        self._measured.require(execution.joints)
+        now = self._context.now()
+        if wait and (now > begin + lead or replacement.changed(begin + wait, start)):
             return False
-        if handover.strayed(now) or (not wait and self._unknown_rest(trip)):
+        if replacement.strayed(now) or (not wait and self._unknown_rest(execution)):
             return False
-        whole = handover.before(motion, begin, wait, now) if wait else motion
-        self._replace(trip)
-        trip.send(whole, motion.duration, join)
+        whole = replacement.before(motion, begin, wait, now) if wait else motion
+        self._replace(execution)
+        execution.send(whole, motion.duration, join)
         return True
 
-    async def _stand(self, trip: Trip) -> None:
+    async def _stand(self, execution: MotionExecution) -> None:
         """Wait until it is known where the joints stand; raises Refusal."""
         end = time.monotonic() + PATIENCE
-        while refusal := self._unknown_rest(trip):
+        while refusal := self._unknown_rest(execution):
             if time.monotonic() > end:
                 raise refusal
-            await self._turns.pause(LOOK)
-            trip.check()
+            await self._pauses.pause(LOOK)
+            execution.check()
 
-    def _unknown_rest(self, trip: Trip) -> Refusal | None:
+    def _unknown_rest(self, execution: MotionExecution) -> Refusal | None:
         """
         Return why readings do not tell where the joints stand, or None.
 
         They must tell of rest, and either be where the joints were told to rest, or be newer
         than the last command's end. Without stamps they may have come late.
         """
-        self._measured.require(trip.joints)
-        if moves := self._moves(trip.joints):
+        self._measured.require(execution.joints)
+        if moves := self._moves(execution.joints):
             return Refusal(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
-        for controller in self._controllers.sharing(trip.joints):
-            joints = [joint for joint in controller.joints if joint in trip.joints]
+        for controller in self._controllers.sharing(execution.joints):
+            joints = [joint for joint in controller.joints if joint in execution.joints]
             seen, told = self._measured.feedback(joints), controller.resting()
-            if told and np.abs(offset(
-                    trip.robot, joints, seen.position, np.array([told[one] for one in joints]),
-                    )).max() <= self._parameters.start_tolerance:
-                continue
+            if told:
+                rest = np.array([told[one] for one in joints])
+                away = np.abs(offset(execution.robot, joints, seen.position, rest))
+                if away.max() <= self._parameters.start_tolerance:
+                    continue
             if seen.moment < controller.commanded_until + (0.0 if seen.sure else LATEST):
                 return Refusal(Status.ROBOT_STATE_STALE, 'joint_states may still show where the '
                                f"joints were before the last command to controller '"
@@ -313,68 +319,68 @@ class Execution:
 
     # -- what is under way ----------------------------------------------------------------
 
-    def _replace(self, trip: Trip) -> None:
-        """End the trips whose joints this one takes, and what repeats the end of one before."""
+    def _replace(self, execution: MotionExecution) -> None:
+        """End those whose joints this one takes, and what repeats the end of one before."""
         for controllers in (*self._retired, self._controllers):
-            controllers.hush(trip.joints, trip.controllers)
-        for other in self._under_way(trip):
-            other.brake_others(trip.controllers)
+            controllers.cancel(execution.joints, execution.controllers)
+        for other in self._under_way(execution):
+            other.brake_others(execution.controllers)
             self._end(other, Outcome(Status.PREEMPTED, 'another motion took its place',
                                      (), other.planned))
 
-    def _watch(self, trip: Trip, done: Any) -> None:
+    def _watch(self, execution: MotionExecution, done: Any) -> None:
         """Have `done` called with the outcome."""
-        trip.done = done
+        execution.done = done
         self._timer.reset()
 
     def _look(self) -> None:
-        for trip in [trip for trip in self._trips if trip.done]:
+        for execution in [execution for execution in self._executions if execution.done]:
             try:
-                outcome = trip.look()
+                outcome = execution.look()
                 if outcome is None:
-                    self._look_ahead(trip)
+                    self._look_ahead(execution)
             except Exception as error:   # out of here it would end the node
-                self._abandon(trip, error)
+                self._abandon(execution, error)
                 outcome = Outcome(Status.FAILURE, f'{type(error).__name__}: {error}', (),
-                                  trip.planned)
+                                  execution.planned)
             if outcome:
-                for controller in trip.controllers:
+                for controller in execution.controllers:
                     controller.settle()
-                self._end(trip, outcome)
-        if not self._trips:
+                self._end(execution, outcome)
+        if not self._executions:
             self._timer.cancel()
 
-    def _look_ahead(self, trip: Trip) -> None:
-        """Stop a trip for what has come into its way."""
+    def _look_ahead(self, execution: MotionExecution) -> None:
+        """Stop an execution for what has come into its way."""
         try:
-            if reason := self._ways.look(trip):
-                trip.stop_for(reason, partial(self._ways.clear, trip))
-                if self._ways.touches_braking(trip):
-                    trip.add_to_reason('it does not come to rest before it touches something')
+            if reason := self._ways.look(execution):
+                execution.stop_for(reason, partial(self._ways.clear, execution))
+                if self._ways.touches_braking(execution):
+                    execution.add_to_reason('it does not come to rest before it touches something')
         except IKError as error:   # what cannot be checked is not gone on with
-            trip.stop(Status.INVALID_MOTION_PLAN,
+            execution.stop(Status.INVALID_MOTION_PLAN,
                       f'stopped on the way: the scene has changed, and {error}')
 
-    def _abandon(self, trip: Trip, error: Exception) -> None:
+    def _abandon(self, execution: MotionExecution, error: Exception) -> None:
         """Brake what an error has left moving: it must not go on with nobody looking."""
         self._log.error(''.join(traceback.format_exception(error)))
-        for controller in trip.controllers:
+        for controller in execution.controllers:
             try:
-                trip.brake(controller)
+                execution.brake(controller)
             except Exception as another:
                 self._log.error(''.join(traceback.format_exception(another)))
-                controller.hush()
+                controller.cancel()
 
-    def _end(self, trip: Trip, outcome: Outcome) -> None:
-        self._trips.remove(trip)
-        self._log.info(log_line(trip, outcome))
-        if trip.done:
-            trip.done(outcome)
+    def _end(self, execution: MotionExecution, outcome: Outcome) -> None:
+        self._executions.remove(execution)
+        self._log.info(log_line(execution, outcome))
+        if execution.done:
+            execution.done(outcome)
         self._tidy()
 
     def _tidy(self) -> None:
         """Give up the controllers of a robot of before, once nothing moves by them."""
-        if not self._trips:
+        if not self._executions:
             for controllers in self._retired:
                 controllers.close()
             self._retired.clear()

@@ -1,0 +1,148 @@
+"""What is in the way of a motion."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ros2_ik.core import Motion, PathCollision, PathCollisionCheck, Robot, Scene, Status
+from ros2_ik.node.controllers.motion_execution import MotionExecution
+from ros2_ik.node.controllers.outcome import Blocked, Outcome
+from ros2_ik.node.controllers.pauses import Pauses
+from ros2_ik.node.refusal import Refusal
+
+SLICE = 1e-3        # computing time of a check before others have their turn [s]
+LOOK_SLICE = 5e-3   # and in a look at what moves
+
+
+class OwnScene(NamedTuple):
+    """A question's own scene, and that of the node which it was made of."""
+
+    scene: Scene
+    base: Scene
+
+    def on(self, present: Scene) -> Scene:
+        """Give the node's present scene with what the question adds; raises InvalidSceneError."""
+        return self.scene.rebased(self.base, present)
+
+
+class PathChecks:
+    """Checks the ways of motions; `state` completes joint values, `scene` is the PlanningScene."""
+
+    def __init__(self, state: Any, scene: Any, parameters: Any, pauses: Pauses) -> None:
+        self._state, self._scene = state, scene
+        self._parameters, self._pauses = parameters, pauses
+
+    async def check(self, execution: MotionExecution, motion: Motion, own: OwnScene | None,
+                    beside: frozenset[str]) -> None:
+        """
+        Check a motion, with turns for others; raises Blocked, Refusal or InvalidSceneError.
+
+        `beside` are the joints that other motions move: nothing is checked against what moves.
+        `own` None is the present scene. Later changes of that one count, too: see `look`.
+        """
+        if own:
+            execution.add_own = own.on
+        scene = self._present(execution)
+        check = self._made(execution, motion, scene, beside)
+        while check and not check.run(SLICE):
+            await self._pauses.yield_to_executor()
+            execution.check()
+        if check and check.collision:
+            raise Blocked(_outcome(check.collision, execution.robot, execution.joints, scene))
+
+    def look(self, execution: MotionExecution) -> Outcome | None:
+        """
+        Go on with a check of the way from where the joints are, if the scene has changed.
+
+        Gives why it must stop, or None.
+        """
+        if execution.scene is None or execution.stopping:
+            return None
+        if execution.check_left is None and execution.world is not self._scene.known.scene:
+            execution.check_left = self._made(execution, execution.ahead(),
+                                              self._present(execution), frozenset())
+        if execution.check_left is None or not execution.check_left.run(LOOK_SLICE):
+            return None
+        collision, execution.check_left = execution.check_left.collision, None
+        if collision is None:
+            return None
+        where = ('the arm is in contact where it is' if collision.fraction == 0 else
+                 f'ahead, at {_place(collision, execution.robot, execution.joints)}')
+        return Outcome(Status.INVALID_MOTION_PLAN, 'stopped on the way: the scene has changed, '
+                       f'and {where}: {_touching(collision)}', collision.contacts,
+                       execution.planned, execution.scene)
+
+    def _present(self, execution: MotionExecution) -> Scene:
+        """Take the present scene for an execution, with what its question adds."""
+        execution.world = self._scene.known.scene
+        execution.scene = execution.add_own(execution.world)
+        return execution.scene
+
+    def touches_braking(self, execution: MotionExecution) -> bool:
+        """Return whether one that was told to stop touches something of its scene before."""
+        return self._touches(execution, execution.braking_way())
+
+    def clear(self, execution: MotionExecution, ends: Mapping[str, float]) -> bool:
+        """Return whether its joints may go to these places from where they are measured."""
+        return not self._touches(execution, execution.way_to(ends))
+
+    def _touches(self, execution: MotionExecution, way: Motion) -> bool:
+        check = execution.scene and self._made(execution, way, execution.scene, frozenset())
+        return bool(check and check.run() and check.collision)
+
+    def _made(self, execution: MotionExecution, motion: Motion, scene: Scene,
+              beside: frozenset[str]) -> PathCollisionCheck | None:
+        """Make a check, None where nothing could touch; raises Refusal."""
+        if scene.robot.key != execution.robot.key:
+            raise Refusal(Status.INVALID_ROBOT_STATE, 'the scene is one of another robot')
+        checker, notes = self._scene.checker(scene)
+        execution.notes = list(notes)
+        if checker is None:
+            return None
+        first = dict(zip(execution.joints, motion.at(0.0).position.tolist(), strict=True))
+        others = checker.moving_joints - set(execution.joints)
+        self._require_known(execution.robot, others)
+        if others & beside:
+            raise Refusal(Status.CONTROL_FAILED, "another motion moves joint '"
+                          f"{min(others & beside)}', and the way can be checked only beside what "
+                          'stands still; ask again when it has ended (or avoid_collisions: false)')
+        start = self._state.start(execution.robot, first, frozenset(), checked=others)
+        execution.notes += start.notes
+        return PathCollisionCheck(checker, motion, start.q, self._parameters.path_resolution)
+
+    def _require_known(self, robot: Robot, joints: frozenset[str]) -> None:
+        """Raise Refusal for joints that stand nobody knows where: a check would mean nothing."""
+        unknown = sorted(joints - self._state.known(robot).keys())
+        if unknown:
+            raise Refusal(Status.ROBOT_STATE_STALE, f"it is not known where joint '{unknown[0]}' "
+                          'stands, so that the way cannot be checked for collisions; '
+                          'avoid_collisions: false does without')
+
+
+def _outcome(found: PathCollision, robot: Robot, joints: tuple[str, ...], scene: Scene) -> Outcome:
+    """Return what touches, and where on the way."""
+    what = _touching(found)
+    if found.fraction == 0:
+        return Outcome(Status.START_STATE_IN_COLLISION, 'the robot is in contact where it '
+                       f'stands: {what}; nothing was moved (avoid_collisions: false moves without '
+                       'a check)', found.contacts, 0.0, scene)
+    if found.fraction == 1:
+        return Outcome(Status.GOAL_IN_COLLISION, f'the goal is in contact: {what}; nothing was '
+                       'moved', found.contacts, 0.0, scene)
+    return Outcome(Status.INVALID_MOTION_PLAN,
+                   f'the way there is blocked after {found.fraction:.0%} of its time, at '
+                   f'{_place(found, robot, joints)}: {what}; nothing was moved', found.contacts,
+                   0.0, scene)
+
+
+def _touching(found: PathCollision) -> str:
+    said = [f"'{contact.first}' touches '{contact.second}', {contact.depth:.3g} m deep"
+            for contact in found.contacts[:2]]
+    more = len(found.contacts) - 2
+    if more > 0:
+        said.append(f'{more} more contact{"s" * (more > 1)}')
+    return '; '.join(said) or 'something touches'
+
+
+def _place(found: PathCollision, robot: Robot, joints: tuple[str, ...]) -> str:
+    values = robot.to_joints(found.q, joints)
+    return ', '.join(f'{joint} {value:.3g}' for joint, value in values.items())

@@ -1,0 +1,70 @@
+"""What all services do alike: they answer whatever happens, and each answer is counted."""
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import iscoroutinefunction
+import time
+import traceback
+from typing import Any
+
+from ros2_ik.core import IKError, Status
+from ros2_ik.node.workers import UnansweredError, WorkerError
+
+
+def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
+    """
+    Make a method (self, request, response) that fills the response into a service's callback.
+
+    It returns the response; where it raises, a fresh one that says why: a callback that raises
+    would leave the client waiting and end spinning. Each is counted under the name of the
+    service, with the seconds that the method returns if it searched. `timed` fills `seconds`
+    with the time that it took.
+    """
+    def dress(fill: Any) -> Any:
+        def ended(parts: Any, response: Any, began: float, searched: float | None) -> Any:
+            if timed:
+                response.seconds = time.monotonic() - began
+            status = getattr(response, 'status', None)
+            if status is None:
+                status = Status.SUCCESS if response.success else Status.FAILURE
+            parts.statistics.count(service, status, searched or 0.0)
+            return response
+
+        @wraps(fill)
+        def at_once(self: Any, request: Any, response: Any) -> Any:
+            began, searched = time.monotonic(), None
+            try:
+                searched = fill(self, request, response)
+            except Exception as error:
+                response = error_response(response, error, self._parts.log)
+            return ended(self._parts, response, began, searched)
+
+        @wraps(fill)
+        async def awaited(self: Any, request: Any, response: Any) -> Any:
+            began, searched = time.monotonic(), None
+            try:
+                searched = await fill(self, request, response)
+            except Exception as error:
+                response = error_response(response, error, self._parts.log)
+            return ended(self._parts, response, began, searched)
+        return awaited if iscoroutinefunction(fill) else at_once
+    return dress
+
+
+def error_response(response: Any, error: Exception, log: Any) -> Any:
+    """Return a fresh response, or result, that says why there is no answer."""
+    response = type(response)()
+    status, response.message = reason_of(error, log)
+    if hasattr(response, 'status'):
+        response.status = int(status)
+    return response
+
+
+def reason_of(error: Exception, log: Any) -> tuple[Status, str]:
+    """Return status and sentence for an error; a defect goes to the log with its trace."""
+    if isinstance(error, (IKError, UnansweredError)):
+        return error.status, str(error)
+    if isinstance(error, WorkerError):   # already in the log
+        return Status.FAILURE, str(error)
+    log.error(''.join(traceback.format_exception(error)), throttle_duration_sec=1.0)
+    return Status.FAILURE, f'{type(error).__name__}: {error}'
