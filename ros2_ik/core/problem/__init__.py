@@ -5,7 +5,7 @@ from ros2_ik.core.problem.conflicts import conflict
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.ik_problem import IKProblem
-from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound, largest_change
+from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound, travel
 from ros2_ik.core.problem.pose_target import (
     ALL_AXES,
     ORIENTATION_TOLERANCE,
@@ -18,4 +18,4 @@ from ros2_ik.core.status import ExitFlag, Status
 __all__ = ['ALL_AXES', 'Constraint', 'Cost', 'ExitFlag', 'IKProblem', 'IKSolution',
            'JointChange', 'JointChangeBound', 'LeastSquares',
            'ORIENTATION_TOLERANCE', 'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'Status',
-           'TargetError', 'AcceptanceReport', 'Violation', 'accept', 'conflict', 'largest_change']
+           'TargetError', 'AcceptanceReport', 'Violation', 'accept', 'conflict', 'travel']

@@ -107,10 +107,13 @@ def _configuration(problem: IKProblem, q: Array) -> Configuration:
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
+    x, (lower, upper) = q[problem.active.place], problem.active.limits
+    # the usual case, told fast: bytes differ also where 0.0 became -0.0, which is well
+    if q.tobytes() == problem.locked(q).tobytes() and not np.count_nonzero(
+            (x < lower) | (x > upper)):
+        return []
     locked = problem.active.is_locked
     wrong = np.where(locked, q != problem.start, (q < problem.lower) | (q > problem.upper))
-    if not np.count_nonzero(wrong):    # three times as fast as any()
-        return []
     return [_joint_violation(problem, q, int(i), bool(locked[i])) for i in np.flatnonzero(wrong)]
 
 

@@ -22,8 +22,8 @@ class ActiveJoints:
     `column` the same as a slice where they stand in a row, for a view costs nothing. `lower` and
     `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
     where limits are off; `limits` (2, n) the same in q's order, `bounds` for all of q, (nq,) each.
-    `held` are the places in q of the other joints that have limits, `held_bounds` (2, k) these,
-    wider by what is noticeable. `all_scalar` is True where all are of one value, `vector_space`
+    `held` are the other joints that have limits: their places in q, and these, wider by what is
+    noticeable. `all_scalar` is True where all are of one value, `vector_space`
     where none is floating. `drawn` are the places in q of all but the floating ones, `turnable`
     those that a full turn within the limits may bring to the same place, `angles` those that it
     would if it were within them.
@@ -47,10 +47,9 @@ class ActiveJoints:
         self.limits = np.array([bound[self.place] for bound in self.bounds])
         self.is_locked = np.ones(robot.nq, dtype=bool)
         self.is_locked[self.indices] = False
-        bounded = np.isfinite(self.bounds[0]) | np.isfinite(self.bounds[1])
-        self.held = np.flatnonzero(self.is_locked & bounded)
-        self.held_bounds = np.array([self.bounds[0][self.held] - LIMIT_TOLERANCE,
-                                     self.bounds[1][self.held] + LIMIT_TOLERANCE])
+        self.held = [(i, float(low) - LIMIT_TOLERANCE, float(high) + LIMIT_TOLERANCE)
+                     for i, (low, high) in enumerate(zip(*self.bounds, strict=True))
+                     if self.is_locked[i] and (np.isfinite(low) or np.isfinite(high))]
         self.drawn = _flat((j.index, j.size) for j in self.joints if j.kind != 'floating')
         self.turnable = _flat((j.index, 1) for j in self.joints if _turnable(j, robot))
         self.angles = _flat((j.index, 1) for j in self.joints if _is_angle(j, robot))

@@ -7,6 +7,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats
@@ -48,16 +49,24 @@ def joint_changes(joint: Joint, before: Array, after: Array) -> list[JointChange
             JointChange(joint.name, angle, 'rad')]
 
 
-def largest_change(active: ActiveJoints, before: Array, after: Array) -> JointChange | None:
-    """Return the largest change of the joints, metres and radians alike; None without joints."""
+def travel(robot: Robot, active: ActiveJoints, before: Array,
+           after: Array) -> tuple[float, JointChange | None]:
+    """
+    Return the distance between two configurations, and the largest change of the joints.
+
+    The distance is the length of the way in the tangent space. Metres and radians count alike;
+    without joints there is no change.
+    """
     joints = active.joints
     if joints and active.all_scalar:     # much faster
-        changed = np.abs(after[active.place] - before[active.place])
-        most = int(changed.argmax())
-        return JointChange(joints[most].name, float(changed[most]),
-                           'rad' if joints[most].rotary else 'm')
+        v = after[active.place] - before[active.place]
+        most = int(np.abs(v).argmax())
+        change = JointChange(joints[most].name, abs(float(v[most])),
+                             'rad' if joints[most].rotary else 'm')
+        return math.sqrt(v @ v), change
+    v = pin.difference(robot.model, before, after)[active.column]
     changes = [change for joint in joints for change in joint_changes(joint, before, after)]
-    return max(changes, key=lambda change: change.change, default=None)
+    return math.sqrt(v @ v), max(changes, key=lambda change: change.change, default=None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,6 @@
 """Functions of a robot's active joints, bound once as flat arrays for compiled loops."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 import ctypes
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -54,7 +53,7 @@ class Program:
         self.arrays = (bound.numbers, bound.layout,
                        parameters[0] if len(parameters) == 1
                        else np.concatenate([_NONE, *parameters]), self._addresses(bound))
-        self._run, self._step = evaluate.of(self.compiled), moved.of(self.compiled)
+        self._evaluate, self._step = evaluate.of(self.compiled), moved.of(self.compiled)
 
     def again(self, functions: Sequence[RelativeFunction], active: ActiveJoints,
               start: Array) -> 'Program':
@@ -96,7 +95,7 @@ class Program:
     def evaluate(self, q: Array) -> tuple[Array, Array]:
         """Return f (m,) and J (m, n) at q (nq,)."""
         f, J = np.empty(self.size), np.empty((self.size, len(self.active.columns)))
-        self._run(*self.arrays, np.array(q[self.active.place]), f, J)
+        self._evaluate(*self.arrays, np.array(q[self.active.place]), f, J)
         self._raise()
         return f, J
 
@@ -114,15 +113,14 @@ class Program:
         result[self.active.place] = x
         return result
 
-    @contextmanager
-    def watched(self, interrupted: Callable[[], Any] | None) -> Iterator[None]:
-        """Let a loop end where `interrupted` is true; what it gave is then `flag`."""
+    def run(self, loop: Callable[..., Any], interrupted: Callable[[], Any] | None,
+            *given: Any) -> Any:
+        """Run a loop that ends where `interrupted` is true; what it gave is then `flag`."""
         self._interrupted, self._flag = interrupted, None
-        try:
-            yield
-        finally:
-            self._interrupted = None
+        result = loop(*self.arrays, *given)
+        self._interrupted = None
         self._raise()
+        return result
 
     @property
     def flag(self) -> Any:

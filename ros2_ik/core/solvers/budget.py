@@ -1,7 +1,7 @@
 """How long a search may go on."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 import math
 import time
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import ExitFlag
+from ros2_ik.core.shallow import shallow
 
 PATIENCE = 0.1    # so long the first descent may take whatever the timeout [s]
 
@@ -58,7 +59,11 @@ class Budget:
     def for_whole_descent(self) -> 'Budget':
         """Return a budget for a descent that is made however short the time is."""
         latest = time.monotonic() + PATIENCE
-        return self if self.deadline > latest else replace(self, deadline=latest)
+        if self.deadline > latest:
+            return self
+        later = shallow(self)
+        later.deadline = latest
+        return later
 
     def cancelled(self) -> bool:
         """Return whether somebody asked to stop."""

@@ -112,10 +112,9 @@ class LevenbergMarquardt(Solver):
         stop = budget.interrupted()
         most = 0 if stop else int(min(limit, MANY))
         values = np.array(starts[:, place], order='C')   # moved in place
-        with program.watched(None if stop else budget.interrupted):
-            error, flag, row, iterations, used = self._descend(
-                *program.arrays, values, rows.limits, rows.rows, rows.bounds, self._options,
-                self.attempt_iterations, most)
+        error, flag, row, iterations, used = program.run(
+            self._descend, None if stop else budget.interrupted, values, rows.limits, rows.rows,
+            rows.bounds, self._options, self.attempt_iterations, most)
         q = starts[row].copy()
         q[place] = values[row]
         if flag == INTERRUPTED:

@@ -4,8 +4,6 @@ from collections import Counter
 import time
 from typing import Any
 
-import numpy as np
-
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import AcceptanceReport, IKProblem, JointChange, Status
 
@@ -61,12 +59,11 @@ def message(search: Any, status: Status, verdict: AcceptanceReport, seconds: flo
 
 def _held_outside(problem: IKProblem) -> str:
     """Name the joints that do not move and stand outside their limits: a robot may stand there."""
-    q, held, (lower, upper) = problem.start, problem.active.held, problem.active.held_bounds
-    outside = (q[held] < lower) | (q[held] > upper)
-    if not np.count_nonzero(outside):
+    q = problem.start.tolist()
+    outside = {i for i, lower, upper in problem.active.held if not lower <= q[i] <= upper}
+    if not outside:
         return ''
-    places = set(held[outside].tolist())
-    joints = [joint for joint in problem.robot.joints if joint.index in places]
+    joints = [joint for joint in problem.robot.joints if joint.index in outside]
     texts = [f"'{joint.name}' at {q[joint.index]:.6g} (limits {joint.lower:.6g} .. "
              f'{joint.upper:.6g})' for joint in joints[:_NAMED]]
     more = f' and {len(joints) - _NAMED} more' if len(joints) > _NAMED else ''

@@ -24,8 +24,8 @@ from ros2_ik.core.problem import (
     IKSolution,
     JointChange,
     JointChangeBound,
-    largest_change,
     Status,
+    travel,
 )
 from ros2_ik.core.problem.active_joints import TURN
 from ros2_ik.core.robot import Configuration, Robot
@@ -379,10 +379,10 @@ class Search:
         q = chosen_turns(self.problem, attempt.q, self._seeds[0], self.turns)
         if q is not attempt.q:
             attempt = attempt._replace(q=q)
-        v = self._difference(self._seeds[0], q)
         candidate = Candidate(
-            attempt, accept(self.problem, q), math.sqrt(v @ v),
-            largest_change(self.problem.active, self._seeds[0], q), self._manipulability(q))
+            attempt, accept(self.problem, q),
+            *travel(self.problem.robot, self.problem.active, self._seeds[0], q),
+            self._manipulability(q))
         if better:
             self.best = candidate
         if candidate.verdict.touches:
@@ -487,11 +487,11 @@ class Search:
              else candidate.attempt.q)
         verdict = accept(self.problem, q) if candidate is None else candidate.verdict
         seconds = (self._ended or time.monotonic()) - self.budget.started
-        travel = (largest_change(self.problem.active, self._seeds[0], q) if candidate is None
-                  else candidate.travel)
+        largest = (travel(robot, self.problem.active, self._seeds[0], q)[1] if candidate is None
+                   else candidate.travel)
         looks = status is not Status.SUCCESS and self.problem.checker is not None
         began = time.monotonic() if looks else 0.0
-        text = message(self, status, verdict, seconds, travel)
+        text = message(self, status, verdict, seconds, largest)
         contacts = self._contacts(q) if looks else ()
         if looks:
             seconds += time.monotonic() - began
@@ -504,7 +504,7 @@ class Search:
             exit_flag=candidate.attempt.exit_flag if candidate else self.last_flag,
             at_limits=() if status is Status.SUCCESS else joints_at_limits(self.problem, q),
             alternatives=alternatives,
-            impossible=status is not Status.SUCCESS and is_impossible(self), travel=travel,
+            impossible=status is not Status.SUCCESS and is_impossible(self), travel=largest,
             not_checked=self.problem.not_checked, geometry_notes=self.problem.geometry_notes)
 
 

@@ -68,10 +68,9 @@ class SequentialQuadratic(Solver):
         stop = budget.interrupted()
         limit = 0 if stop else int(min(self.attempt_iterations, budget.iterations))
         x = np.array(start[self._place])
-        with program.watched(None if stop else budget.interrupted):
-            error, iterations, flag = self._hold(
-                *program.arrays, x, rows.limits, rows.rows, rows.bounds, self._farthest,
-                self.damping, limit, GIVE_UP_AFTER, DROP)
+        error, iterations, flag = program.run(
+            self._hold, None if stop else budget.interrupted, x, rows.limits, rows.rows,
+            rows.bounds, self._farthest, self.damping, limit, GIVE_UP_AFTER, DROP)
         if flag == INTERRUPTED:
             flag = program.flag
         elif stop and flag != ExitFlag.CONVERGED:
@@ -108,10 +107,10 @@ class SequentialQuadratic(Solver):
     def _descend(self, x: Array, last: Array, limit: int, budget: Budget,
                  to_the_end: bool) -> tuple[float, float, int, int]:
         rows, program = self.rows, self.rows.program
-        with program.watched(None if to_the_end else budget.interrupted):
-            cost, cost_of_last, iterations, flag = self._lower_cost(
-                *program.arrays, x, rows.limits, rows.rows, rows.bounds, *rows.costs,
-                self._farthest, limit, self._uses_quasi_newton, last)
+        cost, cost_of_last, iterations, flag = program.run(
+            self._lower_cost, None if to_the_end else budget.interrupted, x, rows.limits,
+            rows.rows, rows.bounds, *rows.costs, self._farthest, limit, self._uses_quasi_newton,
+            last)
         return cost, cost_of_last, iterations, program.flag if flag == INTERRUPTED else flag
 
     @property
