@@ -1,6 +1,5 @@
 """A worker's side, without a process: what it says meanwhile, and how soon a search ends."""
 
-from dataclasses import replace
 import time
 
 import numpy as np
@@ -56,7 +55,7 @@ class Patient(Solver):
         self._begun()
         while not (flag := budget.interrupted()):
             time.sleep(1e-3)
-        return replace(self._solver.attempt(start, Budget(iterations=1)), exit_flag=flag)
+        return self._solver.attempt(start, Budget(iterations=1))._replace(exit_flag=flag)
 
 
 def test_cancel_during_a_long_attempt(pipe, worker, panda):

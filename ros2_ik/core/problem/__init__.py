@@ -1,6 +1,12 @@
 """Questions and answers."""
 
-from ros2_ik.core.problem.acceptance import accept, AcceptanceReport, TargetError, Violation
+from ros2_ik.core.problem.acceptance import (
+    accept,
+    AcceptanceReport,
+    error_norm,
+    TargetError,
+    Violation,
+)
 from ros2_ik.core.problem.conflicts import conflict
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
@@ -15,7 +21,9 @@ from ros2_ik.core.problem.pose_target import (
 from ros2_ik.core.problem.solution import IKSolution
 from ros2_ik.core.status import ExitFlag, Status
 
-__all__ = ['ALL_AXES', 'Constraint', 'Cost', 'ExitFlag', 'IKProblem', 'IKSolution',
-           'JointChange', 'JointChangeBound', 'LeastSquares',
-           'ORIENTATION_TOLERANCE', 'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'Status',
-           'TargetError', 'AcceptanceReport', 'Violation', 'accept', 'conflict', 'travel']
+__all__ = [
+    'ALL_AXES', 'AcceptanceReport', 'Constraint', 'Cost', 'ExitFlag', 'IKProblem', 'IKSolution',
+    'JointChange', 'JointChangeBound', 'LeastSquares', 'ORIENTATION_TOLERANCE',
+    'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'Status', 'TargetError', 'Violation',
+    'accept', 'conflict', 'error_norm', 'travel',
+]

@@ -5,6 +5,7 @@ It knows a robot, a question and joint values, nothing of how they were found: f
 runs anew, in a configuration of its own.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 import math
 from typing import NamedTuple
@@ -27,6 +28,11 @@ class TargetError(NamedTuple):
     tip: str
     position: float
     orientation: float
+
+
+def error_norm(errors: Iterable[TargetError]) -> float:
+    """Return the length of all counted error rows together, metres and radians alike."""
+    return math.sqrt(sum(error.position**2 + error.orientation**2 for error in errors))
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.problem.acceptance import TargetError, Violation
+from ros2_ik.core.problem.acceptance import error_norm, TargetError, Violation
 from ros2_ik.core.problem.joint_change import JointChange
 from ros2_ik.core.status import ExitFlag, Status
 
@@ -80,7 +78,7 @@ class IKSolution:
     @property
     def pose_error_norm(self) -> float:
         """Length of all counted error rows, as MATLAB's PoseErrorNorm."""
-        return float(np.sqrt(sum(e.position**2 + e.orientation**2 for e in self.errors)))
+        return error_norm(self.errors)
 
     @property
     def random_restarts(self) -> int:

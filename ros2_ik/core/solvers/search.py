@@ -19,6 +19,7 @@ from ros2_ik.core.problem import (
     accept,
     AcceptanceReport,
     conflict,
+    error_norm,
     ExitFlag,
     IKProblem,
     IKSolution,
@@ -275,10 +276,9 @@ class Search:
             attempt = attempt._replace(error=_error(solver, attempt.q))
         self.last_flag = attempt.exit_flag
         better = self.best is None or _order(attempt) < _order(self.best.attempt)
-        if better:
+        if (better or attempt.reached or self.approximate is not None) \
+                and self._judge(attempt, better):
             self.still_shrank = _was_cut_off(attempt, solver, starts[used - 1])
-        if better or attempt.reached or self.approximate is not None:
-            self._judge(attempt, better)
         if first and not self.accepted:
             self.conflict = conflict(self.problem)
         if self.budget.progress and self.best:
@@ -375,7 +375,8 @@ class Search:
             self.beyond = max(found, key=lambda change: change.change, default=None)
             return
 
-    def _judge(self, attempt: Attempt, better: bool) -> None:
+    def _judge(self, attempt: Attempt, better: bool) -> bool:
+        """Judge where an attempt ended; gives whether that is the best, as it seems `better`."""
         q = chosen_turns(self.problem, attempt.q, self._seeds[0], self.turns)
         if q is not attempt.q:
             attempt = attempt._replace(q=q)
@@ -383,6 +384,7 @@ class Search:
             attempt, accept(self.problem, q),
             *travel(self.problem.robot, self.problem.active, self._seeds[0], q),
             self._manipulability(q))
+        better = better and not self._has_larger_errors(candidate)
         if better:
             self.best = candidate
         if candidate.verdict.touches:
@@ -393,6 +395,18 @@ class Search:
             found = self.near_enough
             if found is None or _order(attempt) < _order(found.attempt):
                 self.near_enough = candidate
+        return better
+
+    def _has_larger_errors(self, candidate: Candidate) -> bool:
+        """
+        Return whether its targets are missed by more than those of the best so far.
+
+        A solver's measure of what is not reached need not be that of the errors people are told.
+        """
+        best = self.best
+        return (best is not None and not (best.attempt.reached or candidate.attempt.reached)
+                and self.problem.kinds == {'targets'}
+                and error_norm(candidate.verdict.errors) > error_norm(best.verdict.errors))
 
     def _look_for_clearance(self, touching: Attempt) -> None:
         """Find an answer near one that touches; or that none can be free."""

@@ -3,6 +3,7 @@
 import pickle
 import threading
 
+import numpy as np
 import pytest
 from search_questions import FAR, problem, same
 
@@ -46,6 +47,19 @@ def test_the_answer_so_far(robot):
     search.budget.cancel = lambda: True
     assert search.run() is True
     assert search.solution().status is Status.PREEMPTED
+
+
+def test_errors_never_grow(robot):
+    """The solver's own measure of what it missed is another than that of the errors told."""
+    generator = np.random.default_rng(0)
+    for seed in range(30):
+        T = Configuration(robot, robot.random_q(generator)).transform('tip')
+        T[2, 3] += 2.0
+        search = Search(problem(robot, T=T), random_state=seed, budget=Budget.of(30.0, 2000))
+        told = []
+        while not search.run(1e-9):
+            told.append(search.solution().pose_error_norm)
+        assert len(told) > 10 and told == sorted(told, reverse=True)
 
 
 def test_run_after_the_end_changes_nothing(robot):
