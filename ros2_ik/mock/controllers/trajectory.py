@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import BPoly
 
+from ros2_ik.core import Array
+
 SECOND = 1e-9   # in nanoseconds
 
 
@@ -15,9 +17,9 @@ class Knot(NamedTuple):
     """Where all joints are to be, and how they move there; time in nanoseconds."""
 
     time: int
-    position: np.ndarray
-    velocity: np.ndarray | None = None
-    acceleration: np.ndarray | None = None
+    position: Array
+    velocity: Array | None = None
+    acceleration: Array | None = None
 
 
 class Trajectory:
@@ -38,7 +40,7 @@ class Trajectory:
         """Whether it has been told where it begins."""
         return bool(self._knots)
 
-    def begin(self, now: int, position: np.ndarray, velocity: np.ndarray,
+    def begin(self, now: int, position: Array, velocity: Array,
               turning: Sequence[bool]) -> None:
         """
         Go from a state on; a first knot that is over by now is joined midway.
@@ -64,7 +66,7 @@ class Trajectory:
         """The pairs of knots between which it goes, once begun."""
         return pairwise(self._knots)
 
-    def sample(self, now: int) -> tuple[np.ndarray, np.ndarray]:
+    def sample(self, now: int) -> tuple[Array, Array]:
         """Return position and velocity at a time."""
         i = bisect_right(self._knots, now, key=lambda knot: knot.time) - 1
         if i < 0 or i == len(self._knots) - 1:

@@ -6,6 +6,7 @@ import numpy as np
 from rcl_interfaces.msg import ParameterDescriptor
 from trajectory_msgs.msg import JointTrajectory
 
+from ros2_ik.core import Array
 from ros2_ik.mock.controllers.controller import MockController, SYSTEM_DEFAULT
 from ros2_ik.mock.controllers.follow_joint_trajectory import (
     follow_joint_trajectory,
@@ -36,7 +37,7 @@ class TrajectoryController(MockController):
         for parameter, text in PARAMETERS.items():
             self.declare_parameter(parameter, False, ParameterDescriptor(description=text))
         self.trajectory: Trajectory | None = None
-        self._desired: tuple[np.ndarray, np.ndarray] | None = None   # at the last update
+        self._desired: tuple[Array, Array] | None = None   # at the last update
         self._last_update = 0
         self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory,
                                  SYSTEM_DEFAULT)
@@ -113,7 +114,7 @@ class TrajectoryController(MockController):
                                           LUMP if first else HASTE)
         return jumps
 
-    def _measured(self) -> tuple[np.ndarray, np.ndarray]:
+    def _measured(self) -> tuple[Array, Array]:
         """Return positions, and velocities in the robot's own time."""
         position, velocity = self.body.position, self.body.velocity
         return (np.array([position[joint] for joint in self.joints]),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from ros2_ik.core import Array
 from ros2_ik.mock.controllers.trajectory import Knot
 
 STILL = float(np.finfo(np.float32).eps)   # velocity that counts as none
@@ -77,8 +78,8 @@ def read_knots(message: JointTrajectory, joints: Sequence[str],
     return [_knot(point, order, rest) for point in message.points]
 
 
-def _knot(point: JointTrajectoryPoint, order: list[int], rest: np.ndarray) -> Knot:
-    def ordered(values: Sequence[float], start: np.ndarray) -> np.ndarray:
+def _knot(point: JointTrajectoryPoint, order: list[int], rest: Array) -> Knot:
+    def ordered(values: Sequence[float], start: Array) -> Array:
         full = start.copy()
         full[order] = values
         return full

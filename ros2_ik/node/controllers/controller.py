@@ -8,14 +8,12 @@ import math
 import time
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-
-from ros2_ik.core import Motion, MotionLimits, MotionState
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.command_topic import SentMessages
 from ros2_ik.node.controllers.joint_feedback import Feedback
 from ros2_ik.node.controllers.motion_clock import MotionClock
 
-Bounds = tuple[np.ndarray, np.ndarray]
+Bounds = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
@@ -59,14 +57,14 @@ class BrakingTask:
     tracking_delay: float = 0.0
     feedback: Feedback | None = None
     on_way: bool = True
-    clear: Callable[[np.ndarray], bool] | None = None
+    clear: Callable[[Array], bool] | None = None
     anew: Callable[[], 'BrakingTask'] | None = None
 
     def later(self) -> 'BrakingTask':
         """Return what there is to know as of now."""
         return self.anew() if self.anew else self
 
-    def blocked(self, end: np.ndarray) -> bool:
+    def blocked(self, end: Array) -> bool:
         """Whether joints that are measured surely would touch something before they rest."""
         return bool(self.feedback and self.feedback.sure and self.clear and not self.clear(end))
 
@@ -109,7 +107,7 @@ class Controller(ABC):
         """Find out what is needed before a motion; raises Refusal."""
 
     def blend_time(self, states: Sequence[MotionState], limits: MotionLimits,
-                   tracking_delay: float, apart: np.ndarray) -> float:
+                   tracking_delay: float, apart: Array) -> float:
         """
         Return the time that joints take from their present motion onto another one [s].
 
@@ -234,12 +232,12 @@ class Controller(ABC):
         return self._motion
 
     @property
-    def goal(self) -> np.ndarray:
+    def goal(self) -> Array:
         """Where the present motion ends, (n,); after a first motion."""
         return self.motion.goal
 
     @property
-    def middle(self) -> np.ndarray:
+    def middle(self) -> Array:
         """Halfway between both ends of the present motion, (n,); after a first motion."""
         return (self.motion.at(0.0).position + self.motion.goal) / 2
 

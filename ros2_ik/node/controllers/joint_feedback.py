@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ros2_ik.core import Robot, Status
+from ros2_ik.core import Array, Robot, Status
 from ros2_ik.node.controllers.motion_clock import MotionClock
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.node.state.joint_history import STILL
@@ -23,8 +23,8 @@ class Feedback(NamedTuple):
     the velocities are known, whenever that was.
     """
 
-    position: np.ndarray
-    velocity: np.ndarray
+    position: Array
+    velocity: Array
     moment: float
     sure: bool
     speeds: bool
@@ -56,12 +56,12 @@ class JointFeedback:
         if stale:
             raise Refusal(Status.ROBOT_STATE_STALE, stale)
 
-    def state(self, joints: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def state(self, joints: Sequence[str]) -> tuple[Array, Array]:
         """Return positions and velocities (n,); what is slow, or tells none, is at rest."""
         speeds = [self._joint_states.velocity(joint) or 0.0 for joint in joints]
         return self._positions(joints), np.array([v if abs(v) > STILL else 0.0 for v in speeds])
 
-    def _positions(self, joints: Sequence[str]) -> np.ndarray:
+    def _positions(self, joints: Sequence[str]) -> Array:
         return np.array([self._joint_states.known(joint).value for joint in joints])
 
     def _velocity(self, joint: str) -> float | None:
@@ -79,7 +79,7 @@ class JointFeedback:
         """Return for how long all of the joints have been where they are [s]."""
         return min(self._joint_states.stood(joint) for joint in joints)
 
-    def tremble(self, joints: Sequence[str]) -> np.ndarray:
+    def tremble(self, joints: Sequence[str]) -> Array:
         """Return by how much readings of joints that stand differ from the next, (n,)."""
         return np.array([self._joint_states.tremble(joint) for joint in joints])
 
@@ -96,10 +96,10 @@ class JointFeedback:
                         self.heard(joints), stamped and fresh, fresh)
 
 
-def offset(robot: Robot, joints: Sequence[str], one: np.ndarray,
-           other: np.ndarray) -> np.ndarray:
+def offset(robot: Robot, joints: Sequence[str], one: Array,
+           other: Array) -> Array:
     """How far `one` is ahead of `other`, (n,); of continuous joints, the short way."""
-    apart: np.ndarray = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
+    apart: Array = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
     turning = [robot.joint(joint).kind == 'continuous' for joint in joints]
     apart[turning] = np.remainder(apart[turning] + np.pi, 2 * np.pi) - np.pi
     return apart

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Motion, MotionState, PathCollisionCheck, Robot, Scene, Status
+from ros2_ik.core import Array, Motion, MotionState, PathCollisionCheck, Robot, Scene, Status
 from ros2_ik.node.controllers.controller import BrakingTask, Controller
 from ros2_ik.node.controllers.joint_feedback import Feedback, JointFeedback, offset
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
@@ -97,7 +97,7 @@ class MotionExecution:
     # -- while it runs --------------------------------------------------------------------
 
     def blend_time(self, states: list[MotionState], tracking_delay: float,
-                   apart: np.ndarray) -> float:
+                   apart: Array) -> float:
         """
         Return the time to get onto the motion from where the joints are in one of the states [s].
 
@@ -149,7 +149,7 @@ class MotionExecution:
         return self._straight(at, np.array([ends.get(joint, place) for joint, place in zip(
             self.joints, at.tolist(), strict=True)]))
 
-    def _straight(self, start: np.ndarray, end: np.ndarray) -> Motion:
+    def _straight(self, start: Array, end: Array) -> Motion:
         """Return a straight way, for a check of it only: it has no velocities."""
         way, rest = offset(self.robot, self.joints, end, start), np.zeros(len(start))
         return Motion(self.joints, JOIN, lambda time: MotionState(
@@ -191,7 +191,7 @@ class MotionExecution:
 
     def _task_clear(self, controller: Controller, clear: Clear | None) -> BrakingTask:
         """Return what there is to know for braking when something may have come into the way."""
-        def may_go(end: np.ndarray) -> bool:
+        def may_go(end: Array) -> bool:
             return clear is None or clear(dict(zip(controller.joints, end.tolist(), strict=True)))
         return replace(self._task(controller), clear=clear and may_go,
                        anew=lambda: self._task_clear(controller, clear))
@@ -403,14 +403,14 @@ class MotionExecution:
             self.stop(Status.CONTROL_FAILED, self._shortfall(positions, off, worst))
         return None
 
-    def _off_goal(self) -> np.ndarray:
+    def _off_goal(self) -> Array:
         """Return how far each joint is from its goal, (n,)."""
         assert self.motion is not None
-        off: np.ndarray = np.abs(offset(self.robot, self.joints,
+        off: Array = np.abs(offset(self.robot, self.joints,
                                         self._measured.state(self.joints)[0], self.motion.goal))
         return off
 
-    def _shortfall(self, positions: np.ndarray, off: np.ndarray, worst: int) -> str:
+    def _shortfall(self, positions: Array, off: Array, worst: int) -> str:
         joint, limit = self.joints[worst], self._parameters.goal_tolerance
         more = int((off > limit).sum()) - 1
         others = f' (and {more} more)' if more > 0 else ''

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import MotionLimits, Robot
+from ros2_ik.core import Array, MotionLimits, Robot
 
 
 def motion_limits(robot: Robot, joints: Sequence[str], parameters: Any) -> MotionLimits:
@@ -16,17 +16,17 @@ def motion_limits(robot: Robot, joints: Sequence[str], parameters: Any) -> Motio
                         _chosen('jerk', joints, parameters))
 
 
-def acceleration_limits(joints: Sequence[str], parameters: Any) -> np.ndarray:
+def acceleration_limits(joints: Sequence[str], parameters: Any) -> Array:
     """Return the largest accelerations (n,) of joints, not scaled."""
     return _chosen('acceleration', joints, parameters)
 
 
-def _chosen(kind: str, joints: Sequence[str], parameters: Any) -> np.ndarray:
+def _chosen(kind: str, joints: Sequence[str], parameters: Any) -> Array:
     usual = getattr(parameters, f'default_max_{kind}')
     return np.array([parameters.limit(joint, kind) or usual for joint in joints])
 
 
-def position_bounds(robot: Robot, joints: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def position_bounds(robot: Robot, joints: Sequence[str]) -> tuple[Array, Array]:
     """Return the smallest and the largest positions of joints, (n,) each; infinite ones, too."""
     limits = [robot.joint(joint) for joint in joints]
     return (np.array([joint.lower for joint in limits]),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_ik.core import MotionState, Robot
+from ros2_ik.core import Array, MotionState, Robot
 from ros2_ik.node.controllers.joint_feedback import JointFeedback, offset
 
 MOST = 0.3      # farther behind it does not do what it is told [s]
@@ -27,10 +27,10 @@ class Tracking(NamedTuple):
     """
 
     tracking_delay: float | None
-    error: np.ndarray
+    error: Array
     aside: float
-    commanded: np.ndarray
-    measured: np.ndarray
+    commanded: Array
+    measured: Array
 
 
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
@@ -60,7 +60,7 @@ def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], M
     return Tracking(max(late - USUAL, 0.0) if on_way else None, error, aside, wanted.position, at)
 
 
-def _beside(behind: np.ndarray, velocity: np.ndarray) -> tuple[float, float]:
+def _beside(behind: Array, velocity: Array) -> tuple[float, float]:
     """Return the delay that explains best what joints are behind, and what it leaves over."""
     speed = float(velocity @ velocity)
     late = float(behind @ velocity) / speed if speed > 1e-12 else 0.0

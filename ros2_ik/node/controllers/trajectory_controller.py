@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
-from ros2_ik.core import even_braking_motion, Motion, MotionLimits, MotionState
+from ros2_ik.core import Array, even_braking_motion, Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.controller import BrakingTask, Controller, ControllerContext
 from ros2_ik.node.controllers.joint_feedback import Feedback, LATEST
 from ros2_ik.node.controllers.tracking import ASIDE
@@ -92,7 +92,7 @@ class TrajectoryController(Controller):
         return False
 
     def blend_time(self, states: Sequence[MotionState], limits: MotionLimits,
-                   tracking_delay: float, apart: np.ndarray) -> float:
+                   tracking_delay: float, apart: Array) -> float:
         # who is off by x and v gets on by a cubic polynomial, and accelerates by
         # 6 |x| / t^2 + 4 |v| / t more
         late, most = SLACK + tracking_delay, limits.acceleration
@@ -210,7 +210,7 @@ class TrajectoryController(Controller):
             first, last = max(first, nearest - step), min(last, nearest + step)
         return nearest
 
-    def _is_at(self, moment: float, position: np.ndarray) -> bool:
+    def _is_at(self, moment: float, position: Array) -> bool:
         """Return whether positions are those that were commanded at a moment."""
         return bool(np.abs(self.commanded(moment).position - position).max() <= ASIDE)
 
@@ -259,7 +259,7 @@ class TrajectoryController(Controller):
         self._braking = True
         return not self._left_to_end
 
-    def _passes(self, end: np.ndarray, moment: float) -> bool:
+    def _passes(self, end: Array, moment: float) -> bool:
         """Whether positions (n,) are beyond all that the motion comes to from a moment on."""
         over = self._began + self.motion.duration
         way = np.array([self.commanded(time).position
@@ -323,5 +323,5 @@ def _at(course: Course, moment: float) -> MotionState:
     return motion.at(moment - began)
 
 
-def _state(position: np.ndarray, velocity: np.ndarray) -> MotionState:
+def _state(position: Array, velocity: Array) -> MotionState:
     return MotionState(position, velocity, np.zeros(len(position)))

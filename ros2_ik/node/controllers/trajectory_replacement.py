@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Motion, MotionState
+from ros2_ik.core import Array, Motion, MotionState
 from ros2_ik.node.controllers.joint_feedback import JointFeedback, offset
 from ros2_ik.node.controllers.motion_execution import MotionExecution
 from ros2_ik.node.controllers.tracking import ASIDE, MOST, tracking
@@ -32,7 +32,7 @@ class TrajectoryReplacement:
         self._continue(position)
         self._rest = MotionState(position, velocity, np.zeros(len(position)))
 
-    def _continue(self, position: np.ndarray) -> None:
+    def _continue(self, position: Array) -> None:
         """
         Begin where joints were told to rest, if that is where they are.
 
@@ -105,6 +105,6 @@ class TrajectoryReplacement:
         found = tracking(self._execution.robot, self._execution.joints, self.at, self._measured)
         return MOST if found.tracking_delay is None else found.tracking_delay
 
-    def _behind(self, wanted: MotionState) -> np.ndarray:
+    def _behind(self, wanted: MotionState) -> Array:
         return offset(self._execution.robot, self._execution.joints, wanted.position,
                       self._measured.state(self._execution.joints)[0])

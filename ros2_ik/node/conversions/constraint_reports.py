@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ros2_ik.core import Configuration, Constraint, IKProblem, LeastSquares
+from ros2_ik.core import Array, Configuration, Constraint, IKProblem, LeastSquares
 
 SLACK = 1e-6   # so far outside its bounds, what may give way still counts as inside
 
@@ -24,7 +24,7 @@ class ConstraintReport(NamedTuple):
     upper: list[float]
 
 
-def constraint_reports(problem: IKProblem, q: np.ndarray) -> list[ConstraintReport]:
+def constraint_reports(problem: IKProblem, q: Array) -> list[ConstraintReport]:
     """Look at each constraint and cost of a problem at q (nq,), hard ones first."""
     if not (problem.constraints or problem.costs):
         return []
@@ -43,7 +43,7 @@ def _soft(cost: LeastSquares, at: Configuration) -> ConstraintReport:
     return _report(cost, f, SLACK)._replace(soft=True, cost=0.5 * float(r @ r))
 
 
-def _report(item: Any, f: np.ndarray, slack: float) -> ConstraintReport:
+def _report(item: Any, f: Array, slack: float) -> ConstraintReport:
     outside = np.maximum(item.lower - f, f - item.upper)
     return ConstraintReport(
         item.name, item.function.spec.kind, False, bool((outside <= slack).all()),

@@ -10,6 +10,7 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ros2_ik.core import (
+    Array,
     Box,
     ConvexHull,
     Cylinder,
@@ -110,5 +111,5 @@ def _triangles(marker: Marker, shape: Shape) -> None:
     marker.points = _points(vertices[faces].reshape(-1, 3))
 
 
-def _points(points: np.ndarray) -> list[Point]:
+def _points(points: Array) -> list[Point]:
     return [Point(x=x, y=y, z=z) for x, y, z in points.tolist()]

@@ -14,12 +14,14 @@ import pinocchio as pin
 from shape_msgs.msg import Mesh as MeshMessage, MeshTriangle, Plane as PlaneMessage, SolidPrimitive
 
 from ros2_ik.core import (
+    Array,
     Box,
     Cone,
     ConvexHull,
     Cylinder,
     HalfSpace,
     HeightField,
+    Indices,
     Mesh,
     OcTree,
     Plane,
@@ -158,7 +160,7 @@ def _solid(kind: int, dimensions: list[float]) -> SolidPrimitive:
     return SolidPrimitive(type=kind, dimensions=array('d', dimensions))
 
 
-def _triangles(vertices: np.ndarray, faces: np.ndarray) -> MeshMessage:
+def _triangles(vertices: Array, faces: Indices) -> MeshMessage:
     return MeshMessage(
         vertices=[Point(x=x, y=y, z=z) for x, y, z in vertices.tolist()],
         triangles=[MeshTriangle(vertex_indices=face) for face in faces.astype(np.uint32)])

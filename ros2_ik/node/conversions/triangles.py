@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from ros2_ik.core import Capsule, Cone, ConvexHull, Ellipsoid, Mesh, Shape
+from ros2_ik.core import Array, Capsule, Cone, ConvexHull, Ellipsoid, Indices, Mesh, Shape
 
 TURNS, RINGS = 32, 8   # points round a curved shape, and from its pole to its equator
 
 
-def triangles(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
+def triangles(shape: Shape) -> tuple[Array, Indices]:
     """
     Return vertices (n, 3) and triangles (m, 3), of a round shape inside it by at most 2 %.
 
@@ -34,17 +34,17 @@ def triangles(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
             np.vstack([hull.faces + first for hull, first in zip(hulls, firsts, strict=False)]))
 
 
-def _hull(*points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _hull(*points: Array) -> tuple[Array, Indices]:
     return triangles(ConvexHull(np.vstack(points)))
 
 
-def _circle(radius: float, z: float) -> np.ndarray:
+def _circle(radius: float, z: float) -> Array:
     angles = np.arange(TURNS) * (2 * math.pi / TURNS)
     return np.column_stack([radius * np.cos(angles), radius * np.sin(angles),
                             np.full(TURNS, z)])
 
 
-def _ball() -> np.ndarray:
+def _ball() -> Array:
     """Points on the unit ball, with a ring on the equator."""
     heights = np.sin(np.arange(1 - RINGS, RINGS) * (math.pi / 2 / RINGS))
     rings = [_circle(math.sqrt(1 - z * z), z) for z in heights.tolist()]

@@ -9,6 +9,7 @@ from rclpy.publisher import Publisher
 from std_msgs.msg import Header
 
 from ros2_ik.core import (
+    Array,
     CollisionChecker,
     IKRequest,
     IKSolution,
@@ -142,7 +143,7 @@ class _World:
         self.needed, self.notes = frozenset[str](), list[str]()
 
     def start(self, request: IKRequest, free: frozenset[str], needed: frozenset[str],
-              checked: frozenset[str]) -> np.ndarray:
+              checked: frozenset[str]) -> Array:
         """Complete the seed by what joint_states say."""
         self.needed = needed
         start = self._parts.state.start(self.robot, request.seed, needed, free, checked)
@@ -152,7 +153,7 @@ class _World:
             self._check_one_truth(free | needed)
         return start.q
 
-    def standing(self, request: IKRequest, start: np.ndarray) -> np.ndarray:
+    def standing(self, request: IKRequest, start: Array) -> Array:
         """Where the robot stands, in the turns of the start; at the start where unknown."""
         known = self._parts.state.known(self.robot)
         q = np.array(self.robot.to_q(known, start))

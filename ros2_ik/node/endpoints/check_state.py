@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from ros2_ik.core import (
+    Array,
     COLLISIONS_OFF,
     Configuration,
     Joint,
@@ -83,12 +82,12 @@ def _counts(pair: tuple[str, str], names: set[str] | None) -> bool:
     return names is None or not names.isdisjoint(pair)
 
 
-def _outside(robot: Robot, q: np.ndarray, joints: frozenset[str]) -> list[Joint]:
+def _outside(robot: Robot, q: Array, joints: frozenset[str]) -> list[Joint]:
     return [joint for joint in robot.joints if joint.is_scalar and joint.name in joints
             and not joint.lower - SLACK <= q[joint.index] <= joint.upper + SLACK]
 
 
-def _sentences(response: Any, outside: list[Joint], q: np.ndarray) -> list[str]:
+def _sentences(response: Any, outside: list[Joint], q: Array) -> list[str]:
     said = [f"'{c.contact_body_1}' touches '{c.contact_body_2}', {c.depth:.3g} m deep"
             for c in response.contacts[:3]]
     if len(response.contacts) > 3:

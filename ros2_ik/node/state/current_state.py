@@ -3,9 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ros2_ik.core import Robot, Status
+from ros2_ik.core import Array, Robot, Status
 from ros2_ik.node.refusal import Refusal
 from ros2_ik.node.state.free_base import FreeBase
 from ros2_ik.node.state.joint_states import JointStates
@@ -18,7 +16,7 @@ LIMIT_TOLERANCE = 1e-3   # encoders report a hair outside of the limits [rad, m]
 class Start(NamedTuple):
     """Joint values (nq,) to start from, and what a person should know of where they are from."""
 
-    q: np.ndarray
+    q: Array
     notes: list[str]
 
 
@@ -94,7 +92,7 @@ class CurrentState:
                 f'{"" if is_base else self._joint_states.clock_fault(name)}')
 
 
-def _outside(robot: Robot, q: np.ndarray, free: frozenset[str]) -> list[str]:
+def _outside(robot: Robot, q: Array, free: frozenset[str]) -> list[str]:
     """Free joints that are noticeably outside their limits."""
     outside = (q < robot.lower - LIMIT_TOLERANCE) | (q > robot.upper + LIMIT_TOLERANCE)
     return [joint.name for joint in robot.joints
