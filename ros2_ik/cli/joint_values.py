@@ -62,7 +62,7 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float | list[
 
 
 def _seems_degrees(value: float, joint: 'Joint') -> bool:
-    """Whether a value [rad] makes no sense; a joint without limits may have turned often."""
+    """Return whether a value [rad] makes no sense; one without limits may turn often."""
     return FULL_TURN < abs(value) < math.inf and not joint.lower <= value <= joint.upper
 
 

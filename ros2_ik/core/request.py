@@ -222,7 +222,7 @@ def _moves(group: Joints, tips: Sequence[str], robot: Robot) -> bool:
 
 
 def _moved(group: Joints, function: KinematicFunction, robot: Robot) -> bool:
-    """Whether joints of a group move each body that a function names, and change its value."""
+    """Return whether joints of a group move each body a function names, and change its value."""
     movers = [robot.moving_joints(body) for body in _bodies(function, robot)]
     return all(not joints or joints & group for joints in (
         each - _still(robot) for each in (*movers, function.joints(robot))))

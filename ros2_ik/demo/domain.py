@@ -30,7 +30,7 @@ def unused_domain() -> int:
 
 
 def inhabited(domain: int) -> bool:
-    """Whether any ROS process of this machine is in the domain: its discovery port is bound."""
+    """Return whether a ROS process of this machine is in it: its discovery port is bound."""
     return any(_bound(7410 + 250 * domain + 2 * participant)   # RTPS 2.5, section 9.6.2.3
                for participant in range(PARTICIPANTS))
 

@@ -83,7 +83,7 @@ class KinematicFunction(ABC):
 
     def equality_form(self, lower: Array, upper: Array) -> 'KinematicFunction | None':
         """
-        Give the smooth function that is zero exactly where lower <= f <= upper, if one is needed.
+        Return the smooth function that is zero exactly where lower <= f <= upper, where needed.
 
         An angle or a distance that must be exactly zero has no gradient at the solution; the
         vector behind it has. None where f itself serves.

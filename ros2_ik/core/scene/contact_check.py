@@ -107,7 +107,7 @@ class ContactCheck:
 
 
 def _is_within(inner: CollisionGeometry, at: Any, outer: CollisionGeometry, there: Any) -> bool:
-    """Whether a connected part of one item is inside a mesh whose surface it does not meet."""
+    """Return whether a connected part of one is inside a mesh whose surface it does not meet."""
     if outer.solid is None:      # it is solid: what is in it was seen to touch
         return False
     if inner.solid is not None and inner.solid.least_part > outer.solid.size:

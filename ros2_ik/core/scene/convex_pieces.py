@@ -69,7 +69,7 @@ class _Slice:
 
 def convex_pieces(vertices: Array, triangles: Indices, padding: float = 0.0) -> list[Hull]:
     """
-    Give convex pieces that contain a mesh, its hull alone if that is good enough; kept by content.
+    Return convex pieces that contain a mesh, its hull alone if good enough; kept by content.
 
     `padding` [m] makes each larger. An open mesh has no volume to aim at: it is cut into as many
     as there may be.

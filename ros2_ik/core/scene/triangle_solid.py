@@ -118,7 +118,7 @@ class TriangleSolid:
         return inside or not self._is_tight and winds_round(self._corners_given, point)
 
     def surely_contains(self, point: Array) -> bool:
-        """Whether a point (3,) is inside, as the file has it: with no surface closed or turned."""
+        """Return whether a point (3,) is inside, as the file has it, nothing closed or turned."""
         return (self.is_closed and not self._closed['was_turned'] and self.contains(point)
                 and turns_round(self._corners_given, point) > 0.5)
 

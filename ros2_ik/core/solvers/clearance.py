@@ -41,7 +41,7 @@ class Clearance:
         self._asked = 0
 
     def freed(self, touching: Attempt, budget: Budget) -> Attempt | None:
-        """Give an attempt whose q touches nothing and reaches what `touching` reached, or None."""
+        """Return an attempt that touches nothing and reaches what `touching` reached, or None."""
         self._asked += 1
         if self._asked % self._every:
             return None

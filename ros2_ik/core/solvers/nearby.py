@@ -19,7 +19,7 @@ SIZES = (0.03, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5)   # of the changes of the seed th
 
 
 def is_close(problem: IKProblem, seed: Array) -> bool:
-    """Whether all tips are so close to their targets that an answer near the seed is expected."""
+    """Return whether tips are so near their targets that an answer near the seed is expected."""
     if not problem.targets or problem.runs_user_code:
         return False
     at = Configuration.of_checked(problem.robot, seed, problem.robot.scratch_data())

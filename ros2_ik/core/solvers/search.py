@@ -455,7 +455,7 @@ class Search:
                          for t in self.problem.targets)
 
     def _same(self, a: Array, b: Array) -> bool:
-        """Whether two answers are one posture: also where a joint is a turn apart in them."""
+        """Return whether two answers are one posture, also where a joint is a turn apart."""
         angles = self.problem.angles
         if angles.size:
             a = a.copy()

@@ -65,7 +65,7 @@ class BrakingTask:
         return self.anew() if self.anew else self
 
     def blocked(self, end: Array) -> bool:
-        """Whether joints that are measured surely would touch something before they rest."""
+        """Return whether joints surely would touch something before they rest."""
         return bool(self.feedback and self.feedback.sure and self.clear and not self.clear(end))
 
 
@@ -157,7 +157,7 @@ class Controller(ABC):
         return False
 
     def comes_to_rest(self, feedback: Feedback) -> bool:
-        """Whether joints are on their way to where they were told to rest, though slowly."""
+        """Return whether joints are on their way to where they shall rest, though slowly."""
         return False
 
     def unbraked(self, moment: float) -> MotionState:

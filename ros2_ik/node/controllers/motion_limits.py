@@ -34,7 +34,7 @@ def position_bounds(robot: Robot, joints: Sequence[str]) -> tuple[Array, Array]:
 
 
 def _velocity(robot: Robot, joint: str, parameters: Any) -> float:
-    """Give the smaller one of what the URDF and the parameters say; 0 in the URDF says nothing."""
+    """Return the smaller one of the URDF's and the parameters'; 0 in the URDF says nothing."""
     said = robot.joint(joint).velocity_limit, parameters.limit(joint, 'velocity') or 0.0
     return min((most for most in said if 0 < most < math.inf),
                default=parameters.default_max_velocity)

@@ -175,7 +175,7 @@ class TrajectoryController(Controller):
         self._send_braking(braking)
 
     def _ends_before(self, braking: Motion, moment: float, task: BrakingTask) -> bool:
-        """Whether the motion, from a moment on, is to end by itself, not to go beyond its end."""
+        """Return whether the motion, from a moment on, shall end by itself, not go beyond."""
         self._left_to_end = (self._passes(braking.goal, moment)
                              and not task.blocked(self.motion.goal))
         return self._left_to_end
@@ -215,7 +215,7 @@ class TrajectoryController(Controller):
         return bool(np.abs(self.commanded(moment).position - position).max() <= ASIDE)
 
     def _is_behind(self, seen: Feedback, nearest: float, on_way: bool) -> bool:
-        """Whether what was measured shows that joints are behind their motion, not only late."""
+        """Return whether measured joints are behind their motion, not only late."""
         if seen.sure:
             return not on_way or self._slow(seen, nearest) or self._not_begun(seen)
         # late readings may also tell of a motion before, unless this one begins at rest, began
@@ -235,7 +235,7 @@ class TrajectoryController(Controller):
                     and seen.velocity @ wanted < part * (wanted @ wanted))
 
     def _not_begun(self, seen: Feedback, after: float = UNSEEN) -> bool:
-        """Whether joints still stood where the motion begins, when they should have moved."""
+        """Return whether joints still stood at the begin when they should have moved."""
         return bool(not seen.velocity.any() and seen.moment > self._began + after
                     and np.abs(self.motion.at(0.0).position - seen.position).max() <= STARTS)
 
@@ -260,7 +260,7 @@ class TrajectoryController(Controller):
         return not self._left_to_end
 
     def _passes(self, end: Array, moment: float) -> bool:
-        """Whether positions (n,) are beyond all that the motion comes to from a moment on."""
+        """Return whether positions (n,) are beyond all the motion comes to from a moment on."""
         over = self._began + self.motion.duration
         way = np.array([self.commanded(time).position
                         for time in np.linspace(moment, max(over, moment), LOOKS).tolist()])

@@ -64,7 +64,7 @@ class TrajectoryReplacement:
                      > self._parameters.start_tolerance + late).any())
 
     def changed(self, moment: float, start: MotionState) -> bool:
-        """Whether it will not be at a state then: those to be replaced go another way now."""
+        """Return whether it will not be at a state then: those replaced go another way now."""
         there = self.at(moment)
         return bool((np.abs(there.position - start.position) > CHANGE).any()
                     or (np.abs(there.velocity - start.velocity) > FASTER).any())

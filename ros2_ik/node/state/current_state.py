@@ -65,7 +65,7 @@ class CurrentState:
         return Start(q, _notes(old, unseen, _outside(robot, q, free), left, still, doubtful))
 
     def _contradicts(self, name: str, strict: bool, free: frozenset[str]) -> bool:
-        """Whether readings of a joint contradict each other; raises Refusal where it matters."""
+        """Return whether readings of a joint contradict; raises Refusal where it matters."""
         contradiction = self._joint_states.contradiction(name, dispute=True)
         if contradiction and (strict or name not in free):
             raise Refusal(Status.ROBOT_STATE_STALE, contradiction)

@@ -113,7 +113,7 @@ class Member:
         return not self.ready or self.pulse.making
 
     def stuck(self, grace: float) -> bool:
-        """Whether it owes its start, or answers for more than `grace` [s], and is at nothing."""
+        """Return whether it owes its start, or answers for over `grace` [s], and is idle."""
         if not self.ready:
             return self.pulse.stuck(STARTING)
         earliest = min((job.deadline for job in list(self.jobs.values())), default=math.inf)
