@@ -73,7 +73,6 @@ from ros2_ik.core.problem import (
     ALL_AXES,
     Constraint,
     Cost,
-    ExitFlag,
     IKProblem,
     IKSolution,
     JointChange,
@@ -81,7 +80,6 @@ from ros2_ik.core.problem import (
     LeastSquares,
     PoseTarget,
     ScalarCost,
-    Status,
     TargetError,
     Violation,
 )
@@ -145,6 +143,7 @@ from ros2_ik.core.solvers import (
     Solver,
     solver_names,
 )
+from ros2_ik.core.status import ExitFlag, Status
 from ros2_ik.core.strict_yaml import read_yaml
 
 __all__ = [

@@ -19,11 +19,10 @@ from ros2_ik.core.problem.pose_target import (
     POSITION_TOLERANCE,
 )
 from ros2_ik.core.problem.solution import IKSolution
-from ros2_ik.core.status import ExitFlag, Status
 
 __all__ = [
-    'ALL_AXES', 'AcceptanceReport', 'Constraint', 'Cost', 'ExitFlag', 'IKProblem', 'IKSolution',
+    'ALL_AXES', 'AcceptanceReport', 'Constraint', 'Cost', 'IKProblem', 'IKSolution',
     'JointChange', 'JointChangeBound', 'LeastSquares', 'ORIENTATION_TOLERANCE',
-    'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'Status', 'TargetError', 'Violation',
+    'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'TargetError', 'Violation',
     'accept', 'conflict', 'error_norm', 'travel',
 ]

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.problem import ExitFlag, IKProblem
+from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.local_descent import (
     LocalDescent,
@@ -18,6 +18,7 @@ from ros2_ik.core.solvers.local_descent import (
 )
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+from ros2_ik.core.status import ExitFlag
 
 FIRST_PENALTY, MOST_PENALTY = 10.0, 1e8
 SHRUNK = 0.25        # of the violation is left after an update of the multipliers that works

@@ -8,8 +8,8 @@ from typing import Any
 
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.problem import ExitFlag
 from ros2_ik.core.shallow import shallow
+from ros2_ik.core.status import ExitFlag
 
 PATIENCE = 0.1    # so long the first descent may take whatever the timeout [s]
 

@@ -6,10 +6,11 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.problem import ExitFlag, IKProblem, PoseTarget
+from ros2_ik.core.problem import IKProblem, PoseTarget
 from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+from ros2_ik.core.status import ExitFlag
 
 FORMS = ('jlog6', 'classic')
 

@@ -16,12 +16,13 @@ from ros2_ik.core.kernels.descents import INTERRUPTED, MOST
 from ros2_ik.core.kernels.lm import descend
 from ros2_ik.core.kernels.qp import quadratic_program
 from ros2_ik.core.kernels.source import formula, is_compiled
-from ros2_ik.core.problem import ExitFlag, IKProblem, PoseTarget
+from ros2_ik.core.problem import IKProblem, PoseTarget
 from ros2_ik.core.robot.tree import twelve
 from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+from ros2_ik.core.status import ExitFlag
 
 GIVE_UP_AFTER = 6      # iterations in a row without a drop; a fast failure beats a long search
 DROP = 0.8

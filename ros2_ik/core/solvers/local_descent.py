@@ -7,10 +7,10 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.problem import ExitFlag
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt
+from ros2_ik.core.status import ExitFlag
 
 MANY = 10**6         # of SciPy's iterations: LocalDescent counts them
 

@@ -5,7 +5,8 @@ import time
 from typing import Any
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.problem import AcceptanceReport, IKProblem, JointChange, Status
+from ros2_ik.core.problem import AcceptanceReport, IKProblem, JointChange
+from ros2_ik.core.status import Status
 
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
 _NAMED = 3      # so many joints in one message

@@ -20,12 +20,10 @@ from ros2_ik.core.problem import (
     AcceptanceReport,
     conflict,
     error_norm,
-    ExitFlag,
     IKProblem,
     IKSolution,
     JointChange,
     JointChangeBound,
-    Status,
     travel,
 )
 from ros2_ik.core.problem.active_joints import TURN
@@ -46,6 +44,7 @@ from ros2_ik.core.solvers.report import (
 from ros2_ik.core.solvers.restarts import chosen_turns, Starts, within_limits
 from ros2_ik.core.solvers.serialization import pack, unpack
 from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver
+from ros2_ik.core.status import ExitFlag, Status
 
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
 TURNS = ('seed', 'lower')

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.problem import ExitFlag, IKProblem
+from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.local_descent import (
     LocalDescent,
@@ -21,6 +21,7 @@ from ros2_ik.core.solvers.local_descent import (
 )
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+from ros2_ik.core.status import ExitFlag
 
 NO_CHANGE = 1e-20    # of the squared violation
 SOON = 40            # iterations in which SLSQP meets the rows, or hardly ever

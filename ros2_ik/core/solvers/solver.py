@@ -8,8 +8,9 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidOptionError, UnknownOptionError, UnknownSolverError
-from ros2_ik.core.problem import ExitFlag, IKProblem
+from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.status import ExitFlag
 
 
 class Attempt(NamedTuple):

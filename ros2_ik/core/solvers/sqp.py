@@ -9,10 +9,11 @@ from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.descents import INTERRUPTED
 from ros2_ik.core.kernels.sqp import FAR, hold, lower_cost
-from ros2_ik.core.problem import ExitFlag, IKProblem, LeastSquares
+from ros2_ik.core.problem import IKProblem, LeastSquares
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+from ros2_ik.core.status import ExitFlag
 
 GIVE_UP_AFTER = 6     # iterations in a row without a drop of the violation
 DROP = 0.8
