@@ -57,12 +57,15 @@ class ActiveJoints:
     def within(self, lower: Array, upper: Array) -> 'ActiveJoints':
         """Return the same joints with limits narrowed to `lower` and `upper`, (nq,) each."""
         result = shallow(self)
-        low, high = (limit.copy() for limit in self.bounds)
         place = self.place
-        low[place] = np.maximum(low[place], lower[place])
-        high[place] = np.minimum(high[place], upper[place])
+        result.limits = np.array([np.maximum(self.limits[0], lower[place]),
+                                  np.minimum(self.limits[1], upper[place])])
+        low, high = (limit.copy() for limit in self.bounds)
+        low[place], high[place] = result.limits
         result.bounds = low, high
-        result.limits = np.array([low[place], high[place]])
+        if self.all_scalar:     # much faster
+            result.lower, result.upper = result.limits
+            return result
         nv = sum(joint.velocity_size for joint in self.joints)
         first, last = np.full(nv, -np.inf), np.full(nv, np.inf)
         at = 0

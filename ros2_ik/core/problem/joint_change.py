@@ -91,9 +91,12 @@ class JointChangeBound:
         else:
             wanted = f'one number, one for each of the {len(names)} joints, or numbers by name'
             numbers = floats(value, 'max_joint_change', wanted, InvalidOptionError)
-            if numbers.shape not in ((), (len(names),)):
+            if numbers.shape == ():
+                one = _checked(names[0], float(numbers)) if names else 0.0
+                return cls(origin, dict.fromkeys(names, one))
+            if numbers.shape != (len(names),):
                 raise InvalidOptionError(f'max_joint_change must be {wanted}, not {value!r}')
-            given = dict(zip(names, np.broadcast_to(numbers, len(names)).tolist(), strict=True))
+            given = dict(zip(names, numbers.tolist(), strict=True))
         return cls(origin, {name: _checked(name, number) for name, number in given.items()})
 
     def both(self, robot: Robot, other: 'JointChangeBound | None') -> 'JointChangeBound':
@@ -109,14 +112,12 @@ class JointChangeBound:
 
     def limits(self, robot: Robot) -> tuple[Array, Array]:
         """Return the range of each value of q, (nq,) each; orientations are left out."""
-        lower, upper = np.full(robot.nq, -np.inf), np.full(robot.nq, np.inf)
-        for name, most in self.most.items():
-            joint = robot.joint(name)
-            size = 3 if joint.kind == 'floating' else joint.size
-            part = slice(joint.index, joint.index + size)
-            lower[part] = self.origin[part] - most * (1 - HAIR)
-            upper[part] = self.origin[part] + most * (1 - HAIR)
-        return lower, upper
+        most: list[float] = []
+        for joint in robot.joints:
+            each = self.most.get(joint.name, math.inf) * (1 - HAIR)
+            most += ([each] * 3 + [math.inf] * 4 if joint.kind == 'floating'
+                     else [each] * joint.size)
+        return self.origin - most, self.origin + most
 
     def exceeded(self, joint: Joint, q: Array) -> JointChange | None:
         """Return the change of a joint that is larger than allowed, or None."""
