@@ -50,9 +50,9 @@ def test_every_solver_and_motion_works_without_what_pip_alone_has():
 def test_package_xml_declares_what_has_a_key_of_rosdep():
     names = {element.text for element in ElementTree.parse(ROOT / 'package.xml').iter()
              if element.tag in ('depend', 'exec_depend')}
-    assert names >= {'coal', 'control_msgs', 'pinocchio', 'python3-numba', 'python3-numpy',
-                     'python3-scipy', 'python3-yaml', 'rclpy', 'std_srvs', 'tf2_ros_py',
-                     'trajectory_msgs', 'visualization_msgs'}
+    assert names >= {'coal', 'control_msgs', 'moveit_msgs', 'octomap_msgs', 'pinocchio',
+                     'python3-numba', 'python3-numpy', 'python3-scipy', 'python3-yaml', 'rclpy',
+                     'std_srvs', 'tf2_ros_py', 'trajectory_msgs', 'visualization_msgs'}
 
 
 def test_what_pip_is_asked_for_beside_a_sourced_ros_are_packages():

@@ -10,7 +10,7 @@ from ros2_ik.cli import call, constrained, fk, functions, robots, solve, stop
 from ros2_ik.cli.parser import Parser
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
 
-ROS = ('rclpy', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',
+ROS = ('rclpy', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',
        'std_srvs')
 WHEELS = {'pinocchio': 'pin', 'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'PyYAML'}
 

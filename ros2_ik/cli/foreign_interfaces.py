@@ -1,4 +1,8 @@
-"""Messages of other packages that a goal is made of, for where ROS is not installed."""
+"""
+Messages of other packages that a goal is made of, for where ROS is not installed.
+
+Those of moveit_msgs and object_recognition_msgs are not here: the folder interfaces/ has them.
+"""
 
 FOREIGN = {
     'builtin_interfaces/Duration': 'int32 sec\nuint32 nanosec',
@@ -26,4 +30,9 @@ FOREIGN = {
     'shape_msgs/SolidPrimitive': 'uint8 type\nfloat64[<=3] dimensions\n'
                                  'geometry_msgs/Polygon polygon',
     'std_msgs/Header': 'builtin_interfaces/Time stamp\nstring frame_id',
+    'trajectory_msgs/JointTrajectory': 'std_msgs/Header header\nstring[] joint_names\n'
+                                       'JointTrajectoryPoint[] points',
+    'trajectory_msgs/JointTrajectoryPoint': 'float64[] positions\nfloat64[] velocities\n'
+                                            'float64[] accelerations\nfloat64[] effort\n'
+                                            'builtin_interfaces/Duration time_from_start',
 }

@@ -33,13 +33,17 @@ def fields(kind: str) -> dict[str, Field]:
     """
     Return the fields of a message such as 'geometry_msgs/Pose', or of the goal, by name.
 
-    Raises KeyError for one that is not known.
+    Raises BadQuestion for one that is not known.
     """
     package, _, name = kind.rpartition('/')
-    if package == 'ros2_ik':
-        text = _goal() if name == GOAL else (_folder('msg') / f'{name}.msg').read_text('utf-8')
-    else:
+    if kind in FOREIGN:
         text = FOREIGN[kind]
+    elif name == GOAL:
+        text = _text(f'action/{name}.action').partition('\n---\n')[0]
+    elif package == 'ros2_ik':
+        text = _text(f'msg/{name}.msg')
+    else:
+        text = _text(f'{package}/msg/{name}.msg')
     found = {}
     for line in text.splitlines():
         if match := _FIELD.match(line.partition('#')[0].strip()):
@@ -54,17 +58,19 @@ def is_message(type: str) -> bool:
     return '/' in type
 
 
-def _goal() -> str:
-    return (_folder('action') / f'{GOAL}.action').read_text('utf-8').partition('\n---\n')[0]
+def _text(name: str) -> str:
+    """
+    Return an interface file.
 
-
-def _folder(name: str) -> Path:
-    """msg/ and action/ are installed into the package; in a checkout they stand beside it."""
+    All are installed into ros2_ik/interfaces; in a checkout ours stand beside the package, those
+    of other packages in interfaces/ there. Raises BadQuestion.
+    """
     package = Path(__file__).parents[1]
-    for folder in (package / 'interfaces' / name, package.parent / name):
-        if folder.is_dir():
-            return folder
-    raise BadQuestion(f'the installation is broken: no folder {name} in {package / "interfaces"}')
+    installed = package / 'interfaces'
+    for folder in (installed, package.parent, package.parent / 'interfaces'):
+        if (folder / name).is_file():
+            return (folder / name).read_text('utf-8')
+    raise BadQuestion(f'the installation is broken: no file {installed / name}')
 
 
 def _full(type: str, package: str) -> str:

@@ -4,9 +4,9 @@ import math
 from typing import Any, TYPE_CHECKING
 
 from geometry_msgs.msg import PoseStamped, Quaternion, Transform
+from moveit_msgs.msg import RobotState
 
 from ros2_ik.cli.poses import components
-from ros2_ik.msg import RobotState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,6 +11,11 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
+from moveit_msgs.msg import (
+    AttachedCollisionObject,
+    CollisionObject,
+    PlanningScene as PlanningSceneMessage,
+)
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
@@ -26,12 +31,7 @@ from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
 from ros2_ik.core import Robot, Scene, Status
-from ros2_ik.msg import (
-    AttachedCollisionObject,
-    CollisionObject,
-    PlanningScene as PlanningSceneMessage,
-    Solution,
-)
+from ros2_ik.msg import Solution
 from ros2_ik.node.compiled_loops import CompiledLoops
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.motion_executor import MotionExecutor

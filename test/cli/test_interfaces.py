@@ -2,6 +2,7 @@
 
 from array import array
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ pytest.importorskip('rclpy')
 from ros2_ik.action import SolveConstrainedIK  # noqa: E402
 from ros2_ik.cli.goal_client import goal_message  # noqa: E402
 
+ROOT = Path(__file__).parents[2]
 GOAL_KIND = f'ros2_ik/{GOAL}'
 ROS_NAMES = {'float64': 'double', 'float32': 'float', 'bool': 'boolean', 'byte': 'octet'}
 
@@ -46,8 +48,9 @@ def ros_type(field):
     return f'sequence<{name}>' if field.most is None else f'sequence<{name}, {field.most}>'
 
 
-def test_all_that_is_foreign_is_used():
-    assert set(FOREIGN) == {kind for kind in USED if not kind.startswith('ros2_ik/')}
+def test_all_that_is_foreign_is_used_and_stands_nowhere_else():
+    copied = {f'{path.parents[1].name}/{path.stem}' for path in ROOT.glob('interfaces/*/msg/*')}
+    assert set(FOREIGN) == {kind for kind in USED if not kind.startswith('ros2_ik/')} - copied
 
 
 @pytest.mark.parametrize('kind', USED)

@@ -13,6 +13,7 @@ from typing import Any
 
 from ament_index_python.packages import get_package_prefix
 from geometry_msgs.msg import PoseStamped
+from moveit_msgs.msg import RobotState
 import numpy as np
 import pytest
 from rcl_interfaces.srv import SetParameters
@@ -28,7 +29,7 @@ from std_msgs.msg import String
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import collision_checker, Configuration, Robot, Scene
-from ros2_ik.msg import RobotState, Status
+from ros2_ik.msg import Status
 from ros2_ik.srv import ComputeFK, ComputeIK
 
 TIMEOUT = 20.0   # generous: the machine may be busy

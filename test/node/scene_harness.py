@@ -4,16 +4,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from geometry_msgs.msg import Point, Pose
-from node_harness import Client, seed
-from shape_msgs.msg import Mesh, MeshTriangle, Plane, SolidPrimitive
-
-from ros2_ik.msg import (
+from moveit_msgs.msg import (
     AttachedCollisionObject,
     CollisionObject,
     PlanningScene,
     PlanningSceneComponents,
     RobotState,
 )
+from node_harness import Client, seed
+from shape_msgs.msg import Mesh, MeshTriangle, Plane, SolidPrimitive
+
 from ros2_ik.srv import ApplyPlanningScene, CheckState, GetPlanningScene
 
 HOME = {'panda_joint1': 0.0, 'panda_joint2': -0.785, 'panda_joint3': 0.0, 'panda_joint4': -2.356,

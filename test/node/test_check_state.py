@@ -3,13 +3,14 @@
 import math
 
 from builtin_interfaces.msg import Duration
+from moveit_msgs.msg import CollisionObject
 from node_harness import neutral, reachable, seed
 import numpy as np
 import pytest
 from scene_harness import applied, box, change, check, diff, HOME, pairs, pose
 
 from ros2_ik.core import collision_checker, Configuration, Scene
-from ros2_ik.msg import CollisionObject, Status
+from ros2_ik.msg import Status
 
 WALL = box('wall', 0.3, at=pose(0.31, 0.0, 0.6))
 FOLDED = HOME | {'panda_joint2': 1.7, 'panda_joint4': -3.0, 'panda_joint6': 3.6}

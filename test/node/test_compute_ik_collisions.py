@@ -3,6 +3,7 @@
 import threading
 
 from builtin_interfaces.msg import Duration
+from moveit_msgs.msg import CollisionObject
 from node_harness import Judge, matrix, reachable, seed, stamped, unreachable, values
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from scene_harness import (
 )
 
 from ros2_ik.core import Box, collision_checker, Configuration, load_scene, Scene, SceneObject
-from ros2_ik.msg import CollisionObject, Status
+from ros2_ik.msg import Status
 
 TIP = 'panda_hand_tcp'
 REMOVE, MOVE = CollisionObject.REMOVE, CollisionObject.MOVE

@@ -5,12 +5,13 @@ import math
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Point
+from moveit_msgs.msg import AllowedCollisionEntry, AllowedCollisionMatrix, LinkPadding
 from node_harness import reachable, seed, stamped, untouched, values
 import numpy as np
 import pytest
 from scene_harness import applied, box, diff, HOME, pose
 
-from ros2_ik.msg import AllowedCollisionEntry, AllowedCollisionMatrix, Bounds, LinkPadding, Status
+from ros2_ik.msg import Bounds, Status
 from ros2_ik.node.conversions.function_message import function_message as function
 
 ROOT, HAND, TCP = 'panda_link0', 'panda_hand', 'panda_hand_tcp'

@@ -2,12 +2,13 @@
 
 from arm_harness import ARM, execute, FAST, HOME, Recorder, TRAJECTORIES
 from builtin_interfaces.msg import Duration
+from moveit_msgs.msg import CollisionObject
 from node_harness import eventually, seed, stamped, values
 import numpy as np
 import pytest
 from scene_harness import applied, box, change, diff, pose
 
-from ros2_ik.msg import Bounds, CollisionObject, JointChange, Status
+from ros2_ik.msg import Bounds, Status
 from ros2_ik.node.conversions.function_message import function_message as function
 
 ROOT, HAND = 'panda_link0', 'panda_hand'
@@ -75,7 +76,7 @@ def test_a_big_move_must_be_asked_for(client, record, panda_judge):
     before = record.still()
     target = stamped(panda_judge.transform({**HOME, 'panda_joint1': 2.4}, HAND, ROOT), ROOT)
     arm = {'targets': [target], 'tips': [HAND], 'group': 'arm', 'timeout': Duration(sec=1)}
-    less = {'joint_changes': [JointChange(joint_name='panda_joint1', max_change=0.1)],
+    less = {'joint_change_names': ['panda_joint1'], 'joint_changes': [0.1],
             'max_joint_change': 0.9}
     for fields, most in (({'max_joint_change': 0.7}, 0.7), (less, 0.1)):
         response = client.ik(execute=True, **arm, **fields)
@@ -124,9 +125,11 @@ def test_max_jump_counts_from_where_the_robot_stands(client, record):
 @pytest.mark.parametrize('fields, word', [
     ({'max_joint_change': -1.0}, 'max_joint_change is -1'),
     ({'max_joint_change': float('nan')}, 'max_joint_change is nan'),
-    ({'joint_changes': [JointChange(joint_name='panda_joint1')]}, "of 'panda_joint1' is 0"),
-    ({'joint_changes': [JointChange(joint_name='panda_joint9', max_change=1.0)]},
-     "joint_changes[0]: unknown joint 'panda_joint9'")])
+    ({'joint_change_names': ['panda_joint1'], 'joint_changes': [0.0]},
+     "joint_changes[0], of 'panda_joint1', is 0"),
+    ({'joint_change_names': ['panda_joint1']}, '1 joint_change_names but 0 joint_changes'),
+    ({'joint_change_names': ['panda_joint9'], 'joint_changes': [1.0]},
+     "joint_change_names[0]: unknown joint 'panda_joint9'")])
 def test_bounds_that_make_no_sense(client, record, fields, word):
     response = client.ik(constraints=turned(0.1), **fields)
     assert response.status < 0 and word in response.message

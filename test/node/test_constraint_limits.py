@@ -1,10 +1,11 @@
 """Requests that are too large are refused over DDS before they keep the node from others."""
 
 from diagnostic_msgs.msg import KeyValue
+from moveit_msgs.msg import AllowedCollisionMatrix, LinkPadding
 from node_harness import reachable
 import pytest
 
-from ros2_ik.msg import AllowedCollisionMatrix, Bounds, LinkPadding, Status
+from ros2_ik.msg import Bounds, Status
 from ros2_ik.node.conversions.function_message import function_message as function
 
 HAND, TCP = 'panda_hand', 'panda_hand_tcp'

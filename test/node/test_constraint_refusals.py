@@ -3,17 +3,12 @@
 import math
 
 from diagnostic_msgs.msg import KeyValue
+from moveit_msgs.msg import AllowedCollisionEntry, AllowedCollisionMatrix, LinkPadding
 import numpy as np
 import pytest
 
 from ros2_ik.core import collision_checker, Scene, Status
-from ros2_ik.msg import (
-    AllowedCollisionEntry,
-    AllowedCollisionMatrix,
-    Bounds,
-    FunctionParameter,
-    LinkPadding,
-)
+from ros2_ik.msg import Bounds, FunctionParameter
 from ros2_ik.node.conversions.collision_rules import MAX_NAMES, with_rules
 from ros2_ik.node.conversions.constraints import MAX_FUNCTIONS, read_wanted
 from ros2_ik.node.conversions.function_message import function_message as function

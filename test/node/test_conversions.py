@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
+from moveit_msgs.msg import RobotState
 from node_harness import matrix, reachable, seed
 import numpy as np
 import pinocchio as pin
@@ -25,7 +26,7 @@ from ros2_ik.core import (
     Status,
     StillWorld,
 )
-from ros2_ik.msg import Bounds, RobotState
+from ros2_ik.msg import Bounds
 from ros2_ik.node.conversions.constraint_reports import constraint_reports
 from ros2_ik.node.conversions.constraints import read_wanted
 from ros2_ik.node.conversions.frames import group_name, Reference, reference, tip_name

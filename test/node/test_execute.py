@@ -13,12 +13,13 @@ from arm_harness import (
     stop,
     TRAJECTORIES,
 )
+from moveit_msgs.msg import CollisionObject
 from node_harness import eventually
 import numpy as np
 import pytest
 from scene_harness import applied, attached, box, change, diff, pose
 
-from ros2_ik.msg import CollisionObject, Status
+from ros2_ik.msg import Status
 from ros2_ik.srv import Execute
 
 BACK = 0.1   # a busy arm that hears late of the braking has to come back this far [rad]

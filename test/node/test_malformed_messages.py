@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
+from moveit_msgs.msg import CollisionObject
 from node_harness import eventually, NodeProcess
 from rclpy.serialization import serialize_message
 from scene_harness import box, objects, pose
-
-from ros2_ik.msg import CollisionObject
 
 FAR = pose(0, 0, 5)
 

@@ -6,12 +6,13 @@ import time
 from action_msgs.msg import GoalStatus
 from arm_harness import ARM, execute, FAST, HOME, near, Recorder, stop, TRAJECTORIES
 from motion_requests import FAR, moving, Requested, SLOW, WAYS
+from moveit_msgs.msg import AllowedCollisionMatrix, LinkPadding, RobotState
 from node_harness import Client, eventually
 import numpy as np
 import pytest
 from scene_harness import applied, attached, box, diff, empty, pose
 
-from ros2_ik.msg import AllowedCollisionMatrix, LinkPadding, RobotState, Status
+from ros2_ik.msg import Status
 
 pytestmark = pytest.mark.slow
 

@@ -1,5 +1,6 @@
 """Attached objects through ~/apply_planning_scene and the topic: MoveIt's rules, and its traps."""
 
+from moveit_msgs.msg import CollisionObject, ObjectColor, PlanningScene
 from node_harness import eventually
 import numpy as np
 import pytest
@@ -21,7 +22,6 @@ from scene_harness import (
 )
 
 from ros2_ik.core import Configuration
-from ros2_ik.msg import CollisionObject, ObjectColor, PlanningScene
 
 ADD, REMOVE = CollisionObject.ADD, CollisionObject.REMOVE
 APPEND, MOVE = CollisionObject.APPEND, CollisionObject.MOVE

@@ -3,6 +3,7 @@
 import math
 
 from geometry_msgs.msg import Point32
+from moveit_msgs.msg import CollisionObject, PlanningScene
 import numpy as np
 import pytest
 from scene_harness import (
@@ -21,8 +22,6 @@ from scene_harness import (
     tetrahedron,
 )
 from shape_msgs.msg import Mesh, SolidPrimitive
-
-from ros2_ik.msg import CollisionObject, PlanningScene
 
 NAN, INF = math.nan, math.inf
 ADD, APPEND = CollisionObject.ADD, CollisionObject.APPEND

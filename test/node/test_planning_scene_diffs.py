@@ -3,6 +3,15 @@
 from copy import deepcopy
 
 from geometry_msgs.msg import TransformStamped
+from moveit_msgs.msg import (
+    AllowedCollisionEntry,
+    AllowedCollisionMatrix,
+    CollisionObject,
+    LinkPadding,
+    LinkScale,
+    ObjectColor,
+    PlanningScene,
+)
 import pytest
 from scene_harness import (
     applied,
@@ -20,16 +29,6 @@ from scene_harness import (
     pose,
     refused,
     tetrahedron,
-)
-
-from ros2_ik.msg import (
-    AllowedCollisionEntry,
-    AllowedCollisionMatrix,
-    CollisionObject,
-    LinkPadding,
-    LinkScale,
-    ObjectColor,
-    PlanningScene,
 )
 
 FAR = pose(0.0, 0.0, 3.0)
@@ -210,11 +209,13 @@ def test_scale(client):
     response = check(client)
     assert response.contacts and all('near' in names for names in pairs(response))
     assert get(client, 256).link_scale == larger
-    for link_name, scale, words in ((link, 0.0, 'above 0'), (link, -1.0, 'above 0'),
-                                    (link, float('nan'), 'above 0'), (link, 1e9, 'above 0'),
-                                    ('panda_link55', 1.0, 'unknown link')):
+    for link_name, scale, words in ((link, -1.0, 'above 0'), (link, float('nan'), 'above 0'),
+                                    (link, 1e9, 'above 0'), ('panda_link55', 1.0, 'unknown link')):
         said = refused(client, diff(link_scale=[LinkScale(link_name=link_name, scale=scale)]))
         assert 'link_scale[0]' in said and words in said
+    applied(client, diff(link_scale=[LinkScale(link_name=link)]))     # not set, it means 1
+    assert check(client).valid and not get(client, 256).link_scale
+    applied(client, diff(link_scale=larger))
     applied(client, diff(link_scale=[LinkScale(link_name=link, scale=1.0)]))
     assert check(client).valid and not get(client, 256).link_scale
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+from moveit_msgs.msg import CollisionObject
 from node_harness import reachable
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ from scene_harness import (
 )
 from shape_msgs.msg import SolidPrimitive
 
-from ros2_ik.msg import CollisionObject, Status
+from ros2_ik.msg import Status
 from ros2_ik.srv import ApplyPlanningScene
 
 ADD, REMOVE = CollisionObject.ADD, CollisionObject.REMOVE

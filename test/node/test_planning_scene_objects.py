@@ -3,6 +3,7 @@
 import math
 
 from geometry_msgs.msg import Point32
+from moveit_msgs.msg import CollisionObject, PlanningScene
 from node_harness import eventually, matrix
 import numpy as np
 import pytest
@@ -27,7 +28,6 @@ from scene_harness import (
 from shape_msgs.msg import SolidPrimitive
 
 from ros2_ik.core import Configuration
-from ros2_ik.msg import CollisionObject, PlanningScene
 
 ADD, REMOVE = CollisionObject.ADD, CollisionObject.REMOVE
 APPEND, MOVE = CollisionObject.APPEND, CollisionObject.MOVE

@@ -2,6 +2,7 @@
 
 import time
 
+from moveit_msgs.msg import CollisionObject, PlanningScene
 from node_harness import eventually, neutral, reachable, stamped
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from small_arm import ARM, small_arm
 from std_msgs.msg import String
 
 from ros2_ik.core import Configuration, Robot
-from ros2_ik.msg import CollisionObject, PlanningScene, Status
+from ros2_ik.msg import Status
 from ros2_ik.srv import GetPlanningScene
 
 TIP = 'panda_hand_tcp'

@@ -1,9 +1,10 @@
-"""Scene messages to scenes and back, without DDS: by field name, MoveIt's messages alike."""
+"""Scene messages to scenes and back, without DDS: by field name."""
 
 from types import SimpleNamespace
 from typing import Any
 
 from hypothesis import given, settings, strategies as st
+from moveit_msgs.msg import CollisionObject, LinkScale
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -27,7 +28,6 @@ from ros2_ik.core import (
     SceneObject,
     shape_kinds,
 )
-from ros2_ik.msg import CollisionObject
 from ros2_ik.node.conversions.markers import scene_markers
 from ros2_ik.node.conversions.planning_scenes import changed_scene, Known
 from ros2_ik.node.conversions.scene_changes import changed_object, Now
@@ -61,24 +61,33 @@ def plain(message: Any) -> Any:
     return [plain(item) for item in message] if isinstance(message, list) else message
 
 
-def as_moveit(scene: Any) -> Any:
-    """Give a PlanningScene as MoveIt's classes would have it: more fields, and no defaults."""
-    scene = plain(scene)
-    for item in scene.world.collision_objects:
-        item.type = SimpleNamespace(key='', db='')
-    for item in scene.robot_state.attached_collision_objects:
-        item.weight, item.detach_posture = 0.0, SimpleNamespace()
-        item.object.type = SimpleNamespace(key='', db='')
-    return scene
-
-
-def test_plain_objects_of_moveits_fields_read_the_same(panda, now):
+def scene_change():
     item = change('a', CollisionObject.ADD, pose=pose(0, 0, 3), meshes=[tetrahedron()],
                   planes=[floor(0.1)], primitives=[solid(SolidPrimitive.CONE, 0.2, 0.1)])
     tool = attached(box('tool', 0.02, frame='panda_hand'), touch=['panda_leftfinger'])
-    message = diff(item, box('b', at=pose(1), frame='a'), holding=[tool], name='cell')
+    return diff(item, box('b', at=pose(1), frame='a'), holding=[tool], name='cell')
+
+
+def test_plain_objects_read_the_same(panda, now):
     known = Known(Scene(panda))
-    assert changed_scene(known, as_moveit(message), now) == changed_scene(known, message, now)
+    read = changed_scene(known, scene_change(), now)
+    assert changed_scene(known, plain(scene_change()), now) == read
+
+
+def test_types_weights_and_detach_postures_change_nothing(panda, now):
+    known, message = Known(Scene(panda)), scene_change()
+    message.world.collision_objects[0].type.key = 'cup'
+    tool, = message.robot_state.attached_collision_objects
+    tool.weight, tool.object.type.db = 0.7, 'tools'
+    tool.detach_posture.joint_names = ['panda_finger_joint1']
+    assert changed_scene(known, message, now) == changed_scene(known, scene_change(), now)
+
+
+def test_a_scale_that_is_not_set_is_1(panda, now):
+    """In MoveIt's message it has no default."""
+    known = Known(Scene(panda).with_scale({'panda_link5': 2.0}))
+    message = diff(link_scale=[LinkScale(link_name='panda_link5')])
+    assert not changed_scene(known, message, now).scene.scale
 
 
 @pytest.mark.parametrize('operation', [0, b'\x00', np.uint8(0)])

@@ -1,5 +1,6 @@
 """Topic ~/scene_markers."""
 
+from moveit_msgs.msg import CollisionObject, ObjectColor
 from node_harness import eventually
 import numpy as np
 import pytest
@@ -18,8 +19,6 @@ from scene_harness import (
 )
 from shape_msgs.msg import SolidPrimitive
 from visualization_msgs.msg import Marker, MarkerArray
-
-from ros2_ik.msg import CollisionObject, ObjectColor
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 

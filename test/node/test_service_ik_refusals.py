@@ -4,11 +4,12 @@ import math
 
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Transform
+from moveit_msgs.msg import RobotState
 from node_harness import reachable, seed, stamped
 import numpy as np
 import pytest
 
-from ros2_ik.msg import RobotState, Status
+from ros2_ik.msg import Status
 
 TIP = 'panda_hand_tcp'
 

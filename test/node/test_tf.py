@@ -9,6 +9,7 @@ import time
 
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import TransformStamped
+from moveit_msgs.msg import PlanningScene
 from node_harness import eventually, matrix, neutral, reachable, seed, stamped, values
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
 from scene_harness import applied, box, diff, get, HOME, refused
 
-from ros2_ik.msg import PlanningScene, Status
+from ros2_ik.msg import Status
 
 pytestmark = pytest.mark.skipif(find_spec('tf2_ros') is not None, reason='has a real tf2_ros')
 RATE, TRANSFORMS = 500, 30

@@ -4,8 +4,10 @@ from array import array
 from collections.abc import Iterable
 from typing import Any
 
+from moveit_msgs.msg import RobotState
+
 from ros2_ik.core import IKProblem, IKSolution, Scene
-from ros2_ik.msg import RobotState, Solution
+from ros2_ik.msg import Solution
 from ros2_ik.node.conversions.constraint_states import constraint_states
 from ros2_ik.node.conversions.contacts import contact_messages
 from ros2_ik.node.conversions.robot_states import fill_state

@@ -177,7 +177,7 @@ def _with_padding(scene: Scene, message: Any) -> Scene:
             scene = scene.with_padding({item.link_name: item.padding})
     for index, item in enumerate(message.link_scale):
         with blamed(f'link_scale[{index}]'):
-            scene = scene.with_scale({item.link_name: item.scale})
+            scene = scene.with_scale({item.link_name: item.scale or 1.0})   # 0: not set
     return scene
 
 

@@ -177,16 +177,18 @@ def _max_joint_change(request: Any, robot: Robot,
                     '(not bounded; with execute: parameter max_jump)')
     most = request.max_joint_change or (defaults.max_jump if request.execute else 0) or math.inf
     single: dict[str, float] = {}
-    if len(request.joint_changes) > MAX_CHANGES:
-        raise wrong(f'joint_changes has {len(request.joint_changes)} items; at most '
-                    f'{MAX_CHANGES} are read')
-    for index, item in enumerate(request.joint_changes):
-        with blamed(f'joint_changes[{index}]'):
-            name = robot.joint(item.joint_name).name
-        if not item.max_change > 0:
-            raise wrong(f"joint_changes[{index}]: max_change of '{name}' is "
-                        f'{item.max_change:g}; valid: above 0')
-        single[name] = item.max_change
+    names, changes = request.joint_change_names, request.joint_changes
+    if len(names) > MAX_CHANGES:
+        raise wrong(f'joint_change_names has {len(names)} items; at most {MAX_CHANGES} are read')
+    if len(names) != len(changes):
+        raise wrong(f'{len(names)} joint_change_names but {len(changes)} joint_changes; valid: '
+                    'one a name')
+    for index, (given, change) in enumerate(zip(names, changes, strict=True)):
+        with blamed(f'joint_change_names[{index}]'):
+            name = robot.joint(given).name
+        if not change > 0:
+            raise wrong(f"joint_changes[{index}], of '{name}', is {change:g}; valid: above 0")
+        single[name] = change
     if most == math.inf and not single:
         return None, False
     is_jump = bool(request.execute and request.max_joint_change == 0 and defaults.max_jump > 0)

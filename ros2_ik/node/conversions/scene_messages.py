@@ -3,11 +3,7 @@
 from typing import Any
 
 from geometry_msgs.msg import Pose, TransformStamped
-import pinocchio as pin
-from std_msgs.msg import ColorRGBA, Header
-
-from ros2_ik.core import OCTOMAP, Scene, SceneObject
-from ros2_ik.msg import (
+from moveit_msgs.msg import (
     AllowedCollisionEntry,
     AllowedCollisionMatrix,
     AttachedCollisionObject,
@@ -18,6 +14,10 @@ from ros2_ik.msg import (
     PlanningScene,
     PlanningSceneComponents as Bits,
 )
+import pinocchio as pin
+from std_msgs.msg import ColorRGBA, Header
+
+from ros2_ik.core import OCTOMAP, Scene, SceneObject
 from ros2_ik.node.conversions.planning_scenes import Known
 from ros2_ik.node.conversions.poses import fill_pose, fill_transform
 from ros2_ik.node.conversions.robot_states import fill_state

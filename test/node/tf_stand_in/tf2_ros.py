@@ -5,10 +5,9 @@ tf2_msgs/TFMessage is a list of TransformStamped, as are a PlanningScene's fixed
 """
 
 from geometry_msgs.msg import TransformStamped
+from moveit_msgs.msg import PlanningScene
 import pinocchio as pin
 from rclpy.qos import DurabilityPolicy, QoSProfile
-
-from ros2_ik.msg import PlanningScene
 
 
 class Buffer:
