@@ -9,7 +9,7 @@ import math
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.question import Exit
-from ros2_ik.cli.recheck import Check, recheck, Wanted
+from ros2_ik.cli.recheck import Check, recheck, WantedPose
 from ros2_ik.cli.tables import number, small, table
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ class Answer:
             f'. {self.suspicion}' if self.suspicion else '')
 
 
-def library_answer(search: 'Search', wanted: Sequence[Wanted], frames_at: Any = None) -> Answer:
+def library_answer(search: 'Search', wanted: Sequence[WantedPose],
+                   frames_at: Any = None) -> Answer:
     """Return what came of a search here; `wanted` is rechecked, see there for `frames_at`."""
     solution, problem = search.solution(), search.problem
     robot, names = problem.robot, problem.joint_names

@@ -8,7 +8,7 @@ from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, library_a
 from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.numbers import positive
 from ros2_ik.cli.question import BadQuestion, Exit
-from ros2_ik.cli.recheck import Wanted
+from ros2_ik.cli.recheck import WantedPose
 from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
 from ros2_ik.cli.scene_source import (
     add_meshes_argument,
@@ -105,19 +105,19 @@ def _solve(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> An
 def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> Answer:
     from ros2_ik.core import Defaults, prepare, StillWorld
     from ros2_ik.node.conversions.constraint_reports import constraint_reports
-    from ros2_ik.node.conversions.constraints import read_wanted
+    from ros2_ik.node.conversions.constraints import read_constraints
     from ros2_ik.node.conversions.requests import read_request
     if goal.execute:
         raise BadQuestion('execute: the robot is moved by a node: leave out --robot')
     request = read_request(goal, robot, Defaults(default_timeout=TIMEOUT), _no_tf).request
     at = robot.to_q(read_start([], robot, home, degrees=False))
     checker = _checker(args, goal, robot, robot.to_q(request.seed, at), request)
-    constraints, costs = read_wanted(goal, robot, checker)
+    constraints, costs = read_constraints(goal, robot, checker)
     request = replace(request, constraints=constraints, costs=costs)
     search = prepare(request, StillWorld(robot, at, checker))
     search.run()
-    wanted = [Wanted(target.tip, target.function.reference.homogeneous, target.relative_to,
-                     tuple(target.weights)) for target in request.targets]
+    wanted = [WantedPose(target.tip, target.function.reference.homogeneous, target.relative_to,
+                         tuple(target.weights)) for target in request.targets]
     problem = search.problem
     answer = library_answer(search, wanted, None if request.follow_frames else problem.start)
     solution = search.solution()
@@ -144,8 +144,9 @@ def _holding(scene: 'Scene', state: Any, start: Any) -> 'Scene':
         return scene
     from ros2_ik.core import Configuration
     from ros2_ik.node.conversions.planning_scenes import with_attached
-    from ros2_ik.node.conversions.scene_changes import Now
-    now = Now(lambda joints: Configuration(scene.robot, start), _no_tf, 'exact', lambda note: None)
+    from ros2_ik.node.conversions.scene_changes import ConversionContext
+    now = ConversionContext(lambda joints: Configuration(scene.robot, start), _no_tf, 'exact',
+                            lambda note: None)
     return with_attached(scene, state, now, 'seed.')
 
 

@@ -19,7 +19,7 @@ from ros2_ik.cli.messages import state_values
 from ros2_ik.cli.node_answer import PATIENCE, read_reply, recheck_reply
 from ros2_ik.cli.node_client import WENT
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.cli.recheck import Wanted
+from ros2_ik.cli.recheck import WantedPose
 from ros2_ik.cli.stop import Interrupt, MAY_MOVE, PATIENCE as STOP_PATIENCE
 
 if TYPE_CHECKING:
@@ -164,13 +164,13 @@ def _class(kind: str) -> Any:
     return getattr(import_module(f'{package}.msg'), name)
 
 
-def _wanted(goal: Any) -> list[Wanted]:
+def _wanted(goal: Any) -> list[WantedPose]:
     """Return the targets for the re-check; tips that the node chose have no name."""
     count = len(goal.targets)
     rows = [tuple(goal.weights[i:i + 6]) for i in range(0, len(goal.weights), 6)] or [(1.0,) * 6]
     rows = rows if len(rows) == count else rows * count
     tips = goal.tips or [''] * count
-    return [Wanted(tip, _matrix(target.pose), target.header.frame_id.lstrip('/') or None, row)
+    return [WantedPose(tip, _matrix(target.pose), target.header.frame_id.lstrip('/') or None, row)
             for tip, target, row in zip(tips, goal.targets, rows, strict=False)]
 
 

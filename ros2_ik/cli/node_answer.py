@@ -11,7 +11,7 @@ from builtin_interfaces.msg import Duration
 from ros2_ik.cli.answer import Answer
 from ros2_ik.cli.messages import pose_message, state_message, state_values
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.cli.recheck import Check, recheck, Wanted
+from ros2_ik.cli.recheck import Check, recheck, WantedPose
 from ros2_ik.cli.stop import ask_for_motion
 from ros2_ik.core import Robot, Status
 from ros2_ik.srv import ComputeIK
@@ -31,7 +31,7 @@ SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
             Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
 
 
-def ik_request(wanted: Sequence[Wanted], seed: dict[str, Any], timeout: float | None = None,
+def ik_request(wanted: Sequence[WantedPose], seed: dict[str, Any], timeout: float | None = None,
                **fields: Any) -> ComputeIK.Request:
     """Return a request; a field that is None keeps its default."""
     request = ComputeIK.Request()
@@ -49,7 +49,7 @@ def ik_request(wanted: Sequence[Wanted], seed: dict[str, Any], timeout: float | 
 
 
 def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
-           wanted: Sequence[Wanted], seed: dict[str, Any]) -> Answer:
+           wanted: Sequence[WantedPose], seed: dict[str, Any]) -> Answer:
     """
     Ask, and re-check the reply by forward kinematics of the received robot_description.
 
@@ -65,7 +65,7 @@ def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
     return answer
 
 
-def read_reply(client: 'NodeClient', reply: Any, wanted: Sequence[Wanted],
+def read_reply(client: 'NodeClient', reply: Any, wanted: Sequence[WantedPose],
                round_trip: float) -> tuple[Answer, Robot | None]:
     """
     Return what a response says, or the result of an action, and the robot that it is about.
@@ -101,7 +101,7 @@ def accepted(response: Any, also: Sequence[Status] = ()) -> Any:
     return status
 
 
-def recheck_reply(answer: Answer, robot: Robot | None, wanted: Sequence[Wanted],
+def recheck_reply(answer: Answer, robot: Robot | None, wanted: Sequence[WantedPose],
                   joints: Mapping[str, float], seed: dict[str, Any], follow_frames: bool) -> None:
     """
     Fill in what forward kinematics says, or a note why it cannot say anything.
@@ -129,7 +129,7 @@ def recheck_reply(answer: Answer, robot: Robot | None, wanted: Sequence[Wanted],
         answer.notes.append(f'not re-checked: {reason}')
 
 
-def _obstacle(robot: Robot | None, wanted: Sequence[Wanted],
+def _obstacle(robot: Robot | None, wanted: Sequence[WantedPose],
               values: Iterable[str]) -> str | None:
     """Return why forward kinematics cannot judge, if it cannot."""
     if robot is None:

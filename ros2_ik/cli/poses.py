@@ -8,7 +8,7 @@ from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.numbers import FULL_TURN, in_radians
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.cli.recheck import Wanted
+from ros2_ik.cli.recheck import WantedPose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ def add_target_arguments(parser: argparse.ArgumentParser, frame_option: str,
                            **options)
 
 
-def wanted(targets: Sequence[TargetOptions], degrees: bool) -> list[Wanted]:
+def wanted(targets: Sequence[TargetOptions], degrees: bool) -> list[WantedPose]:
     """Read the targets; raises BadQuestion, which says which of several is meant."""
     read = []
     for i, target in enumerate(targets, 1):
@@ -73,7 +73,7 @@ def wanted(targets: Sequence[TargetOptions], degrees: bool) -> list[Wanted]:
         except BadQuestion as error:
             place = f"target {i} of {len(targets)}, '{target.tip}': " if len(targets) > 1 else ''
             raise BadQuestion(f'{place}{error}') from None
-        read.append(Wanted(target.tip or '', T, target.frame, rows))
+        read.append(WantedPose(target.tip or '', T, target.frame, rows))
     return read
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ros2_ik.core import Configuration, Robot
 
 
-class Wanted(NamedTuple):
+class WantedPose(NamedTuple):
     """A pose T (4, 4) that `tip` should have in `frame` (default: the root), and its weights."""
 
     tip: str
@@ -26,7 +26,7 @@ class Check(NamedTuple):
     orientation: float
 
 
-def recheck(robot: 'Robot', q: 'NDArray[Any]', wanted: Sequence[Wanted],
+def recheck(robot: 'Robot', q: 'NDArray[Any]', wanted: Sequence[WantedPose],
             frames_at: 'NDArray[Any] | None' = None) -> list[Check]:
     """
     Return the errors at q (nq,).
@@ -39,7 +39,7 @@ def recheck(robot: 'Robot', q: 'NDArray[Any]', wanted: Sequence[Wanted],
     return [_check(target, at, before) for target in wanted]
 
 
-def _check(target: Wanted, at: 'Configuration', before: 'Configuration') -> Check:
+def _check(target: WantedPose, at: 'Configuration', before: 'Configuration') -> Check:
     import numpy as np
     import pinocchio as pin
     frame = at.robot.root_frame if target.frame is None else target.frame

@@ -9,7 +9,7 @@ from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, library_a
 from ros2_ik.cli.joint_values import HELP, read_start, START
 from ros2_ik.cli.numbers import count, DEG, FULL_TURN, HALF_TURN, in_radians, positive
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
-from ros2_ik.cli.recheck import Wanted
+from ros2_ik.cli.recheck import WantedPose
 from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
 from ros2_ik.cli.scene_source import (
     add_meshes_argument,
@@ -126,7 +126,7 @@ def _tip(robot: 'Robot', group: str | None) -> str:
         raise BadQuestion(f'which frame should go there? --tip: {error}') from None
 
 
-def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[Wanted],
+def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[WantedPose],
            seed: dict[str, Any]) -> Answer:
     from ros2_ik.core import IKRequest, PoseTarget, prepare, StillWorld
     tolerances = _given(args, 'position_tolerance', 'orientation_tolerance')

@@ -10,7 +10,7 @@ from ros2_ik.cli.answer import Answer
 from ros2_ik.cli.node_answer import ask_ik, ik_request
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.cli.recheck import Wanted
+from ros2_ik.cli.recheck import WantedPose
 from ros2_ik.core import (
     CollisionChecker,
     Configuration,
@@ -31,16 +31,16 @@ STEPS = 21       # places on the way that are looked at
 TRIES = 1000     # draws of joint values, until nothing touches
 
 
-class Asked(NamedTuple):
+class FirstQuestion(NamedTuple):
     """What was asked, what was answered, for which robot, and this process's own checker."""
 
-    wanted: Wanted
+    wanted: WantedPose
     answer: Answer
     robot: Robot
     checker: CollisionChecker
 
 
-def reachable(robot: Robot, shipped: ShippedRobot, checker: CollisionChecker) -> Wanted:
+def reachable(robot: Robot, shipped: ShippedRobot, checker: CollisionChecker) -> WantedPose:
     """
     Return the pose of the robot's tip with the joints of its group near home, where it stands.
 
@@ -57,13 +57,13 @@ def reachable(robot: Robot, shipped: ShippedRobot, checker: CollisionChecker) ->
         goal = robot.to_q(shipped.home | near)
         way = [Configuration(robot, home + t * (goal - home)) for t in np.linspace(1, 0, STEPS)]
         if not any(map(checker.collides, way)):
-            return Wanted(tip, way[0].transform(tip), None, (1.0,) * 6)
+            return WantedPose(tip, way[0].transform(tip), None, (1.0,) * 6)
     touching = next(filter(None, map(checker.in_collision, way)))
     raise BadQuestion(f'on the way to {TRIES} random configurations something always touched: '
                       + '; '.join(map(str, touching)))
 
 
-def ask(client: NodeClient, shipped: ShippedRobot, scene: str = '') -> Asked:
+def ask(client: NodeClient, shipped: ShippedRobot, scene: str = '') -> FirstQuestion:
     """Ask as soon as the node can answer; raises BadQuestion when it cannot, and why."""
     deadline = time.monotonic() + START
     service = client.connect(ComputeIK, 'compute_ik', START)
@@ -77,7 +77,8 @@ def ask(client: NodeClient, shipped: ShippedRobot, scene: str = '') -> Asked:
     told = False
     while True:
         try:
-            return Asked(wanted[0], ask_ik(client, service, request, wanted, {}), robot, checker)
+            answer = ask_ik(client, service, request, wanted, {})
+            return FirstQuestion(wanted[0], answer, robot, checker)
         except BadQuestion as refusal:
             if 'still being made' in str(refusal):    # which takes as long as it takes
                 deadline = time.monotonic() + START
@@ -95,7 +96,7 @@ def _comes_up(refusal: str) -> bool:
 
 
 def ask_inside(client: NodeClient, shipped: ShippedRobot,
-               first: Asked) -> tuple[str, Asked] | None:
+               first: FirstQuestion) -> tuple[str, FirstQuestion] | None:
     """Ask for a pose inside an object of the scene; None if no object is within reach."""
     found = inside_an_object(first.robot, shipped, first.wanted.tip, first.checker.scene)
     if found is None:
@@ -106,13 +107,13 @@ def ask_inside(client: NodeClient, shipped: ShippedRobot,
     return name, first._replace(wanted=wanted, answer=answer)
 
 
-def contacts(asked: Asked, shipped: ShippedRobot) -> str:
+def contacts(asked: FirstQuestion, shipped: ShippedRobot) -> str:
     """Return what touches in an answer, as this process's own checker has it; '' for nothing."""
     at = Configuration(asked.robot, shipped.home | asked.answer.values)
     return '; '.join(str(contact) for contact in asked.checker.in_collision(at))
 
 
-def holds(first: Asked) -> bool:
+def holds(first: FirstQuestion) -> bool:
     """Return whether the answer claims success, and forward kinematics and the limits agree."""
     answer, robot = first.answer, first.robot
     errors = [(check.position, check.orientation) for check in answer.checked]

@@ -6,10 +6,10 @@ import shlex
 
 from ros2_ik.cli.messages import pose_message
 from ros2_ik.cli.poses import components
-from ros2_ik.cli.recheck import Wanted
+from ros2_ik.cli.recheck import WantedPose
 
 
-def hints(robot: str, wanted: Wanted, scene: str = '') -> str:
+def hints(robot: str, wanted: WantedPose, scene: str = '') -> str:
     """Return commands for a second terminal, with a pose that is reachable."""
     pose = components(wanted.T)
     xyz, rpy = (' '.join(f'{value:.4f}' for value in pose[key]) for key in ('xyz', 'rpy'))
@@ -40,7 +40,7 @@ def _runner() -> str:
     return f'{prefix}{shlex.quote(str(tool) if path.startswith("..") else path)} '
 
 
-def _request_yaml(wanted: Wanted) -> str:
+def _request_yaml(wanted: WantedPose) -> str:
     pose = pose_message(wanted.T, None).pose
     fields = [', '.join(f'{axis}: {getattr(part, axis):.6f}' for axis in axes)
               for part, axes in ((pose.position, 'xyz'), (pose.orientation, 'xyzw'))]

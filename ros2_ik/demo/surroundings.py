@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ros2_ik.cli.recheck import Wanted
+from ros2_ik.cli.recheck import WantedPose
 from ros2_ik.core import (
     collision_checker,
     CollisionChecker,
@@ -29,7 +29,7 @@ def surroundings(robot: Robot, shipped: ShippedRobot, scene: str) -> CollisionCh
 
 
 def inside_an_object(robot: Robot, shipped: ShippedRobot, tip: str,
-                     scene: Scene) -> tuple[str, Wanted] | None:
+                     scene: Scene) -> tuple[str, WantedPose] | None:
     """Find an object with a pose in its middle that the arm would reach, were it not there."""
     for item in scene.objects.values():
         for part in item.parts:
@@ -39,5 +39,5 @@ def inside_an_object(robot: Robot, shipped: ShippedRobot, tip: str,
                 problem = IKProblem(robot, PoseTarget(tip, T), shipped.group, shipped.home,
                                     collisions=False)
                 if solve(problem, timeout=SECONDS, random_state=0).success:
-                    return item.id, Wanted(tip, T, None, (1.0,) * 6)
+                    return item.id, WantedPose(tip, T, None, (1.0,) * 6)
     return None

@@ -5,27 +5,27 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from ros2_ik.node.parts import Parts
+from ros2_ik.node.node_context import NodeContext
 
 Values = dict[str, Any]
 
 
-def diagnostics(parts: Parts, name: str) -> DiagnosticArray:
+def diagnostics(context: NodeContext, name: str) -> DiagnosticArray:
     """Make the message; `name` is the node's."""
     message = DiagnosticArray()
-    message.header.stamp = parts.clock.now().to_msg()
+    message.header.stamp = context.clock.now().to_msg()
     for topic, (level, text, values) in {
-            'robot': _robot(parts), 'joint_states': _joint_states(parts),
-            'requests': _requests(parts), 'workers': _workers(parts),
-            'motions': _motions(parts)}.items():
+            'robot': _robot(context), 'joint_states': _joint_states(context),
+            'requests': _requests(context), 'workers': _workers(context),
+            'motions': _motions(context)}.items():
         message.status.append(DiagnosticStatus(
             level=level, name=f'{name}: {topic}', message=text, hardware_id=name,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()]))
     return message
 
 
-def _robot(parts: Parts) -> tuple[bytes, str, Values]:
-    robot, refused = parts.description.robot, parts.description.refused
+def _robot(context: NodeContext) -> tuple[bytes, str, Values]:
+    robot, refused = context.description.robot, context.description.refused
     values: Values = {'refused description': refused} if refused else {}
     if robot is None:
         return DiagnosticStatus.ERROR, refused or 'no robot yet', values
@@ -36,23 +36,23 @@ def _robot(parts: Parts) -> tuple[bytes, str, Values]:
     return DiagnosticStatus.OK, f"robot '{robot.name}' is loaded", values
 
 
-def _joint_states(parts: Parts) -> tuple[bytes, str, Values]:
-    newest = parts.joint_states.newest
+def _joint_states(context: NodeContext) -> tuple[bytes, str, Values]:
+    newest = context.joint_states.newest
     if newest is None:
         return DiagnosticStatus.WARN, 'none received', {}
-    age = newest.age(parts.clock.now().nanoseconds)
+    age = newest.age(context.clock.now().nanoseconds)
     values = {'age [s]': f'{age:.3f}',
               'age counted from': 'header.stamp' if newest.stamp else 'receipt'}
-    if wrong := parts.joint_states.contradictions():
+    if wrong := context.joint_states.contradictions():
         values |= {'contradictory joints': ', '.join(wrong)}
-        return DiagnosticStatus.ERROR, parts.joint_states.contradiction(wrong[0]), values
-    if age > (parts.parameters.joint_state_timeout or float('inf')):
+        return DiagnosticStatus.ERROR, context.joint_states.contradiction(wrong[0]), values
+    if age > (context.parameters.joint_state_timeout or float('inf')):
         return DiagnosticStatus.STALE, f'the newest is {age:.3g} s old', values
     return DiagnosticStatus.OK, 'fresh', values
 
 
-def _requests(parts: Parts) -> tuple[bytes, str, Values]:
-    statistics = parts.statistics
+def _requests(context: NodeContext) -> tuple[bytes, str, Values]:
+    statistics = context.statistics
     values: Values = {f'requests {service}': n for service, n in statistics.requests.items()}
     values |= {f'failures {status}': n for status, n in statistics.failures.items()}
     values |= {'open goals': statistics.open_goals, 'refused as busy': statistics.busy}
@@ -62,8 +62,8 @@ def _requests(parts: Parts) -> tuple[bytes, str, Values]:
     return (DiagnosticStatus.WARN if defects else DiagnosticStatus.OK), text, values
 
 
-def _motions(parts: Parts) -> tuple[bytes, str, Values]:
-    motions = parts.execution.motions()
+def _motions(context: NodeContext) -> tuple[bytes, str, Values]:
+    motions = context.execution.motions()
     values: Values = {}
     for number, motion in enumerate(motions, 1):
         suffix = f' of motion {number}' if len(motions) > 1 else ''
@@ -77,8 +77,8 @@ def _times(percentiles: list[float]) -> Iterator[tuple[str, str]]:
         yield f'solve time p{percent} [ms]', f'{seconds * 1e3:.3f}'
 
 
-def _workers(parts: Parts) -> tuple[bytes, str, Values]:
-    pools = {'': parts.pool, ' for goals': parts.goal_pool}
+def _workers(context: NodeContext) -> tuple[bytes, str, Values]:
+    pools = {'': context.pool, ' for goals': context.goal_pool}
     values: Values = {}
     for use, pool in pools.items():
         values |= {f'workers{use}': pool.size, f'busy{use}': pool.busy,

@@ -10,11 +10,11 @@ import pytest
 from ros2_ik.core import collision_checker, Scene, Status
 from ros2_ik.msg import Bounds, FunctionParameter
 from ros2_ik.node.conversions.collision_rules import MAX_NAMES, with_rules
-from ros2_ik.node.conversions.constraints import MAX_FUNCTIONS, read_wanted
+from ros2_ik.node.conversions.constraints import MAX_FUNCTIONS, read_constraints
 from ros2_ik.node.conversions.function_message import function_message as function
 from ros2_ik.node.conversions.functions import MAX_ROWS
 from ros2_ik.node.conversions.solver_options import MAX_OPTIONS, read_options
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 from ros2_ik.srv import ComputeIK
 
 GOAL, LINK, OBJECT = (Status.INVALID_GOAL_CONSTRAINTS, Status.INVALID_LINK_NAME,
@@ -127,8 +127,8 @@ def checker(panda):
 
 
 def refusal(request, robot, checker=None):
-    with pytest.raises(Refusal) as error:
-        read_wanted(request, robot, checker)
+    with pytest.raises(RequestError) as error:
+        read_constraints(request, robot, checker)
     return error.value
 
 
@@ -198,7 +198,7 @@ def test_too_many_rows_together(fields, words, panda, checker):
 
 
 def test_as_many_rows_as_are_taken(panda, checker):
-    constraints, costs = read_wanted(ComputeIK.Request(
+    constraints, costs = read_constraints(ComputeIK.Request(
         constraints=near_things(9, MAX_ROWS // 10), costs=near_things(1, MAX_ROWS // 10)),
         panda, checker)
     assert sum(len(item.function.labels) for item in (*constraints, *costs)) == MAX_ROWS
@@ -207,7 +207,7 @@ def test_as_many_rows_as_are_taken(panda, checker):
 def test_names_are_told_apart(panda):
     plain, named, soft = (function('gaze_angle', Bounds(upper=[0.1], **more), **AIM)
                           for more in ({}, {'name': 'camera'}, {'soft': True}))
-    constraints, costs = read_wanted(ComputeIK.Request(
+    constraints, costs = read_constraints(ComputeIK.Request(
         constraints=[plain, named, soft, named], costs=[function('gaze_angle', **AIM)]), panda)
     assert [c.name for c in constraints] == ['gaze_angle', 'camera', 'camera 2']
     assert [c.name for c in costs] == ['gaze_angle 2', 'gaze_angle 3']
@@ -217,7 +217,7 @@ def test_a_weight_for_each_row_or_a_matrix(panda):
     weights = [], [3.0], [1.0, 2, 0], [2.0, 1, 0, 1, 2, 0, 0, 0, 1]
     messages = [function('frame_position', frame=HAND,
                          bounds=Bounds(weight=weight)) for weight in weights]
-    _, costs = read_wanted(ComputeIK.Request(costs=messages), panda)
+    _, costs = read_constraints(ComputeIK.Request(costs=messages), panda)
     expected = np.eye(3), 3 * np.eye(3), np.diag([1, 2, 0]), [[2, 1, 0], [1, 2, 0], [0, 0, 1]]
     for cost, W in zip(costs, expected, strict=True):
         np.testing.assert_allclose(cost.factor.T @ cost.factor, W, atol=1e-12)
@@ -247,7 +247,7 @@ def matrix(names, rows, defaults=()):
     ({'link_padding': [LinkPadding(link_name=HAND, padding=0.01)] * 201}, GOAL,
      'link_padding has 201 items; at most 200')])
 def test_rules_refused_with_their_place(fields, status, words, panda):
-    with pytest.raises(Refusal) as error:
+    with pytest.raises(RequestError) as error:
         with_rules(Scene(panda), ComputeIK.Request(**fields))
     assert words in str(error.value) and error.value.status is status
 
@@ -286,5 +286,5 @@ def test_options_refused():
                          ([KeyValue(key='a' * 1000)], 'key has 1000 characters; at most 200'),
                          ([KeyValue(key=str(i)) for i in range(MAX_OPTIONS + 1)],
                           'solver_options has 101 options; at most 100')):
-        with pytest.raises(Refusal, match=words):
+        with pytest.raises(RequestError, match=words):
             read_options(pairs)

@@ -20,7 +20,7 @@ from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
 from ros2_ik.node.controllers.trajectory_message import trajectory_message
 from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state.joint_states import JointStates
 
 JOINT = 'panda_joint1'
@@ -105,7 +105,7 @@ class Arm:
 
     def execution(self, goal):
         return MotionExecution(self.robot, [self.controller], {self.joint: goal}, self.measured,
-                    self.parameters, None)
+                               self.parameters, None)
 
     def go(self, goal, start=0.0):
         """Begin a motion."""
@@ -293,7 +293,7 @@ def test_an_arm_that_cannot_be_stopped_is_told_of(monkeypatch):
 def test_motions_of_days_are_refused(arm):
     execution = arm.execution(2.0)
     start = TrajectoryReplacement(execution, [], arm.measured, arm.parameters).at(arm.now)
-    with pytest.raises(Refusal, match='velocity_scaling 1e-06; at most 600 s'):
+    with pytest.raises(RequestError, match='velocity_scaling 1e-06; at most 600 s'):
         planned_motion(execution, start, 1e-6, arm.parameters)
 
 

@@ -28,14 +28,14 @@ from ros2_ik.core import (
 )
 from ros2_ik.msg import Bounds
 from ros2_ik.node.conversions.constraint_reports import constraint_reports
-from ros2_ik.node.conversions.constraints import read_wanted
+from ros2_ik.node.conversions.constraints import read_constraints
 from ros2_ik.node.conversions.frames import group_name, Reference, reference, tip_name
 from ros2_ik.node.conversions.function_message import function_message as function
 from ros2_ik.node.conversions.poses import fill_pose, placement, read_pose
 from ros2_ik.node.conversions.requests import read_request
 from ros2_ik.node.conversions.robot_states import fill_state, joint_pose, joint_values
 from ros2_ik.node.parameters import PARAMETERS
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 from ros2_ik.srv import ComputeIK
 
 DEFAULTS = SimpleNamespace(**{spec.name: spec.default for spec in PARAMETERS})
@@ -89,7 +89,7 @@ def test_norm_of_quaternions(norm, good):
         place = placement(Point(), rotation, 'it')
         assert abs(np.linalg.det(place.rotation) - 1) < 1e-12
     else:
-        with pytest.raises(Refusal, match='quaternion of it') as error:
+        with pytest.raises(RequestError, match='quaternion of it') as error:
             placement(Point(), rotation, 'it')
         assert error.value.status is Status.INVALID_GOAL_CONSTRAINTS
 
@@ -175,7 +175,7 @@ def test_frame_of_tf():
     assert found.frame == 'fore' and found.offset is place and asked == ['camera']
     assert reference(small_arm(), 'fore', lookup).frame == 'fore'
     assert reference(small_arm(), 'base', lookup) == reference(small_arm(), '', lookup)
-    with pytest.raises(Refusal, match="unknown frame 'camera'.*no TF here") as error:
+    with pytest.raises(RequestError, match="unknown frame 'camera'.*no TF here") as error:
         reference(small_arm(), 'camera', no_tf)
     assert error.value.status is Status.FRAME_TRANSFORM_FAILURE
 
@@ -230,7 +230,8 @@ def test_what_may_stand_still_is_not_followed():
     robot = small_arm()
     message = reachable(robot, 'hand')
     message.header.frame_id = 'tag'
-    with pytest.raises(Refusal, match="'tag' hangs on link 'fore'.*valid:.*/tf_static") as error:
+    with pytest.raises(RequestError,
+                       match="'tag' hangs on link 'fore'.*valid:.*/tf_static") as error:
         question(robot, lambda robot, frame: Reference(None, pin.SE3.Identity(), 'fore'),
                  targets=[message], follow_frames=True)
     assert error.value.status is Status.FRAME_TRANSFORM_FAILURE
@@ -303,7 +304,7 @@ def asked_with(robot, constraints=None, costs=None, **fields):
 
 
 def with_functions(request, robot, checker=None):
-    constraints, costs = read_wanted(request, robot, checker)
+    constraints, costs = read_constraints(request, robot, checker)
     return replace(read_request(request, robot, DEFAULTS, no_tf).request,
                    constraints=constraints, costs=costs)
 

@@ -7,7 +7,7 @@ import pytest
 from ros2_ik.core import InvalidTargetError, Status
 from ros2_ik.node.endpoints.compute_fk import ComputeFK
 from ros2_ik.node.endpoints.compute_ik import ComputeIK
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import WorkerError
 from ros2_ik.srv import ComputeFK as ComputeFKService, ComputeIK as ComputeIKService
@@ -17,7 +17,7 @@ CASES = [
     (AssertionError(), Status.FAILURE, 'AssertionError', True),
     (WorkerError('died'), Status.FAILURE, 'died', False),
     (InvalidTargetError('no'), Status.INVALID_GOAL_CONSTRAINTS, 'no', False),
-    (Refusal(Status.INVALID_LINK_NAME, 'who?'), Status.INVALID_LINK_NAME, 'who?', False),
+    (RequestError(Status.INVALID_LINK_NAME, 'who?'), Status.INVALID_LINK_NAME, 'who?', False),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Parts of the node's knowledge, without a node."""
+"""NodeContext of the node's knowledge, without a node."""
 
 import sys
 import threading
@@ -15,7 +15,7 @@ from small_arm import small_arm, SRDF, URDF
 from ros2_ik.core import Robot
 from ros2_ik.core.scene.cache import forget
 from ros2_ik.node.conversions.frames import OldTransformError
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state import collision_geometry
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.description import Description
@@ -127,7 +127,7 @@ def test_replaced_descriptions_do_not_pile_up(monkeypatch):
     for robot in robots:
         geometry.make(robot, 'hull', 'refuse')
         assert not geometry.usable
-    with pytest.raises(Refusal, match='still being made.*; ask again$'):
+    with pytest.raises(RequestError, match='still being made.*; ask again$'):
         geometry.check()
     assert sum(t.name == 'collision geometry' for t in threading.enumerate()) == 2
     going.set()

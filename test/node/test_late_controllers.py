@@ -130,7 +130,7 @@ def test_a_late_arm_rests_before_what_came_into_its_way(monkeypatch, late, ahead
     place = at + fast**2 / 2 / 3.0 + ahead * fast**2 / 2 / 3.0 + 0.1
     cell.put(Obstacle(arm.robot, place))
     execution.stop_for(cell.look(execution) or Outcome(Status.PREEMPTED, 'stopped'),
-                  partial(cell.ways.clear, execution))
+                       partial(cell.ways.clear, execution))
     end = arm.controller.told.points[-1]
     assert end.positions[0] < place - 0.02 and not cell.ways.touches_braking(execution)
     seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
@@ -412,7 +412,7 @@ def test_controllers_keep_step(monkeypatch, late, kept):
                                          header=SimpleNamespace(stamp=stamp)))
     hear([0.0, 0.0], [0.0, 0.0])
     execution = MotionExecution(arm.robot, pair, dict.fromkeys(joints, 1.0), arm.measured,
-                           arm.parameters, None)
+                                arm.parameters, None)
     motion = straight_motion(arm.robot, joints, [0.0, 0.0], [1.0, 1.0],
                              motion_limits(arm.robot, joints, arm.parameters))
     execution.send(motion, motion.duration)

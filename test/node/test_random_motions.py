@@ -9,7 +9,7 @@ from test_controller_commands import Arm, Follower, JOINT, Trajectories
 from ros2_ik.core import Status
 from ros2_ik.node.controllers.planning import planned_motion
 from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 LEAD = 0.1      # time to plan and check a motion that replaces another one [s]
 
@@ -61,7 +61,7 @@ def replaced(arm, follower, before, goal):
     start = replacement.at(begin + LEAD + join)
     try:
         motion = planned_motion(execution, start, 0.9, arm.parameters)
-    except Refusal:
+    except RequestError:
         return None
     if follower.run(LEAD * follower._rng.random(), before) or before.stopping or (
             replacement.changed(begin + LEAD + join, start) or replacement.strayed(arm.now)):

@@ -29,11 +29,11 @@ from ros2_ik.core import (
     shape_kinds,
 )
 from ros2_ik.node.conversions.markers import scene_markers
-from ros2_ik.node.conversions.planning_scenes import changed_scene, Known
-from ros2_ik.node.conversions.scene_changes import changed_object, Now
+from ros2_ik.node.conversions.planning_scenes import changed_scene, SceneState
+from ros2_ik.node.conversions.scene_changes import changed_object, ConversionContext
 from ros2_ik.node.conversions.scene_messages import scene_message
 from ros2_ik.node.conversions.triangles import triangles
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 SHAPES = (Box([0.1, 0.2, 0.3]), Capsule(0.1, 0.3), Cone(0.1, 0.3), Ellipsoid([0.1, 0.2, 0.3]),
           ConvexHull(np.eye(4)[:, :3]), HalfSpace([0, 0, 1], 0.5), Plane([0, 1, 0], 0.5),
@@ -49,8 +49,8 @@ def no_tf(robot, frame):
 
 @pytest.fixture
 def now(panda):
-    return Now(lambda joints: Configuration(panda, panda.neutral), no_tf, 'hull',
-               lambda note: None)
+    return ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, 'hull',
+                             lambda note: None)
 
 
 def plain(message: Any) -> Any:
@@ -69,13 +69,13 @@ def scene_change():
 
 
 def test_plain_objects_read_the_same(panda, now):
-    known = Known(Scene(panda))
+    known = SceneState(Scene(panda))
     read = changed_scene(known, scene_change(), now)
     assert changed_scene(known, plain(scene_change()), now) == read
 
 
 def test_types_weights_and_detach_postures_change_nothing(panda, now):
-    known, message = Known(Scene(panda)), scene_change()
+    known, message = SceneState(Scene(panda)), scene_change()
     message.world.collision_objects[0].type.key = 'cup'
     tool, = message.robot_state.attached_collision_objects
     tool.weight, tool.object.type.db = 0.7, 'tools'
@@ -85,7 +85,7 @@ def test_types_weights_and_detach_postures_change_nothing(panda, now):
 
 def test_a_scale_that_is_not_set_is_1(panda, now):
     """In MoveIt's message it has no default."""
-    known = Known(Scene(panda).with_scale({'panda_link5': 2.0}))
+    known = SceneState(Scene(panda).with_scale({'panda_link5': 2.0}))
     message = diff(link_scale=[LinkScale(link_name='panda_link5')])
     assert not changed_scene(known, message, now).scene.scale
 
@@ -103,8 +103,8 @@ def test_every_shape_is_written_and_shown(panda, now, shape):
     scene = Scene(panda).add(SceneObject('a', [(shape, np.eye(4))], np.eye(4)))
     header = Header(frame_id=panda.root_frame)
     assert len(scene_markers(scene, {}).markers) == 2
-    message = scene_message(Known(scene), {}, 0, header)
-    back = changed_scene(Known(Scene(panda)), message, now).scene.objects['a']
+    message = scene_message(SceneState(scene), {}, 0, header)
+    back = changed_scene(SceneState(Scene(panda)), message, now).scene.objects['a']
     parts = back.parts
     if shape.kind == 'octree':
         assert np.allclose((back.pose * parts[0].pose).translation, [0.125] * 3)
@@ -147,7 +147,8 @@ def plate(side):
       for wanted in ('hull', 'pieces', 'exact'))])
 def test_what_stands_for_a_mesh(panda, side, wanted, taken, words):
     notes, message = [], plate(side)
-    now = Now(lambda joints: Configuration(panda, panda.neutral), no_tf, wanted, notes.append)
+    now = ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, wanted,
+                            notes.append)
     item = change('a', CollisionObject.ADD, meshes=[message])
     scene = changed_object(Scene(panda), item, now)
     shape = scene.objects['a'].parts[0].shape
@@ -160,7 +161,8 @@ def test_what_stands_for_a_mesh(panda, side, wanted, taken, words):
         normals /= np.linalg.norm(normals, axis=1)[:, None]
         heights = points @ normals.T - np.einsum('ij,ij->i', a, normals)
         assert heights.max() < 1e-9
-        assert len(scene_message(Known(scene), {}, 0, Header()).world.collision_objects[0].meshes[
+        message = scene_message(SceneState(scene), {}, 0, Header())
+        assert len(message.world.collision_objects[0].meshes[
             0].triangles) == len(shape.triangles) < 20_000
 
 
@@ -172,14 +174,15 @@ numbers = st.floats(allow_nan=True, allow_infinity=True, width=64)
        dimensions=st.lists(numbers, max_size=3), operation=st.integers(0, 255),
        frame=st.sampled_from(['', 'panda_hand', '/old', 'old/', 'nowhere', '/']))
 def test_whatever_comes_is_read_or_refused(panda, values, kind, dimensions, operation, frame):
-    now = Now(lambda joints: Configuration(panda, panda.neutral), no_tf, 'hull', lambda note: None)
+    now = ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, 'hull',
+                            lambda note: None)
     scene = Scene(panda).add(SceneObject('old', [Box([0.1] * 3)]))
     message = change('old', bytes([operation % 5]), frame=frame,
                      pose=pose(*values[:3], values[3:]))
     message.primitives = [solid(kind % 8, *dimensions)]
     try:
         after = changed_object(scene, message, now)
-    except Refusal as refusal:
+    except RequestError as refusal:
         assert str(refusal)
     else:
         assert all(np.isfinite(pin.SE3ToXYZQUAT(item.pose)).all()

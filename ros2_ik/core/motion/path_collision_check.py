@@ -79,8 +79,8 @@ class PathCollisionCheck:
         if self._checker.collides(self._q):
             fraction = moment / self._motion.duration if moment else 0.0
             self.collision = PathCollision(moment, fraction,
-                                     self._q.copy(),
-                                     self._checker.in_collision(self._q, at_once=True))
+                                           self._q.copy(),
+                                           self._checker.in_collision(self._q, at_once=True))
 
     def _walk(self) -> Iterator[tuple[float, Array]]:
         """Yield the start, the end, and times and positions that are near each other between."""

@@ -79,7 +79,7 @@ class ActiveJoints:
 
 
 def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]], functions: Iterable[Any],
-               group: str | None, locked: frozenset[str]) -> frozenset[str]:
+                 group: str | None, locked: frozenset[str]) -> frozenset[str]:
     """
     Return the names of the joints that may move: the group's, or all that something depends on.
 

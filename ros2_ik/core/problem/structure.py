@@ -31,7 +31,7 @@ class Structure:
         self._robot, self._constraints, self._costs = robot, constraints, costs
         functions = [*(constraint.function for constraint in constraints), *costs]
         names = active_names(robot, [(target.tip, target.relative_to) for target in targets],
-                           functions, group, locked)
+                             functions, group, locked)
         self.active = active_joints(
             robot, tuple(name for name in robot.joint_names if name in names), joint_limits)
         self.to_resolve = frozenset(

@@ -136,7 +136,7 @@ class _Reader:
                 raise InvalidSceneError(f"link '{link}', collision '{name}': {error}") from None
             self.warnings += [f"link '{link}': {warning}" for warning in shape.warnings]
             yield LinkGeometry(link, name, shape, in_link, int(frame.parentJoint),
-                       frame.placement * in_link)
+                               frame.placement * in_link)
 
     def _unused(self, name: str) -> str:
         while name in self.names:

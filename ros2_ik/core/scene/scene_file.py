@@ -109,7 +109,7 @@ def _objects(scene: Scene, entry: Entry, folder: Path, at: Configuration | None)
             raise given['id'].fault(f"there is an object '{id}' further up")
         made = _object(item, given, folder)
         frame = given['frame'].text() if 'frame' in given else None
-        with given.get('frame', item).blamed():
+        with given.get('frame', item).error_context():
             scene = scene.add(made, frame, at)
     return scene
 
@@ -127,14 +127,14 @@ def _attached(scene: Scene, entry: Entry, folder: Path, at: Configuration | None
                 if key in given:
                     raise given[key].fault(f"without shapes '{id}' is the object of that id, "
                                            'attached where it is')
-            with item.blamed():
+            with item.error_context():
                 scene = scene.attach(id, link, touch, at)
             continue
         made = _object(item, given, folder)
         if id in scene.objects:
             raise given['shapes'].fault(f"there is an object '{id}' in the world; leave the "
                                         'shapes out to attach it')
-        with item.blamed():
+        with item.error_context():
             scene = scene.attach(made, link, touch, at,
                                  given['frame'].text() if 'frame' in given else None)
     return scene
@@ -146,7 +146,7 @@ def _allowed(flag: bool) -> Callable[..., Scene]:
             names = [name.text() for name in item.items()] if isinstance(item.value, list) \
                 else [item.text()]
             valid = [*link_names(scene.robot), *scene.objects, *scene.attached]
-            with item.blamed():
+            with item.error_context():
                 for name in names:
                     if name not in valid:
                         raise UnknownNameError(name, valid)
@@ -161,14 +161,14 @@ def _allowed(flag: bool) -> Callable[..., Scene]:
 
 def _padding(scene: Scene, entry: Entry, *_: Any) -> Scene:
     for link, value in entry.named().items():
-        with value.blamed():
+        with value.error_context():
             scene = scene.with_padding({link: value.value})
     return scene
 
 
 def _scale(scene: Scene, entry: Entry, *_: Any) -> Scene:
     for link, value in entry.named().items():
-        with value.blamed():
+        with value.error_context():
             scene = scene.with_scale({link: value.value})
     return scene
 
@@ -184,7 +184,7 @@ def _object(item: Entry, given: dict[str, Entry], folder: Path) -> SceneObject:
         if 'subframes' in given else {}
     pose = _pose(given['pose']) if 'pose' in given else None
     color = given['color'].value if 'color' in given else None
-    with item.blamed():
+    with item.error_context():
         return SceneObject(given['id'].text(), tuple(parts), pose, subframes, color)
 
 
@@ -208,7 +208,7 @@ def _shape(shape: type[Shape], entry: Entry, folder: Path) -> Shape:
     if shape is Mesh and isinstance(entry.value, dict) and 'vertices' not in entry.value:
         given = entry.keys(MESH_FILE_KEYS, needed=('file',))
         path = folder / given.pop('file').text()
-        with entry.blamed():
+        with entry.error_context():
             return Mesh.from_file(path, **{key: item.value for key, item in given.items()})
     members = fields(shape)  # type: ignore[arg-type]   # shapes are dataclasses, all of them
     given = entry.keys([member.name for member in members],

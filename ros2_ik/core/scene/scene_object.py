@@ -49,9 +49,10 @@ class SceneObject:
     """
     Something in the world: an id, one or more parts, a pose, named frames on it, a colour.
 
-    `parts` are Parts, (shape, pose) pairs or shapes; their poses, and those of `subframes` (a
-    mapping, or pairs of name and pose), are in the object. `pose` is where the object is, in the
-    frame it is added in (default: identity). `color` is red, green, blue, alpha in [0, 1].
+    `parts` are ShapeInstances, (shape, pose) pairs or shapes; their poses, and those of
+    `subframes` (a mapping, or pairs of name and pose), are in the object. `pose` is where the
+    object is, in the frame it is added in (default: identity). `color` is red, green, blue,
+    alpha in [0, 1].
 
     Compares by value. Raises InvalidSceneError.
     """

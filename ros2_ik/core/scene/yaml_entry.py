@@ -71,7 +71,7 @@ class Entry:
         return self.value
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
+    def error_context(self) -> Iterator[None]:
         """Put this place in front of what goes wrong within."""
         try:
             yield

@@ -129,14 +129,14 @@ class Costs(NamedTuple):
         return self.r @ self.J + self.slope
 
 
-class _Wanted(NamedTuple):
+class _HardRows(NamedTuple):
     """Functions whose rows must hold, with bounds, what to aim at, and scale of these (4, m)."""
 
     functions: list[KinematicFunction]
     bounds: Array
 
 
-def _wanted(problem: IKProblem, of_target: OfTarget) -> _Wanted:
+def _wanted(problem: IKProblem, of_target: OfTarget) -> _HardRows:
     functions: list[KinematicFunction] = []
     rows = []
     largest = 1.0
@@ -158,7 +158,7 @@ def _wanted(problem: IKProblem, of_target: OfTarget) -> _Wanted:
         functions.append(function)
         rows.append(np.array([lower, upper, np.full(len(lower), SHARE * constraint.tolerance),
                               np.ones(len(lower))]))
-    return _Wanted(functions, rows[0] if len(rows) == 1
+    return _HardRows(functions, rows[0] if len(rows) == 1
                    else np.concatenate([np.zeros((4, 0)), *rows], axis=1))
 
 

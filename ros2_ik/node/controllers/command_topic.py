@@ -51,7 +51,7 @@ class CommandTopic:
         self._on_other = on_other
         # reliable and volatile: matches whatever the controller's subscription asks for
         self._publisher = context.node.create_publisher(message_type, topic,
-                                                       QoSProfile(depth=depth))
+                                                        QoSProfile(depth=depth))
         self.name = self._publisher.topic_name
         self._own = self._sent.listen(self.name)
         self._subscription = context.node.create_subscription(

@@ -104,7 +104,7 @@ class Controller(ABC):
         """Return why no command would be heard, or ''."""
 
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
-        """Find out what is needed before a motion; raises Refusal."""
+        """Find out what is needed before a motion; raises RequestError."""
 
     def blend_time(self, states: Sequence[MotionState], limits: MotionLimits,
                    tracking_delay: float, apart: Array) -> float:

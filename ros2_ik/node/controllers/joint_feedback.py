@@ -7,7 +7,7 @@ import numpy as np
 
 from ros2_ik.core import Array, Robot, Status
 from ros2_ik.node.controllers.motion_clock import MotionClock
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state.joint_history import STILL
 from ros2_ik.node.state.joint_states import JointStates
 
@@ -51,10 +51,10 @@ class JointFeedback:
         return ''
 
     def require(self, joints: Sequence[str]) -> None:
-        """Raise Refusal (ROBOT_STATE_STALE) unless all joints are fresh."""
+        """Raise RequestError (ROBOT_STATE_STALE) unless all joints are fresh."""
         stale = self.stale(joints)
         if stale:
-            raise Refusal(Status.ROBOT_STATE_STALE, stale)
+            raise RequestError(Status.ROBOT_STATE_STALE, stale)
 
     def state(self, joints: Sequence[str]) -> tuple[Array, Array]:
         """Return positions and velocities (n,); what is slow, or tells none, is at rest."""

@@ -13,7 +13,7 @@ from ros2_ik.node.controllers.joint_feedback import Feedback, JointFeedback, off
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.controllers.outcome import Outcome
 from ros2_ik.node.controllers.tracking import MOST, tracking
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 SLACK = 0.02   # earlier than it seems to be a robot may be on its way [s]
 NEAR = 1e-3    # so alike are places that cannot be told apart [rad, m]
@@ -88,11 +88,11 @@ class MotionExecution:
         self._withdrawn = Outcome(status, message)
 
     def check(self) -> None:
-        """Raise Refusal if the execution is not to be any more."""
+        """Raise RequestError if the execution is not to be any more."""
         if self._withdrawn:
-            raise Refusal(self._withdrawn.status, self._withdrawn.message)
+            raise RequestError(self._withdrawn.status, self._withdrawn.message)
         if self._cancelled():
-            raise Refusal(Status.PREEMPTED, 'cancelled before anything was moved')
+            raise RequestError(Status.PREEMPTED, 'cancelled before anything was moved')
 
     # -- while it runs --------------------------------------------------------------------
 

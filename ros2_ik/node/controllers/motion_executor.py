@@ -25,7 +25,7 @@ from ros2_ik.node.controllers.robot_controllers import (
     usual_kinds,
 )
 from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 LOOK = 0.02                 # seconds between two looks at what moves
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
@@ -151,8 +151,8 @@ class MotionExecutor:
         execution = None
         try:
             if stops is not None and stops != self.stops:
-                raise Refusal(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
-                              'after this one was asked for')
+                raise RequestError(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
+                                   'after this one was asked for')
             scaling = checked_scaling(velocity_scaling, self._parameters)
             execution = self._claim(robot, joints, group, cancelled)
             if execution is None:
@@ -164,8 +164,9 @@ class MotionExecutor:
                     outcome: Outcome = await self._context.wait(
                         lambda done: self._watch(execution, done))
                     return outcome
-            raise Refusal(Status.CONTROL_FAILED, 'the robot does not stay where it is, or on its '
-                          'way, while the motion is checked; nothing was sent')
+            raise RequestError(
+                Status.CONTROL_FAILED, 'the robot does not stay where it is, or on its '
+                'way, while the motion is checked; nothing was sent')
         except Blocked as error:
             return error.outcome
         except IKError as error:
@@ -183,38 +184,41 @@ class MotionExecutor:
 
     def _claim(self, robot: Robot, joints: Mapping[str, Any], group: str,
                cancelled: Cancelled | None) -> MotionExecution | None:
-        """Make an execution that owns its joints, None where all are there; raises Refusal."""
+        """Make one that owns its joints, None where all are there; raises RequestError."""
         if self._closing:
-            raise Refusal(Status.PREEMPTED, 'the node is being stopped')
+            raise RequestError(Status.PREEMPTED, 'the node is being stopped')
         if self._robot is None or robot.key != self._robot.key:
-            raise Refusal(Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
-                          'since the question was asked')
+            raise RequestError(
+                Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
+                'since the question was asked')
         if self._context.clock.waiting:
-            raise Refusal(Status.ROBOT_STATE_STALE, 'use_sim_time is true, but nothing has come '
-                          'on /clock; nothing was moved')
+            raise RequestError(
+                Status.ROBOT_STATE_STALE, 'use_sim_time is true, but nothing has come '
+                'on /clock; nothing was moved')
         goal = read_goal(robot, joints, group, self._controllers, self._measured,
                          self._parameters.goal_tolerance)
         if not goal:
             return None
         execution = MotionExecution(robot, self._controllers.choose(goal), goal, self._measured,
-                                    self._parameters,
-                    cancelled)
+                                    self._parameters, cancelled)
         self._measured.require(execution.joints)
         self._make_way(execution)
         self._executions.append(execution)
         return execution
 
     def _make_way(self, execution: MotionExecution) -> None:
-        """Raise Refusal if another one has some of the joints, or have that one withdrawn."""
+        """Raise RequestError if another one has some of the joints, or have that one withdrawn."""
         others = [other for other in self._executions if other.shares(execution)]
         if others and self._parameters.while_executing == 'refuse':
-            raise Refusal(Status.CONTROL_FAILED, 'another motion is under way; with parameter '
-                          'while_executing: replace it would end')
+            raise RequestError(
+                Status.CONTROL_FAILED, 'another motion is under way; with parameter '
+                'while_executing: replace it would end')
         for controller in (one for other in others if other.sent for one in other.controllers):
             if controller not in execution.controllers and controller.shares(execution.joints):
-                raise Refusal(Status.CONTROL_FAILED, f"controller '{controller.name}' moves some "
-                              'of the joints, and another one would be used now; that must wait '
-                              'until the motion has ended')
+                raise RequestError(
+                    Status.CONTROL_FAILED, f"controller '{controller.name}' moves some "
+                    'of the joints, and another one would be used now; that must wait '
+                    'until the motion has ended')
         for other in others:
             if other.sent is None:
                 other.withdraw(Status.PREEMPTED, 'nothing was moved: another motion was asked for')
@@ -241,7 +245,7 @@ class MotionExecutor:
         for controller in execution.controllers:
             while reason := controller.unavailable_reason():
                 if time.monotonic() > controller.made + DISCOVERY:
-                    raise Refusal(Status.CONTROL_FAILED, reason)
+                    raise RequestError(Status.CONTROL_FAILED, reason)
                 await self._pauses.pause(LOOK)
                 execution.check()
             await controller.prepare()
@@ -281,7 +285,7 @@ class MotionExecutor:
         return True
 
     async def _stand(self, execution: MotionExecution) -> None:
-        """Wait until it is known where the joints stand; raises Refusal."""
+        """Wait until it is known where the joints stand; raises RequestError."""
         end = time.monotonic() + PATIENCE
         while refusal := self._unknown_rest(execution):
             if time.monotonic() > end:
@@ -289,7 +293,7 @@ class MotionExecutor:
             await self._pauses.pause(LOOK)
             execution.check()
 
-    def _unknown_rest(self, execution: MotionExecution) -> Refusal | None:
+    def _unknown_rest(self, execution: MotionExecution) -> RequestError | None:
         """
         Return why readings do not tell where the joints stand, or None.
 
@@ -298,7 +302,7 @@ class MotionExecutor:
         """
         self._measured.require(execution.joints)
         if moves := self._moves(execution.joints):
-            return Refusal(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
+            return RequestError(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
         for controller in self._controllers.sharing(execution.joints):
             joints = [joint for joint in controller.joints if joint in execution.joints]
             seen, told = self._measured.feedback(joints), controller.resting()
@@ -308,13 +312,15 @@ class MotionExecutor:
                 if away.max() <= self._parameters.start_tolerance:
                     continue
             if seen.moment < controller.commanded_until + (0.0 if seen.sure else LATEST):
-                return Refusal(Status.ROBOT_STATE_STALE, 'joint_states may still show where the '
-                               f"joints were before the last command to controller '"
-                               f"{controller.name}' ended; nothing was moved")
+                return RequestError(
+                    Status.ROBOT_STATE_STALE, 'joint_states may still show where the '
+                    f"joints were before the last command to controller '"
+                    f"{controller.name}' ended; nothing was moved")
             if self._measured.stood(joints) < STANDS:
-                return Refusal(Status.CONTROL_FAILED, f"the joints of controller '"
-                               f"{controller.name}' do not stand for {STANDS:g} s, and were not "
-                               'told to rest where they are; nothing was moved')
+                return RequestError(
+                    Status.CONTROL_FAILED, f"the joints of controller '"
+                    f"{controller.name}' do not stand for {STANDS:g} s, and were not "
+                    'told to rest where they are; nothing was moved')
         return None
 
     # -- what is under way ----------------------------------------------------------------
@@ -359,7 +365,7 @@ class MotionExecutor:
                     execution.add_to_reason('it does not come to rest before it touches something')
         except IKError as error:   # what cannot be checked is not gone on with
             execution.stop(Status.INVALID_MOTION_PLAN,
-                      f'stopped on the way: the scene has changed, and {error}')
+                           f'stopped on the way: the scene has changed, and {error}')
 
     def _abandon(self, execution: MotionExecution, error: Exception) -> None:
         """Brake what an error has left moving: it must not go on with nobody looking."""

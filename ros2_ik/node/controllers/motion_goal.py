@@ -9,7 +9,7 @@ import numpy as np
 from ros2_ik.core import Joint, Robot, Status, UnknownJointError
 from ros2_ik.node.controllers.joint_feedback import JointFeedback, offset
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 HAIR = 1e-6   # a goal so far outside is meant to be on the limit [rad, m]
 
@@ -20,10 +20,10 @@ def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: 
     Return the joints to be moved, and where to; {} when all are there already.
 
     A joint that may not move, or that no controller moves, must be within `tolerance` of the
-    goal. Raises Refusal.
+    goal. Raises RequestError.
     """
     if not joints:
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names no joint')
+        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names no joint')
     allowed = robot.group(group).joint_names if group else robot.joint_names
     goal = {}
     for name, value in joints.items():
@@ -33,10 +33,10 @@ def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: 
         if joint.name in allowed and controllers.moves(name):
             goal[name] = float(value)
         elif not _there(robot, name, value, measured, tolerance):
-            raise (Refusal(Status.CONTROL_FAILED, controllers.lack([name])) if name in allowed
-                   else Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                                f"joint '{name}' is not in group '{group}', and not where the "
-                                'goal wants it'))
+            if name in allowed:
+                raise RequestError(Status.CONTROL_FAILED, controllers.lack([name]))
+            raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, f"joint '{name}' is not in group "
+                               f"'{group}', and not where the goal wants it")
     return goal
 
 
@@ -44,16 +44,17 @@ def _checked(robot: Robot, name: str, value: Any) -> Joint:
     try:
         joint = robot.joint(name)
     except UnknownJointError as error:
-        raise Refusal(Status.INVALID_ROBOT_STATE, f'the goal: {error}') from None
+        raise RequestError(Status.INVALID_ROBOT_STATE, f'the goal: {error}') from None
     if not joint.is_scalar:
-        raise Refusal(Status.INVALID_ROBOT_STATE,
-                      f"the goal: joint '{name}' is {joint.kind}, which nothing here can move")
+        raise RequestError(
+            Status.INVALID_ROBOT_STATE,
+            f"the goal: joint '{name}' is {joint.kind}, which nothing here can move")
     if not math.isfinite(value):
-        raise Refusal(Status.INVALID_ROBOT_STATE, f"the goal: joint '{name}' is at {value}")
+        raise RequestError(Status.INVALID_ROBOT_STATE, f"the goal: joint '{name}' is at {value}")
     if not joint.lower - HAIR <= value <= joint.upper + HAIR:
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                      f"the goal: joint '{name}' is at {value:.6g}, outside its limits "
-                      f'[{joint.lower:.6g}, {joint.upper:.6g}]')
+        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                           f"the goal: joint '{name}' is at {value:.6g}, outside its limits "
+                           f'[{joint.lower:.6g}, {joint.upper:.6g}]')
     return joint
 
 

@@ -7,7 +7,7 @@ from ros2_ik.core import Motion, PathCollision, PathCollisionCheck, Robot, Scene
 from ros2_ik.node.controllers.motion_execution import MotionExecution
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
 from ros2_ik.node.controllers.pauses import Pauses
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 SLICE = 1e-3        # computing time of a check before others have their turn [s]
 LOOK_SLICE = 5e-3   # and in a look at what moves
@@ -34,7 +34,7 @@ class PathChecks:
     async def check(self, execution: MotionExecution, motion: Motion, own: OwnScene | None,
                     beside: frozenset[str]) -> None:
         """
-        Check a motion, with turns for others; raises Blocked, Refusal or InvalidSceneError.
+        Check a motion, with turns for others; raises Blocked, RequestError or InvalidSceneError.
 
         `beside` are the joints that other motions move: nothing is checked against what moves.
         `own` None is the present scene. Later changes of that one count, too: see `look`.
@@ -91,9 +91,9 @@ class PathChecks:
 
     def _made(self, execution: MotionExecution, motion: Motion, scene: Scene,
               beside: frozenset[str]) -> PathCollisionCheck | None:
-        """Make a check, None where nothing could touch; raises Refusal."""
+        """Make a check, None where nothing could touch; raises RequestError."""
         if scene.robot.key != execution.robot.key:
-            raise Refusal(Status.INVALID_ROBOT_STATE, 'the scene is one of another robot')
+            raise RequestError(Status.INVALID_ROBOT_STATE, 'the scene is one of another robot')
         checker, notes = self._scene.checker(scene)
         execution.notes = list(notes)
         if checker is None:
@@ -102,20 +102,22 @@ class PathChecks:
         others = checker.moving_joints - set(execution.joints)
         self._require_known(execution.robot, others)
         if others & beside:
-            raise Refusal(Status.CONTROL_FAILED, "another motion moves joint '"
-                          f"{min(others & beside)}', and the way can be checked only beside what "
-                          'stands still; ask again when it has ended (or avoid_collisions: false)')
+            raise RequestError(
+                Status.CONTROL_FAILED, "another motion moves joint '"
+                f"{min(others & beside)}', and the way can be checked only beside what "
+                'stands still; ask again when it has ended (or avoid_collisions: false)')
         start = self._state.start(execution.robot, first, frozenset(), checked=others)
         execution.notes += start.notes
         return PathCollisionCheck(checker, motion, start.q, self._parameters.path_resolution)
 
     def _require_known(self, robot: Robot, joints: frozenset[str]) -> None:
-        """Raise Refusal for joints that stand nobody knows where: a check would mean nothing."""
+        """Raise RequestError for joints of unknown place: a check would mean nothing."""
         unknown = sorted(joints - self._state.known(robot).keys())
         if unknown:
-            raise Refusal(Status.ROBOT_STATE_STALE, f"it is not known where joint '{unknown[0]}' "
-                          'stands, so that the way cannot be checked for collisions; '
-                          'avoid_collisions: false does without')
+            raise RequestError(
+                Status.ROBOT_STATE_STALE, f"it is not known where joint '{unknown[0]}' "
+                'stands, so that the way cannot be checked for collisions; '
+                'avoid_collisions: false does without')
 
 
 def _outcome(found: PathCollision, robot: Robot, joints: tuple[str, ...], scene: Scene) -> Outcome:

@@ -16,7 +16,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.node.controllers.motion_execution import MotionExecution
 from ros2_ik.node.controllers.trajectory_message import PERIOD
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 HEADROOM = 0.998   # between two points of a trajectory a controller is a bit faster,
 CORNER = 0.025     # and accelerates by this part of jerk * period more at corners
@@ -26,7 +26,7 @@ LONGEST = 600.0    # the node can do nothing else while it writes the points of 
 
 def planned_motion(execution: MotionExecution, start: MotionState, scaling: float,
                    parameters: Any) -> Motion:
-    """Plan an execution from a start, with a part of the velocity limits; raises Refusal."""
+    """Plan an execution from a start, with a part of the velocity limits; raises RequestError."""
     goal = [_destination(execution, joint, at) for joint, at in zip(
         execution.joints, start.position.tolist(), strict=True)]
     limits = _eased(execution.limits.scaled(scaling * HEADROOM, parameters.acceleration_scaling))
@@ -34,17 +34,17 @@ def planned_motion(execution: MotionExecution, start: MotionState, scaling: floa
         motion = straight_motion(execution.robot, execution.joints, start.position, goal, limits,
                                  start.velocity)
     except (InvalidStateError, JointLimitError) as error:   # the goal has been checked
-        raise Refusal(Status.INVALID_ROBOT_STATE,
-                      f'no motion can begin where the robot is: {error}') from None
+        raise RequestError(Status.INVALID_ROBOT_STATE,
+                           f'no motion can begin where the robot is: {error}') from None
     for joint, far in zip(execution.joints, np.abs(motion.goal - start.position), strict=True):
         if far > (most := execution.max_change.get(joint, np.inf)):
-            raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                          f"joint '{joint}' would move by {far:.3g}; max_joint_change allows "
-                          f'{most:g}')
+            raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                               f"joint '{joint}' would move by {far:.3g}; max_joint_change allows "
+                               f'{most:g}')
     if motion.duration > LONGEST:
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                      f'the motion would take {motion.duration:.3g} s with velocity_scaling '
-                      f'{scaling:g}; at most {LONGEST:g} s are possible')
+        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                           f'the motion would take {motion.duration:.3g} s with velocity_scaling '
+                           f'{scaling:g}; at most {LONGEST:g} s are possible')
     return motion
 
 
@@ -62,12 +62,12 @@ def _destination(execution: MotionExecution, joint: str, start: float) -> float:
 
 
 def checked_scaling(given: float, parameters: Any) -> float:
-    """Return a request's part of the velocity limits, or the parameter's; raises Refusal."""
+    """Return a request's part of the velocity limits, or the parameter's; raises RequestError."""
     if given == 0:
         usual: float = parameters.velocity_scaling
         return usual
     if not SLOWEST <= given <= 1:
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                      f'velocity_scaling is {given:g}; valid: {SLOWEST:g} to 1, or 0 for the '
-                      "parameter's")
+        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                           f'velocity_scaling is {given:g}; valid: {SLOWEST:g} to 1, or 0 for the '
+                           "parameter's")
     return given

@@ -12,7 +12,7 @@ from ros2_ik.core import MotionState, Status
 from ros2_ik.node.controllers.controller import register_controller
 from ros2_ik.node.controllers.pauses import Pauses
 from ros2_ik.node.controllers.stream import Stream
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 PATIENCE = 2.0   # for the controller's parameters [s]
 LOOK = 0.02      # between two looks whether they can be asked for [s]
@@ -46,13 +46,14 @@ class PositionController(Stream):
         if theirs is None:
             return
         if sorted(theirs) != sorted(self.joints):
-            raise Refusal(Status.CONTROL_FAILED,
-                          f'controller {self._node_name} moves {", ".join(theirs) or "nothing"}; '
-                          f"parameter {self.name}.group means {', '.join(self.joints)}")
+            raise RequestError(
+                Status.CONTROL_FAILED,
+                f'controller {self._node_name} moves {", ".join(theirs) or "nothing"}; '
+                f"parameter {self.name}.group means {', '.join(self.joints)}")
         self._order = [self.joints.index(joint) for joint in theirs]
 
     async def _their_joints(self) -> list[str] | None:
-        """Read the parameter, if there is such a node; raises Refusal if that does not answer."""
+        """Read the parameter, if there is such a node; raises RequestError without an answer."""
         end = time.monotonic() + PATIENCE
         while not self._client.service_is_ready():   # services are found later than topics
             if not self._controller_listens():
@@ -73,10 +74,11 @@ class PositionController(Stream):
         return any(one.node_name == UNKNOWN or self._node_name
                    == f'{one.node_namespace.rstrip("/")}/{one.node_name}' for one in listeners)
 
-    def _unanswered(self) -> Refusal:
-        return Refusal(Status.CONTROL_FAILED, f'controller {self._node_name} does not say within '
-                       f'{PATIENCE:g} s which joints it moves, and in which order; nothing was '
-                       'moved')
+    def _unanswered(self) -> RequestError:
+        return RequestError(
+            Status.CONTROL_FAILED, f'controller {self._node_name} does not say within '
+            f'{PATIENCE:g} s which joints it moves, and in which order; nothing was '
+            'moved')
 
     def _ask(self, done: Any) -> None:
         """Call done with the answer, or with None when it does not come."""

@@ -12,7 +12,7 @@ from ros2_ik.node.controllers.controller import (
     ControllerContext,
 )
 from ros2_ik.node.parameters.spec import ParameterError
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 
 def check_controllers(parameters: Any) -> None:
@@ -71,7 +71,7 @@ class RobotControllers:
         """
         Choose controllers for joints: the smallest one that has all, else several.
 
-        Each joint gets one. Raises Refusal (CONTROL_FAILED) for a joint that gets none.
+        Each joint gets one. Raises RequestError (CONTROL_FAILED) for a joint that gets none.
         """
         left, chosen = set(joints), list[Controller]()
         by_size = sorted(self.controllers, key=lambda one: len(one.joints))
@@ -82,7 +82,7 @@ class RobotControllers:
                 chosen.append(controller)
                 left -= set(controller.joints)
         if left:
-            raise Refusal(Status.CONTROL_FAILED, self.lack(left))
+            raise RequestError(Status.CONTROL_FAILED, self.lack(left))
         return chosen
 
     def lack(self, joints: Iterable[str]) -> str:

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core import Constraint, KinematicFunction, LeastSquares
-from ros2_ik.node.conversions.blame import wrong
+from ros2_ik.node.conversions.error_context import wrong
 from ros2_ik.node.conversions.functions import MAX_ROWS
 
 WAYS = ('target', 'lower', 'upper')
 
 
 def make_constraint(function: KinematicFunction, bounds: Any, name: str) -> Constraint:
-    """Make the hard constraint; raises Refusal and InvalidConstraintError."""
+    """Make the hard constraint; raises RequestError and InvalidConstraintError."""
     if len(bounds.weight):
         raise wrong('bounds.weight: a hard constraint has no weight, it must hold; '
                     'soft: true makes it give way')
@@ -30,7 +30,7 @@ def make_cost(function: KinematicFunction, bounds: Any, name: str, default: bool
     """
     Make the cost, for a function that has met its robot.
 
-    `default`: without target and bounds the target is 0, else that is refused. Raises Refusal
+    `default`: without target and bounds the target is 0, else that is refused. Raises RequestError
     and InvalidConstraintError.
     """
     if bounds.tolerance != 0:

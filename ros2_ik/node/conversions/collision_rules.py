@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from ros2_ik.core import AllowedCollisions, Scene, Status, UnknownNameError
-from ros2_ik.node.conversions.blame import blamed, wrong
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.conversions.error_context import error_context, wrong
+from ros2_ik.node.request_error import RequestError
 
 MAX_NAMES = 200   # in each array; reading more would keep the node from other requests
 
@@ -13,14 +13,14 @@ T = TypeVar('T')
 
 
 def with_rules(scene: Scene, request: Any) -> Scene:
-    """Return the scene with a request's allowed_collisions and link_padding; raises Refusal."""
+    """Return a scene with a request's allowed_collisions, link_padding; raises RequestError."""
     matrix = request.allowed_collisions
     _check_count(len(request.link_padding), 'link_padding')
     if len(matrix.entry_names) or len(matrix.entry_values) or len(matrix.default_entry_names):
-        with blamed('allowed_collisions'):
+        with error_context('allowed_collisions'):
             scene = _with_allowed(scene, matrix)
     for index, item in enumerate(request.link_padding):
-        with blamed(f'link_padding[{index}]'):
+        with error_context(f'link_padding[{index}]'):
             scene = scene.with_padding({item.link_name: item.padding})
     return scene
 
@@ -35,7 +35,7 @@ def _with_allowed(scene: Scene, matrix: Any) -> Scene:
     known = {*scene.robot.frame_names, *scene.objects, *scene.attached}
     for name in (*matrix.entry_names, *matrix.default_entry_names):
         if name not in known:
-            raise Refusal(Status.INVALID_OBJECT_NAME, UnknownNameError(name, sorted(known)))
+            raise RequestError(Status.INVALID_OBJECT_NAME, UnknownNameError(name, sorted(known)))
     return scene.with_allowed(AllowedCollisions(
         {**scene.allowed.pairs, **_allowing(read.pairs)},
         {**scene.allowed.defaults, **_allowing(read.defaults)}))

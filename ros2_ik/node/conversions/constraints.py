@@ -9,8 +9,8 @@ from ros2_ik.core import (
     LeastSquares,
     Robot,
 )
-from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.conversions.bounds import make_constraint, make_cost
+from ros2_ik.node.conversions.error_context import error_context, wrong
 from ros2_ik.node.conversions.functions import (
     make_function,
     MAX_NAME,
@@ -20,7 +20,7 @@ from ros2_ik.node.conversions.functions import (
 
 MAX_FUNCTIONS = 100   # reading more would keep the node from other requests
 
-Wanted = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
+ConstraintSet = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
 
 
 def has_functions(request: Any) -> bool:
@@ -34,11 +34,12 @@ def needs_checker(request: Any) -> bool:
                for message in (*request.constraints, *request.costs)[:MAX_FUNCTIONS])
 
 
-def read_wanted(request: Any, robot: Robot, checker: CollisionChecker | None = None) -> Wanted:
+def read_constraints(request: Any, robot: Robot,
+                     checker: CollisionChecker | None = None) -> ConstraintSet:
     """
     Read a request's constraints and costs; `checker` is that of the scene, where one is needed.
 
-    Raises Refusal, which says where.
+    Raises RequestError, which says where.
     """
     count = len(request.constraints) + len(request.costs)
     if count > MAX_FUNCTIONS:
@@ -47,7 +48,7 @@ def read_wanted(request: Any, robot: Robot, checker: CollisionChecker | None = N
     rows = 0
     for part in ('constraints', 'costs'):
         for index, message in enumerate(getattr(request, part)):
-            with blamed(f'{part}[{index}] ({message.kind[:MAX_NAME]})'):
+            with error_context(f'{part}[{index}] ({message.kind[:MAX_NAME]})'):
                 function = make_function(message, robot, checker)
                 rows += _rows(function, rows)
                 name = _unique(message.bounds.name or message.kind, names)

@@ -15,7 +15,7 @@ from ros2_ik.core import (
     UnknownFrameError,
     UnknownGroupError,
 )
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 
 class OldTransformError(LookupError):
@@ -46,19 +46,19 @@ Lookup = Callable[[Robot, str], Reference]   # finds a frame that is not the rob
 
 
 def link_name(robot: Robot, name: str, what: str) -> str:
-    """Check a frame of the robot; raises Refusal."""
+    """Check a frame of the robot; raises RequestError."""
     name = name.removeprefix('/')
     try:
         robot.frame_id(name)
     except UnknownFrameError as error:
         tips = group_tips(robot)
         some = f'; tips of its groups: {", ".join(tips[:5])}' if tips else ''
-        raise Refusal(Status.INVALID_LINK_NAME, f'{what}: {error}{some}') from None
+        raise RequestError(Status.INVALID_LINK_NAME, f'{what}: {error}{some}') from None
     return name
 
 
 def reference(robot: Robot, frame_id: str, lookup: Lookup) -> Reference:
-    """Find the frame of a header: one of the robot, else of TF; raises Refusal."""
+    """Find the frame of a header: one of the robot, else of TF; raises RequestError."""
     frame_id = frame_id.removeprefix('/')
     if frame_id in ('', robot.root_frame):
         return Reference(None)
@@ -71,13 +71,13 @@ def reference(robot: Robot, frame_id: str, lookup: Lookup) -> Reference:
 
 def foreign_reference(robot: Robot, frame_id: str, lookup: Lookup,
                       unknown: UnknownFrameError) -> Reference:
-    """Find a frame that is `unknown` to the robot and its scene in TF; raises Refusal."""
+    """Find a frame that is `unknown` to the robot and its scene in TF; raises RequestError."""
     try:
         return lookup(robot, frame_id)
     except OldTransformError as error:
-        raise Refusal(Status.FRAME_TRANSFORM_FAILURE, error) from None
+        raise RequestError(Status.FRAME_TRANSFORM_FAILURE, error) from None
     except LookupError as error:
-        raise Refusal(Status.FRAME_TRANSFORM_FAILURE, f'{unknown}; {error}') from None
+        raise RequestError(Status.FRAME_TRANSFORM_FAILURE, f'{unknown}; {error}') from None
 
 
 def group_name(robot: Robot, name: str, defaults: Any) -> str:
@@ -87,7 +87,7 @@ def group_name(robot: Robot, name: str, defaults: Any) -> str:
         return robot.group(chosen).name if chosen else ''
     except UnknownGroupError as error:
         what = '' if name else 'parameter default_group: '
-        raise Refusal(Status.INVALID_GROUP_NAME, f'{what}{error}') from None
+        raise RequestError(Status.INVALID_GROUP_NAME, f'{what}{error}') from None
 
 
 def tip_name(robot: Robot, group: str, defaults: Any) -> str:
@@ -101,6 +101,6 @@ def wrong_default(robot: Robot, defaults: Any) -> str:
         group_name(robot, '', defaults)
         if defaults.default_tip:
             link_name(robot, defaults.default_tip, 'parameter default_tip')
-    except Refusal as refusal:
+    except RequestError as refusal:
         return str(refusal)
     return ''

@@ -11,7 +11,7 @@ from ros2_ik.core import (
     spec_fields,
     written_kinds,
 )
-from ros2_ik.node.conversions.blame import wrong
+from ros2_ik.node.conversions.error_context import wrong
 from ros2_ik.node.conversions.frames import link_name
 
 MAX_ITEMS = 10_000          # of an array in a message
@@ -37,7 +37,7 @@ def make_function(message: Any, robot: Robot,
     """
     Return the function that a message describes, bound to the robot.
 
-    Raises Refusal and IKError, which name the field.
+    Raises RequestError and IKError, which name the field.
     """
     _check_lengths(message)
     given: dict[str, FieldValue] = {}
@@ -57,7 +57,7 @@ def make_function(message: Any, robot: Robot,
 
 
 def _check_lengths(message: Any) -> None:
-    """Raise Refusal for what would keep the node from others; its words are echoed, too."""
+    """Raise RequestError for what would keep the node from others; its words are echoed, too."""
     found = [('kind', message.kind, 'characters', MAX_NAME),
              ('parameters', message.parameters, 'items', MAX_PARAMETERS)]
     for index, parameter in enumerate(message.parameters[:MAX_PARAMETERS]):

@@ -14,20 +14,20 @@ from ros2_ik.core import (
     SceneObject,
     ShapeInstance,
 )
-from ros2_ik.node.conversions.blame import blamed, wrong
+from ros2_ik.node.conversions.error_context import error_context, wrong
 from ros2_ik.node.conversions.poses import placement, read_pose
 from ros2_ik.node.conversions.scene_changes import (
     ADD,
     APPEND,
     changed_attached,
     changed_object,
+    ConversionContext,
     frame_in_root,
-    Now,
     operation_of,
 )
 
 
-class Known(NamedTuple):
+class SceneState(NamedTuple):
     """A scene and what of its messages it cannot hold: a name, the octomap as it came."""
 
     scene: Scene
@@ -35,9 +35,9 @@ class Known(NamedTuple):
     octomap: Any = None
 
 
-def changed_scene(known: Known, message: Any, now: Now) -> Known:
+def changed_scene(known: SceneState, message: Any, now: ConversionContext) -> SceneState:
     """
-    Return what is known after a PlanningScene message; raises Refusal.
+    Return what is known after a PlanningScene message; raises RequestError.
 
     `now.at` is to have the joint values of the message's robot_state already.
     """
@@ -54,15 +54,15 @@ def changed_scene(known: Known, message: Any, now: Now) -> Known:
         _tell_of_lost_pairs(scene, now)
     scene = _with_padding(scene, message)
     for index, item in enumerate(message.world.collision_objects):
-        with blamed(f'world.collision_objects[{index}]'):
+        with error_context(f'world.collision_objects[{index}]'):
             scene = changed_object(scene, item, now)
     octomap = known.octomap if message.is_diff else None
     if message.world.octomap.octomap.id:
-        with blamed('world.octomap'):
+        with error_context('world.octomap'):
             scene = _with_octomap(scene, message.world.octomap, now)
         octomap = message.world.octomap.octomap
     scene = _with_colors(scene, message.object_colors)
-    return Known(scene, message.name or name, octomap if OCTOMAP in scene.objects else None)
+    return SceneState(scene, message.name or name, octomap if OCTOMAP in scene.objects else None)
 
 
 def has_joints(state: Any) -> bool:
@@ -70,15 +70,15 @@ def has_joints(state: Any) -> bool:
     return bool(len(state.joint_state.name) or len(state.multi_dof_joint_state.joint_names))
 
 
-def with_attached(scene: Scene, state: Any, now: Now, place: str) -> Scene:
-    """Return the scene after the attached objects of a RobotState; raises Refusal."""
+def with_attached(scene: Scene, state: Any, now: ConversionContext, place: str) -> Scene:
+    """Return the scene after the attached objects of a RobotState; raises RequestError."""
     for index, item in enumerate(state.attached_collision_objects):
-        with blamed(f'{place}attached_collision_objects[{index}]'):
+        with error_context(f'{place}attached_collision_objects[{index}]'):
             scene = changed_attached(scene, item, now)
     return scene
 
 
-def _check(scene: Scene, message: Any, now: Now) -> None:
+def _check(scene: Scene, message: Any, now: ConversionContext) -> None:
     """Look at what needs no scene."""
     if message.robot_model_name not in ('', scene.robot.name):
         raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
@@ -99,7 +99,7 @@ def _operations(objects: Any, place: str) -> list[int]:
     """Read them all; none may be added twice."""
     operations = []
     for index, item in enumerate(objects):
-        with blamed(f'{place}[{index}]'):
+        with error_context(f'{place}[{index}]'):
             operations.append(operation_of(item))
     added = Counter(item.id for item, operation in zip(objects, operations, strict=True)
                     if operation == ADD)
@@ -135,7 +135,7 @@ def _with_frames(scene: Scene, transforms: Any) -> Scene:
     """MoveIt has these against TF's habit: the parent is the frame that is told of."""
     root = scene.robot.root_frame
     for index, item in enumerate(transforms):
-        with blamed(f'fixed_frame_transforms[{index}]'):
+        with error_context(f'fixed_frame_transforms[{index}]'):
             if item.child_frame_id.removeprefix('/') not in ('', root):
                 raise wrong(f"child_frame_id is '{item.child_frame_id}'; it must be the robot's "
                             f"root frame, '{root}', and header.frame_id the frame that is told of")
@@ -153,13 +153,13 @@ def _with_allowed(scene: Scene, message: Any) -> Scene:
             raise wrong('allowed_collision_matrix: a matrix with default entries only changes '
                         'nothing; it needs entry_names, and replaces the whole one')
         return scene
-    with blamed('allowed_collision_matrix'):
+    with error_context('allowed_collision_matrix'):
         return scene.with_allowed(AllowedCollisions.from_matrix(
             list(matrix.entry_names), [list(row.enabled) for row in matrix.entry_values],
             list(matrix.default_entry_names), list(matrix.default_entry_values)))
 
 
-def _tell_of_lost_pairs(scene: Scene, now: Now) -> None:
+def _tell_of_lost_pairs(scene: Scene, now: ConversionContext) -> None:
     """Note if a whole scene, sent by mistake perhaps, takes away what the SRDF allows."""
     usual = scene.robot.disabled_pairs
     lost = [pair for pair in usual if not scene.allowed.allowed(*pair)]
@@ -173,15 +173,15 @@ def _tell_of_lost_pairs(scene: Scene, now: Now) -> None:
 
 def _with_padding(scene: Scene, message: Any) -> Scene:
     for index, item in enumerate(message.link_padding):
-        with blamed(f'link_padding[{index}]'):
+        with error_context(f'link_padding[{index}]'):
             scene = scene.with_padding({item.link_name: item.padding})
     for index, item in enumerate(message.link_scale):
-        with blamed(f'link_scale[{index}]'):
+        with error_context(f'link_scale[{index}]'):
             scene = scene.with_scale({item.link_name: item.scale or 1.0})   # 0: not set
     return scene
 
 
-def _with_octomap(scene: Scene, message: Any, now: Now) -> Scene:
+def _with_octomap(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     octomap = message.octomap
     if octomap.id != 'OcTree':
         raise wrong(f"octomap.id is '{octomap.id}'; valid: OcTree")
@@ -197,6 +197,6 @@ def _with_octomap(scene: Scene, message: Any, now: Now) -> Scene:
 def _with_colors(scene: Scene, colors: Any) -> Scene:
     for index, item in enumerate(colors):
         color = item.color
-        with blamed(f'object_colors[{index}]'):
+        with error_context(f'object_colors[{index}]'):
             scene = scene.with_colors({item.id: (color.r, color.g, color.b, color.a)})
     return scene

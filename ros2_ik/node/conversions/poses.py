@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import Status
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 QUATERNION_SLACK = 1e-2   # a norm further than this from 1 is a mistake, not rounding
 
@@ -17,18 +17,18 @@ def placement(position: Any, rotation: Any, what: str,
     """
     Read a Point or Vector3 [m] and a Quaternion; `what` is their name in the refusal.
 
-    Raises Refusal for a number that is not finite, a quaternion of zeros, or one whose norm is
-    further than QUATERNION_SLACK from 1.
+    Raises RequestError for a number that is not finite, a quaternion of zeros, or one whose norm
+    is further than QUATERNION_SLACK from 1.
     """
     numbers = (position.x, position.y, position.z, rotation.x, rotation.y, rotation.z, rotation.w)
     if not math.isfinite(sum(numbers)):
-        raise Refusal(status, f'{what} holds a number that is not finite: {list(numbers)}')
+        raise RequestError(status, f'{what} holds a number that is not finite: {list(numbers)}')
     norm = math.sqrt(sum(number * number for number in numbers[3:]))
     if norm < 1e-9:
-        raise Refusal(status, f'the quaternion of {what} is zero; the identity is x y z w = '
-                              '0 0 0 1')
+        raise RequestError(status, f'the quaternion of {what} is zero; the identity is x y z w = '
+                           '0 0 0 1')
     if abs(norm - 1) > QUATERNION_SLACK:
-        raise Refusal(status, f'the quaternion of {what} has norm {norm:.6g}; it must be 1')
+        raise RequestError(status, f'the quaternion of {what} has norm {norm:.6g}; it must be 1')
     values = np.array(numbers)
     values[3:] /= norm
     return pin.XYZQUATToSE3(values)

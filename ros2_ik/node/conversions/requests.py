@@ -5,8 +5,8 @@ import math
 from typing import Any, NamedTuple
 
 from ros2_ik.core import ALL_AXES, IKRequest, PoseTarget, Robot, Status
-from ros2_ik.node.conversions.blame import blamed, wrong
 from ros2_ik.node.conversions.constraints import has_functions
+from ros2_ik.node.conversions.error_context import error_context, wrong
 from ros2_ik.node.conversions.frames import (
     group_name,
     link_name,
@@ -18,7 +18,7 @@ from ros2_ik.node.conversions.frames import (
 from ros2_ik.node.conversions.poses import placement
 from ros2_ik.node.conversions.robot_states import joint_values, Values
 from ros2_ik.node.conversions.solver_options import read_options
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 MAX_TARGETS = 100   # reading more would keep the node from other requests
 MAX_CHANGES = 200
@@ -89,26 +89,26 @@ def _references(request: Any, robot: Robot, lookup: Lookup) -> tuple[Reference, 
     found = tuple(reference(robot, target.header.frame_id, lookup) for target in request.targets)
     for target, each in zip(request.targets, found, strict=True):
         if request.follow_frames and each.loose_on:
-            raise Refusal(Status.FRAME_TRANSFORM_FAILURE,
-                          f"follow_frames: frame '{target.header.frame_id}' hangs on link "
-                          f"'{each.loose_on}' by a transform that /tf sends anew, so it is not "
-                          'known whether it moves with the link; valid: frames of the robot, and '
-                          'those that /tf_static fixes to them')
+            raise RequestError(
+                Status.FRAME_TRANSFORM_FAILURE,
+                f"follow_frames: frame '{target.header.frame_id}' hangs on link "
+                f"'{each.loose_on}' by a transform that /tf sends anew, so it is not "
+                'known whether it moves with the link; valid: frames of the robot, and '
+                'those that /tf_static fixes to them')
     return found
 
 
 def _named_joints(request: Any, robot: Robot) -> tuple[frozenset[str], frozenset[str]]:
     """Return the joints that may move, none for all, and those that may not."""
     if request.moving_joints and request.group:
-        raise Refusal(Status.INVALID_GROUP_NAME,
-                      f"group '{request.group}' and moving_joints are both given; valid: one of "
-                      'them')
+        raise RequestError(Status.INVALID_GROUP_NAME, f"group '{request.group}' and "
+                           'moving_joints are both given; valid: one of them')
     found = []
     for field in ('moving_joints', 'locked_joints'):
         names = getattr(request, field)
         if len(names) > MAX_CHANGES:
             raise wrong(f'{field} has {len(names)} names; at most {MAX_CHANGES} are read')
-        with blamed(field):
+        with error_context(field):
             found.append(frozenset(robot.joint(name).name for name in names))
     return found[0], found[1]
 
@@ -124,13 +124,13 @@ def _more_seeds(request: Any, robot: Robot) -> tuple[Values, ...]:
 def _tips(names: Sequence[str], count: int, robot: Robot, group: str,
           defaults: Any) -> tuple[str, ...]:
     if count > MAX_TARGETS:
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                      f'{count} targets; at most {MAX_TARGETS} are read')
+        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                           f'{count} targets; at most {MAX_TARGETS} are read')
     if not names and count == 1:
         return (tip_name(robot, group, defaults),)
     if len(names) != count:
-        raise Refusal(Status.INVALID_LINK_NAME,
-                      f'{len(names)} tips but {count} targets; valid: one tip a target')
+        raise RequestError(Status.INVALID_LINK_NAME,
+                           f'{len(names)} tips but {count} targets; valid: one tip a target')
     return tuple(link_name(robot, name, 'tips') for name in names)
 
 
@@ -138,12 +138,12 @@ def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...
     if not numbers:
         return (ALL_AXES,) * count
     if not count:
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                      f'{len(numbers)} weights, which are about targets, but there is none')
+        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                           f'{len(numbers)} weights, which are about targets, but there is none')
     if len(numbers) not in (6, 6 * count):
         valid = f'6, or {6 * count} for {count} targets' if count > 1 else '6'
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                      f'{len(numbers)} weights; valid: none, {valid}')
+        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                           f'{len(numbers)} weights; valid: none, {valid}')
     rows = tuple(tuple(numbers[i:i + 6]) for i in range(0, len(numbers), 6))
     return rows if len(rows) == count else rows * count
 
@@ -151,20 +151,22 @@ def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...
 def _timeout(duration: Any, defaults: Any) -> float:
     seconds: float = duration.sec + duration.nanosec * 1e-9
     if seconds < 0:
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS, f'the timeout is negative: {seconds:g} s')
+        raise RequestError(
+            Status.INVALID_GOAL_CONSTRAINTS, f'the timeout is negative: {seconds:g} s')
     if seconds > defaults.max_timeout:
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                      f'the timeout is {seconds:g} s; parameter max_timeout allows '
-                      f'{defaults.max_timeout:g} s')
+        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                           f'the timeout is {seconds:g} s; parameter max_timeout allows '
+                           f'{defaults.max_timeout:g} s')
     return seconds or defaults.default_timeout
 
 
 def _random_state(given: int, defaults: Any) -> int | None:
     """Return the start of the random numbers, None for a different one each time."""
     if given < -1:
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                      f'random_state is {given}; valid: from 1, 0 (the parameter), -1 (different '
-                      'each time)')
+        raise RequestError(
+            Status.INVALID_GOAL_CONSTRAINTS,
+            f'random_state is {given}; valid: from 1, 0 (the parameter), -1 (different '
+            'each time)')
     number = given or defaults.random_state
     return None if number < 0 else number
 
@@ -184,7 +186,7 @@ def _max_joint_change(request: Any, robot: Robot,
         raise wrong(f'{len(names)} joint_change_names but {len(changes)} joint_changes; valid: '
                     'one a name')
     for index, (given, change) in enumerate(zip(names, changes, strict=True)):
-        with blamed(f'joint_change_names[{index}]'):
+        with error_context(f'joint_change_names[{index}]'):
             name = robot.joint(given).name
         if not change > 0:
             raise wrong(f"joint_changes[{index}], of '{name}', is {change:g}; valid: above 0")
@@ -197,8 +199,8 @@ def _max_joint_change(request: Any, robot: Robot,
 
 def _solutions(count: int, defaults: Any) -> int:
     if count > defaults.max_solutions:
-        raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                      f'{count} solutions are wanted; parameter max_solutions allows '
-                      f'{defaults.max_solutions}')
+        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                           f'{count} solutions are wanted; parameter max_solutions allows '
+                           f'{defaults.max_solutions}')
     return max(1, count)
 

@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from ros2_ik.core import Joint, Robot, Status, UnknownJointError
 from ros2_ik.node.conversions.poses import fill_transform, placement
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 
 Values = dict[str, Any]   # joint name -> float, or the list of values of a floating or planar one
 
@@ -18,8 +18,8 @@ def joint_values(state: Any, robot: Robot, what: str = 'seed') -> Values:
     """
     Read a RobotState; mimic joints are passed over.
 
-    Raises Refusal for lengths that differ, unknown joints, joints named twice, and numbers that
-    are not finite.
+    Raises RequestError for lengths that differ, unknown joints, joints named twice, and numbers
+    that are not finite.
     """
     single, multiple = state.joint_state, state.multi_dof_joint_state
     values: Values = {}
@@ -83,9 +83,9 @@ def _joint(robot: Robot, name: str, values: Values, what: str) -> Joint:
     try:
         return robot.joint(name)
     except UnknownJointError as error:
-        raise Refusal(Status.INVALID_ROBOT_STATE, f'{what}: {error}') from None
+        raise RequestError(Status.INVALID_ROBOT_STATE, f'{what}: {error}') from None
 
 
 def _check(holds: bool, message: str) -> None:
     if not holds:
-        raise Refusal(Status.INVALID_ROBOT_STATE, message)
+        raise RequestError(Status.INVALID_ROBOT_STATE, message)

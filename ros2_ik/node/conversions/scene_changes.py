@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pinocchio as pin
 
 from ros2_ik.core import Configuration, Scene, SceneObject, ShapeInstance, UnknownFrameError
-from ros2_ik.node.conversions.blame import blamed, wrong
+from ros2_ik.node.conversions.error_context import error_context, wrong
 from ros2_ik.node.conversions.frames import foreign_reference, Lookup
 from ros2_ik.node.conversions.poses import read_pose
 from ros2_ik.node.conversions.scene_limits import SceneLimits
@@ -23,13 +23,13 @@ DONE = ('added', 'removed', 'extended', 'moved')
 DONE_HELD = ('attached', 'detached', 'extended')
 
 
-class Now(NamedTuple):
+class ConversionContext(NamedTuple):
     """
     Where things stand while a message is read.
 
-    `at(joints)` gives the robot's configuration and raises Refusal if one of these joints is not
-    known. `detail` stands for `Mesh.detail`; `note` takes what a person should know. `limits` say
-    how large what is read may be.
+    `at(joints)` gives the robot's configuration and raises RequestError if one of these joints is
+    not known. `detail` stands for `Mesh.detail`; `note` takes what a person should know. `limits`
+    say how large what is read may be.
     """
 
     at: Callable[[frozenset[str]], Configuration]
@@ -39,22 +39,22 @@ class Now(NamedTuple):
     limits: SceneLimits = SceneLimits()
 
 
-def changed_object(scene: Scene, message: Any, now: Now) -> Scene:
-    """Return the scene after a CollisionObject; raises Refusal."""
+def changed_object(scene: Scene, message: Any, now: ConversionContext) -> Scene:
+    """Return the scene after a CollisionObject; raises RequestError."""
     operation = operation_of(message)
-    with blamed(f"{OPERATIONS[operation]} of object '{message.id}'"):
+    with error_context(f"{OPERATIONS[operation]} of object '{message.id}'"):
         return _WORLD[operation](scene, message, now)
 
 
-def changed_attached(scene: Scene, message: Any, now: Now) -> Scene:
-    """Return the scene after an AttachedCollisionObject; raises Refusal."""
+def changed_attached(scene: Scene, message: Any, now: ConversionContext) -> Scene:
+    """Return the scene after an AttachedCollisionObject; raises RequestError."""
     operation = operation_of(message.object)
-    with blamed(f"{OPERATIONS[operation]} of attached object '{message.object.id}'"):
+    with error_context(f"{OPERATIONS[operation]} of attached object '{message.object.id}'"):
         return _ATTACHED[operation](scene, message, now)
 
 
 def operation_of(message: Any) -> int:
-    """Read the operation, which is bytes of length 1 in ROS; raises Refusal."""
+    """Read the operation, which is bytes of length 1 in ROS; raises RequestError."""
     value = message.operation
     number = value[0] if isinstance(value, bytes) else int(value)
     if number not in range(len(OPERATIONS)):
@@ -76,8 +76,8 @@ def what_was_done(scene: Any) -> dict[str, list[str]]:
     return done
 
 
-def frame_in_root(scene: Scene, frame_id: str, now: Now) -> pin.SE3:
-    """Where a frame of robot, scene or TF stands in the root frame; raises Refusal."""
+def frame_in_root(scene: Scene, frame_id: str, now: ConversionContext) -> pin.SE3:
+    """Where a frame of robot, scene or TF stands in the root frame; raises RequestError."""
     robot, name = scene.robot, frame_id.removeprefix('/')
     if name in ('', robot.root_frame):
         return pin.SE3.Identity()
@@ -102,26 +102,26 @@ def _movers(scene: Scene, frame: str) -> frozenset[str]:
 
 # -- in the world --------------------------------------------------------------------------
 
-def _add(scene: Scene, message: Any, now: Now) -> Scene:
+def _add(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     item = _object(message, now)
     return scene.add(item.with_pose(frame_in_root(scene, message.header.frame_id, now)
                                     * item.pose))
 
 
-def _append(scene: Scene, message: Any, now: Now) -> Scene:
+def _append(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     if message.id not in scene.objects:
         return _add(scene, message, now)
     return scene.append(message.id, _parts(_shapes(message, now)), _subframes(message))
 
 
-def _move(scene: Scene, message: Any, now: Now) -> Scene:
+def _move(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     if len(message.primitives) or len(message.meshes) or len(message.planes):
         now.note(f"the shapes in the MOVE of object '{message.id}' are not read")
     pose = frame_in_root(scene, message.header.frame_id, now) * read_pose(message.pose, 'pose')
     return scene.move(message.id, pose, part_poses=shape_poses(message) or None)
 
 
-def _remove(scene: Scene, message: Any, _: Now) -> Scene:
+def _remove(scene: Scene, message: Any, _: ConversionContext) -> Scene:
     return scene.remove(message.id or None)
 
 
@@ -130,7 +130,7 @@ _WORLD = {ADD: _add, REMOVE: _remove, APPEND: _append, MOVE: _move}
 
 # -- on links ------------------------------------------------------------------------------
 
-def _attach(scene: Scene, message: Any, now: Now) -> Scene:
+def _attach(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     item, link = message.object, message.link_name.removeprefix('/')
     touch = [str(name) for name in message.touch_links]
     if not (len(item.primitives) or len(item.meshes) or len(item.planes)):
@@ -141,7 +141,7 @@ def _attach(scene: Scene, message: Any, now: Now) -> Scene:
     return scene.attach(made.with_pose(place * made.pose), link, touch)
 
 
-def _append_attached(scene: Scene, message: Any, now: Now) -> Scene:
+def _append_attached(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     item = message.object
     held = scene.attached.get(item.id)
     if held is None:
@@ -154,7 +154,7 @@ def _append_attached(scene: Scene, message: Any, now: Now) -> Scene:
                                  [str(name) for name in message.touch_links], place)
 
 
-def _detach(scene: Scene, message: Any, now: Now) -> Scene:
+def _detach(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     id, link = message.object.id, message.link_name.removeprefix('/')
     held = [item for item in scene.attached.values()
             if (not id or item.id == id) and (not link or item.link == link)]
@@ -172,7 +172,7 @@ def _no_move(*_: Any) -> Scene:
 _ATTACHED = {ADD: _attach, REMOVE: _detach, APPEND: _append_attached, MOVE: _no_move}
 
 
-def _in_link(scene: Scene, frame_id: str, link: str, now: Now) -> pin.SE3:
+def _in_link(scene: Scene, frame_id: str, link: str, now: ConversionContext) -> pin.SE3:
     """Where a frame stands in a link; needs no joint values if that is the link itself."""
     if link not in scene.robot.frame_names or frame_id.removeprefix('/') == link:
         return pin.SE3.Identity()   # the scene refuses a link that is none
@@ -188,7 +188,7 @@ def _check_link(link: str, given: str) -> None:
 
 # -- parts of both -------------------------------------------------------------------------
 
-def _object(message: Any, now: Now) -> SceneObject:
+def _object(message: Any, now: ConversionContext) -> SceneObject:
     """Make the object, with its pose in the frame of its header."""
     shapes = _shapes(message, now)
     return SceneObject.from_shapes(message.id, [shape for shape, _ in shapes],
@@ -196,7 +196,7 @@ def _object(message: Any, now: Now) -> SceneObject:
                                    _subframes(message))
 
 
-def _shapes(message: Any, now: Now) -> Read:
+def _shapes(message: Any, now: ConversionContext) -> Read:
     now.limits.check_message(message)
     read = read_shapes(message, now.detail,
                        lambda text: now.note(f"object '{message.id}': {text}"))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ros2_ik.core import Mesh, Scene, ShapeInstance
-from ros2_ik.node.conversions.blame import wrong
+from ros2_ik.node.conversions.error_context import wrong
 
 
 class SceneLimits(NamedTuple):

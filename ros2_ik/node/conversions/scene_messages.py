@@ -18,7 +18,7 @@ import pinocchio as pin
 from std_msgs.msg import ColorRGBA, Header
 
 from ros2_ik.core import OCTOMAP, Scene, SceneObject
-from ros2_ik.node.conversions.planning_scenes import Known
+from ros2_ik.node.conversions.planning_scenes import SceneState
 from ros2_ik.node.conversions.poses import fill_pose, fill_transform
 from ros2_ik.node.conversions.robot_states import fill_state
 from ros2_ik.node.conversions.shapes import write_part
@@ -26,7 +26,7 @@ from ros2_ik.node.conversions.shapes import write_part
 EVERYTHING = 2 ** 10 - 1
 
 
-def scene_message(known: Known, joints: dict[str, Any], components: int,
+def scene_message(known: SceneState, joints: dict[str, Any], components: int,
                   header: Header) -> PlanningScene:
     """
     Return the `components` of a scene, 0 for all; `header` is in the root frame.
@@ -55,7 +55,7 @@ def scene_message(known: Known, joints: dict[str, Any], components: int,
     return message
 
 
-def _fill_rest(message: PlanningScene, known: Known, wanted: int, header: Header) -> None:
+def _fill_rest(message: PlanningScene, known: SceneState, wanted: int, header: Header) -> None:
     scene = known.scene
     if wanted & Bits.OCTOMAP and known.octomap is not None and OCTOMAP in scene.objects:
         message.world.octomap.header = header

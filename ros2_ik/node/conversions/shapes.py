@@ -29,7 +29,7 @@ from ros2_ik.core import (
     ShapeInstance,
     Sphere,
 )
-from ros2_ik.node.conversions.blame import blamed, wrong
+from ros2_ik.node.conversions.error_context import error_context, wrong
 from ros2_ik.node.conversions.poses import read_pose
 from ros2_ik.node.conversions.triangles import triangles
 
@@ -53,7 +53,8 @@ def read_shapes(message: Any, detail: str, note: Note) -> Read:
     """
     Read a CollisionObject's shapes and their poses; missing poses are the identity.
 
-    `detail` says what stands for meshes; `note` is told where that is too much. Raises Refusal.
+    `detail` says what stands for meshes; `note` is told where that is too much. Raises
+    RequestError.
     """
     read: Read = []
     for kind, reader in (('primitive', _primitive), ('mesh', _mesh), ('plane', _plane)):
@@ -62,7 +63,7 @@ def read_shapes(message: Any, detail: str, note: Note) -> Read:
         if len(poses) > len(shapes):
             raise wrong(f'{len(poses)} {kind}_poses for {len(shapes)} {field}')
         for index, shape in enumerate(shapes):
-            with blamed(f'{field}[{index}]'):
+            with error_context(f'{field}[{index}]'):
                 made = reader(shape, detail, note)
             read.append((made, read_pose(poses[index], f'{kind}_poses[{index}]')
                          if index < len(poses) else None))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ros2_ik.node.conversions.blame import wrong
+from ros2_ik.node.conversions.error_context import wrong
 
 MAX_OPTIONS = 100   # more than any solver has
 LONGEST = 200       # characters, of a name or a value
@@ -16,7 +16,7 @@ def read_options(pairs: Any) -> dict[str, Any]:
     """
     Read KeyValue messages: values are numbers, true or false, or words.
 
-    Raises Refusal. Which names and values a solver takes, it says itself.
+    Raises RequestError. Which names and values a solver takes, it says itself.
     """
     if len(pairs) > MAX_OPTIONS:
         raise wrong(f'solver_options has {len(pairs)} options; at most {MAX_OPTIONS} are read')

@@ -21,13 +21,13 @@ def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
     with the time that it took.
     """
     def dress(fill: Any) -> Any:
-        def ended(parts: Any, response: Any, began: float, searched: float | None) -> Any:
+        def ended(context: Any, response: Any, began: float, searched: float | None) -> Any:
             if timed:
                 response.seconds = time.monotonic() - began
             status = getattr(response, 'status', None)
             if status is None:
                 status = Status.SUCCESS if response.success else Status.FAILURE
-            parts.statistics.count(service, status, searched or 0.0)
+            context.statistics.count(service, status, searched or 0.0)
             return response
 
         @wraps(fill)
@@ -36,8 +36,8 @@ def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
             try:
                 searched = fill(self, request, response)
             except Exception as error:
-                response = error_response(response, error, self._parts.log)
-            return ended(self._parts, response, began, searched)
+                response = error_response(response, error, self._context.log)
+            return ended(self._context, response, began, searched)
 
         @wraps(fill)
         async def awaited(self: Any, request: Any, response: Any) -> Any:
@@ -45,8 +45,8 @@ def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
             try:
                 searched = await fill(self, request, response)
             except Exception as error:
-                response = error_response(response, error, self._parts.log)
-            return ended(self._parts, response, began, searched)
+                response = error_response(response, error, self._context.log)
+            return ended(self._context, response, began, searched)
         return awaited if iscoroutinefunction(fill) else at_once
     return dress
 

@@ -15,8 +15,8 @@ from ros2_ik.core import (
 from ros2_ik.node.conversions.contacts import contact_messages, distance_messages
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering
-from ros2_ik.node.parts import Parts
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.request_error import RequestError
 
 FARTHEST = 1.0    # largest influence [m]
 SLACK = 1e-6      # joints may be so far outside their limits [rad, m]
@@ -26,24 +26,24 @@ MOST, USUAL = 10_000, 100
 class CheckState:
     """Says what touches in a state, and how far everything is from touching."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, context: NodeContext) -> None:
+        self._context = context
 
     @answering('check_state')
     def answer(self, request: Any, response: Any) -> None:
         """Answer a request."""
-        parts = self._parts
-        robot = parts.robot()
+        context = self._context
+        robot = context.robot()
         if not 0 <= request.influence <= FARTHEST:
-            raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                          f'influence is {request.influence:g} m; valid: 0 to {FARTHEST:g}')
+            raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                               f'influence is {request.influence:g} m; valid: 0 to {FARTHEST:g}')
         moved = _moved(robot, request.group)
         given = joint_values(request.state, robot, 'state')
-        scene, notes = parts.scene_with(request.state, given, 'state.')
-        checker, remarks = parts.scene.checker(scene)
+        scene, notes = context.scene_with(request.state, given, 'state.')
+        checker, remarks = context.scene.checker(scene)
         needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
-        q = parts.state.start(robot, given, needed | moved).q
-        header = parts.header(robot.root_frame)
+        q = context.state.start(robot, given, needed | moved).q
+        header = context.header(robot.root_frame)
         outside = _outside(robot, q, moved)
         response.outside_limits = [joint.name for joint in outside]
         response.not_checked = [COLLISIONS_OFF] if checker is None else not_checked(checker)

@@ -9,8 +9,8 @@ from ros2_ik.node.conversions.frames import group_name, link_name, reference, ti
 from ros2_ik.node.conversions.poses import fill_pose
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering
-from ros2_ik.node.parts import Parts
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.request_error import RequestError
 
 MAX_LINKS = 1000   # more would keep the node from other requests
 
@@ -18,21 +18,21 @@ MAX_LINKS = 1000   # more would keep the node from other requests
 class ComputeFK:
     """Answers where links are."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, context: NodeContext) -> None:
+        self._context = context
 
     @answering('compute_fk')
     def answer(self, request: Any, response: Any) -> None:
         """Answer a request."""
-        parts = self._parts
-        robot = parts.robot()
+        context = self._context
+        robot = context.robot()
         links = self._links(request.links, robot)
-        frame = reference(robot, request.frame_id, parts.transforms.lookup())
+        frame = reference(robot, request.frame_id, context.transforms.lookup())
         needed = frozenset().union(*(robot.moving_joints(link, frame.frame) for link in links))
-        q = parts.state.start(robot, joint_values(request.state, robot, 'state'), needed).q
+        q = context.state.start(robot, joint_values(request.state, robot, 'state'), needed).q
         at = Configuration(robot, q, robot.scratch_data())
         origin = frame.placement(at)
-        header = parts.header(request.frame_id.removeprefix('/') or robot.root_frame)
+        header = context.header(request.frame_id.removeprefix('/') or robot.root_frame)
         for link in links:
             place = at.placement(link)
             pose = PoseStamped(header=header)
@@ -43,11 +43,11 @@ class ComputeFK:
 
     def _links(self, names: Any, robot: Robot) -> list[str]:
         if len(names) > MAX_LINKS:
-            raise Refusal(Status.INVALID_LINK_NAME,
-                          f'{len(names)} links; at most {MAX_LINKS} are read')
+            raise RequestError(Status.INVALID_LINK_NAME,
+                               f'{len(names)} links; at most {MAX_LINKS} are read')
         if names:
             return [link_name(robot, name, 'links') for name in names]
-        defaults = self._parts.parameters
+        defaults = self._context.parameters
         try:
             return [tip_name(robot, '', defaults)]
         except AmbiguousTipError:
@@ -57,5 +57,6 @@ class ComputeFK:
     def _all_tips(self, robot: Robot) -> list[str]:
         tips = list(group_tips(robot))
         if not tips:
-            raise Refusal(Status.INVALID_LINK_NAME, 'no link is named and the robot has no tips')
+            raise RequestError(
+                Status.INVALID_LINK_NAME, 'no link is named and the robot has no tips')
         return tips

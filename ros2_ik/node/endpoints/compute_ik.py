@@ -10,9 +10,9 @@ from rclpy.publisher import Publisher
 
 from ros2_ik.core import IKSolution, Search, Status
 from ros2_ik.node.endpoints.answering import answering
-from ros2_ik.node.endpoints.asked import asked, REPLACED
 from ros2_ik.node.endpoints.cut_short import cut_short
-from ros2_ik.node.parts import Parts
+from ros2_ik.node.endpoints.prepared_request import prepared_request, REPLACED
+from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.workers.member import Done, UnansweredError
 
 TURNS = 2   # of a search beside others: from its seed, and from a few starts, or one uncompiled
@@ -27,40 +27,40 @@ class ComputeIK:
     `wait(start)` calls start(done) and awaits what done is given.
     """
 
-    def __init__(self, parts: Parts, publisher: Publisher, wait: Wait) -> None:
-        self._parts, self._publisher, self._wait = parts, publisher, wait
+    def __init__(self, context: NodeContext, publisher: Publisher, wait: Wait) -> None:
+        self._context, self._publisher, self._wait = context, publisher, wait
         self._handed_on = set[int]()    # numbers of the searches that workers have
 
     def end_all(self) -> None:
         """End the searches that are open: they are about a robot that is gone."""
         for number in list(self._handed_on):
-            self._parts.pool.cancel(number)
+            self._context.pool.cancel(number)
 
     @answering('compute_ik')
     async def answer(self, request: Any, response: Any) -> float:
         """Answer a request."""
-        parts = self._parts
-        question, stops = asked(parts, request), parts.execution.stops
+        context = self._context
+        question, stops = prepared_request(context, request), context.execution.stops
         solution = await self._run(question.search)
-        if question.robot is not parts.description.robot:
+        if question.robot is not context.description.robot:
             solution = replace(solution, status=Status.INVALID_ROBOT_STATE,
                                message=f'{REPLACED}; {solution.message}')
-        header = parts.header(question.robot.root_frame)
+        header = context.header(question.robot.root_frame)
         question.fill(response, solution, header)
         question.publish(self._publisher, solution, response, header)
         if solution.success and question.execute:
-            await question.move(parts, solution, response, stops, 'service compute_ik')
+            await question.move(context, solution, response, stops, 'service compute_ik')
         return solution.seconds
 
     async def _run(self, search: Search) -> IKSolution:
-        parameters, pool = self._parts.parameters, self._parts.pool
+        parameters, pool = self._context.parameters, self._context.pool
         # while there are long searches, many more may be about to come
         turns = TURNS if pool.open_jobs else math.inf
         if _is_short(search) and _run_for(search, parameters.inline_time, turns):
             return search.solution()
         if pool.open_jobs < parameters.max_pending:
             return await self._continued(search)
-        self._parts.statistics.busy += 1
+        self._context.statistics.busy += 1
         solution = search.solution()
         return replace(solution, status=solution.status if solution.success else Status.TIMED_OUT,
                        message=f'busy: {pool.open_jobs} searches are open, as many as parameter '
@@ -71,7 +71,7 @@ class ComputeIK:
         numbers = list[int]()
 
         def start(done: Done) -> None:
-            numbers.append(self._parts.pool.submit(search, done))
+            numbers.append(self._context.pool.submit(search, done))
             self._handed_on.update(numbers)
         try:
             return await self._wait(start)

@@ -15,12 +15,12 @@ from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.node.endpoints.action_clients import ActionClients, GoalClients
 from ros2_ik.node.endpoints.answering import error_response
-from ros2_ik.node.endpoints.asked import Asked, asked, REPLACED
 from ros2_ik.node.endpoints.cut_short import cut_short
 from ros2_ik.node.endpoints.goal_turns import GoalTurns
 from ros2_ik.node.endpoints.open_goal import OpenGoal
-from ros2_ik.node.parts import Parts
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.endpoints.prepared_request import prepared_request, PreparedRequest, REPLACED
+from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.workers import UnansweredError
 
 NAME = '~/solve_constrained_ik'
@@ -40,13 +40,13 @@ class ConstrainedIK:
     accepted and aborted: only so can it be told why.
     """
 
-    def __init__(self, node: Node, parts: Parts, solutions: Publisher, wait: Wait) -> None:
-        self._node, self._parts, self._solutions, self._wait = node, parts, solutions, wait
+    def __init__(self, node: Node, context: NodeContext, solutions: Publisher, wait: Wait) -> None:
+        self._node, self._context, self._solutions, self._wait = node, context, solutions, wait
         self._goals: list[OpenGoal] = []
         self._ended: deque[float] = deque()
-        self._turns = GoalTurns(parts.goal_pool.size, wait)
+        self._turns = GoalTurns(context.goal_pool.size, wait)
         self._clients = ActionClients(node, NAME)
-        self._server = _action_server(node, parts.parameters.queue_depth, self._execute,
+        self._server = _action_server(node, context.parameters.queue_depth, self._execute,
                                       goal_callback=self._accept, cancel_callback=self._cancel)
         self._ticks = 0
         self._timer = node.create_timer(TICK, self._tick,
@@ -65,7 +65,7 @@ class ConstrainedIK:
             self._ended.popleft()
         if len(self._ended) + len(self._goals) < KEPT:
             return GoalResponse.ACCEPT
-        self._parts.log.error(f'{KEPT} goals in {KEEP} s: rejected', throttle_duration_sec=1.0)
+        self._context.log.error(f'{KEPT} goals in {KEEP} s: rejected', throttle_duration_sec=1.0)
         return GoalResponse.REJECT
 
     def _cancel(self, handle: Any) -> CancelResponse:
@@ -76,19 +76,20 @@ class ConstrainedIK:
 
     async def _execute(self, handle: Any) -> Any:
         """Return the result of a goal; never raises."""
-        goal = OpenGoal(handle, GoalClients(self._clients.present()), self._parts.execution.stops)
+        goal = OpenGoal(handle, GoalClients(self._clients.present()),
+                        self._context.execution.stops)
         result = SolveConstrainedIK.Result()
         try:
             self._enter(goal)
             await self._answer(goal, result)
         except Exception as error:
-            result = error_response(result, error, self._parts.log)
+            result = error_response(result, error, self._context.log)
         self._goals.remove(goal)
         for tell in goal.on_finished:
             tell(None)
         self._ended.append(time.monotonic())
-        self._parts.statistics.open_goals = len(self._goals)
-        self._parts.statistics.count('solve_constrained_ik', result.status)
+        self._context.statistics.open_goals = len(self._goals)
+        self._context.statistics.count('solve_constrained_ik', result.status)
         if handle.is_cancel_requested:
             handle.canceled()
         elif result.status == Status.SUCCESS:
@@ -103,23 +104,23 @@ class ConstrainedIK:
         if goal.handle.is_cancel_requested:   # before it could begin
             goal.stop('cancelled')
         self._goals.append(goal)
-        self._parts.statistics.open_goals = len(self._goals)
+        self._context.statistics.open_goals = len(self._goals)
         self._timer.reset()
 
     async def _answer(self, goal: OpenGoal, result: Any) -> None:
         goal.check()
-        question = goal.asked = asked(self._parts, goal.handle.request)
+        question = goal.asked = prepared_request(self._context, goal.handle.request)
         self._make_room(goal)
         found = await self._in_turn(goal, question)
         self._end_outdated(goal)
         solution = goal.judged(found)
-        header = self._parts.header(goal.asked.robot.root_frame)
+        header = self._context.header(goal.asked.robot.root_frame)
         goal.asked.fill(result, solution, header)
         goal.asked.publish(self._solutions, solution, result, header)
         if solution.success and goal.asked.execute:
             await self._move(goal, goal.asked, solution, result)
 
-    async def _move(self, goal: OpenGoal, question: Asked, solution: IKSolution,
+    async def _move(self, goal: OpenGoal, question: PreparedRequest, solution: IKSolution,
                     result: Any) -> None:
         why = goal.why
         if why:
@@ -130,14 +131,14 @@ class ConstrainedIK:
             if other in self._goals:
                 await self._wait(other.on_finished.append)
         goal.phase, goal.newest = 'moving', solution
-        await question.move(self._parts, solution, result, goal.stops,
+        await question.move(self._context, solution, result, goal.stops,
                             'action solve_constrained_ik', lambda: bool(goal.why))
         if goal.why and result.status != Status.SUCCESS:
             result.message = f'{goal.why}; {result.message}'
 
     def _make_room(self, goal: OpenGoal) -> None:
-        """End those that this one preempts; raises Refusal when too many are open."""
-        parameters = self._parts.parameters
+        """End those that this one preempts; raises RequestError when too many are open."""
+        parameters = self._context.parameters
         if parameters.goals == 'preempt':
             for other in self._goals:
                 if other is not goal and other.joints & goal.joints:
@@ -145,25 +146,26 @@ class ConstrainedIK:
                     other.stop('preempted by a newer goal for the same joints')
         going_on = sum(not other.why for other in self._goals)
         if going_on > parameters.max_goals:
-            self._parts.statistics.busy += 1
-            raise Refusal(Status.TIMED_OUT, f'busy: {going_on - 1} goals are open, as many as '
-                                            'parameter max_goals allows')
+            self._context.statistics.busy += 1
+            raise RequestError(
+                Status.TIMED_OUT, f'busy: {going_on - 1} goals are open, as many as '
+                                  'parameter max_goals allows')
 
-    async def _in_turn(self, goal: OpenGoal, question: Asked) -> IKSolution:
+    async def _in_turn(self, goal: OpenGoal, question: PreparedRequest) -> IKSolution:
         waits = not self._turns.free
         if not await self._turns.take(goal):
             goal.check()
         try:
             goal.check()
             if waits:   # the world has changed, and only now does its time begin
-                question = goal.asked = asked(self._parts, goal.handle.request)
+                question = goal.asked = prepared_request(self._context, goal.handle.request)
             goal.phase = 'searching'
             return await self._search(goal, question)
         finally:
             self._turns.give_back()
 
-    async def _search(self, goal: OpenGoal, question: Asked) -> IKSolution:
-        pool = self._parts.goal_pool
+    async def _search(self, goal: OpenGoal, question: PreparedRequest) -> IKSolution:
+        pool = self._context.goal_pool
 
         def tell(solution: IKSolution) -> None:
             self._node.executor.create_task(self._take_news, goal, solution)
@@ -188,7 +190,7 @@ class ConstrainedIK:
         feedback = SolveConstrainedIK.Feedback(phase=goal.phase)
         if goal.newest is not None and goal.asked is not None:
             goal.asked.fill_progress(feedback, goal.newest,
-                                     self._parts.header(goal.asked.robot.root_frame))
+                                     self._context.header(goal.asked.robot.root_frame))
         feedback.seconds = time.monotonic() - goal.began
         goal.handle.publish_feedback(feedback)
 
@@ -206,7 +208,7 @@ class ConstrainedIK:
                     self._publish(goal)
 
     def _end_outdated(self, goal: OpenGoal) -> None:
-        robot = self._parts.description.robot   # one that waits will be read again
+        robot = self._context.description.robot   # one that waits will be read again
         if goal.phase == 'searching' and goal.asked and goal.asked.robot is not robot:
             goal.stop(REPLACED, Status.INVALID_ROBOT_STATE)
 

@@ -5,40 +5,40 @@ from typing import Any
 
 from ros2_ik.core import Robot, Status
 from ros2_ik.node.controllers.path_checks import OwnScene
-from ros2_ik.node.conversions.blame import wrong
 from ros2_ik.node.conversions.contacts import contact_messages
+from ros2_ik.node.conversions.error_context import wrong
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering
-from ros2_ik.node.parts import Parts
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.request_error import RequestError
 
 
 class Execute:
     """Moves the robot to joint values, and stops it."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, context: NodeContext) -> None:
+        self._context = context
 
     @answering('execute', timed=True)
     async def answer(self, request: Any, response: Any) -> None:
         """Answer a request when the motion is over."""
-        parts = self._parts
-        robot = parts.robot()
+        context = self._context
+        robot = context.robot()
         goal = joint_values(request.goal, robot, 'goal')
-        _check_followers(robot, request.goal.joint_state, goal, parts.parameters.goal_tolerance)
+        _check_followers(robot, request.goal.joint_state, goal, context.parameters.goal_tolerance)
         own, notes = None, list[str]()
         if request.avoid_collisions:
-            base = parts.scene.known.scene
-            scene, notes = parts.scene_with(request.goal, goal, 'goal.')
+            base = context.scene.known.scene
+            scene, notes = context.scene_with(request.goal, goal, 'goal.')
             own = OwnScene(scene, base)
-        outcome = await parts.execution.run(
+        outcome = await context.execution.run(
             robot, goal, request.group, avoid_collisions=request.avoid_collisions, own=own,
             velocity_scaling=request.velocity_scaling, who='service execute',
             max_joint_change=_bound(request.max_joint_change, robot))
         response.status = int(outcome.status)
         response.message = '; '.join([outcome.message, *notes])
         response.contacts = contact_messages(outcome.contacts, outcome.scene,
-                                             parts.header(robot.root_frame))
+                                             context.header(robot.root_frame))
         response.motion_seconds = float(outcome.motion_seconds)
 
     @answering('stop')
@@ -48,7 +48,7 @@ class Execute:
 
         Succeeds also when nothing moves, but not when something else moves the arm.
         """
-        execution = self._parts.execution
+        execution = self._context.execution
         moves = execution.unstopped()
         count = execution.stop(Status.PREEMPTED, 'by service stop')
         response.success = not moves
@@ -64,16 +64,16 @@ def _bound(most: float, robot: Robot) -> dict[str, float] | None:
 
 
 def _check_followers(robot: Robot, state: Any, goal: Mapping[str, Any], tolerance: float) -> None:
-    """Raise Refusal for a mimic joint that will not be where the goal wants it."""
+    """Raise RequestError for a mimic joint that will not be where the goal wants it."""
     for name, value in zip(state.name, state.position, strict=True):
         if name not in robot.mimics:
             continue
         leader, multiplier, offset, _ = robot.mimics[name]
         if leader not in goal:
-            raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                          f"the goal: joint '{name}' follows '{leader}', which must be named")
+            raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                               f"the goal: joint '{name}' follows '{leader}', which must be named")
         follows = multiplier * goal[leader] + offset
         if not abs(value - follows) <= tolerance:
-            raise Refusal(Status.INVALID_GOAL_CONSTRAINTS,
-                          f"the goal: joint '{name}' is at {value:.6g}, but it follows "
-                          f"'{leader}', which puts it at {follows:.6g}")
+            raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                               f"the goal: joint '{name}' is at {value:.6g}, but it follows "
+                               f"'{leader}', which puts it at {follows:.6g}")

@@ -7,8 +7,8 @@ from typing import Any
 
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.node.endpoints.action_clients import GoalClients
-from ros2_ik.node.endpoints.asked import Asked
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.endpoints.prepared_request import PreparedRequest
+from ros2_ik.node.request_error import RequestError
 
 
 class OpenGoal:
@@ -24,7 +24,7 @@ class OpenGoal:
 
     def __init__(self, handle: Any, witnesses: GoalClients, stops: int) -> None:
         self.handle, self.witnesses, self.stops = handle, witnesses, stops
-        self.asked: Asked | None = None
+        self.asked: PreparedRequest | None = None
         self.newest: IKSolution | None = None
         self.phase = 'waiting'
         self.why, self.status = '', Status.PREEMPTED
@@ -45,9 +45,9 @@ class OpenGoal:
             self.end()
 
     def check(self) -> None:
-        """Raise Refusal when it must end."""
+        """Raise RequestError when it must end."""
         if self.why:
-            raise Refusal(self.status, self.why)
+            raise RequestError(self.status, self.why)
 
     def judged(self, solution: IKSolution) -> IKSolution:
         """Return what its search came to as its answer; a solution is one whoever stopped it."""

@@ -4,17 +4,17 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ros2_ik.core import Status
-from ros2_ik.node.conversions.planning_scenes import changed_scene, Known
+from ros2_ik.node.conversions.planning_scenes import changed_scene, SceneState
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.conversions.scene_changes import (
     changed_attached,
     changed_object,
-    Now,
+    ConversionContext,
     what_was_done,
 )
 from ros2_ik.node.conversions.scene_messages import scene_message
 from ros2_ik.node.endpoints.answering import answering, reason_of
-from ros2_ik.node.parts import Parts
+from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.state.planning_scene import Applied, Change
 
 Wait = Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
@@ -23,8 +23,8 @@ Wait = Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
 class PlanningSceneEndpoints:
     """Takes changes of the scene, each as a whole or not at all, and gives the scene."""
 
-    def __init__(self, parts: Parts, wait: Wait) -> None:
-        self._parts, self._wait = parts, wait
+    def __init__(self, context: NodeContext, wait: Wait) -> None:
+        self._context, self._wait = context, wait
 
     @answering('apply_planning_scene')
     async def apply(self, request: Any, response: Any) -> None:
@@ -37,15 +37,15 @@ class PlanningSceneEndpoints:
     @answering('get_planning_scene')
     def get(self, request: Any, response: Any) -> None:
         """Answer GetPlanningScene."""
-        parts = self._parts
-        robot = parts.robot()
-        known = parts.scene.known
-        response.scene = scene_message(known, parts.state.known(robot),
+        context = self._context
+        robot = context.robot()
+        known = context.scene.known
+        response.scene = scene_message(known, context.state.known(robot),
                                        request.components.components,
-                                       parts.header(robot.root_frame))
+                                       context.header(robot.root_frame))
         response.status = int(Status.SUCCESS)
         response.message = _contents(known.scene) + (
-            f'; {parts.scene.fault}' if parts.scene.fault else '')
+            f'; {context.scene.fault}' if context.scene.fault else '')
 
     # -- topics: what fails is told in the log --------------------------------------------
 
@@ -55,18 +55,18 @@ class PlanningSceneEndpoints:
 
     def take_object(self, message: Any) -> None:
         """Take a CollisionObject."""
-        def change(known: Known, now: Now) -> Known:
+        def change(known: SceneState, now: ConversionContext) -> SceneState:
             return known._replace(scene=changed_object(known.scene, message, now))
         self._take('collision_object', message, change)
 
     def take_attached(self, message: Any) -> None:
         """Take an AttachedCollisionObject."""
-        def change(known: Known, now: Now) -> Known:
+        def change(known: SceneState, now: ConversionContext) -> SceneState:
             return known._replace(scene=changed_attached(known.scene, message, now))
         self._take('attached_collision_object', message, change)
 
     def _take(self, topic: str, message: Any, change: Change, state: Any = None) -> None:
-        log = self._parts.log
+        log = self._context.log
 
         def done(result: Applied | Exception) -> None:
             if isinstance(result, Exception):
@@ -82,13 +82,13 @@ class PlanningSceneEndpoints:
 
     def _ask(self, change: Change, state: Any, done: Callable[[Any], None]) -> None:
         """Have the scene changed; `state` is the RobotState that comes with it, or None."""
-        self._parts.robot()
-        self._parts.scene.apply(change, lambda robot: {} if state is None else joint_values(
+        self._context.robot()
+        self._context.scene.apply(change, lambda robot: {} if state is None else joint_values(
             state, robot, 'robot_state'), done)
 
     def _told(self, result: Applied, message: Any) -> str:
         for note in result.notes:
-            self._parts.log.warning(note)
+            self._context.log.warning(note)
         said = [] if getattr(message, 'is_diff', True) else [
             'the whole scene was replaced, since is_diff is false']
         return '; '.join([_contents(result.scene), *said, *result.notes])

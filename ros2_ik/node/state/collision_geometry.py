@@ -17,7 +17,7 @@ from ros2_ik.core import (
     self_pairs,
     Status,
 )
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state.part_making import make_parts
 
 SRDF_COMES = 1.0   # so long after a URDF it is not yet missing [s]
@@ -25,7 +25,7 @@ SAID_FROM = 0.01, 1e-3   # overestimates that are worth a line: share [1], dista
 PATIENCE = 2.0   # so long a new robot's geometry is waited for; pieces of meshes take minutes [s]
 THREADS = 2      # a robot that takes long to be made must not keep the one after it waiting
 
-Wanted = tuple[Robot, tuple[str, str]]
+GeometryKey = tuple[Robot, tuple[str, str]]
 
 
 class CollisionGeometry:
@@ -39,9 +39,9 @@ class CollisionGeometry:
     def __init__(self, log: Any, ready: Callable[[Robot, tuple[str, str]], None]) -> None:
         self._log, self._ready = log, ready
         self._changing, self._threads = threading.Condition(), 0
-        self._wanted: Wanted | None = None
-        self._taken: Wanted | None = None   # the last that a thread has begun with,
-        self._made: Wanted | None = None    # and that was made
+        self._wanted: GeometryKey | None = None
+        self._taken: GeometryKey | None = None   # the last that a thread has begun with,
+        self._made: GeometryKey | None = None    # and that was made
         self._since, self._fault = 0.0, ''
         self._files: Any = None   # the mesh files of what is wanted
         self._bodies = 0
@@ -69,7 +69,7 @@ class CollisionGeometry:
                 self._made = wanted if wanted is self._wanted else self._made
                 self._changing.notify_all()
 
-    def _next(self) -> Wanted | None:
+    def _next(self) -> GeometryKey | None:
         """Return what is wanted, unless a thread has taken it: then this one may end."""
         with self._changing:
             if self._taken is self._wanted:
@@ -94,16 +94,17 @@ class CollisionGeometry:
             and self._bodies > 0
 
     def check(self) -> bool:
-        """Return whether the robot has any geometry; raises Refusal if that is not known (yet)."""
+        """Return whether the robot has geometry; raises RequestError if that is not known yet."""
         self._look_at_files()
         if self._busy:
-            raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE,
-                          "the robot's collision geometry is still being made, for "
-                          f'{time.monotonic() - self._since:.0f} s so far; ask again')
+            raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
+                               "the robot's collision geometry is still being made, for "
+                               f'{time.monotonic() - self._since:.0f} s so far; ask again')
         if self._fault:
-            raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE,
-                          f'collisions cannot be checked: {self._fault}; parameter missing_meshes '
-                          "'leave out' or avoid_collisions: false does without")
+            raise RequestError(
+                Status.COLLISION_CHECKING_UNAVAILABLE,
+                f'collisions cannot be checked: {self._fault}; parameter missing_meshes '
+                "'leave out' or avoid_collisions: false does without")
         return self._bodies > 0
 
     def _look_at_files(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ros2_ik.core import Array, Robot, Status
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state.free_base import FreeBase
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.reading import Reading
@@ -33,10 +33,10 @@ class CurrentState:
         """
         Complete the `given` joint values.
 
-        `needed` joints must be given or known by a reading that is fresh, else Refusal. `free`
-        ones only say where a search starts: an old reading does, or else the neutral value. So
-        it is for `checked` ones, which stand still and move what could be touched. Readings that
-        contradict each other, back and forth, will do for `free` ones only.
+        `needed` joints must be given or known by a reading that is fresh, else RequestError.
+        `free` ones only say where a search starts: an old reading does, or else the neutral value.
+        So it is for `checked` ones, which stand still and move what could be touched. Readings
+        that contradict each other, back and forth, will do for `free` ones only.
         """
         strict = self._parameters.require_joint_states
         limit, now = self._parameters.joint_state_timeout or float('inf'), self._now()
@@ -51,8 +51,8 @@ class CurrentState:
                        else self._joint_states.get(name) if joint.is_scalar else None)
             fresh = reading is not None and reading.age(now) <= limit
             if not fresh and (name in needed or strict and name in free | checked):
-                raise Refusal(Status.ROBOT_STATE_STALE,
-                              self._complaint(name, name == base, reading, now, limit))
+                raise RequestError(Status.ROBOT_STATE_STALE,
+                                   self._complaint(name, name == base, reading, now, limit))
             if reading is not None:
                 values[name] = reading.value
             if name in needed | free | checked and self._contradicts(name, strict, free - needed):
@@ -65,10 +65,10 @@ class CurrentState:
         return Start(q, _notes(old, unseen, _outside(robot, q, free), left, still, doubtful))
 
     def _contradicts(self, name: str, strict: bool, free: frozenset[str]) -> bool:
-        """Return whether readings of a joint contradict; raises Refusal where it matters."""
+        """Return whether readings of a joint contradict; raises RequestError where it matters."""
         contradiction = self._joint_states.contradiction(name, dispute=True)
         if contradiction and (strict or name not in free):
-            raise Refusal(Status.ROBOT_STATE_STALE, contradiction)
+            raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
         return bool(contradiction)
 
     def known(self, robot: Robot) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pinocchio as pin
 from ros2_ik.core import Robot
 from ros2_ik.node.conversions.poses import placement
 from ros2_ik.node.conversions.robot_states import joint_pose
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state.reading import Reading
 from ros2_ik.node.state.transforms import Transforms
 
@@ -27,7 +27,7 @@ class FreeBase:
         pose = message.pose
         try:
             place = placement(pose.position, pose.orientation, 'base_pose')
-        except Refusal as error:
+        except RequestError as error:
             self._warn(f'a message is ignored: {error}')
         else:
             self._last = Reading.of(place, message.header.stamp), message.header.frame_id

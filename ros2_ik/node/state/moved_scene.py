@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from ros2_ik.core import IKError, Robot, Scene
-from ros2_ik.node.conversions.planning_scenes import Known
+from ros2_ik.node.conversions.planning_scenes import SceneState
 
 
-def moved_over(old: Known, robot: Robot, log: Any) -> Known:
+def moved_over(old: SceneState, robot: Robot, log: Any) -> SceneState:
     """Give the scene to a robot of the same name; what does not fit is left out, and said."""
     source = old.scene
     scene = Scene(robot, source.guess_pairs).with_frames(source.frames)
@@ -39,7 +39,7 @@ def moved_over(old: Known, robot: Robot, log: Any) -> Known:
     elif scene.objects or scene.attached:
         log.info(f"robot '{robot.name}' is described anew; the scene stays, with "
                  f'{contents(scene)}')
-    return Known(scene.with_allowed(matrix), old.name, old.octomap)
+    return SceneState(scene.with_allowed(matrix), old.name, old.octomap)
 
 
 @contextmanager

@@ -14,12 +14,12 @@ from ros2_ik.core import (
     Scene,
     Status,
 )
-from ros2_ik.node.conversions.blame import blamed
+from ros2_ik.node.conversions.error_context import error_context
 from ros2_ik.node.conversions.frames import Lookup
-from ros2_ik.node.conversions.planning_scenes import Known
-from ros2_ik.node.conversions.scene_changes import Now
+from ros2_ik.node.conversions.planning_scenes import SceneState
+from ros2_ik.node.conversions.scene_changes import ConversionContext
 from ros2_ik.node.conversions.scene_limits import SceneLimits
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state.change_queue import ChangeQueue
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
@@ -30,7 +30,7 @@ RETRY = 1.0   # a scene file that needs joint values is tried again so often [s]
 SHOW = 0.5    # while changes wait, so often at most a new scene is shown [s]
 PATIENCE = 0.1   # so long the thread is waited for at the end [s]
 
-Change = Callable[[Known, Now], Known]
+Change = Callable[[SceneState, ConversionContext], SceneState]
 Given = Callable[[Robot], Mapping[str, Any]]
 
 
@@ -41,7 +41,7 @@ class Applied(NamedTuple):
     notes: list[str]
 
 
-class _Asked(NamedTuple):
+class _Change(NamedTuple):
     change: Change
     given: Given
     done: Callable[[Applied | Exception], None]
@@ -50,9 +50,9 @@ class _Asked(NamedTuple):
 class _Made(NamedTuple):
     """What came of changes: `known` stands in place of `base`; a result for each."""
 
-    asked: list[_Asked]
-    base: Known
-    known: Known
+    asked: list[_Change]
+    base: SceneState
+    known: SceneState
     results: list[Applied | Exception]
 
 
@@ -71,7 +71,7 @@ class PlanningScene:
         self.geometry, self._log, self._show = geometry, log, show
         self._shown: Scene | None = None
         self._shown_at = 0.0
-        self._known: Known | None = None
+        self._known: SceneState | None = None
         self.fault = ''          # why the scene of parameter `scene` is not there, or ''
         self.waiting = False     # whether that is only for joint values that have not come yet
         self._tried = 0.0
@@ -80,7 +80,7 @@ class PlanningScene:
     def set_robot(self, robot: Robot) -> None:
         """Take another robot: the scene moves over to it if it is the same one, described anew."""
         guess = self._parameters.guess_pairs
-        old, self._known = self._known, Known(Scene(robot, guess))
+        old, self._known = self._known, SceneState(Scene(robot, guess))
         self.make_geometry(robot)
         if old and (old.scene.robot.name, old.scene.robot.root_frame) \
                 == (robot.name, robot.root_frame) and not self.fault:
@@ -97,19 +97,20 @@ class PlanningScene:
         self.geometry.make(robot, self._parameters.meshes, self._parameters.missing_meshes,
                            self._parameters.guess_pairs)
 
-    def _put(self, known: Known) -> None:
+    def _put(self, known: SceneState) -> None:
         self._known = known
         self._queue.look()
 
     # -- reading --------------------------------------------------------------------------
 
     @property
-    def known(self) -> Known:
-        """What is known; raises Refusal without a robot, or if parameter `scene` is wrong."""
+    def known(self) -> SceneState:
+        """What is known; raises RequestError without a robot, or if parameter `scene` is wrong."""
         if self.waiting and time.monotonic() > self._tried + RETRY:
             self.load(self._parameters.scene)
         if self._known is None:
-            raise Refusal(Status.INVALID_ROBOT_STATE, 'there is no robot yet, and so no scene')
+            raise RequestError(
+                Status.INVALID_ROBOT_STATE, 'there is no robot yet, and so no scene')
         return self._known
 
     def checker(self, scene: Scene) -> tuple[CollisionChecker | None, list[str]]:
@@ -117,17 +118,18 @@ class PlanningScene:
         Return the checker for a scene of this robot, and what a person should know of it.
 
         None where there is nothing that could touch: no geometry of the robot, no objects.
-        Raises Refusal (COLLISION_CHECKING_UNAVAILABLE).
+        Raises RequestError (COLLISION_CHECKING_UNAVAILABLE).
         """
         if self.fault:
-            raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE, self.fault)
+            raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE, self.fault)
         if not self.geometry.check():
             reason = f"robot '{scene.robot.name}' has no collision elements" + ''.join(
                 _first(' that could be read: ', self.geometry.left_out))
             if scene.objects or scene.attached:
-                raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE,
-                              f'{reason}, so it cannot be checked against {contents(scene)} of '
-                              'the scene; avoid_collisions: false does without')
+                raise RequestError(
+                    Status.COLLISION_CHECKING_UNAVAILABLE,
+                    f'{reason}, so it cannot be checked against {contents(scene)} of '
+                    'the scene; avoid_collisions: false does without')
             return None, [f'not checked for collisions: {reason}']
         return self._checker(scene), _first('checked for collisions without what is missing: ',
                                             self.geometry.left_out)
@@ -137,12 +139,12 @@ class PlanningScene:
 
     # -- changing -------------------------------------------------------------------------
 
-    def now(self, robot: Robot, given: Mapping[str, Any], notes: list[str]) -> Now:
+    def now(self, robot: Robot, given: Mapping[str, Any], notes: list[str]) -> ConversionContext:
         """Return where things stand; `given` joint values count before those that are known."""
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)
-        return Now(at, self._lookup, self._parameters.meshes, notes.append,
-                   SceneLimits.of(self._parameters))
+        return ConversionContext(at, self._lookup, self._parameters.meshes, notes.append,
+                                 SceneLimits.of(self._parameters))
 
     def apply(self, change: Change, given: Given,
               done: Callable[[Applied | Exception], None]) -> None:
@@ -151,14 +153,15 @@ class PlanningScene:
 
         `given` reads the joint values that come with the change. What the new scene needs is
         made in a thread; when the scene is the new one, `done` is called in the node's thread,
-        or with the reason why the old one stays. Raises Refusal.
+        or with the reason why the old one stays. Raises RequestError.
         """
         robot = self.known.scene.robot   # loads the scene of parameter `scene` if that waits
         self._check_fault()
         if len(self._queue) >= self._parameters.queue_depth:
-            raise Refusal(Status.FAILURE, f'busy: {len(self._queue)} changes of the scene of '
-                          f"robot '{robot.name}' wait, as many as parameter queue_depth allows")
-        self._queue.put(_Asked(change, given, done))
+            raise RequestError(
+                Status.FAILURE, f'busy: {len(self._queue)} changes of the scene of '
+                f"robot '{robot.name}' wait, as many as parameter queue_depth allows")
+        self._queue.put(_Change(change, given, done))
 
     def take_made(self) -> None:
         """Take over what the thread has made; `wake` has this called in the node's thread."""
@@ -170,8 +173,8 @@ class PlanningScene:
 
     def _check_fault(self) -> None:
         if self.fault:
-            raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE,
-                          f'{self.fault}: correct or empty parameter scene first')
+            raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
+                               f'{self.fault}: correct or empty parameter scene first')
 
     def _take_over(self, made: '_Made') -> bool:
         """Put the scene that was made in place; False if another one came meanwhile."""
@@ -185,7 +188,7 @@ class PlanningScene:
 
     # -- changing: in the thread ----------------------------------------------------------
 
-    def _make(self, asked: list['_Asked']) -> '_Made':
+    def _make(self, asked: list['_Change']) -> '_Made':
         """Make changes, one after the other; one that fails changes nothing."""
         base = self._known
         assert base is not None
@@ -197,7 +200,7 @@ class PlanningScene:
         except Exception:   # one of them is to blame
             return self._changed_by(asked, base, prepare=True)
 
-    def _changed_by(self, asked: list['_Asked'], base: Known, prepare: bool) -> '_Made':
+    def _changed_by(self, asked: list['_Change'], base: SceneState, prepare: bool) -> '_Made':
         known, results = base, list[Applied | Exception]()
         for each in asked:
             try:
@@ -210,7 +213,7 @@ class PlanningScene:
                 results.append(error)
         return _Made(asked, base, known, results)
 
-    def _changed_once(self, asked: '_Asked', known: Known) -> tuple[Known, list[str]]:
+    def _changed_once(self, asked: '_Change', known: SceneState) -> tuple[SceneState, list[str]]:
         self._check_fault()
         robot, notes = known.scene.robot, list[str]()
         now = self.now(robot, asked.given(robot), notes)
@@ -221,7 +224,7 @@ class PlanningScene:
     def _prepare(self, scene: Scene) -> None:
         """Make what checks for collisions need: what cannot be checked is refused now."""
         if self.geometry.usable:
-            with blamed('the scene'):
+            with error_context('the scene'):
                 self._checker(scene).moving_joints   # noqa: B018 - kept; each request needs them
 
     def _show_newest(self) -> None:
@@ -253,7 +256,7 @@ class PlanningScene:
         self.fault = fault and f"the scene '{scene}' of parameter scene is not loaded: {fault}"
         if found is not None:
             self._log.info(f"scene '{scene}': {contents(found)}")
-            self._put(Known(found, scene))
+            self._put(SceneState(found, scene))
 
     def _read(self, scene: str) -> tuple[Scene | None, str, bool]:
         """Return the scene of a file, or why not, and whether only joint values are missing."""
@@ -262,7 +265,7 @@ class PlanningScene:
         try:
             at = Configuration(robot, self._state.start(
                 robot, {}, frozenset(robot.joint_names)).q)
-        except Refusal:
+        except RequestError:
             at = None
         try:
             found = load_scene(scene, robot, at).with_guess_pairs(self._parameters.guess_pairs)

@@ -182,7 +182,7 @@ def stepping(at, first, then, duration=2.0):
 def test_a_motion_that_jumps_is_refused(slide, at):
     """Between the places of a jump no step is short enough."""
     check = PathCollisionCheck(collision_checker(slide, Scene(slide)), stepping(at, 0.0, 0.5),
-                     slide.neutral)
+                               slide.neutral)
     with pytest.raises(InvalidOptionError, match="jumps at .* joint 'x' from 0 to 0.5"):
         while not check.run(0.01):
             pass
@@ -203,7 +203,7 @@ def test_a_motion_without_numbers_is_refused(slide, motion, text):
 def test_a_small_jump_is_none(slide):
     """What goes no farther than the resolution is as good as continuous."""
     check = PathCollisionCheck(collision_checker(slide, Scene(slide)), stepping(0.7, 0.0, 0.009),
-                     slide.neutral)
+                               slide.neutral)
     assert check.run() and check.collision is None
 
 

@@ -78,7 +78,7 @@ FORMULAS = {
     'frame_position': (lambda a, b: FramePosition(a, P, b), at_point),
     'gaze_angle': (lambda a, b: GazeAngle(a, P, A, Q, b), lambda T: [angle(ray(T), A)]),
     'polyhedron': (lambda a, b: Polyhedron(a, [P, Q], [[*A, *B], [*Q, *P]], b),
-                    lambda T: np.array([[*A, *B], [*Q, *P]]) @ [*at_point(T), *at_point(T, Q)]),
+                   lambda T: np.array([[*A, *B], [*Q, *P]]) @ [*at_point(T), *at_point(T, Q)]),
     'frame_orientation angle': (lambda a, b: FrameOrientation(a, TURNED, b, form='angle'),
                                 lambda T: [off(T).magnitude()]),
     'point_to_line_distance': (lambda a, b: PointToLineDistance(a, P, Q, A, b),

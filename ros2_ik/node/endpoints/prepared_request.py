@@ -28,11 +28,11 @@ from ros2_ik.node.conversions.answers import (
     solution_message,
 )
 from ros2_ik.node.conversions.collision_rules import with_rules
-from ros2_ik.node.conversions.constraints import needs_checker, read_wanted
+from ros2_ik.node.conversions.constraints import needs_checker, read_constraints
 from ros2_ik.node.conversions.contacts import contact_messages
 from ros2_ik.node.conversions.requests import read_request
-from ros2_ik.node.parts import Parts
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.request_error import RequestError
 
 REPLACED = 'the robot was replaced meanwhile'
 BOUND = ('with execute that bound is parameter max_jump, from where the robot stands, unless the '
@@ -40,7 +40,7 @@ BOUND = ('with execute that bound is parameter max_jump, from where the robot st
 STANDING = 1e-2   # a joint so far from a value is there [rad, m]
 
 
-class Asked(NamedTuple):
+class PreparedRequest(NamedTuple):
     """
     A request, or goal, that has been read, and its search, which has not been run.
 
@@ -71,7 +71,8 @@ class Asked(NamedTuple):
             notes = [BOUND, *notes]
         fill_answer(answer, solution, self.search.problem, header, notes, self.scene)
 
-    async def move(self, parts: Parts, solution: IKSolution, answer: Any, stops: int, who: str,
+    async def move(self, context: NodeContext, solution: IKSolution, answer: Any, stops: int,
+                   who: str,
                    cancelled: Callable[[], bool] | None = None) -> None:
         """
         Bring the robot to a solution that is in the answer, and say there what came of it.
@@ -79,7 +80,7 @@ class Asked(NamedTuple):
         `stops` is that of the execution when the question came, `who` asked is for the log.
         """
         request, problem = self.request, self.search.problem
-        outcome = self._outdated(parts, solution) or await parts.execution.run(
+        outcome = self._outdated(context, solution) or await context.execution.run(
             self.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
             problem.group or '', avoid_collisions=request.avoid_collisions,
             own=OwnScene(self.scene, self.known) if self.scene else None, cancelled=cancelled,
@@ -88,12 +89,12 @@ class Asked(NamedTuple):
         answer.status = int(outcome.status)
         answer.message = f'{answer.message}; {outcome.message}'
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
-                                           parts.header(self.robot.root_frame))
+                                           context.header(self.robot.root_frame))
         answer.motion_seconds = float(outcome.motion_seconds)
 
-    def _outdated(self, parts: Parts, solution: IKSolution) -> Outcome | None:
+    def _outdated(self, context: NodeContext, solution: IKSolution) -> Outcome | None:
         """Refuse to move when the world is not any more what the search was told of it."""
-        at = parts.state.known(self.robot)
+        at = context.state.known(self.robot)
         for name in sorted(self.needed - set(answer_names(self.search.problem))):
             if name in at and not np.allclose(at[name], solution.best_joints[name], rtol=0,
                                               atol=STANDING):
@@ -112,20 +113,21 @@ class Asked(NamedTuple):
         fill_progress(feedback, solution, self.search.problem, header)
 
 
-def asked(parts: Parts, message: Any) -> Asked:
+def prepared_request(context: NodeContext, message: Any) -> PreparedRequest:
     """Read a ComputeIK request or the goal of an action; raises IKError."""
-    robot = parts.robot()
-    request, carrying = read_request(message, robot, parts.parameters,
-                                     parts.transforms.lookup(message.execute))
-    scene, checker, notes = _surroundings(parts, message, request)
-    constraints, costs = read_wanted(message, robot, checker)
+    robot = context.robot()
+    request, carrying = read_request(message, robot, context.parameters,
+                                     context.transforms.lookup(message.execute))
+    scene, checker, notes = _surroundings(context, message, request)
+    constraints, costs = read_constraints(message, robot, checker)
     request = replace(request, constraints=constraints, costs=costs)
-    world = _World(parts, robot, checker, message.execute, carrying)
+    world = _World(context, robot, checker, message.execute, carrying)
     search = prepare(request, world)
     chosen = [] if message.tips else [f'{target.tip} is the default tip'
                                       for target in request.targets]
-    return Asked(request, search, message.execute, scene if request.avoid_collisions else None,
-                 parts.scene.known.scene, world.needed, [*chosen, *world.notes, *notes])
+    return PreparedRequest(
+        request, search, message.execute, scene if request.avoid_collisions else None,
+        context.scene.known.scene, world.needed, [*chosen, *world.notes, *notes])
 
 
 class _World:
@@ -136,17 +138,17 @@ class _World:
     `carrying` joints may be elsewhere in that.
     """
 
-    def __init__(self, parts: Parts, robot: Robot, checker: CollisionChecker | None,
+    def __init__(self, context: NodeContext, robot: Robot, checker: CollisionChecker | None,
                  execute: bool, carrying: frozenset[str]) -> None:
         self.robot, self.checker = robot, checker
-        self._parts, self._execute, self._carrying = parts, execute, carrying
+        self._context, self._execute, self._carrying = context, execute, carrying
         self.needed, self.notes = frozenset[str](), list[str]()
 
     def start(self, request: IKRequest, free: frozenset[str], needed: frozenset[str],
               checked: frozenset[str]) -> Array:
         """Complete the seed by what joint_states say."""
         self.needed = needed
-        start = self._parts.state.start(self.robot, request.seed, needed, free, checked)
+        start = self._context.state.start(self.robot, request.seed, needed, free, checked)
         self.notes = start.notes
         if self._execute:
             self._check_standing(request, free - self._carrying)
@@ -155,7 +157,7 @@ class _World:
 
     def standing(self, request: IKRequest, start: Array) -> Array:
         """Where the robot stands, in the turns of the start; at the start where unknown."""
-        known = self._parts.state.known(self.robot)
+        known = self._context.state.known(self.robot)
         q = np.array(self.robot.to_q(known, start))
         for joint in self.robot.joints:
             if joint.kind == 'continuous' and joint.name in known:
@@ -165,33 +167,34 @@ class _World:
 
     def _check_standing(self, request: IKRequest, free: frozenset[str]) -> None:
         """Refuse to move to a solution for joints that do not stand where the seed has them."""
-        known = self._parts.state.known(self.robot)
+        known = self._context.state.known(self.robot)
         for name, value in request.seed.items():
             there = name in known and np.allclose(known[name], value, atol=STANDING)
             if name not in free and not there:
                 where = (f'it stands at {known[name]}' if name in known
                          else 'it is not known where')
-                raise Refusal(Status.INVALID_ROBOT_STATE,
-                              f"execute: the seed has joint '{name}' at {value}, but {where}, and "
-                              'it may not move')
+                raise RequestError(
+                    Status.INVALID_ROBOT_STATE,
+                    f"execute: the seed has joint '{name}' at {value}, but {where}, and "
+                    'it may not move')
 
     def _check_one_truth(self, joints: frozenset[str]) -> None:
         """Refuse to search for where to move while joint_states contradict each other."""
         for name in sorted(joints):
-            if contradiction := self._parts.joint_states.contradiction(name):
-                raise Refusal(Status.ROBOT_STATE_STALE, contradiction)
+            if contradiction := self._context.joint_states.contradiction(name):
+                raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
 
 
-def _surroundings(parts: Parts, message: Any, request: IKRequest) \
+def _surroundings(context: NodeContext, message: Any, request: IKRequest) \
         -> tuple[Scene | None, CollisionChecker | None, list[str]]:
     """Return the scene and its checker, if the question is about them, and notes."""
     measured = needs_checker(message)
     if not (request.avoid_collisions or measured):
         return None, None, []
-    scene, notes = parts.scene_with(message.seed, request.seed, 'seed.')
+    scene, notes = context.scene_with(message.seed, request.seed, 'seed.')
     scene = with_rules(scene, message)
-    checker, remarks = parts.scene.checker(scene)
+    checker, remarks = context.scene.checker(scene)
     if measured and checker is None:
-        raise Refusal(Status.COLLISION_CHECKING_UNAVAILABLE,
-                      f'distances cannot be measured; {"; ".join(remarks)}')
+        raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
+                           f'distances cannot be measured; {"; ".join(remarks)}')
     return scene, checker, [*notes, *remarks]

@@ -9,10 +9,10 @@ from std_msgs.msg import Header
 
 from ros2_ik.core import Robot, Scene, Status
 from ros2_ik.node.controllers.motion_executor import MotionExecutor
-from ros2_ik.node.conversions.blame import blamed
+from ros2_ik.node.conversions.error_context import error_context
 from ros2_ik.node.conversions.planning_scenes import with_attached
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.refusal import Refusal
+from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates
@@ -23,8 +23,8 @@ from ros2_ik.node.workers import Pool
 
 
 @dataclass(frozen=True)
-class Parts:
-    """The parts of the node, made once."""
+class NodeContext:
+    """The context of the node, made once."""
 
     log: Any
     clock: Clock
@@ -40,12 +40,12 @@ class Parts:
     statistics: Statistics
 
     def robot(self) -> Robot:
-        """Return the robot of this moment; raises Refusal when there is none."""
+        """Return the robot of this moment; raises RequestError when there is none."""
         robot = self.description.robot
         if robot is None:
             refused = self.description.refused
             why = f': {refused}' if refused else '; robot_description has not been received'
-            raise Refusal(Status.INVALID_ROBOT_STATE, f'there is no robot yet{why}')
+            raise RequestError(Status.INVALID_ROBOT_STATE, f'there is no robot yet{why}')
         return robot
 
     def scene_with(self, state: Any, given: Mapping[str, Any],
@@ -53,12 +53,12 @@ class Parts:
         """
         Return the scene of this moment with what a question's RobotState holds besides, and notes.
 
-        `given` are its joint values, `place` is its name with a dot. Raises Refusal.
+        `given` are its joint values, `place` is its name with a dot. Raises RequestError.
         """
         scene, notes = self.scene.known.scene, list[str]()
         if len(state.attached_collision_objects):
             now = self.scene.now(scene.robot, given, notes)
-            with blamed(f'{place}attached_collision_objects'):
+            with error_context(f'{place}attached_collision_objects'):
                 now.limits.check_held(state.attached_collision_objects)
             scene = with_attached(scene, state, now, place)
         return scene, notes

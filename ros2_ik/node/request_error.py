@@ -3,7 +3,7 @@
 from ros2_ik.core import IKError, Status
 
 
-class Refusal(IKError):
+class RequestError(IKError):
     """Raised on the way of a request; the endpoint makes it the answer."""
 
     def __init__(self, status: Status, message: object) -> None:
