@@ -1,17 +1,22 @@
 """
-MoveIt's types are the same here as elsewhere: another hash, and a publisher is not understood.
+MoveIt's types are the same here as elsewhere, and what publishes to MoveIt feeds the node.
 
-The hashes are those of the full packages: all files of moveit_msgs 2.6.0, and of octomap_msgs and
-object_recognition_msgs as on their branches ros2, were made IDL by rosidl_adapter, and of these
-rosidl_generator_type_description (of ROS Jazzy) wrote the descriptions, which have the hashes.
+A type that has another hash is another type, of the same name. The hashes are those of the full
+packages: all files of moveit_msgs 2.6.0, and of octomap_msgs and object_recognition_msgs as on
+their branches ros2, were made IDL by rosidl_adapter; rosidl_generator_type_description (both of
+ROS Jazzy) wrote the descriptions of these, which have the hashes.
 """
 
 from importlib import import_module
 
+from moveit_msgs.msg import CollisionObject
+from node_harness import eventually
 import pytest
 import rclpy
 from rclpy.context import Context
+from scene_harness import attached, box, change, diff, held, objects, pose
 
+TOPICS = ('planning_scene', 'collision_object', 'attached_collision_object')
 HASHES = {
     'moveit_msgs/AllowedCollisionEntry':
         'eeb7cc3f1bfdb8c778aa7454ae90037c2749dab3ca0abdfe3dad2ae8723977db',
@@ -64,3 +69,15 @@ def hashes():
 @pytest.mark.parametrize('name', HASHES)
 def test_types_are_those_of_the_full_packages(hashes, name):
     assert hashes[name].version == 1 and bytes(hashes[name].value).hex() == HASHES[name]
+
+
+def test_what_publishes_to_moveit_feeds_the_node(client, panda, start_node):
+    """By the topics of docs/collisions.md."""
+    start_node(remappings=tuple(f'~/{name}:=/{name}' for name in TOPICS))
+    client.describe(panda)
+    client.publish('/planning_scene', diff(box('a', at=pose(0, 0, 3))))
+    client.publish('/collision_object', box('b', at=pose(0, 0, 4)))
+    eventually(lambda: set(objects(client)) == {'a', 'b'}, 'both objects')
+    client.publish('/attached_collision_object',
+                   attached(change('b', CollisionObject.ADD), 'panda_link0'))
+    eventually(lambda: set(held(client)) == {'b'}, 'the object that is held')
