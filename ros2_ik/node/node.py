@@ -111,7 +111,7 @@ class IKNode(Node):
             ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait),
             joint_states, state,
             self._scene, log)
-        self._context = NodeContext(
+        self._node_context = NodeContext(
             log, self.get_clock(), parameters,
             Description(parameters, log, self._on_robot),
             joint_states, state, self._scene, transforms, self._pool, self._goal_pool,
@@ -121,7 +121,7 @@ class IKNode(Node):
         self._serve()
         self._changed({'root_joint', 'robot_description_semantic', 'robot_description'})
         no_scene = '' if self._scene.waiting else self._scene.fault
-        wrong = (self._context.description.refused or no_scene
+        wrong = (self._node_context.description.refused or no_scene
                  or scene_fault(parameters.scene)
                  or self._check({'base_source': parameters.base_source}))
         if wrong:
@@ -163,7 +163,7 @@ class IKNode(Node):
         if self._reminded:
             return
         self._reminded = True
-        if self._context.description.robot is None:
+        if self._node_context.description.robot is None:
             self.get_logger().warning(
                 'waiting for robot_description: nothing to use has come so far on topic '
                 f"'{self.resolve_topic_name('robot_description')}' or as parameter "
@@ -183,7 +183,7 @@ class IKNode(Node):
         self._compute_ik.end_all()
         self._tell_workers(robot)
         self._look_at_defaults(robot)
-        self._context.joint_states.set_robot(robot)
+        self._node_context.joint_states.set_robot(robot)
         self._scene.set_robot(robot)
         self._execution.set_robot(robot)
 
@@ -191,7 +191,7 @@ class IKNode(Node):
         self._markers.publish(scene_markers(scene, self._made_markers))
 
     def _subscribe(self, joint_states: JointStates, base: FreeBase) -> None:
-        offer = self._context.description.offer
+        offer = self._node_context.description.offer
         self.create_subscription(String, 'robot_description',
                                  lambda message: offer(urdf=message.data), LATCHED)
         self.create_subscription(String, 'robot_description_semantic',
@@ -205,34 +205,34 @@ class IKNode(Node):
                                  event_callbacks=unwatched)
 
     def _serve(self) -> None:
-        requests = QoSProfile(depth=self._context.parameters.queue_depth)
+        requests = QoSProfile(depth=self._node_context.parameters.queue_depth)
         unwatched = PublisherEventCallbacks(use_default_callbacks=False)
         solutions = self.create_publisher(Solution, '~/solution', 10, event_callbacks=unwatched)
-        self._compute_ik = ComputeIK(self._context, solutions, self._wait)
+        self._compute_ik = ComputeIK(self._node_context, solutions, self._wait)
         # in a reentrant group: else one request that waits for a worker stops all callbacks
         self.create_service(ComputeIKService, '~/compute_ik', self._compute_ik.answer,
                             qos_profile=requests, callback_group=ReentrantCallbackGroup())
-        self.create_service(ComputeFKService, '~/compute_fk', ComputeFK(self._context).answer,
-                            qos_profile=requests)
-        self.create_service(CheckStateService, '~/check_state', CheckState(self._context).answer,
-                            qos_profile=requests)
+        self.create_service(ComputeFKService, '~/compute_fk',
+                            ComputeFK(self._node_context).answer, qos_profile=requests)
+        self.create_service(CheckStateService, '~/check_state',
+                            CheckState(self._node_context).answer, qos_profile=requests)
         self._serve_scene(requests)
         self._serve_execution(requests)
-        self._constrained_ik = ConstrainedIK(self, self._context, solutions, self._wait)
+        self._constrained_ik = ConstrainedIK(self, self._node_context, solutions, self._wait)
         health = self.create_publisher(DiagnosticArray, '/diagnostics', 10,
                                        event_callbacks=unwatched)
         self.create_timer(1.0, lambda: health.publish(
-            diagnostics(self._context, self.get_fully_qualified_name())),
+            diagnostics(self._node_context, self.get_fully_qualified_name())),
             clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _serve_execution(self, requests: QoSProfile) -> None:
-        execute = Execute(self._context)
+        execute = Execute(self._node_context)
         self.create_service(ExecuteService, '~/execute', execute.answer, qos_profile=requests,
                             callback_group=ReentrantCallbackGroup())
         self.create_service(Trigger, '~/stop', execute.stop, qos_profile=requests)
 
     def _serve_scene(self, requests: QoSProfile) -> None:
-        scene = PlanningSceneEndpoints(self._context, self._wait)
+        scene = PlanningSceneEndpoints(self._node_context, self._wait)
         self.create_service(ApplyPlanningScene, '~/apply_planning_scene', scene.apply,
                             qos_profile=requests, callback_group=ReentrantCallbackGroup())
         self.create_service(GetPlanningScene, '~/get_planning_scene', scene.get,
@@ -267,12 +267,12 @@ class IKNode(Node):
     # -- parameters -----------------------------------------------------------------------
 
     def _check(self, values: dict[str, Any]) -> str | None:
-        if values.get('base_source') == 'tf' and self._context.transforms.absent:
-            return f'base_source cannot be tf: {self._context.transforms.absent}'
+        if values.get('base_source') == 'tf' and self._node_context.transforms.absent:
+            return f'base_source cannot be tf: {self._node_context.transforms.absent}'
         texts = _texts(values)
-        if texts and (reason := self._context.description.why_not(**texts)):
+        if texts and (reason := self._node_context.description.why_not(**texts)):
             return reason
-        robot = self._context.description.robot
+        robot = self._node_context.description.robot
         if robot is not None and not texts:   # another robot may have what this one has not
             given = SimpleNamespace(**{name: values.get(name, '')
                                        for name in ('default_group', 'default_tip')})
@@ -282,18 +282,18 @@ class IKNode(Node):
         return scene_fault(scene) or self._scene.why_not(scene) or None
 
     def _changed(self, names: set[str]) -> None:
-        texts = _texts({name: getattr(self._context.parameters, name) for name in names})
+        texts = _texts({name: getattr(self._node_context.parameters, name) for name in names})
         if texts:
-            self._context.description.offer(**texts)
-        robot = self._context.description.robot
+            self._node_context.description.offer(**texts)
+        robot = self._node_context.description.robot
         if robot is not None and names & {'meshes', 'missing_meshes'}:
             self._scene.make_geometry(robot)
         if 'scene' in names:
-            self._scene.load(self._context.parameters.scene)
+            self._scene.load(self._node_context.parameters.scene)
 
     def _look_at_defaults(self, robot: Robot) -> None:
         """Say what is wrong with them before a request fails; another robot may come."""
-        if wrong := wrong_default(robot, self._context.parameters):
+        if wrong := wrong_default(robot, self._node_context.parameters):
             self.get_logger().error(f'{wrong}; requests that leave it to the node will fail')
 
     # -- the end --------------------------------------------------------------------------
@@ -327,7 +327,7 @@ class IKNode(Node):
         Requests may still be in the queues, of which one spin takes but one, and answers on the
         way, which DDS drops when it hears that their writer is gone.
         """
-        statistics = self._context.statistics
+        statistics = self._node_context.statistics
         total = statistics.requests.total
         begin = last = time.monotonic()
         quiet = QUIET
