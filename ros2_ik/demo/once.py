@@ -6,7 +6,7 @@ from ros2_ik.cli.answer import print_answer
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.core import shipped_robots, ShippedRobot
-from ros2_ik.demo.first_question import ask, ask_inside, Asked, contacts, holds
+from ros2_ik.demo.first_question import ask, ask_inside, contacts, FirstQuestion, holds
 
 
 def main() -> int:
@@ -26,7 +26,7 @@ def main() -> int:
     return 0 if good else 1
 
 
-def _judged(asked: Asked, shipped: ShippedRobot) -> bool:
+def _judged(asked: FirstQuestion, shipped: ShippedRobot) -> bool:
     print_answer(asked.answer, asked.robot)
     touching = contacts(asked, shipped)
     print(f'checked here: {touching}' if touching else 'checked here: nothing touches')
@@ -35,7 +35,7 @@ def _judged(asked: Asked, shipped: ShippedRobot) -> bool:
     return good
 
 
-def _refused(second: tuple[str, Asked] | None, shipped: ShippedRobot) -> bool:
+def _refused(second: tuple[str, FirstQuestion] | None, shipped: ShippedRobot) -> bool:
     """Judge the answer to the question inside an object: a refusal, or one that holds."""
     if second is None:
         print('\nno object of the scene is within reach of the tip: no second question')

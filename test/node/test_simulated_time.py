@@ -169,7 +169,7 @@ def test_a_simulation_that_begins_anew(monkeypatch, kind, jump):
     ahead[0] += jump
     arm.run(3.0)
     assert arm.controller.resting() == {JOINT: pytest.approx(1.0)}
-    assert arm.controller.commanded_until < arm.controller.wiring.now()
+    assert arm.controller.commanded_until < arm.controller.context.now()
     if kind is Positions:
         assert arm.sent[-1] == pytest.approx(1.0)
         assert np.abs(np.diff(arm.sent)).max() < 2.1 * 0.01 * FASTEST
