@@ -101,7 +101,7 @@ class MockRobot(Node):
                 for group, joints in groups.items() for ending, kind in kinds.items()}
 
     def _declare_parameters(self) -> float:
-        rate = self._declare('rate', 100.0, 'joint_states a second', read_only=True)
+        rate: float = self._declare('rate', 100.0, 'joint_states a second', read_only=True)
         if not rate > 0:
             raise BadParameter(f'rate is {rate}, it must be positive')
         for name, (default, text) in SWITCHES.items():

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 import math
 
-from ros2_ik.core import Robot
+from ros2_ik.core import Array, Robot
 
 SLACK = 1e-6       # rad or m beyond a limit that rounding may cause
 HASTE = 1.02       # of the velocity limit that sampling may cause,
@@ -44,8 +44,8 @@ class MockJoints:
         """Return which joints are continuous."""
         return [self._joints[name].kind == 'continuous' for name in names]
 
-    def command(self, names: Sequence[str], positions: Sequence[float],
-                velocities: Sequence[float] | None = None) -> None:
+    def command(self, names: Sequence[str], positions: Sequence[float] | Array,
+                velocities: Sequence[float] | Array | None = None) -> None:
         """
         Command joints; they are there at the next `move`.
 
@@ -56,7 +56,7 @@ class MockJoints:
             if velocities is not None:
                 self._speeds[name] = float(velocities[i])
 
-    def impossible(self, joints: Sequence[str], apart: Sequence[float], seconds: float,
+    def impossible(self, joints: Sequence[str], apart: Sequence[float] | Array, seconds: float,
                    slack: float = HASTE) -> list[str]:
         """
         Return which joints cannot go so far (n,) in so many seconds.

@@ -1,6 +1,7 @@
 """What joint_trajectory_controller refuses, and how it reads what it takes."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -90,6 +91,6 @@ def _knot(point: JointTrajectoryPoint, order: list[int], rest: Array) -> Knot:
                 acceleration)
 
 
-def nanoseconds(time: object) -> int:
+def nanoseconds(time: Any) -> int:
     """Return a Time or Duration message in nanoseconds."""
     return int(time.sec) * 10**9 + int(time.nanosec)
