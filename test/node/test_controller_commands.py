@@ -13,7 +13,7 @@ from ros2_ik.core import MotionState, Robot, Status, straight_motion
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
 from ros2_ik.node.controllers.joint_feedback import JointFeedback
-from ros2_ik.node.controllers.motion_execution import MotionExecution
+from ros2_ik.node.controllers.motion_execution import MotionExecution, Phase
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.planning import planned_motion
 from ros2_ik.node.controllers.stream import Stream
@@ -373,7 +373,7 @@ def test_an_arm_that_is_merely_late_goes_on(arm, late):
         arm.run(0.1, late)
         outcome = execution.look()
         assert outcome is None or outcome.status == Status.SUCCESS, outcome
-        assert not execution.stopping
+        assert execution.phase is not Phase.BRAKING
 
 
 @pytest.mark.parametrize('held', [0.2, 0.6])
@@ -382,7 +382,7 @@ def test_a_joint_that_is_held_is_noticed(arm, held):
     execution = arm.go(2.5)
     arm.run(held)
     at, begin = arm.controller.commanded(arm.now).position[0], arm.now
-    while not execution.stopping:
+    while execution.phase is not Phase.BRAKING:
         arm.now += 0.01
         if isinstance(arm.controller, Stream):
             arm.controller._tick()
@@ -499,7 +499,7 @@ def stopping(arm, follower, goal, after, stamps=True):
     execution = arm.go(goal)
     assert follower.run(after, execution, stamps) is None
     was = follower.position, abs(follower.velocity) * follower.scale
-    moving = not execution.stopping
+    moving = execution.phase is not Phase.BRAKING
     follower.peak = follower.speed = 0.0
     execution.stop(Status.PREEMPTED, 'stopped')
     outcome = follower.run(20, execution, stamps)
@@ -605,7 +605,7 @@ def test_a_stop_where_joint_states_tell_no_velocities(monkeypatch, after, scale)
     arm.hear(0.0, 0.0, arm.now)
     follower = Follower(arm, scale)
     execution = arm.go(2.6)
-    assert follower.run(after, execution) is None and not execution.stopping
+    assert follower.run(after, execution) is None and execution.phase is not Phase.BRAKING
     follower.peak, way = 0.0, [follower.position]
     execution.stop(Status.PREEMPTED, 'stopped')
     while (outcome := follower.run(0.02, execution)) is None:
@@ -709,7 +709,7 @@ def test_a_stream_that_is_held_up_often_arrives(streamed):
         streamed.run(PERIOD)
         if outcome := execution.look():
             break
-    assert outcome.status == Status.SUCCESS and not execution.stopping
+    assert outcome.status == Status.SUCCESS and execution.phase is not Phase.BRAKING
     assert np.abs(np.diff(streamed.sent)).max() < 2.1 * PERIOD * FASTEST
 
 

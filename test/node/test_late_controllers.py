@@ -11,7 +11,7 @@ from test_controller_commands import Arm, FASTEST, Follower, JOINT, Positions, T
 
 from ros2_ik.core import Status, straight_motion
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
-from ros2_ik.node.controllers.motion_execution import MotionExecution
+from ros2_ik.node.controllers.motion_execution import MotionExecution, Phase
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.outcome import Outcome
 from ros2_ik.node.controllers.path_checks import PathChecks
@@ -422,13 +422,13 @@ def test_controllers_keep_step(monkeypatch, late, kept):
         states = [motion.at(max(arm.now - began - after, 0.0)) for after in (0.02, 0.02 + late)]
         hear([state.position[k] for k, state in enumerate(states)],
              [state.velocity[k] for k, state in enumerate(states)])
-        if (outcome := execution.look()) or execution.stopping:
+        if (outcome := execution.look()) or execution.phase is Phase.BRAKING:
             break
     if kept:
         assert outcome and outcome.status == Status.SUCCESS, outcome
     else:
-        assert execution.stopping and arm.now < began + 0.5
-        assert 'do not keep step' in execution._stopped[1].message
+        assert execution.phase is Phase.BRAKING and arm.now < began + 0.5
+        assert 'do not keep step' in execution._reason.message
 
 
 @pytest.mark.parametrize('wakes', [1.2, 3.0, 4.0])
@@ -457,8 +457,9 @@ def test_another_client_that_commands_at_the_same_moment(monkeypatch):
     execution = arm.go(2.0)
     arm.run(0.04)
     arm.controller.give_way(None)
-    assert not arm.controller.released and execution.look() is None and execution.stopping
-    assert 'it is not known which of them the joints obey' in execution._stopped[1].message
+    assert not arm.controller.released and execution.look() is None
+    assert execution.phase is Phase.BRAKING
+    assert 'it is not known which of them the joints obey' in execution._reason.message
     later = Arm(monkeypatch, Trajectories)
     later.go(2.0)
     later.run(0.3)

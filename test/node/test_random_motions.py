@@ -7,6 +7,7 @@ import pytest
 from test_controller_commands import Arm, Follower, JOINT, Trajectories
 
 from ros2_ik.core import Status
+from ros2_ik.node.controllers.motion_execution import Phase
 from ros2_ik.node.controllers.planning import planned_motion
 from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
 from ros2_ik.node.request_error import RequestError
@@ -63,7 +64,7 @@ def replaced(arm, follower, before, goal):
         motion = planned_motion(execution, start, 0.9, arm.parameters)
     except RequestError:
         return None
-    if follower.run(LEAD * follower._rng.random(), before) or before.stopping or (
+    if follower.run(LEAD * follower._rng.random(), before) or before.phase is Phase.BRAKING or (
             replacement.changed(begin + LEAD + join, start) or replacement.strayed(arm.now)):
         return None
     execution.send(replacement.before(motion, begin, LEAD + join, arm.now), motion.duration, join)
@@ -84,7 +85,7 @@ def test_random_motions_stay_within_the_accelerations(monkeypatch, seed):
     execution = arm.go(rng.uniform(-2.5, 2.5))
     outcome = follower.run(rng.uniform(0.05, 1.5), execution)
     for _ in range(rng.integers(3)):
-        if outcome or execution.stopping:
+        if outcome or execution.phase is Phase.BRAKING:
             break
         execution = replaced(arm, follower, execution, rng.uniform(-2.5, 2.5)) or execution
         outcome = follower.run(rng.uniform(0.05, 1.5), execution)

@@ -5,6 +5,7 @@ import pytest
 from test_controller_commands import Arm, FASTEST, Follower, JOINT, Positions, Trajectories
 
 from ros2_ik.core import Status
+from ros2_ik.node.controllers.motion_execution import Phase
 from ros2_ik.node.controllers.motion_report import log_line, progress
 
 LIMIT = 3.0   # default_max_acceleration
@@ -61,7 +62,7 @@ def test_a_pause_is_no_stuck_arm(monkeypatch, paused, stamps):
     assert simulation.run(0.8, execution) is None
     simulation.scale = 0.0
     before = progress(execution)
-    assert simulation.run(paused, execution) is None and not execution.stopping
+    assert simulation.run(paused, execution) is None and execution.phase is not Phase.BRAKING
     assert progress(execution) == before
     simulation.scale = 1.0
     outcome = simulation.run(5, execution)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from enum import Enum
 from functools import partial
 from typing import Any
 
@@ -28,12 +29,25 @@ Cancelled = Callable[[], bool]
 Clear = Callable[[Mapping[str, float]], bool]
 
 
+class Phase(Enum):
+    """
+    How far an execution has come.
+
+    PLANNED -> SENT -> DONE when the arm is at its goal, or SENT -> BRAKING -> DONE when it
+    stands. PLANNED -> DONE is one of which nothing was sent.
+    """
+
+    PLANNED = 'planned'
+    SENT = 'moving'
+    BRAKING = 'stopping'
+    DONE = 'done'
+
+
 class MotionExecution:
     """
     A motion of the joints of some controllers; it owns these joints until it is over.
 
-    First it is prepared (`sent` is None), then it runs. When it is stopped, it is over when the
-    arm stands, with the outcome that was the reason.
+    When it is stopped, it is over when the arm stands, with the outcome that was the reason.
     """
 
     def __init__(self, robot: Robot, controllers: list[Controller], goal: dict[str, float],
@@ -46,7 +60,8 @@ class MotionExecution:
         self.limits = motion_limits(robot, self.joints, parameters)
         self.max_change: Mapping[str, float] = {}    # how far each joint may move [rad, m]
         self.motion: Motion | None = None
-        self.sent: float | None = None
+        self.phase = Phase.PLANNED
+        self.sent_at = 0.0              # on the motion clock
         self.planned = 0.0              # duration, without what goes before it [s]
         self.notes: list[str] = []
         self.scene: Scene | None = None       # in which the way was checked,
@@ -58,20 +73,15 @@ class MotionExecution:
         self.error = 0.0                # of the farthest joint when last looked at [rad, m]
         self.tracking_delay = 0.0                 # when it was known last [s]
         self._withdrawn: Outcome | None = None
-        self._stopped: tuple[float, Outcome] | None = None   # when the arm will stand, and why
+        self.rest_at = np.inf           # when the arm should stand, once it brakes
+        self._reason: Outcome | None = None   # why it brakes
         self._open_at = -np.inf         # when controllers had something to answer last
         self._last = 0.0                # until when it is told to brake
 
     @property
-    def stopping(self) -> bool:
-        """Whether it has been told to stop."""
-        return self._stopped is not None
-
-    @property
-    def rest_at(self) -> float:
-        """When the arm should stand after it was told to stop, on the motion clock."""
-        assert self._stopped is not None
-        return self._stopped[0]
+    def under_way(self) -> bool:
+        """Whether controllers have it: it moves or brakes."""
+        return self.phase in (Phase.SENT, Phase.BRAKING)
 
     def now(self) -> float:
         """Return the time that motions go by [s]."""
@@ -112,7 +122,8 @@ class MotionExecution:
 
     def send(self, motion: Motion, planned: float, join: float = 0.0) -> None:
         """Hand a motion to the controllers, with the time to get onto it."""
-        self.motion, self.planned, self.sent = motion, planned, self.now()
+        self.motion, self.planned, self.sent_at = motion, planned, self.now()
+        self.phase = Phase.SENT
         for controller in self.controllers:
             controller.start(motion.part(controller.joints), join)
 
@@ -128,8 +139,8 @@ class MotionExecution:
         It joins the motion where that was nearest to them by now, and rather earlier: where the
         controller has it, an arm that is late has yet to come.
         """
-        assert self.motion is not None and self.sent is not None
-        reached = min(max(self.now() - self.sent, 0.0), self.motion.duration)
+        assert self.motion is not None
+        reached = min(max(self.now() - self.sent_at, 0.0), self.motion.duration)
         moments = np.linspace(0.0, reached, min(2 + int(reached / SLACK), MOMENTS))
         at = self._measured.state(self.joints)[0]
         apart = np.array([np.abs(offset(self.robot, self.joints, self.motion.at(moment).position,
@@ -165,15 +176,15 @@ class MotionExecution:
 
         `clear` says whether joints may go somewhere, if something has come into the way.
         """
-        if self._stopped is None:
-            self._stopped = self._brake_all(clear), outcome
-            self._last = self._stopped[0] + self._parameters.arrival_timeout
+        if self.phase is Phase.SENT:
+            self.rest_at = self._brake_all(clear)
+            self.phase, self._reason = Phase.BRAKING, outcome
+            self._last = self.rest_at + self._parameters.arrival_timeout
 
     def add_to_reason(self, text: str) -> None:
         """Say more of why it was stopped."""
-        assert self._stopped is not None
-        rest_at, outcome = self._stopped
-        self._stopped = rest_at, outcome._replace(message=f'{outcome.message}; {text}')
+        assert self._reason is not None
+        self._reason = self._reason._replace(message=f'{self._reason.message}; {text}')
 
     def _brake_all(self, clear: Clear | None) -> float:
         """Brake; gives when the arm will stand."""
@@ -253,22 +264,25 @@ class MotionExecution:
         """Look how it goes, stop it if need be, and give the outcome when it is over."""
         if all(one.refused for one in self.controllers):
             return self._refused()
-        if self._stopped is None:
+        if self.phase is Phase.SENT:
             arrived = self._judge()
             if arrived:
                 return arrived
-        if self._stopped and self.now() < self._last:
+        if self.phase is not Phase.BRAKING:
+            return None
+        assert self._reason is not None
+        if self.now() < self._last:
             if unheard := [one for one in self.controllers if self._unheard(one)]:
                 self._brake_again(unheard, anew=True)
             for one in self.controllers:
                 if one.reconsider(partial(self._task, one)):
                     self._last = one.rest_at + self._parameters.arrival_timeout
-            self._stopped = max(self._rest_of_all(), self._stopped[0]), self._stopped[1]
-            self._last = max(self._last, self._stopped[0])
-        if self._stopped and self.now() >= self._stopped[0]:
-            outcome = self._standing(self._stopped[1])
-            return outcome and self._with_place(outcome)
-        return None
+            self.rest_at = max(self._rest_of_all(), self.rest_at)
+            self._last = max(self._last, self.rest_at)
+        if self.now() < self.rest_at:
+            return None
+        outcome = self._standing(self._reason)
+        return outcome and self._with_place(outcome)
 
     def _with_place(self, outcome: Outcome) -> Outcome:
         """Add to an outcome that the arm stands at its goal all the same, if so."""
@@ -280,7 +294,7 @@ class MotionExecution:
 
     def _refused(self) -> Outcome:
         """Return the outcome where no controller took the motion."""
-        status = self._stopped[1].status if self._stopped else Status.CONTROL_FAILED
+        status = self._reason.status if self._reason else Status.CONTROL_FAILED
         return Outcome(status, 'nothing was moved: '
                        + '; '.join(one.failure for one in self.controllers))
 
@@ -316,7 +330,7 @@ class MotionExecution:
         astray = [one for one in ours
                   if not one.comes_to_rest(self._feedback(one))]
         if astray and self.now() > self.rest_at + AGAIN:
-            self._stopped = self._brake_again(astray), outcome
+            self.rest_at, self._reason = self._brake_again(astray), outcome
         return None
 
     def _unsettled(self, controllers: list[Controller]) -> str:
@@ -391,13 +405,12 @@ class MotionExecution:
                      for text in (one.failure, one.unavailable_reason()) if text), '')
 
     def _arrival(self) -> Outcome | None:
-        assert self.sent is not None
         positions, speeds = self._measured.state(self.joints)
         off = self._off_goal()
         worst = int(np.argmax(off))
         if off[worst] <= self._parameters.goal_tolerance and not speeds.any() and not (
                 self._unanswered()):
-            text = f'arrived after {self.now() - self.sent:.2f} s, {off[worst]:.1g} off'
+            text = f'arrived after {self.now() - self.sent_at:.2f} s, {off[worst]:.1g} off'
             return Outcome(Status.SUCCESS, '; '.join([text, *self.notes]), (), self.planned)
         if self.now() > self.end + self._parameters.arrival_timeout:
             self.stop(Status.CONTROL_FAILED, self._shortfall(positions, off, worst))

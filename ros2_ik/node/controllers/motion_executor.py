@@ -12,7 +12,7 @@ from rclpy.clock import Clock, ClockType
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.joint_feedback import JointFeedback, LATEST, offset
-from ros2_ik.node.controllers.motion_execution import Cancelled, MotionExecution
+from ros2_ik.node.controllers.motion_execution import Cancelled, MotionExecution, Phase
 from ros2_ik.node.controllers.motion_goal import read_goal
 from ros2_ik.node.controllers.motion_report import log_line, progress
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
@@ -86,7 +86,7 @@ class MotionExecutor:
         """Stop all motions; gives how many there were."""
         self.stops += 1
         for execution in self._executions:
-            if execution.sent is None:
+            if execution.phase is Phase.PLANNED:
                 execution.withdraw(status, f'nothing was moved: {reason}')
                 continue
             try:
@@ -106,7 +106,7 @@ class MotionExecutor:
 
         Also why it is not known whether one moves.
         """
-        if any(execution.sent is not None for execution in self._executions):
+        if any(execution.under_way for execution in self._executions):
             return ''
         return next((text for one in self._controllers.controllers
                      if (text := self._unknown(one.joints) or self._moves(one.joints))), '')
@@ -125,8 +125,7 @@ class MotionExecutor:
 
     def motions(self) -> list[dict[str, str]]:
         """Return what there is to say of each motion under way."""
-        return [progress(execution) for execution in self._executions
-                if execution.sent is not None]
+        return [progress(execution) for execution in self._executions if execution.under_way]
 
     def close(self) -> None:
         """Stop all motions, and begin no more."""
@@ -172,12 +171,13 @@ class MotionExecutor:
         except IKError as error:
             return Outcome(error.status, str(error))
         except Exception as error:
-            if execution in self._executions and execution.sent is not None:
+            if execution in self._executions and execution.under_way:
                 self._abandon(execution, error)
             raise
         finally:
             if execution in self._executions:
                 self._executions.remove(execution)
+                execution.phase = Phase.DONE
                 self._tidy()
 
     # -- before anything is sent ----------------------------------------------------------
@@ -213,14 +213,15 @@ class MotionExecutor:
             raise RequestError(
                 Status.CONTROL_FAILED, 'another motion is under way; with parameter '
                 'while_executing: replace it would end')
-        for controller in (one for other in others if other.sent for one in other.controllers):
+        taken = [one for other in others if other.under_way for one in other.controllers]
+        for controller in taken:
             if controller not in execution.controllers and controller.shares(execution.joints):
                 raise RequestError(
                     Status.CONTROL_FAILED, f"controller '{controller.name}' moves some "
                     'of the joints, and another one would be used now; that must wait '
                     'until the motion has ended')
         for other in others:
-            if other.sent is None:
+            if other.phase is Phase.PLANNED:
                 other.withdraw(Status.PREEMPTED, 'nothing was moved: another motion was asked for')
 
     def _beside(self, execution: MotionExecution) -> frozenset[str]:
@@ -232,7 +233,7 @@ class MotionExecutor:
     def _under_way(self, execution: MotionExecution) -> list[MotionExecution]:
         """Return the executions that this one will replace."""
         return [other for other in self._executions
-                if other is not execution and other.sent is not None and other.shares(execution)]
+                if other is not execution and other.under_way and other.shares(execution)]
 
     async def _set_out(self, execution: MotionExecution, scaling: float, lead: float,
                        avoid_collisions: bool, own: OwnScene | None) -> bool:
@@ -254,7 +255,7 @@ class MotionExecutor:
             if slow := next((one for one in other.controllers if one.delay > PROMPT), None):
                 other.stop(Status.PREEMPTED, 'another motion takes its place, from rest: '
                            f"controller '{slow.name}' took {slow.delay:.2g} s to answer")
-        while any(other.stopping for other in self._under_way(execution)):
+        while any(other.phase is Phase.BRAKING for other in self._under_way(execution)):
             # from where a controller brakes is not known well enough to go on from there
             await self._pauses.pause(LOOK)
             execution.check()
@@ -379,6 +380,7 @@ class MotionExecutor:
 
     def _end(self, execution: MotionExecution, outcome: Outcome) -> None:
         self._executions.remove(execution)
+        execution.phase = Phase.DONE
         self._log.info(log_line(execution, outcome))
         if execution.done:
             execution.done(outcome)

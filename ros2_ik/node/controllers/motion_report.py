@@ -3,30 +3,31 @@
 import numpy as np
 
 from ros2_ik.core import Status
-from ros2_ik.node.controllers.motion_execution import MotionExecution
+from ros2_ik.node.controllers.motion_execution import MotionExecution, Phase
 from ros2_ik.node.controllers.outcome import Outcome
 
 
 def log_line(execution: MotionExecution, outcome: Outcome) -> str:
     """Return who moved what, how far, how long, and what became of it, once it was sent."""
-    assert execution.sent is not None and execution.motion is not None
+    assert execution.motion is not None
     start, end = execution.motion.at(0.0).position, execution.commanded(execution.now()).position
     far = np.abs(end - start)
     k = int(np.argmax(far))
     return (f'motion by {execution.who} of {_group(execution)} with {_controllers(execution)}: '
             f"joint '{execution.joints[k]}' went {far[k]:.3g}, the others less, in "
-            f'{execution.now() - execution.sent:.2f} s: {Status(outcome.status).name}: '
+            f'{execution.now() - execution.sent_at:.2f} s: {Status(outcome.status).name}: '
             f'{outcome.message}')
 
 
 def progress(execution: MotionExecution) -> dict[str, str]:
     """Return what there is to say of a motion while it is under way."""
-    assert execution.sent is not None and execution.motion is not None
-    gone, whole = execution.now() - execution.sent, execution.motion.duration
-    left = (execution.rest_at if execution.stopping else execution.end) - execution.now()
+    assert execution.motion is not None
+    gone, whole = execution.now() - execution.sent_at, execution.motion.duration
+    braking = execution.phase is Phase.BRAKING
+    left = (execution.rest_at if braking else execution.end) - execution.now()
     return {'asked for by': execution.who, 'group': execution.group,
             'controllers': _controllers(execution),
-            'state': 'stopping' if execution.stopping else 'moving',
+            'state': execution.phase.value,
             'fraction': f'{min(gone / whole, 1.0) if whole else 1.0:.3f}',
             'time left [s]': f'{max(left, 0.0):.3f}',
             'tracking error [rad, m]': f'{execution.error:.4g}',

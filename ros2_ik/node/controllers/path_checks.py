@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ros2_ik.core import Motion, PathCollision, PathCollisionCheck, Robot, Scene, Status
-from ros2_ik.node.controllers.motion_execution import MotionExecution
+from ros2_ik.node.controllers.motion_execution import MotionExecution, Phase
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
 from ros2_ik.node.controllers.pauses import Pauses
 from ros2_ik.node.request_error import RequestError
@@ -55,7 +55,7 @@ class PathChecks:
 
         Gives why it must stop, or None.
         """
-        if execution.scene is None or execution.stopping:
+        if execution.scene is None or execution.phase is Phase.BRAKING:
             return None
         if execution.check_left is None and execution.world is not self._scene.known.scene:
             execution.check_left = self._made(execution, execution.ahead(),
