@@ -67,7 +67,7 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--approximate', nargs=2, type=positive, metavar=('M', 'RAD'),
                         help='where there is no answer, give the best one that is at most so far '
                              'off, with status APPROXIMATE (and exit code 1)')
-    parser.add_argument('--turns', choices=('seed', 'lower'),
+    parser.add_argument('--winding', choices=('seed', 'lower'),
                         help='of all turns of a joint that mean the same: the one nearest to the '
                              'seed (default), or to the lower limit')
     parser.add_argument('--max-iterations', type=count, metavar='N',
@@ -150,7 +150,7 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[WantedPose
         locked_joints=_joints(robot, args.locked_joints),
         avoid_collisions=not args.allow_collisions, allow_restarts=not args.no_restarts,
         **_given(args, 'group', 'timeout', 'solver', 'select', 'solutions', 'random_state',
-                 'max_joint_change', 'approximate', 'turns', 'max_iterations')),
+                 'max_joint_change', 'approximate', 'winding', 'max_iterations')),
         StillWorld(robot, checker=checker))
     search.run()
     answer = library_answer(search, wanted)

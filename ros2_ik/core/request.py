@@ -87,7 +87,7 @@ class IKRequest:
     solutions: int = 1
     allow_restarts: bool = True
     random_state: int | None = None
-    turns: str = 'seed'
+    winding: str = 'seed'
     approximate: Sequence[float] | None = None
     max_joint_change: Any = None
     max_jump: Any = None
@@ -162,7 +162,7 @@ def prepare(request: IKRequest, world: World) -> Search:
     seeds: list[Any] | None = [start, *request.more_seeds] if request.more_seeds else None
     return Search(problem, seeds, solver=request.solver, select=request.select,
                   solutions=request.solutions, allow_restarts=request.allow_restarts,
-                  turns=request.turns, approximate=request.approximate,
+                  winding=request.winding, approximate=request.approximate,
                   max_joint_change=request.max_joint_change, random_state=request.random_state,
                   budget=Budget.of(request.timeout, request.max_iterations),
                   options=request.solver_options)

@@ -57,12 +57,12 @@ def within_limits(problem: IKProblem, seed: Array) -> Array:
     return problem.locked(np.minimum(np.maximum(seed, problem.lower), problem.upper))
 
 
-def chosen_turns(problem: IKProblem, q: Array, seed: Array, turns: str = 'seed') -> Array:
+def chosen_turns(problem: IKProblem, q: Array, seed: Array, winding: str = 'seed') -> Array:
     """
     Return q (nq,) with full turns added or taken away within the limits.
 
     Of all turns of a joint that mean the same place the one nearest the seed is kept, or with
-    `turns` 'lower' the one nearest the joint's lower limit, where there is one.
+    `winding` 'lower' the one nearest the joint's lower limit, where there is one.
     """
     indices = problem.turnable
     if not indices.size or not math.isfinite(q @ q):    # acceptance refuses the latter
@@ -72,7 +72,7 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array, turns: str = 'seed')
     # q itself is within the limits, up to rounding: 0 must stay possible
     least = np.minimum(np.ceil((problem.lower[indices] - angle) / TURN), 0)
     most = np.maximum(np.floor((problem.upper[indices] - angle) / TURN), 0)
-    if turns == 'lower':
+    if winding == 'lower':
         wanted = np.where(np.isfinite(least), least, wanted)
     if not wanted.any():
         return q

@@ -47,7 +47,7 @@ from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver
 from ros2_ik.core.status import ExitFlag, Status
 
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
-TURNS = ('seed', 'lower')
+WINDINGS = ('seed', 'lower')
 DOUBT = 2      # so many answers that touch make one ask whether all must, which takes longer
 CHANGES = (0.1, 0.3, 0.6)    # of the seed [rad, m], tried before random starts
 EXTRA, SHARE = 48, 0.2       # attempts and part of the time for a nearer answer than a far one
@@ -88,7 +88,7 @@ class Search:
     them; where that is far from the seed though the target is close, it goes on for a part of the
     time. 'nearest' goes on until the budget is over and keeps those nearest the first seed,
     'cost' those of the lowest cost, 'manipulability' those whose tips are farthest from singular
-    (Yoshikawa; the product over the tips). `turns`: of all turns of a joint the one nearest the
+    (Yoshikawa; the product over the tips). `winding`: of all turns of a joint the one nearest the
     'seed' or the 'lower' limit. `approximate` (position [m], orientation [rad]) asks for the best
     answer within these when none holds: status APPROXIMATE. `max_joint_change` [rad, m] bounds
     the change of each joint from the first seed, turns counted: one number, numbers by joint
@@ -100,7 +100,7 @@ class Search:
 
     def __init__(self, problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
                  solver: str = 'auto', select: str = 'first', solutions: int = 1,
-                 allow_restarts: bool = True, turns: str = 'seed',
+                 allow_restarts: bool = True, winding: str = 'seed',
                  approximate: Sequence[float] | None = None,
                  max_joint_change: Any = None,
                  random_state: int | np.random.Generator | None = None,
@@ -109,7 +109,7 @@ class Search:
         if not isinstance(problem, IKProblem):
             raise InvalidOptionError(f'problem must be an IKProblem, not {problem!r}')
         _check_choice('select', select, SELECTIONS)
-        _check_choice('turns', turns, TURNS)
+        _check_choice('winding', winding, WINDINGS)
         if select == 'manipulability' and not problem.targets:
             raise InvalidOptionError("select is 'manipulability', but the problem has no targets, "
                                      'whose tips it is measured at')
@@ -124,7 +124,7 @@ class Search:
             raise InvalidOptionError("select is 'cost', but the problem has no costs")
         self.budget = budget or Budget()
         self.select, self.solutions, self.allow_restarts = select, solutions, allow_restarts
-        self.turns, self.approximate = turns, None
+        self.winding, self.approximate = winding, None
         if approximate is not None:
             self.approximate = vector(approximate, 'approximate', 2, InvalidOptionError)
             if (self.approximate < 0).any():
@@ -216,7 +216,7 @@ class Search:
         """Return whether to go on for a nearer answer than those that were found."""
         if any(candidate.is_near for candidate in self.accepted):
             return False
-        if self.turns != 'seed' or not (self.allow_restarts and self.close):
+        if self.winding != 'seed' or not (self.allow_restarts and self.close):
             return False
         return self._near is None or len(self._near) > 0 or (
             self.attempts < self._found_at + EXTRA and self.budget.used() < SHARE)
@@ -366,7 +366,7 @@ class Search:
             starts = starts[used:]
             if not attempt.reached:
                 continue
-            q = chosen_turns(problem, attempt.q, seed, self.turns)
+            q = chosen_turns(problem, attempt.q, seed, self.winding)
             if not accept(problem, q).accepted:
                 continue
             found = [change for joint in problem.active.joints
@@ -376,7 +376,7 @@ class Search:
 
     def _judge(self, attempt: Attempt, better: bool) -> bool:
         """Judge where an attempt ended; gives whether that is the best, as it seems `better`."""
-        q = chosen_turns(self.problem, attempt.q, self._seeds[0], self.turns)
+        q = chosen_turns(self.problem, attempt.q, self._seeds[0], self.winding)
         if q is not attempt.q:
             attempt = attempt._replace(q=q)
         candidate = Candidate(

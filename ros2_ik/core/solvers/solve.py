@@ -28,7 +28,7 @@ TIMEOUT = 0.05    # of a search [s]
 @with_names(max_time='timeout', allow_random_restart='allow_restarts')
 def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
           timeout: float = TIMEOUT, solver: str = 'auto', select: str = 'first',
-          solutions: int = 1, allow_restarts: bool = True, turns: str = 'seed',
+          solutions: int = 1, allow_restarts: bool = True, winding: str = 'seed',
           approximate: Sequence[float] | None = None,
           random_state: int | np.random.Generator | None = None,
           max_iterations: int | None = None, cancel: Any = None,
@@ -42,7 +42,7 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
     solution. `select` is 'first', or what the answer should have most of, which uses up the time:
     'nearest' (to the first seed), 'cost' (the lowest) or 'manipulability' (of the targets' tips).
     `solutions` is how many different answers are wanted. Of all turns of a joint that mean the
-    same, `turns` keeps the one nearest the 'seed' or the 'lower' limit. `approximate` (position
+    same, `winding` keeps the one nearest the 'seed' or the 'lower' limit. `approximate` (position
     [m], orientation [rad]) asks for the best answer within these when there is no other; its
     status is then APPROXIMATE. `max_joint_change` [rad, m] bounds how far joints move from the
     first seed, turns counted: one number, numbers by joint name, or one for each joint of the
@@ -55,7 +55,7 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
     """
     budget = Budget.of(timeout, max_iterations, cancel, progress)
     search = Search(problem, seeds, solver=solver, select=select, solutions=solutions,
-                    allow_restarts=allow_restarts, turns=turns, approximate=approximate,
+                    allow_restarts=allow_restarts, winding=winding, approximate=approximate,
                     max_joint_change=max_joint_change, random_state=random_state, budget=budget,
                     options=options)
     search.run()
@@ -75,7 +75,8 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                joint_limits: bool = True, scene: Scene | None = None, meshes: str = 'exact',
                collisions: bool = True,
                allow_restarts: bool = True, solver: str = 'auto', select: str = 'first',
-               solutions: int = 1, turns: str = 'seed', approximate: Sequence[float] | None = None,
+               solutions: int = 1, winding: str = 'seed',
+               approximate: Sequence[float] | None = None,
                random_state: int | np.random.Generator | None = None,
                max_iterations: int | None = None, cancel: Any = None,
                progress: Callable[[float, int], None] | None = None,
@@ -123,7 +124,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     problem = IKProblem(robot, wanted, group, seed, locked, joint_limits=joint_limits,
                         checker=checker, collisions=collisions)
     solution = solve(problem, timeout=timeout, solver=solver, select=select, solutions=solutions,
-                     allow_restarts=allow_restarts, turns=turns, approximate=approximate,
+                     allow_restarts=allow_restarts, winding=winding, approximate=approximate,
                      random_state=random_state, max_iterations=max_iterations, cancel=cancel,
                      progress=progress, max_joint_change=max_joint_change, **options)
     return solution if matlab_weights is None else one_error_each(solution, owners)

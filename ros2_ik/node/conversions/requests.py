@@ -66,7 +66,7 @@ def read_request(message: Any, robot: Robot, defaults: Any, lookup: Lookup) -> R
         solutions=_solutions(message.solutions, defaults),
         allow_restarts=message.allow_restarts,
         random_state=_random_state(message.random_state, defaults),
-        turns=message.turns or 'seed', approximate=tuple(message.approximate) or None,
+        winding=message.winding or 'seed', approximate=tuple(message.approximate) or None,
         max_joint_change=None if is_jump else most, max_jump=most if is_jump else None),
         frozenset[str]().union(*(robot.moving_joints(each.frame) for each in references
                                  if each.loose_on and each.frame)))

@@ -345,10 +345,10 @@ def test_a_posture_of_another_turn(load):
     """Where a joint has two turns, the one that is wanted."""
     robot = load('ur5')
     for wanted in (4.0, -5.0, 0.5):
-        for turns in ('seed', 'lower'):
+        for winding in ('seed', 'lower'):
             asked = IKProblem(robot, costs=[LeastSquares(JointPositions(['wrist_1_joint']),
                                                          wanted)])
-            search = Search(asked, turns=turns, budget=Budget.of(10.0, 200))
+            search = Search(asked, winding=winding, budget=Budget.of(10.0, 200))
             search.run()
             assert search.solution().joints['wrist_1_joint'] == pytest.approx(wanted, abs=1e-3)
 

@@ -76,12 +76,12 @@ def test_nearest_the_lower_limit_as_matlab(load):
     """On request: by default it is the turn nearest the seed."""
     seed = {'wrist_1_joint': 4.0}
     target = Configuration(load('ur5'), seed).transform('tool0')
-    near, low = (solve_pose(load('ur5'), 'tool0', target, seed, turns=turns)
-                 for turns in ('seed', 'lower'))
+    near, low = (solve_pose(load('ur5'), 'tool0', target, seed, winding=winding)
+                 for winding in ('seed', 'lower'))
     assert near.joints['wrist_1_joint'] == pytest.approx(4.0, abs=1e-3)
     assert low.joints['wrist_1_joint'] == pytest.approx(4.0 - 2 * np.pi, abs=1e-3)
-    with pytest.raises(InvalidOptionError, match='turns'):
-        solve_pose(load('ur5'), 'tool0', target, seed, turns='upper')
+    with pytest.raises(InvalidOptionError, match='winding'):
+        solve_pose(load('ur5'), 'tool0', target, seed, winding='upper')
 
 
 def test_an_approximate_answer_is_the_best_available(load):

@@ -222,7 +222,7 @@ def test_turns_near_the_lower_limit(small):
         T = judge.transform(goal, 'tip')
         for seed in ([0.3, 0.8, 0, 0], [0.3, 0.8, 0, 6.0], [0.3, 0.8, 0, -6.0]):
             asked = IKProblem(robot, [PoseTarget('tip', T)], start=seed)
-            low = solve(asked, turns='lower', **ENOUGH)
+            low = solve(asked, winding='lower', **ENOUGH)
             near = solve(asked, **ENOUGH)
             for solution in (low, near):
                 check(judge, solution, [('tip', T)])
@@ -239,8 +239,8 @@ def test_turns_without_a_lower_limit(small):
     T = Configuration(robot, {'table': 0.5, 'pole': 0.3}).transform('tip')
     seed = {'table': 0.4 + 4 * np.pi, 'pole': 0.2}
     asked = IKProblem(robot, [PoseTarget('tip', T)], start=seed)
-    for turns in ('seed', 'lower'):
-        solution = solve(asked, turns=turns, **ENOUGH)
+    for winding in ('seed', 'lower'):
+        solution = solve(asked, winding=winding, **ENOUGH)
         assert solution.success
         assert solution.joints['table'] == pytest.approx(0.5 + 4 * np.pi, abs=1e-2)
 
@@ -250,16 +250,16 @@ def test_turns_that_a_constraint_counts_are_kept(small):
     T = Configuration(robot, [0.4, 0.9, -0.1, 5.0]).transform('tip')
     asked = IKProblem(robot, [PoseTarget('tip', T)], constraints=[
         Constraint(JointPositions(['wrist']), 4.0, 6.0)])
-    for turns in ('seed', 'lower'):
-        solution = solve(asked, turns=turns, max_iterations=2000, **ENOUGH)
+    for winding in ('seed', 'lower'):
+        solution = solve(asked, winding=winding, max_iterations=2000, **ENOUGH)
         assert solution.success, solution.explain()
         assert solution.joints['wrist'] == pytest.approx(5.0, abs=1e-3)
 
 
-@pytest.mark.parametrize('turns', ['upper', None, 5, [], ['seed']])
-def test_turns_that_are_none(robot, turns):
+@pytest.mark.parametrize('winding', ['upper', None, 5, [], ['seed']])
+def test_windings_that_are_none(robot, winding):
     with pytest.raises(InvalidOptionError, match='lower'):
-        Search(problem(robot), turns=turns)
+        Search(problem(robot), winding=winding)
 
 
 # -- approximate answers -----------------------------------------------------------------------
