@@ -2,6 +2,7 @@
 
 from importlib.machinery import ModuleSpec, PathFinder
 import os
+from pathlib import Path
 import signal
 import sys
 from types import ModuleType
@@ -14,6 +15,10 @@ for number, usual in ((signal.SIGINT, signal.default_int_handler),
                       (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
+
+# Processes find each other at once, and all else is as users have it.
+os.environ.setdefault('FASTRTPS_DEFAULT_PROFILES_FILE',
+                      str(Path(__file__).with_name('fast_discovery.xml')))
 
 JUDGES = {'fcl': 'python-fcl', 'trimesh': 'trimesh', 'yourdfpy': 'yourdfpy'}
 WITHOUT = os.environ.get('ROS2_IK_WITHOUT', '').split()     # see without/sitecustomize.py
