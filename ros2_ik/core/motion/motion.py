@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline
+import scipy
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive
@@ -69,8 +69,8 @@ class Motion:
         """
         times = np.linspace(0.0, duration, 2 + int(duration / period))
         states = [state(time) for time in times]
-        course = CubicHermiteSpline(times, [s.position for s in states],
-                                    [s.velocity for s in states])
+        course = scipy.interpolate.CubicHermiteSpline(
+            times, [s.position for s in states], [s.velocity for s in states])
         speed = course.derivative()
         change = speed.derivative()
         return cls(joints, duration, lambda time: MotionState(course(time), speed(time),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.motion.course import Course, ramp, ramp_time, stop, Stretch
@@ -77,13 +77,13 @@ def course_to(distance: float, velocity: float, fastest: float, acceleration: fl
     elif ramps(lowest) >= distance:     # it has just to stop
         peak = lowest
     else:
-        peak = brentq(lambda v: ramps(v) - distance, lowest, fastest, **EXACT)
+        peak = scipy.optimize.brentq(lambda v: ramps(v) - distance, lowest, fastest, **EXACT)
 
     def missing(peak: float) -> float:
         return (time(peak - speed) + time(peak) + max(distance - ramps(peak), 0.0) / peak
                 - duration)
     if peak > 0 and missing(peak) < 0 < missing(1e-9 * peak):
-        slower = brentq(missing, 1e-9 * peak, peak, **EXACT)
+        slower = scipy.optimize.brentq(missing, 1e-9 * peak, peak, **EXACT)
         peak = slower if ramps(slower) <= distance else peak
     cruise = max(distance - ramps(peak), 0.0) / peak if peak > 0 else 0.0
     return Course(velocity, [*ramp(sign * (peak - speed), acceleration, jerk),

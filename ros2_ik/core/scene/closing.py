@@ -11,11 +11,10 @@ is none, never the reverse. The fans are within the hull of the mesh.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
+import scipy
 
 from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.scene.components import components
 from ros2_ik.core.scene.mesh_solids import corners_of, surfaces
 from ros2_ik.core.scene.meshes import signed_volume
 from ros2_ik.core.scene.nested_surfaces import NestedSurfaces
@@ -70,11 +69,9 @@ def _welded(vertices: Array, triangles: Indices) -> Indices:
     """Return numbers (m, 3) of the corners, the same for those that are nearly in one place."""
     used, index = np.unique(triangles, return_inverse=True)
     points = vertices[used]
-    near = cKDTree(points).query_pairs(_SAME * float(np.ptp(points, axis=0).max()),
-                                       output_type='ndarray')
-    links = coo_array((np.ones(len(near)), tuple(near.T)), shape=(len(points),) * 2)
-    welded: Indices = connected_components(links, directed=False)[1][index].reshape(-1, 3)
-    return welded
+    near = scipy.spatial.cKDTree(points).query_pairs(
+        _SAME * float(np.ptp(points, axis=0).max()), output_type='ndarray')
+    return components(near[:, 0], near[:, 1], len(points))[index].reshape(-1, 3)
 
 
 def _one_way_round(triangles: Indices, corners: Indices) -> tuple[Indices, Indices]:
@@ -93,11 +90,9 @@ def _one_way_round(triangles: Indices, corners: Indices) -> tuple[Indices, Indic
     same_way = (start < end)[one] == (start < end)[other]      # then one has to be turned
     one, other = one // 3, other // 3
     # each triangle stands twice, as it is and turned: what belongs together is one component
-    links = coo_array((np.ones(2 * len(one)), (
+    labels = components(
         np.concatenate([one, one + count]),
-        np.concatenate([other + count * same_way, other + count * ~same_way]))),
-        shape=(2 * count, 2 * count))
-    labels = connected_components(links, directed=False)[1]
+        np.concatenate([other + count * same_way, other + count * ~same_way]), 2 * count)
     turned = labels[:count] > labels[count:]
     triangles, corners = triangles.copy(), corners.copy()
     for rows in (triangles, corners):
@@ -122,8 +117,7 @@ def _patches(vertices: Array, triangles: Indices,
     ends = owner[rim] * size + first[rim], owner[rim] * size + last[rim]
     points, index = np.unique(np.concatenate(ends), return_inverse=True)
     index = index.reshape(2, -1)
-    links = coo_array((np.ones(index.shape[1]), tuple(index)), shape=(len(points),) * 2)
-    rims = connected_components(links, directed=False)[1][index[0]]
+    rims = components(index[0], index[1], len(points))[index[0]]
     count = np.bincount(rims)
     centres = np.stack([np.bincount(rims, column) / count
                         for column in vertices[start[rim]].T], axis=1)

@@ -6,10 +6,9 @@ together, what is inside two of them would count twice.
 """
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.scene.components import components
 from ros2_ik.core.scene.meshes import signed_volume
 from ros2_ik.core.scene.nested_surfaces import NestedSurfaces
 
@@ -60,9 +59,7 @@ def surfaces(corners: Indices) -> tuple[Indices, Mask]:
         one, other = _mates(edge, forth, owner)
         if not len(one):
             break
-        links = coo_array((np.ones(len(one)), (labels[one], labels[other])),
-                          shape=(len(corners),) * 2)
-        labels = connected_components(links, directed=False)[1][labels]
+        labels = components(labels[one], labels[other], len(corners))[labels]
     closed = np.ones(int(labels.max()) + 1, dtype=bool)
     closed[labels[owner]] = False
     return labels, closed

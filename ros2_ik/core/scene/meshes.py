@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import ConvexHull as Qhull, QhullError
+import scipy
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidSceneError
@@ -161,15 +161,15 @@ def _triangles(kind: str, content: bytes) -> dict[str, Any]:
 def _qhull(points: Array) -> Any:
     extent = float(np.ptp(points, axis=0).max())
     try:
-        hull = Qhull(points)
+        hull = scipy.spatial.ConvexHull(points)
         if hull.volume > 1e-9 * extent ** 3:
             return hull
-    except QhullError:
+    except scipy.spatial.QhullError:
         pass
     # flat, collinear or one point, or nearly so
     points = np.unique(points, axis=0)
     thickness = max(THICKNESS, 1e-6 * extent)
-    return Qhull((points[:, None] + thickness * _CORNERS).reshape(-1, 3))
+    return scipy.spatial.ConvexHull((points[:, None] + thickness * _CORNERS).reshape(-1, 3))
 
 
 def _outward(hull: Any) -> Hull:

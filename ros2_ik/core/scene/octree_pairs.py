@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.scene.geometry_library import coal, Placement
@@ -24,7 +24,7 @@ class Cells(NamedTuple):
 
     centres: Array
     halves: Array
-    tree: cKDTree
+    tree: Any   # scipy.spatial.cKDTree
 
     def box(self, i: int, place: Any) -> tuple[Any, Any]:
         """Return a cell as coal has it, and where it is when the octree is at `place` (SE3)."""
@@ -93,7 +93,8 @@ class OctreePairs:
     def _of(self, i: int) -> Cells:
         if i not in self._cells:
             boxes = np.array(self._pairs.items[i].geometry.toBoxes())
-            self._cells[i] = Cells(boxes[:, :3], boxes[:, 3] / 2, cKDTree(boxes[:, :3]))
+            self._cells[i] = Cells(boxes[:, :3], boxes[:, 3] / 2,
+                                   scipy.spatial.cKDTree(boxes[:, :3]))
         return self._cells[i]
 
 

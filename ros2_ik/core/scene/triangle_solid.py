@@ -12,12 +12,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.scene.cache import digest, remembered
 from ros2_ik.core.scene.closing import closed_mesh
+from ros2_ik.core.scene.components import components
 from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.meshes import Hull, hull_of, triangle_tree
 from ros2_ik.core.scene.winding import turns_round, winds_round
@@ -209,8 +208,7 @@ def _extremes(vertices: Array, triangles: Indices) -> Array:
     points, same = np.unique(vertices, axis=0, return_inverse=True)
     corners = same.reshape(-1)[triangles]
     start, end = corners[:, [0, 1]].reshape(-1), corners[:, [1, 2]].reshape(-1)
-    links = coo_array((np.ones(len(start)), (start, end)), shape=(len(points), len(points)))
-    labels = connected_components(links, directed=False)[1]
+    labels = components(start, end, len(points))
     used = np.unique(corners)
     order = used[np.argsort(labels[used], kind='stable')]
     parts = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)

@@ -1,7 +1,7 @@
 """MATLAB's BFGS gradient projection, with SciPy's L-BFGS-B."""
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
@@ -132,11 +132,10 @@ class BFGSGradientProjection(Solver):
             if self._flat(local, x, objective):
                 raise _Ended(x.copy(), ExitFlag.ERROR_CHANGE_TOO_SMALL)
         try:
-            result = minimize(lambda x: objective(local.at(x)), x, jac=True, method='L-BFGS-B',
-                              bounds=list(zip(local.low, local.high, strict=True)),
-                              callback=iterate,
-                              options={'ftol': ftol, 'gtol': 0.0, 'maxiter': MANY,
-                                       'maxfun': MANY})
+            result = scipy.optimize.minimize(
+                lambda x: objective(local.at(x)), x, jac=True, method='L-BFGS-B',
+                bounds=list(zip(local.low, local.high, strict=True)), callback=iterate,
+                options={'ftol': ftol, 'gtol': 0.0, 'maxiter': MANY, 'maxfun': MANY})
         except _Ended as ended:
             return ended.x, ended.flag
         return result.x, ExitFlag.STEP_TOO_SMALL

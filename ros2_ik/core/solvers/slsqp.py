@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import qr
-from scipy.optimize import minimize
+import scipy
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import positive, whole
@@ -113,10 +112,10 @@ class SLSQP(Solver):
             'type': side.kind,
             'fun': lambda x, side=side: side.sign * local.at(x).f[side.rows] + side.offset,
             'jac': lambda x, side=side: side.sign * local.at(x).J[side.rows]} for side in sides]
-        result = minimize(lambda x: objective(local.at(x)), x, jac=True, method='SLSQP',
-                          bounds=list(zip(local.low, local.high, strict=True)),
-                          constraints=constraints, callback=local.count,
-                          options={'ftol': ftol, 'maxiter': most})
+        result = scipy.optimize.minimize(
+            lambda x: objective(local.at(x)), x, jac=True, method='SLSQP',
+            bounds=list(zip(local.low, local.high, strict=True)), constraints=constraints,
+            callback=local.count, options={'ftol': ftol, 'maxiter': most})
         return result.x, bool(result.success)
 
     def _sides(self, point: Point) -> list[Side]:
@@ -140,7 +139,7 @@ def independent(J: Array) -> Indices:
     """Return the indices of as many rows of J (m, n) as are linearly independent."""
     if not J.size:
         return np.zeros(0, dtype=np.intp)
-    R, order = qr(J.T, mode='r', pivoting=True)
+    R, order = scipy.linalg.qr(J.T, mode='r', pivoting=True)
     pivots = np.abs(np.diag(R))
     rank = int((pivots > DEPENDENT * pivots[0]).sum())
     return np.sort(order[:rank]).astype(np.intp)
