@@ -173,12 +173,19 @@ class NodeClient:
             self._read_parameters(seconds)
         if not self.spin_until(described, seconds):
             return None
-        # the SRDF is optional
-        self.spin_until(lambda: 'robot_description_semantic' in self._texts, min(seconds, 0.3))
+        self._await_srdf(seconds)
         from ros2_ik.core import Robot
         return Robot.from_urdf(self._texts['robot_description'], (),
                                self._texts.get('robot_description_semantic'),
                                self._texts.get('root_joint', 'fixed'))
+
+    def _await_srdf(self, seconds: float) -> None:
+        """Wait for the SRDF, which is optional: for long only if somebody publishes it."""
+        topic = DESCRIPTIONS[1]
+        for most in (min(seconds, 0.3), seconds):
+            if self.spin_until(lambda: topic in self._texts, most) or (
+                    not self.node.count_publishers(topic)):
+                return
 
     def _read_parameters(self, seconds: float) -> None:
         """Read what a topic may not tell; a description on the topic is the one that counts."""
