@@ -104,7 +104,8 @@ def test_no_motion_begins_where_another_client_turns(client, record, mock, start
     for _ in range(2):
         answer = client.wait(execute_later(client, ELSEWHERE))
         assert answer.status == Status.CONTROL_FAILED, answer.message
-        assert 'nothing was moved' in answer.message
+        # it is seen to swing before the check of the way, or after
+        assert 'nothing was moved' in answer.message or 'nothing was sent' in answer.message
     assert not record.trajectories or len(record.trajectories) == 2   # home, and theirs
     client.node.destroy_publisher(publisher)
 
