@@ -83,7 +83,7 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
                         help='no joint may be farther from the seed in the answer [rad, m], '
                              'at most a full turn; with --deg degrees, and slides may move as '
                              'many m as those are rad: 30 is 0.52 rad, 0.52 m '
-                             '(default: not bounded; with --execute parameter max_jump)')
+                             '(default: not bounded; of call with --execute parameter max_jump)')
     add_json_argument(parser)
 
 

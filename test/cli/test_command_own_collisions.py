@@ -53,6 +53,12 @@ def test_nothing_is_solved_unchecked_unless_that_is_asked_for(command, tmp_path,
     for word in ('COLLISION_CHECKING_UNAVAILABLE', 'ball.stl', str(urdf.parent), '--package-dir',
                  '--allow-collisions'):
         assert word in reason
+    small = ('<link name="fore"><collision><geometry><box size="0.01 0.01 0.01"/></geometry>'
+             '</collision></link>')
+    whole = urdf.read_text()
+    urdf.write_text(whole.replace('<link name="fore"/>', small))    # is no arm that is checked
+    assert 'COLLISION_CHECKING_UNAVAILABLE' in command('solve', urdf, *NEAR, *options).refused()
+    urdf.write_text(whole)
     if not options:
         run = command('solve', urdf, *NEAR, '--allow-collisions')
         assert run.code == 0 and OFF in run.out.splitlines()

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import warnings
 
 from ros2_ik.core.arrays import Array, Mask
+from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.functions.fields import spec_fields
 from ros2_ik.core.robot import Configuration, Robot
 
@@ -99,8 +100,16 @@ F = TypeVar('F', bound=type[KinematicFunction])
 
 
 def register_function(kind: str, **peers: str) -> Callable[[F], F]:
-    """Enter a function under the name of its kind, with its names in `drake`, `matlab` ..."""
+    """
+    Enter a function under the name of its kind, with its names in `drake`, `matlab` ...
+
+    Raises InvalidOptionError where another class has that name.
+    """
     def enter(function: F) -> F:
+        known = _KINDS.get(kind, function)
+        if known.__qualname__ != function.__qualname__:   # the same one may be loaded again
+            raise InvalidOptionError(f"kind '{kind}' is that of {known.__module__}."
+                                     f'{known.__qualname__}; choose another name')
         function.kind, function.peers = kind, peers
         _KINDS[kind] = function
         return function

@@ -14,6 +14,7 @@ from ros2_ik.core.scene.mesh_paths import known_mesh_files
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_frames import link_names
 from ros2_ik.core.scene.self_pairs import self_pairs
+from ros2_ik.core.scene.shapes import Mesh
 
 COLLISIONS_OFF = 'collisions: not checked'
 _log = logging.getLogger('ros2_ik')
@@ -56,7 +57,8 @@ def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
     if warnings := checker.geometry.warnings:
         more = f' (and {len(warnings) - 1} more)' if len(warnings) > 1 else ''
         _log.warning("robot '%s': %s%s", robot.name, warnings[0], more)
-    lost = bool(checker.geometry.left_out and not checker.geometry.bodies)
+    lost = checker.geometry.left_out and not any(
+        isinstance(body.shape, Mesh) for body in checker.geometry.bodies)
     return OwnCollisions(checker if checker.pair_count else None, not_checked(checker),
                          checker.geometry.warnings[0] if lost else None)
 

@@ -16,6 +16,7 @@ from ros2_ik.core import (
     FramePosition,
     function_kinds,
     GazeAngle,
+    InvalidOptionError,
     JointCoupling,
     JointPositions,
     KinematicFunction,
@@ -26,6 +27,7 @@ from ros2_ik.core import (
     PointToPlane,
     PointToPointDistance,
     Polyhedron,
+    register_function,
     UnknownFrameError,
     UserFunction,
 )
@@ -123,6 +125,14 @@ def case(request, robot_of):
 
 def test_every_kind_has_samples():
     assert set(SAMPLES) == set(function_kinds())
+
+
+def test_the_name_of_a_kind_is_taken():
+    with pytest.raises(InvalidOptionError, match="'gaze_angle' is that of .*GazeAngle; choose"):
+        @register_function('gaze_angle')
+        class Another(KinematicFunction):
+            pass
+    assert function_kinds()['gaze_angle'] is GazeAngle
 
 
 @pytest.mark.parametrize('case', CASES, indirect=True)
