@@ -210,9 +210,11 @@ def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
 def _locked(request: IKRequest, robot: Robot, group: str) -> Joints:
     base = robot.base_joint
     still = frozenset({base} if base and request.base_stays and not group else ())
-    if request.moving_joints:
-        still |= frozenset(robot.joint_names) - request.moving_joints
-    return still | request.locked_joints
+    moving, locked = (frozenset(robot.joint(name).name for name in names)
+                      for names in (request.moving_joints, request.locked_joints))
+    if moving:
+        still |= frozenset(robot.joint_names) - moving
+    return still | locked
 
 
 def _moves(group: Joints, tips: Sequence[str], robot: Robot) -> bool:

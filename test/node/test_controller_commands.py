@@ -163,6 +163,45 @@ def test_no_jump_after_a_pause(streamed):
     assert np.abs(steps).max() < 2.1 * PERIOD * FASTEST and abs(steps[-1]) < 1e-9
 
 
+def test_a_limit_that_is_lowered_lengthens_no_stop(arm):
+    """With less than its way was planned with the arm would leave its limits before it stands."""
+    execution = arm.go(2.5)
+    arm.run(0.9)
+    at, fast = (values[0] for values in arm.controller.commanded(arm.now)[:2])
+    assert fast > 1.5
+    arm.parameters.update(default_max_acceleration=0.3)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    arm.run(3.0)
+    end = arm.controller.commanded(arm.now)
+    assert abs(end.velocity[0]) < 1e-9 and at < end.position[0] < at + fast**2 / 6 + 0.3
+
+
+def test_another_period_counts_from_the_next_motion_on(streamed):
+    """With a shorter one than its timer has, each command would look like a pause."""
+    streamed.go(2.0)
+    streamed.run(0.5)
+    streamed.parameters.update(command_period=PERIOD / 5)
+    streamed.run(1.5)
+    changes = np.diff(streamed.sent, 2) / PERIOD**2
+    assert streamed.sent[-1] == pytest.approx(2.0, abs=1e-6) and np.abs(changes).max() < 3.3
+
+
+def test_a_way_is_recorded_at_one_time(streamed, monkeypatch):
+    """A busy machine takes time between the samples, in which a stream is late."""
+    before = streamed.go(2.0)
+    streamed.run(0.6)
+    replacement, _, motion, begin = replacing(streamed, before, 0.0, lead=0.4)
+    now, at = streamed.now, replacement.at
+
+    def slowly(*arguments):
+        streamed.now += 0.002
+        return at(*arguments)
+    monkeypatch.setattr(replacement, 'at', slowly)
+    whole = replacement.before(motion, begin, 0.4, now)
+    way = np.array([whole.at(t).position[0] for t in np.arange(0, 0.4, PERIOD)])
+    assert np.abs(np.diff(way, 2)).max() / PERIOD**2 < 3.3
+
+
 def test_a_stream_goes_on_from_its_last_command(streamed):
     """Not from where the robot is, which is behind."""
     before = streamed.go(2.0)

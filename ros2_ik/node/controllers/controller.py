@@ -189,8 +189,12 @@ class Controller(ABC):
         """Return whether it moves some of these joints."""
         return not set(joints).isdisjoint(self.joints)
 
-    def commanded(self, moment: float) -> MotionState:
-        """Where the joints shall be at a moment of the motion clock; after a first motion."""
+    def commanded(self, moment: float, now: float | None = None) -> MotionState:
+        """
+        Where the joints shall be at a moment of the motion clock; after a first motion.
+
+        What is asked of several moments takes one `now` for all: a stream that pauses is late.
+        """
         return self.motion.at(moment - self._began)
 
     def give_way(self, message: Any) -> None:

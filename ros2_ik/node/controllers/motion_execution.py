@@ -127,9 +127,9 @@ class MotionExecution:
         for controller in self.controllers:
             controller.start(motion.part(controller.joints), join)
 
-    def commanded(self, moment: float) -> MotionState:
-        """Where the joints shall be at a moment of the motion clock."""
-        states = [controller.commanded(moment) for controller in self.controllers]
+    def commanded(self, moment: float, now: float | None = None) -> MotionState:
+        """Where the joints shall be at a moment of the motion clock, as it looks `now`."""
+        states = [controller.commanded(moment, now) for controller in self.controllers]
         return MotionState(*(np.concatenate(parts) for parts in zip(*states, strict=True)))
 
     def ahead(self) -> Motion:
@@ -256,9 +256,10 @@ class MotionExecution:
 
     def _plain_task(self, controller: Controller) -> BrakingTask:
         """Say the same without what is measured now."""
-        return BrakingTask(motion_limits(self.robot, controller.joints, self._parameters),
-                           position_bounds(self.robot, controller.joints), self.tracking_delay,
-                           anew=partial(self._task, controller))
+        # what was planned with more than the parameters allow by now needs that to come to rest
+        limits = self.limits.part([self.joints.index(joint) for joint in controller.joints])
+        return BrakingTask(limits, position_bounds(self.robot, controller.joints),
+                           self.tracking_delay, anew=partial(self._task, controller))
 
     def look(self) -> Outcome | None:
         """Look how it goes, stop it if need be, and give the outcome when it is over."""

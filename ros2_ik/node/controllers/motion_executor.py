@@ -276,7 +276,7 @@ class MotionExecutor:
         execution.check()
         self._measured.require(execution.joints)
         now = self._context.now()
-        if wait and (now > begin + lead or replacement.changed(begin + wait, start)):
+        if wait and (now > begin + lead or replacement.changed(begin + wait, start, now)):
             return False
         if replacement.strayed(now) or (not wait and self._unknown_rest(execution)):
             return False

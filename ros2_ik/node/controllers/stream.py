@@ -49,6 +49,7 @@ class Stream(Controller):
         self._reached = 0.0                 # when the end was reached [s]
         self._past = deque[_Command]()      # also of motions before
         self._limits = acceleration_limits(self.joints, self.context.parameters)
+        self._period = self.context.parameters.command_period    # of the motion under way [s]
         self._timer: Any = None
 
     def unavailable_reason(self) -> str:
@@ -62,9 +63,9 @@ class Stream(Controller):
 
     def _repeat(self) -> None:
         self.cancel()
+        self._period = self.context.parameters.command_period
         self._timer = self.context.node.create_timer(
-            self.context.parameters.command_period, self._tick,
-            clock=Clock(clock_type=ClockType.STEADY_TIME),
+            self._period, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME),
             callback_group=self.context.callback_group)
 
     def _keep(self) -> None:
@@ -89,7 +90,7 @@ class Stream(Controller):
 
     def _after(self, elapsed: float) -> tuple[float, float]:
         """Return the time on the motion, and how fast that goes, so long after the last one."""
-        usual = CATCH * self.context.parameters.command_period
+        usual = CATCH * self._period
         if elapsed <= usual:
             rate = self._faster(elapsed)
             return self._time + elapsed * rate, rate
@@ -137,13 +138,13 @@ class Stream(Controller):
         left = self.motion.duration - self._time
         return self.context.now() + left if left > 0 else self._reached
 
-    def commanded(self, moment: float) -> MotionState:
+    def commanded(self, moment: float, now: float | None = None) -> MotionState:
         if moment < self._past[-1].moment:
             return self._commanded_before(moment)
         # by a pause the motion is late, as soon as it goes on
-        pause = self.context.now() - self._past[-1].moment
-        reached, rate = self._after(pause)
-        return _state(self.motion, reached + rate * (moment - self.context.now()), rate)
+        now = self.context.now() if now is None else now
+        reached, rate = self._after(now - self._past[-1].moment)
+        return _state(self.motion, reached + rate * (moment - now), rate)
 
     def _commanded_before(self, moment: float) -> MotionState:
         k = bisect_right(self._past, moment, key=lambda command: command.moment)

@@ -69,7 +69,7 @@ class TrajectoryController(Controller):
     def _course(self) -> Course:
         return (*self._past, (self.motion, self._began))
 
-    def commanded(self, moment: float) -> MotionState:
+    def commanded(self, moment: float, now: float | None = None) -> MotionState:
         return _at(self._course, moment)
 
     def send(self, motion: Motion, join: float) -> None:

@@ -45,11 +45,11 @@ class TrajectoryReplacement:
                 if off <= self._parameters.start_tolerance:
                     position[k], self._apart[k] = told, max(self._apart[k], off)
 
-    def at(self, moment: float) -> MotionState:
-        """Return the state at a moment."""
+    def at(self, moment: float, now: float | None = None) -> MotionState:
+        """Return the state at a moment, as it looks `now`."""
         state = MotionState(*(values.copy() for values in self._rest))
         for other in self._others:
-            there = other.commanded(moment)
+            there = other.commanded(moment, now)
             for k, joint in enumerate(other.joints):
                 if joint in self._execution.joints:
                     for values, theirs in zip(state, there, strict=True):
@@ -63,9 +63,9 @@ class TrajectoryReplacement:
         return bool((np.abs(self._behind(wanted))
                      > self._parameters.start_tolerance + late).any())
 
-    def changed(self, moment: float, start: MotionState) -> bool:
+    def changed(self, moment: float, start: MotionState, now: float | None = None) -> bool:
         """Return whether it will not be at a state then: those replaced go another way now."""
-        there = self.at(moment)
+        there = self.at(moment, now)
         return bool((np.abs(there.position - start.position) > CHANGE).any()
                     or (np.abs(there.velocity - start.velocity) > FASTER).any())
 
@@ -78,7 +78,8 @@ class TrajectoryReplacement:
         than that for a while, so it shall rather be ahead. Who takes commands at once goes on
         from the last one: back to the robot would be a jump.
         """
-        way = Motion.recorded(self._execution.joints, lead, lambda time: self.at(begin + time))
+        way = Motion.recorded(self._execution.joints, lead,
+                              lambda time: self.at(begin + time, now))
         late = AHEAD + self.tracking_delay()
         if any(controller.immediate for controller in self._execution.controllers):
             late = 0.0
