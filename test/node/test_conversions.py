@@ -19,12 +19,15 @@ from ros2_ik.core import (
     collision_checker,
     Configuration,
     IKError,
+    IKRequest,
+    PoseTarget,
     prepare,
     Robot,
     Scene,
     SceneObject,
     Status,
     StillWorld,
+    UnknownJointError,
 )
 from ros2_ik.msg import Bounds
 from ros2_ik.node.conversions.constraint_reports import constraint_reports
@@ -66,6 +69,16 @@ def joints_of(asked, robot):
     world = KnownWorld(robot)
     prepare(asked, world)
     return world.asked
+
+
+@pytest.mark.parametrize('field', ['moving_joints', 'locked_joints'])
+def test_joints_of_a_request_are_looked_up(field, panda):
+    """Not only those of a message; in whatever collection they come."""
+    target = PoseTarget('panda_hand', np.eye(4))
+    problem_of(IKRequest([target], **{field: ['panda_joint1']}), panda)
+    with pytest.raises(UnknownJointError, match="unknown joint 'panda_joint11'; did you mean"):
+        prepare(IKRequest([target], **{field: ['panda_joint1', 'panda_joint11']}),
+                StillWorld(panda))
 
 
 # -- poses ----------------------------------------------------------------------------------

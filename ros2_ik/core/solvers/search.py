@@ -192,8 +192,18 @@ class Search:
     def finished(self) -> bool:
         """Whether there is nothing left to do."""
         if self._ended is None and self._is_over():
+            if self.problem.costs and not self.accepted:
+                self._take_a_seed()
             self._ended = time.monotonic()
         return self._ended is not None
+
+    def _take_a_seed(self) -> None:
+        """Take the first seed that will do as it is: costs may lead all descents into contact."""
+        for seed in self._seeds:
+            q = within_limits(self.problem, seed)
+            if accept(self.problem, q).accepted:
+                self._judge(Attempt(q, 0.0, 0, ExitFlag.CONVERGED), better=True)
+                return
 
     def _is_over(self) -> bool:
         if (self.select == 'first' and len(self.accepted) >= self.solutions
