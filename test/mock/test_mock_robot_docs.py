@@ -14,7 +14,7 @@ PAGE = (Path(__file__).parents[2] / 'docs' / 'controllers.md').read_text(encodin
 
 def test_the_parameters_of_the_node_are_those_of_the_launch_file():
     written = yaml.safe_load(re.search(r'```yaml\n(.*?)```', PAGE, re.S)[1])
-    given = written['ros2_ik']['ros__parameters']
+    given = written['/**']['ros__parameters']
     shipped = shipped_robots()['panda']
     parameters = node_parameters(shipped, shipped.load())
     assert set(given['controllers']) <= set(parameters['controllers'])
