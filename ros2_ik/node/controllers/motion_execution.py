@@ -116,8 +116,8 @@ class MotionExecution:
         def one(controller: Controller) -> float:
             chosen = [self.joints.index(joint) for joint in controller.joints]
             part = [MotionState(*(values[chosen] for values in state)) for state in states]
-            return controller.blend_time(part, motion_limits(
-                self.robot, controller.joints, self._parameters), tracking_delay, apart[chosen])
+            return controller.blend_time(part, self.limits.part(chosen), tracking_delay,
+                                         apart[chosen])
         return max(map(one, self.controllers))
 
     def send(self, motion: Motion, planned: float, join: float = 0.0) -> None:
