@@ -46,6 +46,7 @@ from ros2_ik.node.endpoints.execute import Execute
 from ros2_ik.node.endpoints.planning_scene import PlanningSceneEndpoints
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.parameters import ParameterError, Parameters
+from ros2_ik.node.publishers import publishers
 from ros2_ik.node.start_notes import scene_fault, start_notes
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
@@ -95,8 +96,8 @@ class IKNode(Node):
         transforms = Transforms(self, parameters, self._now, simulated=self._simulated)
         joint_states = JointStates(
             lambda text: log.warning(text, throttle_duration_sec=5.0), self._now,
-            self._joint_state_publishers, lambda: parameters.joint_state_speed, log.info,
-            self._simulated)
+            lambda: publishers(self, self.resolve_topic_name('joint_states')),
+            lambda: parameters.joint_state_speed, log.info, self._simulated)
         base = FreeBase(parameters, transforms,
                         lambda text: log.warning(text, throttle_duration_sec=5.0))
         state = CurrentState(parameters, joint_states, base, self._now)
@@ -142,12 +143,6 @@ class IKNode(Node):
     def _now(self) -> int:
         now: int = self.get_clock().now().nanoseconds
         return now
-
-    def _joint_state_publishers(self) -> list[str]:
-        """Return the nodes that publish joint_states, one name for each publisher."""
-        topic = self.resolve_topic_name('joint_states')
-        return sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-                      for info in self.get_publishers_info_by_topic(topic))
 
     def _remind(self) -> None:
         """Say once what is waited for, and as long as it is so what cannot go well."""

@@ -116,7 +116,7 @@ def go_on(arm, follower, execution, seconds):
         follower.step()
         if k % 10 == 0:
             arm.hear(follower.position, follower.velocity, arm.simulated())
-        if k % 20 == 0 and (outcome := execution.look()):
+        if execution and k % 20 == 0 and (outcome := execution.look()):
             return outcome
     return None
 
@@ -138,6 +138,33 @@ def test_a_clock_that_goes_back(clock, after, jump, stopped):
     assert outcome and abs(follower.velocity) < 0.02, outcome
     assert follower.peak < 1.1 * LIMIT   # by cubics between the points of a motion
     assert outcome.status == Status.SUCCESS or 'stopped' in outcome.message
+
+
+@pytest.mark.parametrize('after', [0.3, 0.9])
+@pytest.mark.parametrize('apart', [-1.0, -0.2, 0.2, 1.0, 5.0])
+@pytest.mark.parametrize('turn', [0.003, 0.007, 0.05])
+def test_two_that_tell_the_time(clock, after, apart, turn):
+    """The clock went on by what they differ at each turn; an arm went on after its "stop"."""
+    arm, ahead = clock
+    follower, begin = Follower(arm), arm.now
+    execution = arm.go(2.6)
+    assert go_on(arm, follower, execution, after) is None
+    ahead_of_both, since = max(apart, 0.0), arm.controller.context.now()
+    of_one = arm.simulated
+    arm.simulated = lambda: of_one() + apart * (arm.now % (2 * turn) < turn)
+    follower.peak = 0.0
+    outcome = go_on(arm, follower, execution, 8.0)
+    assert outcome and 'stopped on the way' in outcome.message, outcome
+    assert 'is not known whether the arm stands' in outcome.message or (
+        abs(follower.velocity) < 0.02)
+    gone = arm.now - begin - after
+    assert arm.controller.context.now() - since < gone + ahead_of_both + 0.1
+    assert 'goes back and forth' in arm.measured.stale([JOINT])
+    if apart < 0:
+        assert follower.peak < 1.1 * LIMIT
+    arm.simulated = of_one
+    go_on(arm, follower, None, 7.0)
+    assert not arm.measured.stale([JOINT])
 
 
 @pytest.mark.parametrize('began', [True, False])

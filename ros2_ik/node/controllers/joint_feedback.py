@@ -38,6 +38,8 @@ class JointFeedback:
 
     def stale(self, joints: Iterable[str]) -> str:
         """Return of which of the joints it is not known where they are now, or ''."""
+        if fault := self._clock.fault:
+            return fault
         limit, states = self._parameters.execute_state_timeout, self._joint_states
         for joint in joints:
             if states.get(joint) is None:

@@ -320,8 +320,9 @@ class MotionExecution:
         if not joints:
             return outcome
         if reason := self._measured.stale(joints):
-            return outcome if outcome.status is Status.ROBOT_STATE_STALE else outcome._replace(
-                message=f'{outcome.message}; it is not known whether the arm stands: {reason}')
+            more = '' if outcome.status is Status.ROBOT_STATE_STALE else f': {reason}'
+            return outcome._replace(
+                message=f'{outcome.message}; it is not known whether the arm stands{more}')
         reason = self._unsettled(ours)
         if not reason:   # as of after the controllers' last answers
             known = self._measured.heard(joints) > self._open_at

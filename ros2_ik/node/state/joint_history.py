@@ -18,6 +18,8 @@ SPACING = 10**7   # between the readings that are remembered [ns],
 REMEMBERED = 128  # so many of them: more than a second
 SPAN = 25_000_000, 200_000_000   # readings so far apart, from and to, tell a velocity [ns]
 CAP = 0.1         # a stamp older than all of these allows for no more [s]
+TELLING = 0.03    # after so much of a way it is judged whether velocities agree with it [rad, m]
+AGREES = 0.5      # part of it by which they may differ
 
 
 def fastest(joint: Joint) -> float:
@@ -25,6 +27,17 @@ def fastest(joint: Joint) -> float:
     if 0 < joint.velocity_limit < math.inf:
         return float(joint.velocity_limit)
     return UNLIMITED
+
+
+def _finite(velocity: float | None) -> float | None:
+    return velocity if velocity is not None and math.isfinite(velocity) else None
+
+
+def _seconds(last: Reading, reading: Reading, stamped: bool) -> float:
+    """Return how long after the last one a reading was measured, or came [s]."""
+    if stamped:
+        return abs(reading.stamp - last.stamp) * 1e-9
+    return max(reading.received - last.received, 0.0)
 
 
 class Contradiction(NamedTuple):
@@ -41,24 +54,32 @@ class JointHistory:
     The newest reading of a joint, and its velocity.
 
     `speed` [rad/s, m/s] is what it may have; None: unknown joint, any values agree.
+    `velocity` is None where none is told, or drivers tell what the positions disprove: as zeros.
     `tremble` is by how much one reading differs from the next where the joint stands [rad, m].
     `contradiction` is the last one, or None. Where values went there and back, it is a dispute:
     a robot that was set elsewhere, or a slider, does not come back.
     """
 
-    __slots__ = ('_hasty', '_past', '_place', 'contradiction', 'disputed', 'reading', 'speed',
-                 'tremble', 'turning', 'velocity')
+    __slots__ = ('_false', '_hasty', '_meant', '_moved', '_past', '_place', '_velocity',
+                 'contradiction', 'disputed', 'reading', 'speed', 'tremble', 'turning')
 
     def __init__(self, reading: Reading, velocity: float | None, speed: float | None = None,
                  turning: bool = False) -> None:
-        self.reading, self.velocity = reading, velocity
+        self.reading, self._velocity = reading, _finite(velocity)
         self.speed, self.turning = speed, turning
         self.tremble = 0.0
+        self._moved = self._meant = 0.0   # by positions and by velocities, since last compared
+        self._false = False               # whether they differed then
         self.contradiction: Contradiction | None = None
         self.disputed = -math.inf                        # the last time, on the steady clock [s]
         self._hasty: tuple[float, float] | None = None   # the last change that was too fast, when
         self._past = deque[tuple[int, float]](maxlen=REMEMBERED)   # stamps and values
         self._place = reading                            # the first one where it stands
+
+    @property
+    def velocity(self) -> float | None:
+        """The last velocity that was told, None where that is known to be wrong, too."""
+        return None if self._false else self._velocity
 
     def take(self, reading: Reading, velocity: float | None, factor: float) -> bool:
         """
@@ -81,10 +102,12 @@ class JointHistory:
         # who repeats a stamp tells nothing new: its robot may have gone
         if stamped and reading.stamp == last.stamp:
             reading = reading._replace(received=last.received)
-        moves = max(abs(velocity or 0.0), abs(self.velocity or 0.0)) > STILL
+        velocity = _finite(velocity)
+        self._compare(reading, velocity, stamped)
+        moves = max(abs(velocity or 0.0), abs(self._velocity or 0.0)) > STILL
         self.tremble = 0.0 if moves else max(
             abs(self._apart(last.value, reading.value)), CALMER * self.tremble)
-        self.reading, self.velocity = reading, velocity
+        self.reading, self._velocity = reading, velocity
         if abs(self._apart(self._place.value, reading.value)) > NOISE:
             self._place = reading
         self._remember(reading)
@@ -116,13 +139,25 @@ class JointHistory:
         apart = second - first
         return math.remainder(apart, math.tau) if self.turning else apart
 
+    def _compare(self, reading: Reading, velocity: float | None, stamped: bool) -> None:
+        """Find out whether velocities agree with how far the joint went meanwhile."""
+        seconds = _seconds(self.reading, reading, stamped)
+        if velocity is None or self._velocity is None or seconds > SPAN[1] * 1e-9:
+            self._moved = self._meant = 0.0
+            return
+        self._moved += self._apart(self.reading.value, reading.value)
+        self._meant += (self._velocity + velocity) / 2 * seconds
+        farther = max(abs(self._moved), abs(self._meant))
+        if farther > TELLING:
+            self._false = abs(self._moved - self._meant) > AGREES * farther
+            self._moved = self._meant = 0.0
+
     def _jumps(self, last: Reading, reading: Reading, speed: float, stamped: bool) -> bool:
         """Return whether the joint cannot have got from one reading to the next."""
         moved = self._apart(last.value, reading.value)
         if abs(moved) <= NOISE:
             return False
-        seconds = (abs(reading.stamp - last.stamp) * 1e-9 if stamped
-                   else max(reading.received - last.received, 0.0))
+        seconds = _seconds(last, reading, stamped)
         hasty = abs(moved) - NOISE - speed * seconds
         if hasty <= 0:
             return False

@@ -121,10 +121,9 @@ class JointStates:
         return True
 
     def velocity(self, name: str) -> float | None:
-        """Return the last velocity of a joint that was told, or None where that was NaN."""
+        """Return the last velocity of a joint that was told and can be true, or None."""
         joint = self._joints.get(name)
-        velocity = joint.velocity if joint else None
-        return velocity if velocity is not None and math.isfinite(velocity) else None
+        return joint.velocity if joint else None
 
     def change(self, name: str) -> float | None:
         """Return how fast a joint moved by its last positions and their stamps, or None [1/s]."""
