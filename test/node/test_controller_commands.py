@@ -176,6 +176,29 @@ def test_a_limit_that_is_lowered_lengthens_no_stop(arm):
     assert abs(end.velocity[0]) < 1e-9 and at < end.position[0] < at + fast**2 / 6 + 0.3
 
 
+@pytest.mark.parametrize('later, limit', [(0.0, 3.0), (1.5, 0.3)])
+def test_limits_lowered_before_a_motion_is_replaced(arm, later, limit):
+    """On the way of the one before it is stopped with what that one had."""
+    arm.parameters.update(limits={(JOINT, 'velocity'): 0.8})
+    before = arm.go(2.0)
+    arm.run(0.6)
+    arm.parameters.update(default_max_acceleration=0.3)
+    replacement, _, motion, begin = replacing(arm, before, -2.0, lead=0.4)
+    execution = arm.execution(-2.0)
+    execution.take_over([before], begin + 0.4)
+    execution.send(replacement.before(motion, begin, 0.4, arm.now), motion.duration)
+    arm.run(0.1 + later)
+    at, fast = (values[0] for values in arm.controller.commanded(arm.now)[:2])
+    assert fast > 0.2
+    execution.stop(Status.PREEMPTED, 'stopped')
+    ways = []
+    for _ in range(60):
+        arm.run(0.1)
+        ways.append(arm.controller.commanded(arm.now).position[0])
+    needed = fast**2 / 2 / limit
+    assert at + 0.9 * needed < max(ways) < at + needed + 0.12
+
+
 def test_another_period_counts_from_the_next_motion_on(streamed):
     """With a shorter one than its timer has, each command would look like a pause."""
     streamed.go(2.0)

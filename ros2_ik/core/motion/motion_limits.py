@@ -43,3 +43,15 @@ class MotionLimits:
         """Return the limits of some of the joints, by their places."""
         chosen = list(columns)
         return MotionLimits(self.velocity[chosen], self.acceleration[chosen], self.jerk[chosen])
+
+    def at_least(self, columns: Sequence[int], others: 'MotionLimits') -> 'MotionLimits':
+        """Return limits that are, for joints at some places, no smaller than others."""
+        chosen = list(columns)
+
+        def raised(mine: Array, theirs: Array) -> Array:
+            values = mine.copy()
+            values[chosen] = np.maximum(values[chosen], theirs)
+            return values
+        return MotionLimits(raised(self.velocity, others.velocity),
+                            raised(self.acceleration, others.acceleration),
+                            raised(self.jerk, others.jerk))

@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Array, Motion, MotionState, PathCollisionCheck, Robot, Scene, Status
+from ros2_ik.core import (
+    Array,
+    Motion,
+    MotionLimits,
+    MotionState,
+    PathCollisionCheck,
+    Robot,
+    Scene,
+    Status,
+)
 from ros2_ik.node.controllers.controller import BrakingTask, Controller
 from ros2_ik.node.controllers.joint_feedback import Feedback, JointFeedback, offset
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
@@ -58,6 +67,8 @@ class MotionExecution:
         self._measured, self._parameters = measured, parameters
         self._cancelled = cancelled or (lambda: False)
         self.limits = motion_limits(robot, self.joints, parameters)
+        self._before = self.limits      # with those of what it replaced,
+        self._joined_at = -np.inf       # on whose way it is until then
         self.max_change: Mapping[str, float] = {}    # how far each joint may move [rad, m]
         self.motion: Motion | None = None
         self.phase = Phase.PLANNED
@@ -126,6 +137,24 @@ class MotionExecution:
         self.phase = Phase.SENT
         for controller in self.controllers:
             controller.start(motion.part(controller.joints), join)
+
+    def take_over(self, others: list['MotionExecution'], until: float) -> None:
+        """
+        Replace others, on whose way this one is until a moment of the motion clock.
+
+        Who is faster there than its own limits allow by now can be stopped only by theirs.
+        """
+        self._joined_at = until
+        for other in others:
+            k = [self.joints.index(joint) for joint in other.joints if joint in self.joints]
+            theirs = other.limits_now.part([i for i, joint in enumerate(other.joints)
+                                            if joint in self.joints])
+            self._before = self._before.at_least(k, theirs)
+
+    @property
+    def limits_now(self) -> MotionLimits:
+        """What the joints may be stopped with where they are by now."""
+        return self._before if self.now() < self._joined_at else self.limits
 
     def commanded(self, moment: float, now: float | None = None) -> MotionState:
         """Where the joints shall be at a moment of the motion clock, as it looks `now`."""
@@ -257,7 +286,7 @@ class MotionExecution:
     def _plain_task(self, controller: Controller) -> BrakingTask:
         """Say the same without what is measured now."""
         # what was planned with more than the parameters allow by now needs that to come to rest
-        limits = self.limits.part([self.joints.index(joint) for joint in controller.joints])
+        limits = self.limits_now.part([self.joints.index(joint) for joint in controller.joints])
         return BrakingTask(limits, position_bounds(self.robot, controller.joints),
                            self.tracking_delay, anew=partial(self._task, controller))
 

@@ -281,6 +281,7 @@ class MotionExecutor:
         if replacement.strayed(now) or (not wait and self._unknown_rest(execution)):
             return False
         whole = replacement.before(motion, begin, wait, now) if wait else motion
+        execution.take_over(self._under_way(execution), begin + wait)
         self._replace(execution)
         execution.send(whole, motion.duration, join)
         return True

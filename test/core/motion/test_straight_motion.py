@@ -196,6 +196,13 @@ def test_without_jerk_limit_it_is_a_trapezoid(small):
     assert slow.duration == pytest.approx(3.0)
 
 
+def test_limits_that_are_no_smaller_than_others():
+    limits = MotionLimits([1.0, 2.0, 3.0], [1.0, 1.0, 1.0], [9.0, 9.0, 9.0])
+    raised = limits.at_least([2, 0], MotionLimits([1.0, 4.0], [0.5, 2.0], [9.0, 99.0]))
+    assert raised.velocity.tolist() == [4, 2, 3] and raised.acceleration.tolist() == [2, 1, 1]
+    assert raised.jerk.tolist() == [99, 9, 9] and limits.velocity.tolist() == [1, 2, 3]
+
+
 def test_parts_and_splices(load):
     robot, goal = load('panda'), HOME + 0.3
     first = straight_motion(robot, ARM, HOME, goal, LIMITS)
