@@ -106,6 +106,14 @@ def listed(value: Any) -> list[Any] | None:
         return None
 
 
+def instances(value: Any, kind: Any, name: str, error: type[IKError]) -> list[Any]:
+    """Return the items of a list, all of one class, or raise `error`."""
+    items = listed(value)
+    if items is None or not all(isinstance(item, kind) for item in items):
+        raise error(f'{name} must be a list of {kind.__name__}, not {value!r}')
+    return items
+
+
 def distinct_names(value: Any, what: str, error: type[IKError]) -> tuple[str, ...]:
     """Return a list of names, at least one and each once, as a tuple, or raise `error`."""
     names = listed(value)

@@ -1,13 +1,21 @@
 """Requests for joint values: what is asked, and the search that answers it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 import math
 from typing import Any, Protocol
 
+import numpy as np
+
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.errors import AmbiguousTipError
+from ros2_ik.core.checks import instances
+from ros2_ik.core.errors import (
+    AmbiguousTipError,
+    InvalidConstraintError,
+    InvalidOptionError,
+    InvalidTargetError,
+)
 from ros2_ik.core.functions import JointCoupling, JointPositions, KinematicFunction, PairDistance
 from ros2_ik.core.problem import (
     Constraint,
@@ -73,8 +81,8 @@ class IKRequest:
     follow_frames: bool = True
     group: str = ''
     default_group: str = ''
-    moving_joints: Joints = frozenset()
-    locked_joints: Joints = frozenset()
+    moving_joints: Iterable[str] = ()
+    locked_joints: Iterable[str] = ()
     base_stays: bool = False
     seed: Mapping[str, Any] = field(default_factory=dict)
     more_seeds: Sequence[Mapping[str, Any]] = ()
@@ -92,11 +100,32 @@ class IKRequest:
     max_joint_change: Any = None
     max_jump: Any = None
 
+    def __post_init__(self) -> None:
+        """Raise InvalidTargetError, InvalidConstraintError or InvalidOptionError."""
+        for name, kind, error in _LISTS:
+            items = tuple(instances(getattr(self, name), kind, name, error))
+            object.__setattr__(self, name, items)
+        for name, kinds, wanted in _SINGLE:
+            if not isinstance(value := getattr(self, name), kinds):
+                raise InvalidOptionError(f'{name} must be {wanted}, not {value!r}')
+
     @property
     def functions(self) -> list[KinematicFunction]:
         """What the constraints and costs are about."""
         return [item.function for item in (*self.constraints, *self.costs)
                 if isinstance(item, (Constraint, LeastSquares))]
+
+
+_LISTS: tuple[tuple[str, Any, Any], ...] = (
+    ('targets', PoseTarget, InvalidTargetError),
+    ('constraints', Constraint, InvalidConstraintError), ('costs', Cost, InvalidConstraintError),
+    ('moving_joints', str, InvalidOptionError), ('locked_joints', str, InvalidOptionError),
+    ('more_seeds', Mapping, InvalidOptionError))
+_SINGLE: tuple[tuple[str, Any, str], ...] = (
+    *((name, str, 'a name') for name in ('group', 'default_group')),
+    *((name, (bool, np.bool_), 'True or False') for name in (
+        'follow_frames', 'base_stays', 'avoid_collisions', 'allow_restarts')),
+    *((name, Mapping, 'a mapping from names') for name in ('seed', 'solver_options')))
 
 
 class World(Protocol):

@@ -1,12 +1,12 @@
 """A question: what is wanted, and which joints may move for it."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, JointValues
-from ros2_ik.core.checks import listed
+from ros2_ik.core.checks import instances, listed
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost
@@ -49,10 +49,9 @@ class IKProblem:
                  checker: CollisionChecker | None = None, collisions: bool = True,
                  change_bound: JointChangeBound | None = None) -> None:
         check_robot(robot)
-        found = [targets] if isinstance(targets, PoseTarget) else listed(targets)
+        found = instances([targets] if isinstance(targets, PoseTarget) else targets, PoseTarget,
+                          'targets', InvalidTargetError)
         names = listed(locked)
-        if found is None or not all(isinstance(target, PoseTarget) for target in found):
-            raise InvalidTargetError(f'targets must be a list of PoseTarget, not {targets!r}')
         if names is None:
             raise InvalidOptionError(f'locked is a list of joint names, not {locked!r}')
         if not isinstance(joint_limits, (bool, np.bool_)):
@@ -65,9 +64,14 @@ class IKProblem:
         self.collisions = _collisions(collisions, checker)
         self.checker, self.not_checked = self._check_of(checker)
         self.geometry_notes = () if self.checker is None else self.checker.geometry_notes
-        self.constraints = tuple(constraint.bind(robot) for constraint in
-                                 _all(constraints, Constraint, 'constraints'))
-        self.costs = tuple(cost.bind(robot) for cost in _all(costs, Cost, 'costs'))
+        if not isinstance(change_bound, JointChangeBound | None):
+            raise InvalidOptionError('change_bound must be a JointChangeBound (see its method '
+                                     f'of), not {change_bound!r}')
+        self.constraints, self.costs = (
+            tuple(item.bind(robot) for item in instances(items, kind, name,
+                                                         InvalidConstraintError))
+            for items, kind, name in ((constraints, Constraint, 'constraints'),
+                                      (costs, Cost, 'costs')))
         if not (found or self.constraints or self.costs):
             raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
                                          'nor costs are given')
@@ -183,13 +187,3 @@ def _collisions(value: bool, checker: CollisionChecker | None) -> bool:
         raise InvalidOptionError('collisions is False, but there is a checker; valid: one of the '
                                  'two')
     return bool(value)
-
-
-T = TypeVar('T')
-
-
-def _all(items: Sequence[T], kind: Any, name: str) -> tuple[T, ...]:
-    found = listed(items)
-    if found is None or not all(isinstance(item, kind) for item in found):
-        raise InvalidConstraintError(f'{name} must be a list of {kind.__name__}, not {items!r}')
-    return tuple(found)

@@ -11,7 +11,13 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.errors import InvalidSceneError, UnknownNameError
+from ros2_ik.core.checks import vector
+from ros2_ik.core.errors import (
+    InvalidOptionError,
+    InvalidSceneError,
+    InvalidStateError,
+    UnknownNameError,
+)
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.robot.jacobian_masks import follower_reduction
 from ros2_ik.core.scene.checked_pairs import pairs_to_check, world_geometries
@@ -51,11 +57,15 @@ class CollisionChecker:
 
     def __init__(self, robot: Robot, scene: Scene | None = None, meshes: str = 'exact',
                  missing: str = 'refuse', pair: tuple[str, str] | None = None) -> None:
+        check_robot(robot)
+        if scene is not None:
+            check_scene(scene)
         self.robot, self.scene = robot, Scene(robot) if scene is None else scene
         if self.scene.robot.key != robot.key:
             raise InvalidSceneError(f"the scene is one of robot '{self.scene.robot.name}', not of "
                                     f"this '{robot.name}'")
         self._made = (meshes, missing, pair)
+        self._shape = (robot.nq,)
         self.geometry = robot_geometry(robot, meshes, missing)
         own = own_geometries(robot, self.geometry)
         around = tuple(world_geometries(robot, self.scene))
@@ -120,7 +130,7 @@ class CollisionChecker:
 
     def collides(self, at: Configuration | Array) -> bool:
         """Return whether anything touches at a configuration, or q (nq,)."""
-        return self._check.collides(_q(at))
+        return self._check.collides(self._q(at))
 
     def in_collision(self, at: Configuration | Array, at_once: bool = False
                      ) -> tuple[Contact, ...]:
@@ -130,7 +140,7 @@ class CollisionChecker:
         Depths and points are those of the convex parts of meshes that were made, of the hulls of
         the others; `at_once` of hulls also where reading the parts would take time.
         """
-        touching = self._check.touching(_q(at))
+        touching = self._check.touching(self._q(at))
         if not touching:
             return ()
         data = self.robot.scratch_data()
@@ -211,9 +221,23 @@ class CollisionChecker:
         Of more than `most` the nearest are given. Hulls stand for meshes whose convex parts were
         not made, see `make_parts`.
         """
+        if not (isinstance(influence, (int, float)) and influence >= 0):
+            raise InvalidOptionError(f'influence must be a number from 0 on, not {influence!r}')
         data = self.robot.scratch_data()
-        pin.computeJointJacobians(self.robot.model, data, _q(at))
+        pin.computeJointJacobians(self.robot.model, data, self._q(at))
         return self._nearness.distances(data, influence, most)
+
+    def _q(self, at: Configuration | Array) -> Array:
+        """Return q (nq,), or raise InvalidStateError; solvers ask often, so it is quick."""
+        if isinstance(at, Configuration):
+            if at.robot.key != self.robot.key:
+                raise InvalidStateError(f"a configuration of robot '{at.robot.name}' says nothing "
+                                        f"of this '{self.robot.name}'")
+            return at.q
+        if (type(at) is np.ndarray and at.dtype is _FLOAT and at.shape == self._shape
+                and math.isfinite(at.dot(at))):
+            return at
+        return vector(at, 'q', self.robot.nq, InvalidStateError)
 
     def make_parts(self, most_triangles: float = math.inf) -> None:
         """
@@ -273,6 +297,7 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     return made
 
 
+_FLOAT = np.dtype(np.float64)
 _KEPT, _KEPT_PAIRS = 8, 40_000    # a pair has some 10 kB of Pinocchio's data
 _keeping = threading.Lock()
 _known: dict[tuple[Any, ...], CollisionChecker] = {}
@@ -280,7 +305,3 @@ _known: dict[tuple[Any, ...], CollisionChecker] = {}
 
 def _transform(placement: Any) -> Any:
     return Placement(placement.rotation, placement.translation)
-
-
-def _q(at: Configuration | Array) -> Array:
-    return at.q if isinstance(at, Configuration) else at

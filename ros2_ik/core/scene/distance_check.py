@@ -98,8 +98,8 @@ class DistanceCheck:
 
     def _near(self, placements: Any, influence: float) -> list[tuple[int, float]]:
         """Pairs that may be that near and their least distances, those first that may be least."""
-        if len(self._pairs) == 1:
-            return [(0, -np.inf)]
+        if len(self._pairs) < 2:
+            return [(k, -np.inf) for k in range(len(self._pairs))]
         least = self._pairs.bounds.at(placements.tolist()) - self._pairs.margins
         near = np.flatnonzero(least < influence)
         least = least[near]

@@ -97,7 +97,7 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     which are always refused. A robot without collision elements has no bodies and a warning.
     """
     for name, value, valid in (('meshes', meshes, DETAILS), ('missing', missing, MISSING)):
-        if value not in valid:
+        if not isinstance(value, str) or value not in valid:
             raise InvalidOptionError(f'{name} is {value!r}; valid: {", ".join(valid)}')
     key = (robot.key, mesh_files(robot), robot.package_dirs, meshes, missing)
     return _known.get(key, _Reader(robot, meshes, missing).read)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 import math
 from numbers import Real
+import pickle
 import time
 from typing import Any, NamedTuple
 
@@ -180,8 +181,15 @@ class Search:
 
     @classmethod
     def resume(cls, robot: Robot, state: bytes) -> 'Search':
-        """Go on with a search of another process; cancel and progress do not travel."""
-        question, fields = unpack(state, robot)
+        """
+        Go on with a search of another process; cancel and progress do not travel.
+
+        Raises InvalidOptionError for bytes that are not from `state`.
+        """
+        try:
+            question, fields = unpack(state, robot)
+        except (pickle.UnpicklingError, EOFError, TypeError, ValueError) as error:
+            raise InvalidOptionError(f'state is not that of a search: {error}') from error
         search = cls.__new__(cls)
         search.problem = IKProblem(robot, **question)
         search.__dict__.update(fields)

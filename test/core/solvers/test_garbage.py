@@ -1,6 +1,7 @@
 """Ten thousand calls with garbage: an answer or an IKError, never another exception."""
 
 from collections import Counter
+from dataclasses import fields
 import random
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from ros2_ik.core import (
     accept,
     AcceptanceReport,
+    CollisionChecker,
     Configuration,
     FramePose,
     IKError,
@@ -21,6 +23,8 @@ from ros2_ik.core import (
     solve,
     solve_pose,
 )
+from ros2_ik.core.request import IKRequest, prepare, StillWorld
+from ros2_ik.core.scene import HeightField
 
 T = np.eye(4)
 T[:3, 3] = 0.5, 0.1, 0.3
@@ -139,7 +143,29 @@ def ask_acceptance(robot, generator):
     return accept(IKProblem(robot, [PoseTarget('tip', T)]), one(generator))
 
 
-CALLS = {'solve_pose': (ask_solve_pose, 4000), 'solve': (ask_search, 2000),
+def ask_checker(robot, generator):
+    checker = CollisionChecker(robot)
+    ask = generator.choice([
+        lambda: checker.collides(one(generator)), lambda: checker.in_collision(one(generator)),
+        lambda: checker.distances(robot.neutral, one(generator)),
+        lambda: CollisionChecker(robot, one(generator)), lambda: CollisionChecker(one(generator)),
+        lambda: CollisionChecker(robot, meshes=one(generator)),
+        lambda: HeightField(1, 1, [[0, 1], [0, 1]], one(generator)),
+        lambda: IKProblem(robot, PoseTarget('tip', T), change_bound=one(generator)),
+        lambda: Search.resume(robot, one(generator))])
+    return ask()
+
+
+def ask_request(robot, generator):
+    names = [field.name for field in fields(IKRequest)]
+    chosen = generator.sample(names, generator.randint(1, 2))
+    request = IKRequest(**{'targets': [PoseTarget('tip', T)],
+                           **{name: one(generator) for name in chosen}})
+    return prepare(request, StillWorld(robot))
+
+
+CALLS = {'checker': (ask_checker, 1000), 'request': (ask_request, 2000),
+         'solve_pose': (ask_solve_pose, 4000), 'solve': (ask_search, 2000),
          'targets': (ask_targets, 1000), 'problem': (ask_problem, 1000),
          'configuration': (ask_configuration, 1000), 'robot': (ask_robot, 700),
          'description': (ask_description, 200), 'acceptance': (ask_acceptance, 100)}

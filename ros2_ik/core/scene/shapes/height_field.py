@@ -15,9 +15,9 @@ from ros2_ik.core.scene.shapes.shape import (
     bounded,
     checked_length,
     checked_padding,
+    number,
     number_rows,
     register_shape,
-    within,
 )
 
 
@@ -48,7 +48,7 @@ class HeightField(HulledShape):
             raise InvalidSceneError('the heights of a height field must be at least 2 x 2, '
                                     f'not {heights.shape}')
         bottom = (float(heights.min()) - max(self.x_size, self.y_size) if self.bottom is None
-                  else float(within([self.bottom], 'the bottom of a height field')[0]))
+                  else number(self.bottom, 'the bottom of a height field'))
         if bottom >= heights.min():
             raise InvalidSceneError(f'the bottom of a height field, {bottom:g}, must be below '
                                     f'its lowest height, {heights.min():g}')
