@@ -31,6 +31,17 @@ def nearer(below, above):
         above[i] = max(min(above[i], FAR), -FAR)
 
 
+@part
+def goes_far(at, limits, farthest, d):
+    """Return whether a step (n,) goes as far as it may where no limit is near."""
+    for j in range(len(d)):
+        i = at.values[j]
+        if (i >= 0 and abs(d[j]) > 0.99 * farthest[j] and np.isinf(limits[0, i])
+                and np.isinf(limits[1, i])):
+            return True
+    return False
+
+
 @loop(f'Tuple((f8, i8, i8))({PROGRAM}, f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], f8, i8, '
       'i8, f8)')
 def hold(numbers, layout, parameters, addresses, x, limits, rows, bounds, farthest, damping,
@@ -48,6 +59,7 @@ def hold(numbers, layout, parameters, addresses, x, limits, rows, bounds, farthe
     low, high, d, y = np.empty(n), np.empty(n), np.empty(n), np.empty(n + k)
     H, h, best_x = np.zeros((n, n)), np.zeros(n), x.copy()
     best, stall, iteration, flag = np.inf, 0, 0, 0
+    far = False
     while True:
         if not fill(at, parameters, addresses, x, work, f, J):
             flag = INTERRUPTED
@@ -55,6 +67,8 @@ def hold(numbers, layout, parameters, addresses, x, limits, rows, bounds, farthe
         error, holds = gaps(f, rows, bounds, below, above)
         if holds:
             return error, iteration, CONVERGED
+        if far and error < best:   # a joint without limits on its way through several turns
+            stall = -1
         best, stall, flag = look(x, error, best_x, best, stall, iteration, limit, patience, drop)
         if not flag and (n == 0 or error - error != 0):
             flag = STEP_TOO_SMALL
@@ -68,6 +82,7 @@ def hold(numbers, layout, parameters, addresses, x, limits, rows, bounds, farthe
         if not least(H, h, A, below, above, 1.0, low, high, d, y):
             flag = STEP_TOO_SMALL
             break
+        far = goes_far(at, limits, farthest, d)
         move(at, x, d, limits)
         iteration += 1
     x[:] = best_x

@@ -200,16 +200,22 @@ class Search:
     def finished(self) -> bool:
         """Whether there is nothing left to do."""
         if self._ended is None and self._is_over():
-            if self.problem.costs and not self.accepted:
+            if self.problem.costs and (not self.accepted or self.select in ('first', 'cost')):
                 self._take_a_seed()
             self._ended = time.monotonic()
         return self._ended is not None
 
     def _take_a_seed(self) -> None:
-        """Take the first seed that will do as it is: costs may lead all descents into contact."""
+        """
+        Take the first seed that will do as it is and costs less than all that was found.
+
+        Costs may lead all descents from it into contact.
+        """
         for seed in self._seeds:
             q = within_limits(self.problem, seed)
-            if accept(self.problem, q).accepted:
+            verdict = accept(self.problem, q)
+            if verdict.accepted and sum(verdict.costs) < min(
+                    (candidate.cost for candidate in self.accepted), default=math.inf):
                 self._judge(Attempt(q, 0.0, 0, ExitFlag.CONVERGED), better=True)
                 return
 

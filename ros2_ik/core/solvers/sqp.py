@@ -17,6 +17,7 @@ from ros2_ik.core.status import ExitFlag
 
 GIVE_UP_AFTER = 6     # iterations in a row without a drop of the violation
 DROP = 0.8
+_POSITIONS = {'floating': 3, 'planar': 2}   # columns, the first ones, of a base's position
 
 
 @register_solver('sqp')
@@ -49,11 +50,12 @@ class SequentialQuadratic(Solver):
         self._hold, self._lower_cost = hold.of(compiled), lower_cost.of(compiled)
 
     def _reach(self) -> Array:
-        """How far each active column may move in a step: a floating base's position, anywhere."""
+        """How far each active column may move in a step: the position of a base, anywhere."""
         active = self.problem.active
         reach = np.full(len(active.columns), self.trust)
-        floating = [j.velocity_index for j in active.joints if j.kind == 'floating']
-        reach[np.isin(active.columns, [first + i for first in floating for i in range(3)])] = FAR
+        places = [joint.velocity_index + i for joint in active.joints
+                  for i in range(_POSITIONS.get(joint.kind, 0))]
+        reach[np.isin(active.columns, places)] = FAR
         return reach
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:

@@ -260,6 +260,28 @@ def test_turns_that_are_wanted(load, function, winding, lower, upper):
     assert lower - SLACK <= solution.joints['shoulder_pan_joint'] <= upper + SLACK
 
 
+@pytest.mark.parametrize('far', [8.0, 13.0, -25.0])
+def test_through_several_turns_of_a_joint_without_limits(load, far):
+    """A step is bounded: it was given up after six of them."""
+    asked = IKProblem(load('kinova'), constraints=[
+        Constraint(JointCoupling(['j2s6s200_joint_1'], [1.0]), far, far)])
+    solution = solve(asked, allow_restarts=False, solver='sqp')
+    assert solution.success, solution.explain()
+    assert solution.joints['j2s6s200_joint_1'] == pytest.approx(far, abs=SLACK)
+
+
+@pytest.mark.parametrize('far', [3.0, 30.0, 3000.0])
+@pytest.mark.parametrize('base', ['planar', 'freeflyer'])
+def test_a_base_goes_far(small, far, base):
+    robot = small('two_arms', base)
+    goal = Configuration(robot).transform('left_hand')[:3, 3] + [far, -far / 2, 0.0]
+    asked = IKProblem(robot, constraints=[Constraint(FramePosition('left_hand'), goal, goal)])
+    solution = solve(asked, allow_restarts=False, solver='sqp')
+    assert solution.success, solution.explain()
+    at = Configuration(robot, solution.q).transform('left_hand')[:3, 3]
+    assert at == pytest.approx(goal, abs=SLACK)
+
+
 @pytest.mark.parametrize('tolerance', [1e-2, 1e-4, 1e-6, 1e-8, 1e-9])
 @pytest.mark.parametrize('width', [0.0, 1e-9, 1e-3])
 def test_tolerances(small, tolerance, width):
