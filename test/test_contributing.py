@@ -5,6 +5,7 @@ from pathlib import Path
 import re
 import subprocess
 import sys
+from typing import Annotated, get_origin
 
 import pytest
 
@@ -88,3 +89,10 @@ def test_by_the_command(run, tmp_path):
 def test_in_messages(run):
     pytest.importorskip('rclpy')
     run('-c', MESSAGE)
+
+
+def test_the_types_of_fields_are_all_named():
+    from ros2_ik.core import fields
+    types = {name for name, value in vars(fields).items() if get_origin(value) is Annotated}
+    named = re.search(r'write them: (.*?), and `choice', PAGE, re.S)[1]
+    assert types == set(re.findall(r'`(\w+)`', named))

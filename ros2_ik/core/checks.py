@@ -65,6 +65,14 @@ def axis_rows(axes: Any, error: type[IKError]) -> Indices:
     return np.array(['xyz'.index(axis) for axis in axes], dtype=np.intp)
 
 
+def finite(value: Any, name: str, error: type[IKError]) -> float:
+    """Return the value as a float if it is a finite number, or raise `error`."""
+    number = _number(value)
+    if number is None or not math.isfinite(number):
+        raise error(f'{name} must be a finite number, not {value!r}')
+    return number
+
+
 def positive(value: Any, name: str, error: type[IKError]) -> float:
     """Return the value as a float if it is a finite number above zero, or raise `error`."""
     number = _number(value)

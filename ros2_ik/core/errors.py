@@ -11,6 +11,8 @@ from typing import Any
 
 from ros2_ik.core.status import Status
 
+LISTED = 20   # so many valid names are all said
+
 
 class IKError(ValueError):
     """
@@ -148,7 +150,7 @@ def nearest(name: object, valid: Collection[str]) -> str:
 def _unknown(kind: str, name: str, valid: Collection[str]) -> str:
     """Write the sentence: a few valid names are all listed, of many only the nearest."""
     near = difflib.get_close_matches(str(name), valid, n=3, cutoff=0.5)
-    if not near and len(valid) <= 12:
+    if not near and len(valid) <= LISTED:
         hint = 'valid: ' + ', '.join(sorted(valid)) if valid else 'there are none'
     elif near:
         hint = 'did you mean ' + ' or '.join(f"'{n}'" for n in near) + '?'

@@ -193,6 +193,9 @@ Placement = Annotated[Pose, FieldType(
 # a row for each letter
 Axes = Annotated[str, FieldType("letters of 'xyz'", written.text, _axes)]
 Flag = Annotated[bool, FieldType('true or false', written.flag, lambda value, _: bool(value))]
+Number = Annotated[float, FieldType(
+    'a number', written.number,
+    lambda value, name: checks.finite(value, name, InvalidConstraintError))]
 Length = Annotated[float, FieldType(
     'a number above 0 [m]', written.number,
     lambda value, name: checks.positive(value, name, InvalidConstraintError))]

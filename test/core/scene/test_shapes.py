@@ -261,6 +261,7 @@ BAD = {
     'mesh: detail': (lambda: Mesh(CUBE.vertices, CUBE.faces, 'fine'), 'exact, hull, pieces'),
     'field: one row': (lambda: HeightField(1, 1, [[0, 1]]), '2 x 2'),
     'field: bottom': (lambda: HeightField(1, 1, [[0, 1], [0, 1]], 0.5), 'bottom'),
+    'field: far bottom': (lambda: HeightField(1, 1, [[0, 1], [0, 1]], -1e9), 'bottom'),
     'field: padded': (lambda: EXAMPLES['height_field'].padded(0.1), 'padded'),
     'octree: padded': (lambda: EXAMPLES['octree'].padded(0.1), 'padded'),
     'plane: padded': (lambda: EXAMPLES['plane'].padded(0.1), 'half-space'),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import finite
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.geometry_library import coal
 from ros2_ik.core.scene.meshes import Hull, hull_of
@@ -15,9 +16,9 @@ from ros2_ik.core.scene.shapes.shape import (
     bounded,
     checked_length,
     checked_padding,
-    number,
     number_rows,
     register_shape,
+    within,
 )
 
 
@@ -47,8 +48,10 @@ class HeightField(HulledShape):
         if min(heights.shape) < 2:
             raise InvalidSceneError('the heights of a height field must be at least 2 x 2, '
                                     f'not {heights.shape}')
-        bottom = (float(heights.min()) - max(self.x_size, self.y_size) if self.bottom is None
-                  else number(self.bottom, 'the bottom of a height field'))
+        bottom, name = self.bottom, 'the bottom of a height field'
+        if bottom is None:
+            bottom = float(heights.min()) - max(self.x_size, self.y_size)
+        bottom = float(within(finite(bottom, name, InvalidSceneError), name))
         if bottom >= heights.min():
             raise InvalidSceneError(f'the bottom of a height field, {bottom:g}, must be below '
                                     f'its lowest height, {heights.min():g}')

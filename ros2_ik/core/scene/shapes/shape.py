@@ -132,18 +132,11 @@ def checked_lengths(value: Any, name: str) -> Array:
     return within(array, name)
 
 
-def number(value: Any, name: str) -> float:
-    array = within(value, name)
-    if array.shape != ():
-        raise InvalidSceneError(f'{name} must be a number, not {value!r}')
-    return float(array)
-
-
 def within(value: Any, name: str) -> Array:
     array = floats(value, name, 'finite numbers', InvalidSceneError)
     if not np.isfinite(array).all():
         raise InvalidSceneError(f'{name} must be finite, not {value!r}')
-    if np.abs(array).max(initial=0.0) > FARTHEST:
+    if np.abs(array).max() > FARTHEST:
         raise InvalidSceneError(f'{name} reaches {np.abs(array).max():g} m; at most '
                                 f'{FARTHEST:g} is taken (is the unit right?)')
     array.setflags(write=False)
