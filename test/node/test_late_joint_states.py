@@ -67,14 +67,14 @@ class Told:
 
     def __init__(self, client: Client) -> None:
         self._node = client.node
-        self.streamed: list[tuple[float, list[float]]] = []
-        self.speeds: list[list[float]] = []     # where they are told, too
+        # when, positions, and velocities where they are told, too
+        self.streamed: list[tuple[float, list[float], list[float]]] = []
         self.ends: list[list[float]] = []
         self._subscriptions = [
             client.node.create_subscription(
                 Float64MultiArray, 'arm_position_controller/commands',
                 lambda message, info: self.streamed.append(
-                    (info['source_timestamp'] * 1e-9, list(message.data))),
+                    (info['source_timestamp'] * 1e-9, list(message.data), [])),
                 QoSProfile(depth=5000)),
             client.node.create_subscription(JointState, 'joint_command', self._take,
                                             QoSProfile(depth=5000)),
@@ -84,8 +84,8 @@ class Told:
                 QoSProfile(depth=100))]
 
     def _take(self, message: JointState, info: Any) -> None:
-        self.speeds.append(list(message.velocity))
-        self.streamed.append((info['source_timestamp'] * 1e-9, list(message.position)))
+        self.streamed.append((info['source_timestamp'] * 1e-9, list(message.position),
+                              list(message.velocity)))
 
     def close(self) -> None:
         for subscription in self._subscriptions:
@@ -162,7 +162,7 @@ class LateArm:
     def stop(self, another: bool = False) -> Seen:
         """Move somewhere, and stop after a random time; go back at once if `another`."""
         since, told = len(self._record) - 1, len(self._told.streamed)
-        del self._told.ends[:], self._told.speeds[:]
+        del self._told.ends[:]
         future = self._later(self._goal())
         start = self._record.way(since).positions[0]
         eventually(lambda: future.done() or np.abs(
@@ -197,13 +197,12 @@ class LateArm:
 
         Speeds of a stream say nothing where it goes over to `another` motion, up to .1 rad/s off.
         """
-        sent = self._told.streamed[told:]
-        if self._kind == 'joint_state' and not another:
-            return by_speed(np.array([moment for moment, _ in sent]),
-                            np.array([data for _, data in sent]), np.array(self._told.speeds))
+        sent = self._told.streamed[told:]     # the end may be told once more meanwhile
         if sent:
-            return by_time(np.array([moment for moment, _ in sent]),
-                           np.array([data for _, data in sent]))
+            moments, positions, speeds = (np.array(part) for part in zip(*sent, strict=True))
+            if self._kind == 'joint_state' and not another:
+                return by_speed(moments, positions, speeds)
+            return by_time(moments, positions)
         apart = np.concatenate([[True], np.diff(way.times) > 0.002])
         return float(np.abs(np.diff(way.velocities[apart], axis=0)
                             / np.diff(way.times[apart])[:, None]).max() / LIMIT)
@@ -217,7 +216,7 @@ class LateArm:
 
     def _off(self, way: Any, told: int) -> float:
         """Say how far from where it was told to be the arm rests."""
-        ends = ([data for _, data in self._told.streamed[told:]] if self._kind == 'position'
+        ends = ([data for _, data, _ in self._told.streamed[told:]] if self._kind == 'position'
                 or self._kind == 'joint_state' else self._told.ends)
         return float(np.abs(way.positions[-1] - ends[-1]).max()) if ends else 0.0
 
