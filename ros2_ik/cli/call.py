@@ -51,7 +51,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--timeout', type=positive, metavar='S',
                         help="seconds for the search (default: the node's)")
     parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
-                        help='seconds to wait for the service (default: %(default)g)')
+                        help='seconds to wait for the service, and then for the collision '
+                             'geometry that the node makes (default: %(default)g)')
     parser.set_defaults(run=run)
 
 
@@ -82,7 +83,7 @@ def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
         max_joint_change=args.max_joint_change, moving_joints=args.moving_joints,
         locked_joints=args.locked_joints, approximate=args.approximate, winding=args.winding,
         max_iterations=args.max_iterations)
-    answer = ask_ik(client, service, request, wanted, seed)
+    answer = ask_ik(client, service, request, wanted, seed, args.wait)
     answer.message = with_options(answer.message, args)
     answer.notes += poses.notes(args.targets)
     if args.json:

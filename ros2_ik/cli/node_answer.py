@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 20.0   # seconds for a reply, besides the time for the search
 MOTION = 600.0    # seconds for a motion
+MAKING = 'still being made'   # says a node that is making the robot's collision geometry:
+AGAIN = 0.2       # it is asked again so much later [s]
 MEASURED = 1e-3   # joint_states of a real robot tremble, and the node read them at another moment
 SUSPICION = ('Likely the node has another robot description than this command, or the robot was '
              'replaced meanwhile')
@@ -49,17 +51,23 @@ def ik_request(wanted: Sequence[WantedPose], seed: dict[str, Any], timeout: floa
 
 
 def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
-           wanted: Sequence[WantedPose], seed: dict[str, Any]) -> Answer:
+           wanted: Sequence[WantedPose], seed: dict[str, Any], wait: float = 0.0) -> Answer:
     """
     Ask, and re-check the reply by forward kinematics of the received robot_description.
 
-    Ctrl-C stops a robot that the request moves.
+    A node that is still making the robot's collision geometry is asked again for up to `wait`
+    seconds. Ctrl-C stops a robot that the request moves.
     """
     joints = client.joints(live=not request.execute)
-    started = time.monotonic()
     patience = PATIENCE + request.timeout.sec + MOTION * request.execute
     ask = partial(ask_for_motion, client) if request.execute else client.ask
-    response = ask(service, request, patience)
+    end = time.monotonic() + wait
+    while True:
+        started = time.monotonic()
+        response = ask(service, request, patience)
+        if MAKING not in response.message or time.monotonic() > end:
+            break
+        client.spin_until(lambda: False, AGAIN)
     answer, robot = read_reply(client, response, wanted, time.monotonic() - started)
     recheck_reply(answer, robot, wanted, joints, seed, request.follow_frames)
     return answer

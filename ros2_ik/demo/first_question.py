@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.cli.answer import Answer
-from ros2_ik.cli.node_answer import ask_ik, ik_request
+from ros2_ik.cli.node_answer import ask_ik, ik_request, MAKING
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.recheck import WantedPose
@@ -80,7 +80,7 @@ def ask(client: NodeClient, shipped: ShippedRobot, scene: str = '') -> FirstQues
             answer = ask_ik(client, service, request, wanted, {})
             return FirstQuestion(wanted[0], answer, robot, checker)
         except BadQuestion as refusal:
-            if 'still being made' in str(refusal):    # which takes as long as it takes
+            if MAKING in str(refusal):    # which takes as long as it takes
                 deadline = time.monotonic() + START
                 if not told:
                     print(f'ros2_ik: waiting: {refusal}', file=sys.stderr)

@@ -19,7 +19,7 @@ SLIDE = """<robot name="slide">
     <limit lower="-1" upper="1" velocity="1" effort="1"/>
   </joint>
 </robot>"""
-# says that all joints at zero are a solution, whatever is asked
+# says that all joints at zero are a solution, whatever is asked; as /making not at once
 STAND_IN = """
 import sys
 import rclpy
@@ -29,7 +29,13 @@ from std_msgs.msg import String
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.srv import ComputeIK
 
+begun = []
+
 def fill(answer):
+    begun.append(1)
+    if sys.argv[1] == '/making' and len(begun) < 4:
+        answer.status, answer.message = -22, 'the geometry is still being made; ask again'
+        return answer
     answer.status, answer.message = int(sys.argv[3]), 'what the node says'
     state = answer.solution if answer.status == 1 else answer.best_attempt
     state.joint_state.name = sys.argv[4:]
@@ -103,6 +109,13 @@ def test_a_wrong_answer_is_not_called_a_success(ask, stand_in):
     assert 'slide: 8.3e-07 m 0.0e+00 rad claimed, 2.0e-01 m 0.0e+00 rad found' in run.out
     assert 'another robot description than this command, or the robot was replaced' in run.out
     assert 'answer, not confirmed:' in run.out and 'what the node says' not in run.out
+
+
+def test_geometry_that_is_being_made_is_waited_for(stand_in, process):
+    name, environment = stand_in('making')
+    run = process('call', '--tip', 'slide', '--xyz', ASKED, 0, 0, '--node', name, '--wait', 50,
+                  **environment)
+    assert run.code == 1 and 'WRONG_ANSWER' in run.out, run.out + run.err
 
 
 def test_nor_in_json(ask, stand_in):
