@@ -221,7 +221,8 @@ class CollisionChecker:
         Of more than `most` the nearest are given. Hulls stand for meshes whose convex parts were
         not made, see `make_parts`.
         """
-        if not (isinstance(influence, (int, float)) and influence >= 0):
+        if not (isinstance(influence, (int, float, np.integer, np.floating))
+                and influence >= 0):
             raise InvalidOptionError(f'influence must be a number from 0 on, not {influence!r}')
         data = self.robot.scratch_data()
         pin.computeJointJacobians(self.robot.model, data, self._q(at))
