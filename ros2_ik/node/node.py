@@ -320,15 +320,17 @@ class IKNode(Node):
         Spin while there is anything to answer, and a moment longer.
 
         Requests may still be in the queues, of which one spin takes but one, and answers on the
-        way, which DDS drops when it hears that their writer is gone.
+        way, which DDS drops when it hears that their writer is gone. Who asked for a motion is
+        answered after it was braked, so the time for that begins then.
         """
         statistics = self._node_context.statistics
         total = statistics.requests.total
         begin = last = time.monotonic()
-        quiet = QUIET
-        while (now := time.monotonic()) < min(last + quiet, begin + (
-                BRAKING if self._execution.moving else PATIENCE)):
+        quiet, end = QUIET, begin + PATIENCE
+        while (now := time.monotonic()) < min(last + quiet, end):
             answered = total()
+            if self._execution.moving:
+                end = min(now, begin + BRAKING) + PATIENCE
             executor.spin_once(timeout_sec=0.02)
             if self._waiting or statistics.open_goals or total() > answered:
                 last, quiet = now, LINGER
