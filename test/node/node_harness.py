@@ -316,7 +316,11 @@ class SentGoal:
 
     def searching(self) -> 'SentGoal':
         """Wait for a sign of its search."""
-        eventually(lambda: any(f.phase == 'searching' for f in list(self.feedback)), 'feedback')
+        def searches() -> bool:
+            return any(f.phase == 'searching' for f in list(self.feedback))
+        ended = self.result_later()
+        eventually(lambda: searches() or ended.done(), 'feedback')
+        assert searches(), ended.result()
         return self
 
 
