@@ -40,7 +40,9 @@ def kernels_cached() -> bool:
 def _load() -> bool:
     choose_folder()
     try:
-        import numba  # noqa: F401
+        import numba
+        # whoever has imported it before has no folder named
+        numba.config.reload_config()    # type: ignore[no-untyped-call]
     except ModuleNotFoundError as error:
         if error.name == 'numba':
             return False

@@ -96,6 +96,20 @@ def test_full_disk(tmp_path):
 
 
 @needs_numba
+def test_numba_that_was_imported_before():
+    """All is loaded from our folder; nothing is compiled anew."""
+    ask()
+    answer, _ = ask("""
+import numba
+from numba.core import event
+from ros2_ik.core import load_kernels
+with event.install_recorder('numba:compile') as compiled:
+    print(load_kernels(), len(compiled.buffer))
+""")
+    assert answer == ['True', '0']
+
+
+@needs_numba
 def test_what_is_cached_is_known(tmp_path):
     """And when some of it is gone, that is seen."""
     with warnings.catch_warnings():
