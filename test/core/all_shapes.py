@@ -123,12 +123,19 @@ def _look(checker, judge, q, counts):
     for pair in wanted ^ found:
         if _is_open(judge, pair) and pair in found:
             counts['open'] += 1
-        elif abs(least.get(pair, np.inf)) < TIE:
+        elif abs(least.get(pair, np.inf)) < TIE or pair in found and _gap(judge, pair) < TIE:
             counts['ties'] += 1
         else:
             text = 'missed' if pair in wanted else 'false'
             wrong.append(f'{text}: {set(pair)}, distance {least.get(pair)}')
     return [f'{text} at {q.tolist()}' for text in wrong]
+
+
+def _gap(judge, pair):
+    """Distance [m] of two that do not touch, by the judge; of what has no end it knows none."""
+    solids = [judge.solids[name] for name in pair]
+    return judge.distance(*pair) if all(hasattr(solid, 'body')
+                                        for some in solids for solid in some) else np.inf
 
 
 def _is_open(judge, pair):
