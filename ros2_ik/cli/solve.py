@@ -146,21 +146,15 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[WantedPose
         checker = _alone(robot, args.meshes or 'exact')
     search = prepare(IKRequest(
         [PoseTarget(*target, **tolerances) for target in wanted], seed=seed,
-        moving_joints=_joints(robot, args.moving_joints),
-        locked_joints=_joints(robot, args.locked_joints),
         avoid_collisions=not args.allow_collisions, allow_restarts=not args.no_restarts,
-        **_given(args, 'group', 'timeout', 'solver', 'select', 'solutions', 'random_state',
+        **_given(args, 'group', 'moving_joints', 'locked_joints', 'timeout', 'solver',
+                 'select', 'solutions', 'random_state',
                  'max_joint_change', 'approximate', 'winding', 'max_iterations')),
         StillWorld(robot, checker=checker))
     search.run()
     answer = library_answer(search, wanted)
     answer.message = with_options(answer.message, args)
     return answer
-
-
-def _joints(robot: 'Robot', names: Sequence[str] | None) -> frozenset[str]:
-    """Return the joints of these names; raises UnknownJointError."""
-    return frozenset(robot.joint(name).name for name in names or ())
 
 
 def _alone(robot: 'Robot', meshes: str) -> 'CollisionChecker | None':

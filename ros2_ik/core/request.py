@@ -15,6 +15,7 @@ from ros2_ik.core.errors import (
     InvalidConstraintError,
     InvalidOptionError,
     InvalidTargetError,
+    UnknownJointError,
 )
 from ros2_ik.core.functions import JointCoupling, JointPositions, KinematicFunction, PairDistance
 from ros2_ik.core.problem import (
@@ -239,11 +240,18 @@ def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
 def _locked(request: IKRequest, robot: Robot, group: str) -> Joints:
     base = robot.base_joint
     still = frozenset({base} if base and request.base_stays and not group else ())
-    moving, locked = (frozenset(robot.joint(name).name for name in names)
-                      for names in (request.moving_joints, request.locked_joints))
+    moving, locked = (_named(robot, getattr(request, field), field)
+                      for field in ('moving_joints', 'locked_joints'))
     if moving:
         still |= frozenset(robot.joint_names) - moving
     return still | locked
+
+
+def _named(robot: Robot, names: Iterable[str], field: str) -> Joints:
+    try:
+        return frozenset(robot.joint(name).name for name in names)
+    except UnknownJointError as error:
+        raise InvalidOptionError(f'{field}: {error}') from None
 
 
 def _moves(group: Joints, tips: Sequence[str], robot: Robot) -> bool:

@@ -20,6 +20,7 @@ from ros2_ik.core import (
     Configuration,
     IKError,
     IKRequest,
+    InvalidOptionError,
     PoseTarget,
     prepare,
     Robot,
@@ -27,7 +28,6 @@ from ros2_ik.core import (
     SceneObject,
     Status,
     StillWorld,
-    UnknownJointError,
 )
 from ros2_ik.msg import Bounds
 from ros2_ik.node.conversions.constraint_reports import constraint_reports
@@ -76,7 +76,8 @@ def test_joints_of_a_request_are_looked_up(field, panda):
     """Not only those of a message; in whatever collection they come."""
     target = PoseTarget('panda_hand', np.eye(4))
     problem_of(IKRequest([target], **{field: ['panda_joint1']}), panda)
-    with pytest.raises(UnknownJointError, match="unknown joint 'panda_joint11'; did you mean"):
+    expected = f"{field}: unknown joint 'panda_joint11'; did you mean"
+    with pytest.raises(InvalidOptionError, match=expected):
         prepare(IKRequest([target], **{field: ['panda_joint1', 'panda_joint11']}),
                 StillWorld(panda))
 

@@ -51,12 +51,13 @@ def read_request(message: Any, robot: Robot, defaults: Any, lookup: Lookup) -> R
         raise wrong('there is no target, and no constraint or cost either')
     tips = _tips(message.tips, count, robot, group or default, defaults)
     references = _references(message, robot, lookup)
-    moving, locked = _named_joints(message, robot)
+    _check_named_joints(message)
     most, is_jump = _max_joint_change(message, robot, defaults)
     return ReadRequest(IKRequest(
         _targets(message, tips, references, defaults), follow_frames=message.follow_frames,
-        group=group, default_group=default, moving_joints=moving, locked_joints=locked,
-        base_stays=True, seed=joint_values(message.seed, robot),
+        group=group, default_group=default, moving_joints=message.moving_joints,
+        locked_joints=message.locked_joints, base_stays=True,
+        seed=joint_values(message.seed, robot),
         more_seeds=_more_seeds(message, robot), avoid_collisions=message.avoid_collisions,
         timeout=_timeout(message.timeout, defaults),
         max_iterations=message.max_iterations or None,
@@ -98,19 +99,13 @@ def _references(request: Any, robot: Robot, lookup: Lookup) -> tuple[Reference, 
     return found
 
 
-def _named_joints(request: Any, robot: Robot) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the joints that may move, none for all, and those that may not."""
+def _check_named_joints(request: Any) -> None:
     if request.moving_joints and request.group:
         raise RequestError(Status.INVALID_GROUP_NAME, f"group '{request.group}' and "
                            'moving_joints are both given; valid: one of them')
-    found = []
     for field in ('moving_joints', 'locked_joints'):
-        names = getattr(request, field)
-        if len(names) > MAX_CHANGES:
-            raise wrong(f'{field} has {len(names)} names; at most {MAX_CHANGES} are read')
-        with error_context(field):
-            found.append(frozenset(robot.joint(name).name for name in names))
-    return found[0], found[1]
+        if (count := len(getattr(request, field))) > MAX_CHANGES:
+            raise wrong(f'{field} has {count} names; at most {MAX_CHANGES} are read')
 
 
 def _more_seeds(request: Any, robot: Robot) -> tuple[Values, ...]:
