@@ -1,5 +1,5 @@
 """
-Brings the compiled inner loops to the node and its workers, and SciPy to motions, without a pause.
+Brings the compiled inner loops to the node and its workers without a pause.
 
 To compile takes a minute of computing: a child process of low priority does it and fills the
 cache on the disk. Until then plain Python answers.
@@ -7,7 +7,6 @@ cache on the disk. Until then plain Python answers.
 
 from collections.abc import Callable
 import ctypes
-from importlib import import_module
 from importlib.util import find_spec
 import os
 import signal
@@ -49,7 +48,6 @@ class CompiledLoops:
         except Exception:   # whatever it is, the node goes on without
             self._log.warning('the inner loops cannot be compiled; '
                               f'{UNTIL}:\n{traceback.format_exc()}')
-        import_module('scipy.interpolate')   # a third of a second, which a motion must not wait
 
     def _load(self) -> None:
         with warnings.catch_warnings(record=True) as said:

@@ -6,7 +6,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive
@@ -67,14 +66,20 @@ class Motion:
         It passes through the positions and velocities at each `period` [s] as a cubic spline.
         It need not end at rest, so that another one must come after it: `then`.
         """
+        duration = positive(duration, 'duration', InvalidOptionError)
         times = np.linspace(0.0, duration, 2 + int(duration / period))
         states = [state(time) for time in times]
-        course = scipy.interpolate.CubicHermiteSpline(
-            times, [s.position for s in states], [s.velocity for s in states])
-        speed = course.derivative()
-        change = speed.derivative()
-        return cls(joints, duration, lambda time: MotionState(course(time), speed(time),
-                                                              change(time)))
+        p, v = np.array([s.position for s in states]), np.array([s.velocity for s in states])
+        h = np.diff(times)[:, None]
+        slope = np.diff(p, axis=0) / h
+        c2, c3 = (3 * slope - 2 * v[:-1] - v[1:]) / h, (v[:-1] + v[1:] - 2 * slope) / h**2
+
+        def course(time: float) -> MotionState:
+            k = min(max(int(np.searchsorted(times, time, 'right')) - 1, 0), len(h) - 1)
+            t = time - times[k]
+            return MotionState(p[k] + t * (v[k] + t * (c2[k] + t * c3[k])),
+                               v[k] + t * (2 * c2[k] + 3 * t * c3[k]), 2 * c2[k] + 6 * t * c3[k])
+        return cls(joints, duration, course)
 
     def then(self, other: 'Motion', switch: float) -> 'Motion':
         """Return this motion, and from `switch` [s] on another one of these joints."""

@@ -5,6 +5,7 @@ import math
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
 
 from ros2_ik.core import (
     InvalidOptionError,
@@ -222,6 +223,19 @@ def test_parts_and_splices(load):
     assert part.joints == (ARM[3], ARM[0])
     assert np.allclose(part.at(0.3).position, both.at(0.3).position[[3, 0]])
     assert np.allclose(part.goal, HOME[[3, 0]])
+
+
+def test_what_is_recorded_is_a_cubic_spline(load):
+    first = straight_motion(load('panda'), ARM, HOME, HOME + 0.3, LIMITS)
+    times = np.linspace(0.0, 0.2, 42)
+    judge = CubicHermiteSpline(times, [first.at(time).position for time in times],
+                               [first.at(time).velocity for time in times])
+    kept = Motion.recorded(ARM, 0.2, first.state)
+    for time in (0.0, *np.random.default_rng(0).uniform(0.0, 0.2, 100)):
+        for found, order in zip(kept.at(time), range(3), strict=True):
+            assert np.allclose(found, judge(time, order), rtol=0.0, atol=1e-10)
+    with pytest.raises(InvalidOptionError, match='duration'):
+        Motion.recorded(ARM, 0.0, first.state)
 
 
 def test_straight_where_joints_could_go_apart():
