@@ -29,6 +29,7 @@ def nothing_open(client, node):
     return goal.result()[1].status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
 
 
+@pytest.mark.slow
 def test_burst(start_node, domain, client, panda):
     """Each goal of several clients gets its result."""
     start_node(max_goals=1000)

@@ -43,6 +43,7 @@ def test_too_large_a_request_is_refused(client, panda, workers, fields, words):
     assert not response.solution.joint_state.name
 
 
+@pytest.mark.slow
 def test_the_largest_request_ends_in_time(client, panda, workers):
     """No configuration is that far from everything: the search lasts as long as it may."""
     response = client.ik(targets=[reachable(panda, TCP)], tips=[TCP],

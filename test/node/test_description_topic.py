@@ -155,6 +155,7 @@ def test_broken_srdf(client, node, panda):
     assert client.ik(group='arm').message.startswith('there is no target')
 
 
+@pytest.mark.slow
 def test_description_of_100_megabytes(client, node, panda):
     client.describe(panda)
     answers = []

@@ -10,6 +10,7 @@ import sys
 import time
 
 from node_harness import eventually, neutral, reachable
+import pytest
 
 from ros2_ik.msg import Status
 
@@ -54,6 +55,7 @@ def flooded(client, panda, clients):
     return [json.loads(each.communicate()[0]) for each in clients], slowest
 
 
+@pytest.mark.slow
 def test_flood(start_node, domain, client, panda):
     node = start_node(queue_depth=DEPTH)
     client.describe(panda)
@@ -73,6 +75,7 @@ def test_flood(start_node, domain, client, panda):
     assert memory(node.pid) < before + 5
 
 
+@pytest.mark.slow
 def test_client_that_stops_listening(start_node, domain, client, panda):
     """Others are answered all the same."""
     start_node(queue_depth=DEPTH)

@@ -112,6 +112,7 @@ def test_larger_than_the_meshes_is_said_once_if_it_matters():
     assert made('xarm7')
 
 
+@pytest.mark.slow
 def test_replaced_descriptions_do_not_pile_up(monkeypatch):
     """Whatever their geometry takes, two threads make it, and the newest robot's comes at once."""
     going, ready = threading.Event(), []

@@ -152,6 +152,7 @@ def test_bad_parts_of_a_scene(client):
     assert 'world.octomap' in refused(client, scene)
 
 
+@pytest.mark.slow
 def test_mesh_of_half_a_million_triangles(client):
     """Its hull stands for it, which is said, and the node lives on."""
     side = 500
