@@ -264,7 +264,10 @@ def _part(part):
     if shape.kind == 'octree':
         return [_cell(place, centre, shape.resolution) for centre in np.unique(
             np.floor(shape.points / shape.resolution) + 0.5, axis=0) * shape.resolution]
-    return [Solid(*fcl_shape(shape), place, lambda n: height(shape, n))]
+    solid = Solid(*fcl_shape(shape), place, lambda n: height(shape, n))
+    if shape.kind == 'convex_hull':     # its origin may be outside
+        solid.samples = shape.points.mean(axis=0)[None]
+    return [solid]
 
 
 def _cell(place, centre, size):
