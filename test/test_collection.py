@@ -17,10 +17,11 @@ PLUGINS = {'launch_testing': ('launch_testing', 'launch_testing.pytest.hooks'),
 def collect(*words, without='', path=''):
     """Collect tests in a process that does not have some modules; gives it and their number."""
     folders = [str(ROOT / 'test' / 'without'), str(path), os.environ.get('PYTHONPATH', '')]
+    inherited = {name: value for name, value in os.environ.items() if name != 'PYTEST_ADDOPTS'}
     run = subprocess.run(
         [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', '--collect-only', '-q', *words],
         cwd=ROOT, capture_output=True, text=True, timeout=100,
-        env=os.environ | {'ROS2_IK_WITHOUT': without, 'PYTHONPATH': os.pathsep.join(
+        env=inherited | {'ROS2_IK_WITHOUT': without, 'PYTHONPATH': os.pathsep.join(
             folder for folder in folders if folder)})
     found = re.search(r'^(\d+) tests? collected', run.stdout, re.MULTILINE)
     return run, int(found[1]) if found else 0

@@ -56,7 +56,8 @@ def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
     Ask, and re-check the reply by forward kinematics of the received robot_description.
 
     A node that is still making the robot's collision geometry is asked again for up to `wait`
-    seconds. Ctrl-C stops a robot that the request moves.
+    seconds, unless it shall move the robot, which somebody may have stopped meanwhile. Ctrl-C
+    stops a robot that the request moves.
     """
     joints = client.joints(live=not request.execute)
     patience = PATIENCE + request.timeout.sec + MOTION * request.execute
@@ -65,7 +66,7 @@ def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
     while True:
         started = time.monotonic()
         response = ask(service, request, patience)
-        if MAKING not in response.message or time.monotonic() > end:
+        if MAKING not in response.message or request.execute or time.monotonic() > end:
             break
         client.spin_until(lambda: False, AGAIN)
     answer, robot = read_reply(client, response, wanted, time.monotonic() - started)

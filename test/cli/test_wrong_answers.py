@@ -19,7 +19,7 @@ SLIDE = """<robot name="slide">
     <limit lower="-1" upper="1" velocity="1" effort="1"/>
   </joint>
 </robot>"""
-# says that all joints at zero are a solution, whatever is asked; as /making not at once
+# says that all joints at zero are a solution, whatever is asked; as /making... not at once
 STAND_IN = """
 import sys
 import rclpy
@@ -33,7 +33,7 @@ begun = []
 
 def fill(answer):
     begun.append(1)
-    if sys.argv[1] == '/making' and len(begun) < 4:
+    if 'making' in sys.argv[1] and len(begun) < 4:
         answer.status, answer.message = -22, 'the geometry is still being made; ask again'
         return answer
     answer.status, answer.message = int(sys.argv[3]), 'what the node says'
@@ -116,6 +116,14 @@ def test_geometry_that_is_being_made_is_waited_for(stand_in, process):
     run = process('call', '--tip', 'slide', '--xyz', ASKED, 0, 0, '--node', name, '--wait', 50,
                   **environment)
     assert run.code == 1 and 'WRONG_ANSWER' in run.out, run.out + run.err
+
+
+def test_to_move_it_is_asked_once(stand_in, process):
+    """Whoever stops the robot meanwhile stops it for good."""
+    name, environment = stand_in('making_way')
+    run = process('call', '--tip', 'slide', '--xyz', ASKED, 0, 0, '--execute', '--node', name,
+                  '--wait', 50, **environment)
+    assert run.code == 2 and 'still being made; ask again' in run.err, run.out + run.err
 
 
 def test_nor_in_json(ask, stand_in):

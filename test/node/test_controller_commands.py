@@ -185,8 +185,9 @@ def test_limits_lowered_before_a_motion_is_replaced(arm, later, limit):
     arm.parameters.update(default_max_acceleration=0.3)
     replacement, _, motion, begin = replacing(arm, before, -2.0, lead=0.4)
     execution = arm.execution(-2.0)
-    execution.take_over([before], begin + 0.4)
-    execution.send(replacement.before(motion, begin, 0.4, arm.now), motion.duration)
+    whole = replacement.before(motion, begin, 0.4, arm.now)
+    execution.take_over([before], replacement.until(arm.now + whole.duration - motion.duration))
+    execution.send(whole, motion.duration)
     arm.run(0.1 + later)
     at, fast = (values[0] for values in arm.controller.commanded(arm.now)[:2])
     assert fast > 0.2
@@ -197,6 +198,27 @@ def test_limits_lowered_before_a_motion_is_replaced(arm, later, limit):
         ways.append(arm.controller.commanded(arm.now).position[0])
     needed = fast**2 / 2 / limit
     assert at + 0.9 * needed < max(ways) < at + needed + 0.12
+
+
+@pytest.mark.parametrize('after', [0.0, 0.1, 0.2, 0.26, 0.4, 0.7])
+@pytest.mark.parametrize('left', [0.15, 0.25])
+def test_an_arm_that_is_late_has_the_old_limits_for_longer(monkeypatch, after, left):
+    """It is still on the way of the motion before, when its commands are no more."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(limits={(JOINT, 'velocity'): 1.2})
+    before = arm.go(2.0)
+    arm.run(before.motion.duration - 0.8 - left, 0.25)
+    arm.parameters.update(default_max_acceleration=0.3)
+    replacement, _, motion, begin = replacing(arm, before, -2.0, lead=0.8)
+    execution = arm.execution(-2.0)
+    whole = replacement.before(motion, begin, 0.8, arm.now)
+    execution.take_over([before], replacement.until(arm.now + whole.duration - motion.duration))
+    execution.send(whole, motion.duration)
+    arm.run(0.8 + after, 0.25)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    farthest = max(whole.at(time).position[0] for time in np.arange(0.0, whole.duration, 0.01))
+    # without lowered limits it is up to 2.35; before that was seen to, 2.9
+    assert 1.5 < arm.controller.told.points[-1].positions[0] < max(farthest, 2.25) + 0.12
 
 
 def test_another_period_counts_from_the_next_motion_on(streamed):
@@ -678,6 +700,70 @@ def test_a_stop_where_joint_states_tell_no_true_velocities(monkeypatch, after, s
     assert np.diff(way).min() > -1e-6 or (told is not None and way[0] < 0.03
                                           and max(way) - way[-1] < 0.03)
     assert way[-1] - way[0] < (FASTEST**2 / 6 + 0.3) / scale
+
+
+@pytest.mark.parametrize('period', [0.1, 0.19, 0.21, 0.25, 0.4])
+@pytest.mark.parametrize('told', [None, 0.0, 1.0])
+def test_a_stop_where_joint_states_are_seldom(monkeypatch, period, told):
+    """Velocities of zero were believed where readings were farther apart than 0.2 s."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0)
+    arm.told_velocity = told
+    arm.hear(0.0, 0.0, arm.now)
+    follower, every = Follower(arm), round(period / PERIOD)
+    execution, way, outcome = arm.go(2.8), [], None
+    for k in range(2000):
+        for _ in range(round(PERIOD / 1e-3)):
+            follower.step()
+        if k % every == 0:
+            arm.hear(follower.position, follower.velocity, arm.now)
+        if not way and follower.position > 1.2:
+            execution.stop(Status.PREEMPTED, 'stopped')
+            follower.peak = 0.0
+        if way or execution.phase is Phase.BRAKING:
+            way.append(follower.position)
+        if outcome := execution.look():
+            break
+    assert outcome and outcome.status == Status.PREEMPTED, outcome
+    assert np.diff(way).min() > -1e-6 and follower.peak < 3.0 * 1.05
+
+
+@pytest.mark.parametrize('stamped', [True, False])
+@pytest.mark.parametrize('told', [-1.0, 57.3, 0.4, 0.0])
+def test_who_is_moved_by_others_does_not_stand(monkeypatch, told, stamped):
+    """Velocities that were disproved counted as rest, and a motion could begin."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.told_velocity = told
+    for k in range(300):
+        arm.now += PERIOD
+        x, v = 0.5 + 0.5 * np.sin(1.5 * k * PERIOD), 0.75 * np.cos(1.5 * k * PERIOD)
+        arm.hear(x, v, arm.now * stamped)
+        moves, why = arm.measured.state([JOINT])[1].any(), arm.measured.unsure([JOINT])
+        assert k < 20 or abs(v) < 0.05 or moves or f"velocities of joint '{JOINT}'" in why
+    for _ in range(120):
+        arm.now += PERIOD
+        arm.hear(x, 0.0, arm.now * stamped)
+    assert not arm.measured.state([JOINT])[1].any() and not arm.measured.unsure([JOINT])
+
+
+@pytest.mark.parametrize('offset', [0.0, 0.002, 0.008])
+@pytest.mark.parametrize('after', [0.9, 1.2])
+def test_velocities_of_an_arm_that_stands_stay_credible(monkeypatch, offset, after):
+    """What is less than moving added up, and an arm that never moved was told to rest ahead."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0)
+    for _ in range(2500):
+        arm.now += PERIOD
+        arm.hear(0.0, offset)
+    assert arm.measured._joint_states.velocity(JOINT) == offset
+    execution, begin, outcome = arm.go(2.0), arm.now, None
+    while not outcome and arm.now < begin + 10:
+        arm.now += 0.02
+        arm.hear(0.0, offset)
+        if execution.phase is not Phase.BRAKING and arm.now > begin + after:
+            execution.stop(Status.PREEMPTED, 'stopped')
+        outcome = execution.look()
+    assert outcome and abs(arm.controller.told.points[-1].positions[0]) < 0.01
 
 
 @pytest.mark.parametrize('scale', [1.0, 0.5])

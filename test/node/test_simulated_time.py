@@ -167,6 +167,28 @@ def test_two_that_tell_the_time(clock, after, apart, turn):
     assert not arm.measured.stale([JOINT])
 
 
+@pytest.mark.parametrize('every', [0.05, 0.75])
+@pytest.mark.parametrize('jump', [0.0, -100.0])
+def test_messages_of_a_clock_that_change_places(clock, every, jump):
+    """They are no second clock: after a clock like this was set back, time stood for ever."""
+    arm, ahead = clock
+    of_one = arm.simulated
+    arm.simulated = lambda: of_one() - 0.03 * (arm.now % every < 0.01)
+
+    def stand(seconds):
+        for _ in range(round(seconds / 0.01)):
+            arm.now += 0.01
+            arm.hear(0.0, 0.0, arm.simulated())
+            arm.controller.context.now()
+    stand(2.0)
+    ahead[0] += jump
+    stand(0.5)
+    begin, since = arm.now, arm.controller.context.now()
+    stand(5.0)
+    assert arm.controller.context.now() - since == pytest.approx(arm.now - begin, abs=0.1)
+    assert not arm.measured.stale([JOINT])
+
+
 @pytest.mark.parametrize('began', [True, False])
 def test_another_clock_is_to_be_gone_by(clock, began):
     """As by use_sim_time; stamps tell nothing then, and the arm is braked."""

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cached_property
 import math
 from numbers import Real
-import pickle
 import time
 from typing import Any, NamedTuple
 
@@ -188,11 +187,11 @@ class Search:
         """
         try:
             question, fields = unpack(state, robot)
-        except (pickle.UnpicklingError, EOFError, TypeError, ValueError) as error:
+            search = cls.__new__(cls)
+            search.problem = IKProblem(robot, **question)
+            search.__dict__.update(fields)
+        except Exception as error:    # whatever bytes may do that are none of a search
             raise InvalidOptionError(f'state is not that of a search: {error}') from error
-        search = cls.__new__(cls)
-        search.problem = IKProblem(robot, **question)
-        search.__dict__.update(fields)
         search._prepare()
         return search
 

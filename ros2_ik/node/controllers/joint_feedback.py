@@ -59,9 +59,22 @@ class JointFeedback:
             raise RequestError(Status.ROBOT_STATE_STALE, stale)
 
     def state(self, joints: Sequence[str]) -> tuple[Array, Array]:
-        """Return positions and velocities (n,); what is slow, or tells none, is at rest."""
-        speeds = [self._joint_states.velocity(joint) or 0.0 for joint in joints]
+        """Return positions and velocities (n,); what is slow, or unknown, is at rest."""
+        speeds = [self._speed(joint) or 0.0 for joint in joints]
         return self._positions(joints), np.array([v if abs(v) > STILL else 0.0 for v in speeds])
+
+    def unsure(self, joints: Iterable[str]) -> str:
+        """Return of which of the joints wrong velocities are told, and nothing better, or ''."""
+        return next((f"joint_states tell velocities of joint '{joint}' that are not those of its "
+                     'positions, and no stamps, or seldom: it is not known how fast it moves'
+                     for joint in joints if self._joint_states.disproved(joint)
+                     and self._speed(joint) is None), '')
+
+    def _speed(self, joint: str) -> float | None:
+        """Return how fast a joint moves, None if unknown; who trembles at one place does not."""
+        if (told := self._joint_states.velocity(joint)) is not None:
+            return told
+        return 0.0 if self._joint_states.rests(joint) else self._joint_states.change(joint)
 
     def _positions(self, joints: Sequence[str]) -> Array:
         return np.array([self._joint_states.known(joint).value for joint in joints])

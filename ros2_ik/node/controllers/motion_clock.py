@@ -7,7 +7,7 @@ from typing import Any
 from ros2_ik.node.publishers import publishers
 
 SOON = 1.0    # a clock that goes back again so soon is told by two [s],
-APART = 0.1   # where it does so by more than messages that change places [s]
+APART = 0.1   # and by more than messages that change places [s]
 
 
 class MotionClock:
@@ -47,7 +47,7 @@ class MotionClock:
     def _mind_steps(self, raw: float, steady: float) -> None:
         """Tell a clock that was set back from two that take turns."""
         again = steady < self._back_at + SOON
-        if raw < self._raw:
+        if raw < self._raw - APART:    # else messages have changed places
             if again:
                 self._disputed = steady
             else:
@@ -55,13 +55,13 @@ class MotionClock:
             self._back_at = steady
         elif again and raw - self._raw > steady - self._steady + self._back / 2:
             self._offset = self._before
-        if raw + self._offset < self._last and steady > self._disputed + SOON:
+        if raw + self._offset < self._last - APART and steady > self._disputed + SOON:
             self._offset = self._last - raw
 
     @property
     def fault(self) -> str:
         """What is wrong with /clock, or ''."""
-        if self._back < APART or time.monotonic() > self._disputed + SOON:
+        if time.monotonic() > self._disputed + SOON:
             return ''
         names = publishers(self._node, '/clock')
         return (f'/clock goes back and forth, by {self._back:.2g} s: is there another one who '

@@ -117,11 +117,11 @@ class MotionExecutor:
         return reason and f'it is not known whether anything moves: {reason}'
 
     def _moves(self, joints: Sequence[str]) -> str:
-        """Return which joint moves fastest, or '' where all are at rest."""
+        """Return which joint moves fastest, or may move, or '' where all are at rest."""
         speeds = self._measured.state(joints)[1]
         k = int(np.argmax(np.abs(speeds)))
         return (f"joint '{joints[k]}' moves at {speeds[k]:.3g}/s, not by a motion of this node "
-                'that is under way' if speeds.any() else '')
+                'that is under way' if speeds.any() else self._measured.unsure(joints))
 
     def motions(self) -> list[dict[str, str]]:
         """Return what there is to say of each motion under way."""
@@ -281,7 +281,8 @@ class MotionExecutor:
         if replacement.strayed(now) or (not wait and self._unknown_rest(execution)):
             return False
         whole = replacement.before(motion, begin, wait, now) if wait else motion
-        execution.take_over(self._under_way(execution), begin + wait)
+        execution.take_over(self._under_way(execution),
+                            replacement.until(now + whole.duration - motion.duration))
         self._replace(execution)
         execution.send(whole, motion.duration, join)
         return True

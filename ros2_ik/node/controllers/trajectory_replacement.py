@@ -86,6 +86,14 @@ class TrajectoryReplacement:
         way = way.rest(max(now - begin - late, 0.0))
         return way.then(motion, way.duration)
 
+    def until(self, switch: float) -> float:
+        """
+        Return until when joints may be on the way of the others, whose commands end at `switch`.
+
+        An arm may be late, and what is measured of it as late again.
+        """
+        return switch + 2 * self.tracking_delay()
+
     def blend_time(self, moment: float, lead: float) -> float:
         """
         Return the time to get onto a motion that is sent at a moment, or up to `lead` later [s].

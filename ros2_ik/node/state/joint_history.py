@@ -117,6 +117,16 @@ class JointHistory:
         """Return for how long it has been at one place, as far as is known [s]."""
         return self.reading.received - self._place.received
 
+    @property
+    def rests(self) -> bool:
+        """Whether it has been at one place for so long that it is not even STILL."""
+        return self.stood() >= NOISE / STILL
+
+    @property
+    def disproved(self) -> bool:
+        """Whether a velocity is told that is known to be wrong."""
+        return self._false and self._velocity is not None
+
     def change(self) -> float | None:
         """Return how fast it moved in the last readings, by their stamps, or None [1/s]."""
         last, least, most = self.reading, *SPAN
@@ -142,7 +152,8 @@ class JointHistory:
     def _compare(self, reading: Reading, velocity: float | None, stamped: bool) -> None:
         """Find out whether velocities agree with how far the joint went meanwhile."""
         seconds = _seconds(self.reading, reading, stamped)
-        if velocity is None or self._velocity is None or seconds > SPAN[1] * 1e-9:
+        # while it stands, what is below STILL must not add up to a way
+        if velocity is None or self._velocity is None or seconds > SETTLED or self.rests:
             self._moved = self._meant = 0.0
             return
         self._moved += self._apart(self.reading.value, reading.value)

@@ -140,6 +140,16 @@ class JointStates:
         joint = self._joints.get(name)
         return joint.stood() if joint else 0.0
 
+    def rests(self, name: str) -> bool:
+        """Return whether a joint has been at one place for so long that it does not move."""
+        joint = self._joints.get(name)
+        return bool(joint and joint.rests)
+
+    def disproved(self, name: str) -> bool:
+        """Return whether the velocity that is told of a joint is known to be wrong."""
+        joint = self._joints.get(name)
+        return bool(joint and joint.disproved)
+
     def get(self, name: str) -> Reading | None:
         """Return the last reading of a joint."""
         joint = self._joints.get(name)

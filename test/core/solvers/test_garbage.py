@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import fields
+import pickle
 import random
 
 import numpy as np
@@ -17,6 +18,7 @@ from ros2_ik.core import (
     IKError,
     IKProblem,
     IKSolution,
+    InvalidOptionError,
     PoseTarget,
     Robot,
     Search,
@@ -154,6 +156,14 @@ def ask_checker(robot, generator):
         lambda: IKProblem(robot, PoseTarget('tip', T), change_bound=one(generator)),
         lambda: Search.resume(robot, one(generator))])
     return ask()
+
+
+@pytest.mark.parametrize('state', [
+    b'', b'abc', b'cos\nnothing\n.', b'cnomodule\nx\n.', pickle.dumps((1, 2)),
+    pickle.dumps(({}, {})), pickle.dumps(({'a': 1}, {})), b'\x80\x04h\x05.'])
+def test_bytes_that_are_no_state_of_a_search(load, state):
+    with pytest.raises(InvalidOptionError, match='state is not that of a search'):
+        Search.resume(load('panda'), state)
 
 
 def ask_request(robot, generator):
