@@ -81,7 +81,12 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
     Joints not in `names` stay at their values in `start` (nq,).
     """
     model, data = robot.model, robot.model.createData()
-    pin.computeJointJacobians(model, data, start)
+    # the others' values are of no account, but for the last digits
+    q = start.copy()
+    for joint in map(robot.joint, names):
+        q[joint.index:joint.index + joint.size] = robot.neutral[joint.index:
+                                                                joint.index + joint.size]
+    pin.computeJointJacobians(model, data, q)
     active = _active_places(robot, names)
     # where each joint's own frame stands: on which body, and where there
     stands: dict[int, tuple[int, Any]] = {0: (-1, pin.SE3.Identity())}

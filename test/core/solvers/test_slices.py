@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 from search_questions import FAR, problem, same
 
-from ros2_ik.core import Budget, Configuration, IKProblem, PoseTarget, Search, Status
+from ros2_ik.core import (
+    Budget,
+    Configuration,
+    IKProblem,
+    PoseTarget,
+    Robot,
+    Search,
+    solve,
+    Status,
+)
 
 
 @pytest.mark.parametrize('arguments', [
@@ -142,3 +151,20 @@ def test_resumed_then_cancelled(robot):
     event.set()
     assert search.run() is True
     assert search.solution().status is Status.PREEMPTED
+
+
+def test_what_was_asked_before_changes_no_digit():
+    """What questions share was made with the start of the first one."""
+    T, generator = np.eye(4), np.random.default_rng(3)
+    T[:3, 3] = 0.4, 0.2, 0.5
+    answers = []
+    for before in (None, *(Robot.load('panda').random_q(generator) for _ in range(3))):
+        panda = Robot.load('panda')
+        if before is not None:
+            solve(IKProblem(panda, [PoseTarget('panda_hand_tcp', T)], start=before))
+        target = Configuration(panda, panda.random_q(np.random.default_rng(7))).transform(
+            'panda_hand_tcp')
+        answers.append(solve(IKProblem(panda, [PoseTarget('panda_hand_tcp', target)]),
+                             random_state=5))
+    for answer in answers[1:]:
+        same(answer, answers[0])
