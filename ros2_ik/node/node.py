@@ -298,6 +298,13 @@ class IKNode(Node):
         """Whether an arm moves by this node."""
         return self._execution.moving
 
+    def spin_once(self, executor: SingleThreadedExecutor, seconds: float) -> None:
+        """Work off one callback; what goes wrong there must not keep an arm from braking."""
+        try:
+            executor.spin_once(timeout_sec=seconds)
+        except Exception:
+            self.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
+
     def close(self, executor: SingleThreadedExecutor) -> None:
         """Stop what moves, answer what is open with what there is, then end the workers."""
         self._execution.close()   # before all else: what moves is braked
@@ -331,7 +338,7 @@ class IKNode(Node):
             answered = total()
             if self._execution.moving:
                 end = min(now, begin + BRAKING) + PATIENCE
-            executor.spin_once(timeout_sec=0.02)
+            self.spin_once(executor, 0.02)
             if self._waiting or statistics.open_goals or total() > answered:
                 last, quiet = now, LINGER
 
@@ -406,10 +413,7 @@ def _spin(executor: SingleThreadedExecutor, node: IKNode, watchdog: Watchdog) ->
     moving = False
     try:
         while not told and rclpy.ok():
-            try:
-                executor.spin_once(timeout_sec=0.1)   # a signal's handler runs when this returns
-            except Exception:
-                node.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
+            node.spin_once(executor, 0.1)   # a signal's handler runs when this returns
             if node.moving != moving:
                 moving = node.moving
                 watchdog.tell(moving)

@@ -1,6 +1,9 @@
 """What may happen to the node, the robot and the controllers while the arm moves."""
 
 import math
+import os
+import signal
+import time
 
 from arm_harness import (
     ARM,
@@ -15,7 +18,7 @@ from arm_harness import (
     POSITIONS,
     TRAJECTORIES,
 )
-from node_harness import eventually
+from node_harness import eventually, NodeProcess
 import numpy as np
 import pytest
 from scene_harness import applied, attached, box, diff, empty, pose, state_holding
@@ -58,6 +61,31 @@ def test_the_node_is_stopped(client, record, mock, start_node, controllers):
     assert client.wait(future).status == Status.PREEMPTED
     times, positions = record.way(since)
     assert np.abs(np.diff(positions, axis=0)).max() < 0.05, mock.text
+
+
+def test_an_error_while_it_ends(client, record, mock, domain, monkeypatch, tmp_path):
+    """It brakes all the same."""
+    (tmp_path / 'sitecustomize.py').write_text(
+        'import signal\ndef fail(*_):\n    raise RuntimeError("of a callback")\n'
+        'signal.signal(signal.SIGUSR1, fail)\n')
+    monkeypatch.setenv('PYTHONPATH', f'{tmp_path}{os.pathsep}{os.environ["PYTHONPATH"]}')
+    mock.set('active', POSITIONS['controllers'])
+    node = NodeProcess(domain, tmp_path / 'log', {
+        **POSITIONS, **FAST, 'joint_limits.panda_joint1.max_acceleration': 0.5})
+    try:
+        at_home(client)
+        future = moving(client, record)
+        eventually(lambda: record.at()[0] > 0.25, 'the arm is at full speed')
+        at = record.at()[0]
+        node.process.terminate()
+        time.sleep(0.3)
+        node.process.send_signal(signal.SIGUSR1)
+        assert node.process.wait(5) == 0 and 'of a callback' in node.text, node.text
+    finally:
+        node.process.kill()
+    assert client.wait(future).status == Status.PREEMPTED
+    stops_short(record)
+    assert record.still()[0] - at > 0.13   # 0.19 with 0.5 rad/s^2
 
 
 def test_another_description_comes(client, record, start_node, panda):
