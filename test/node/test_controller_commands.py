@@ -766,6 +766,73 @@ def test_velocities_of_an_arm_that_stands_stay_credible(monkeypatch, offset, aft
     assert outcome and abs(arm.controller.told.points[-1].positions[0]) < 0.01
 
 
+@pytest.mark.parametrize('stood', [0.5, 3.0])
+@pytest.mark.parametrize('after', [0.4, 0.8, 1.2])
+def test_a_stuck_arm_whose_driver_tells_commanded_velocities(monkeypatch, stood, after):
+    """It is told to rest where it is, and not where one that moves so fast would come to rest."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0)
+    for _ in range(round(stood / PERIOD)):
+        arm.now += PERIOD
+        arm.hear(0.0, 0.0, arm.now)
+    execution, begin, outcome = arm.go(2.0), arm.now, None
+    while not outcome and arm.now < begin + 10:
+        arm.now += PERIOD
+        arm.hear(0.0, arm.controller.commanded(arm.now).velocity[0], arm.now)
+        if execution.phase is not Phase.BRAKING and arm.now > begin + after:
+            execution.stop(Status.PREEMPTED, 'stopped')
+        outcome = execution.look()
+    assert outcome and abs(arm.controller.told.points[-1].positions[0]) < 0.01
+
+
+@pytest.mark.parametrize('stamped', [True, False])
+@pytest.mark.parametrize('offset', [0.002, 0.012, 0.02, 0.029, 0.04])
+def test_who_stands_comes_to_rest_whatever_velocity_is_told(monkeypatch, offset, stamped):
+    arm = Arm(monkeypatch, Trajectories)
+    for _ in range(400):
+        arm.now += PERIOD
+        arm.hear(0.0, offset, arm.now * stamped)
+    assert not arm.measured.state([JOINT])[1].any() and not arm.measured.unsure([JOINT])
+
+
+@pytest.mark.parametrize('period', [0.21, 0.25, 0.33, 0.5])
+def test_true_velocities_told_seldom_are_believed(monkeypatch, period):
+    """Between two readings it may have gone somewhere and come to rest."""
+    arm, random = Arm(monkeypatch, Trajectories), np.random.default_rng(1)
+    limits = motion_limits(arm.robot, (JOINT,), arm.parameters)
+    at, history = 0.0, arm.measured._joint_states
+    for goal in random.uniform(-1.5, 1.5, 60):
+        motion = straight_motion(arm.robot, (JOINT,), [at], [goal], limits)
+        begin = arm.now + random.uniform(0.0, period)
+        while arm.now < begin + motion.duration + period:
+            arm.now += period
+            state = motion.at(min(max(arm.now - begin, 0.0), motion.duration))
+            arm.hear(state.position[0], state.velocity[0], arm.now)
+            assert not history.disproved(JOINT)
+        at = goal
+
+
+@pytest.mark.parametrize('factor', [1.0, 0.1, 0.02])
+def test_zeros_of_a_slow_simulation_are_seen_through(monkeypatch, factor):
+    """By its own time, in which it moves; by that of the wall it hardly does."""
+    arm, start = Arm(monkeypatch, Trajectories), 100.0
+    for k in range(2000):
+        arm.now += PERIOD / factor
+        arm.hear(0.15 * k * PERIOD, 0.0, start + k * PERIOD)
+    assert arm.measured._joint_states.disproved(JOINT)
+
+
+def test_nobody_knows_who_stood_while_nothing_was_told(monkeypatch):
+    arm = Arm(monkeypatch, Trajectories)
+    for silence in (0.0, 2.0):
+        arm.now += silence
+        for _ in range(10):
+            arm.now += 0.2
+            arm.hear(0.3, 0.0, arm.now)
+            assert not silence or arm.measured.stood([JOINT]) < 2.0
+    assert arm.measured.stood([JOINT]) > 1.5
+
+
 @pytest.mark.parametrize('scale', [1.0, 0.5])
 @pytest.mark.parametrize('after', np.linspace(0.2, 2.3, 8).tolist())
 def test_a_driver_that_tells_angles_within_one_turn(monkeypatch, after, scale):

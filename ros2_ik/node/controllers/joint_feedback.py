@@ -71,19 +71,22 @@ class JointFeedback:
                      and self._speed(joint) is None), '')
 
     def _speed(self, joint: str) -> float | None:
-        """Return how fast a joint moves, None if unknown; who trembles at one place does not."""
-        if (told := self._joint_states.velocity(joint)) is not None:
-            return told
-        return 0.0 if self._joint_states.rests(joint) else self._joint_states.change(joint)
+        """Return the velocity that is told of a joint, that of its positions if it is wrong."""
+        states = self._joint_states
+        if not states.disproved(joint):
+            return states.velocity(joint)
+        return 0.0 if states.rests(joint) else states.change(joint)
 
     def _positions(self, joints: Sequence[str]) -> Array:
         return np.array([self._joint_states.known(joint).value for joint in joints])
 
     def _velocity(self, joint: str) -> float | None:
         """Return a joint's velocity, by its positions where none is told, None if unknown."""
-        told = self._joint_states.velocity(joint)
-        speed = self._joint_states.change(joint) if told is None else told
-        least = STILL if told is None else CREEP   # positions tremble
+        speed = self._speed(joint)
+        if speed is None:
+            speed = self._joint_states.change(joint)
+        # positions tremble
+        least = STILL if self._joint_states.velocity(joint) is None else CREEP
         return speed if speed is None or abs(speed) > least else 0.0
 
     def heard(self, joints: Sequence[str]) -> float:

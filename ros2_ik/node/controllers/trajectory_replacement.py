@@ -90,9 +90,10 @@ class TrajectoryReplacement:
         """
         Return until when joints may be on the way of the others, whose commands end at `switch`.
 
-        An arm may be late, and what is measured of it as late again.
+        A controller may be late, so may be an arm, and what is measured of it as late again.
         """
-        return switch + 2 * self.tracking_delay()
+        delay = max(controller.delay for controller in self._execution.controllers)
+        return switch + delay + 2 * self.tracking_delay()
 
     def blend_time(self, moment: float, lead: float) -> float:
         """

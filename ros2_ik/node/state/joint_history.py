@@ -20,6 +20,7 @@ SPAN = 25_000_000, 200_000_000   # readings so far apart, from and to, tell a ve
 CAP = 0.1         # a stamp older than all of these allows for no more [s]
 TELLING = 0.03    # after so much of a way it is judged whether velocities agree with it [rad, m]
 AGREES = 0.5      # part of it by which they may differ
+ZEROS = 2         # who told of rest so often, and moved meanwhile, does not tell velocities
 
 
 def fastest(joint: Joint) -> float:
@@ -61,7 +62,7 @@ class JointHistory:
     """
 
     __slots__ = ('_false', '_hasty', '_meant', '_moved', '_past', '_place', '_velocity',
-                 'contradiction', 'disputed', 'reading', 'speed', 'tremble', 'turning')
+                 '_zeros', 'contradiction', 'disputed', 'reading', 'speed', 'tremble', 'turning')
 
     def __init__(self, reading: Reading, velocity: float | None, speed: float | None = None,
                  turning: bool = False) -> None:
@@ -70,6 +71,7 @@ class JointHistory:
         self.tremble = 0.0
         self._moved = self._meant = 0.0   # by positions and by velocities, since last compared
         self._false = False               # whether they differed then
+        self._zeros = 0    # so often it moved between readings far apart that told of rest
         self.contradiction: Contradiction | None = None
         self.disputed = -math.inf                        # the last time, on the steady clock [s]
         self._hasty: tuple[float, float] | None = None   # the last change that was too fast, when
@@ -79,7 +81,7 @@ class JointHistory:
     @property
     def velocity(self) -> float | None:
         """The last velocity that was told, None where that is known to be wrong, too."""
-        return None if self._false else self._velocity
+        return None if self._false or self._zeros >= ZEROS else self._velocity
 
     def take(self, reading: Reading, velocity: float | None, factor: float) -> bool:
         """
@@ -108,7 +110,8 @@ class JointHistory:
         self.tremble = 0.0 if moves else max(
             abs(self._apart(last.value, reading.value)), CALMER * self.tremble)
         self.reading, self._velocity = reading, velocity
-        if abs(self._apart(self._place.value, reading.value)) > NOISE:
+        if (abs(self._apart(self._place.value, reading.value)) > NOISE
+                or reading.received - last.received > SETTLED):   # nobody knows where it was
             self._place = reading
         self._remember(reading)
         return wrong
@@ -120,12 +123,13 @@ class JointHistory:
     @property
     def rests(self) -> bool:
         """Whether it has been at one place for so long that it is not even STILL."""
-        return self.stood() >= NOISE / STILL
+        stamped = bool(self.reading.stamp and self._place.stamp)   # a simulation may be slow
+        return _seconds(self._place, self.reading, stamped) >= NOISE / STILL
 
     @property
     def disproved(self) -> bool:
         """Whether a velocity is told that is known to be wrong."""
-        return self._false and self._velocity is not None
+        return self._velocity is not None and self.velocity is None
 
     def change(self) -> float | None:
         """Return how fast it moved in the last readings, by their stamps, or None [1/s]."""
@@ -152,11 +156,20 @@ class JointHistory:
     def _compare(self, reading: Reading, velocity: float | None, stamped: bool) -> None:
         """Find out whether velocities agree with how far the joint went meanwhile."""
         seconds = _seconds(self.reading, reading, stamped)
-        # while it stands, what is below STILL must not add up to a way
-        if velocity is None or self._velocity is None or seconds > SETTLED or self.rests:
+        if velocity is None or self._velocity is None:
             self._moved = self._meant = 0.0
             return
-        self._moved += self._apart(self.reading.value, reading.value)
+        still = max(abs(velocity), abs(self._velocity)) <= STILL
+        moved = self._apart(self.reading.value, reading.value)
+        if not still:
+            self._zeros = 0
+        # while it stands, what is below STILL must not add up to a way; between readings that are
+        # far apart it may have gone and come to rest
+        if seconds > SPAN[1] * 1e-9 or (still and self.rests):
+            self._zeros += still and seconds > SPAN[1] * 1e-9 and abs(moved) > TELLING
+            self._moved = self._meant = 0.0
+            return
+        self._moved += moved
         self._meant += (self._velocity + velocity) / 2 * seconds
         farther = max(abs(self._moved), abs(self._meant))
         if farther > TELLING:
