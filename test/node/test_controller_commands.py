@@ -703,7 +703,7 @@ def test_a_stop_where_joint_states_tell_no_true_velocities(monkeypatch, after, s
 
 
 @pytest.mark.parametrize('period', [0.1, 0.19, 0.21, 0.25, 0.4])
-@pytest.mark.parametrize('told', [None, 0.0, 1.0])
+@pytest.mark.parametrize('told', [None, 0.0, 1.0, -1.0])
 def test_a_stop_where_joint_states_are_seldom(monkeypatch, period, told):
     """Velocities of zero were believed where readings were farther apart than 0.2 s."""
     arm = Arm(monkeypatch, Trajectories)
@@ -730,16 +730,18 @@ def test_a_stop_where_joint_states_are_seldom(monkeypatch, period, told):
 
 @pytest.mark.parametrize('stamped', [True, False])
 @pytest.mark.parametrize('told', [-1.0, 57.3, 0.4, 0.0])
-def test_who_is_moved_by_others_does_not_stand(monkeypatch, told, stamped):
+@pytest.mark.parametrize('every', [1, 2])
+def test_who_is_moved_by_others_does_not_stand(monkeypatch, told, stamped, every):
     """Velocities that were disproved counted as rest, and a motion could begin."""
     arm = Arm(monkeypatch, Trajectories)
-    arm.told_velocity = told
     for k in range(300):
         arm.now += PERIOD
+        arm.told_velocity = None if k % every else told
         x, v = 0.5 + 0.5 * np.sin(1.5 * k * PERIOD), 0.75 * np.cos(1.5 * k * PERIOD)
         arm.hear(x, v, arm.now * stamped)
         moves, why = arm.measured.state([JOINT])[1].any(), arm.measured.unsure([JOINT])
         assert k < 20 or abs(v) < 0.05 or moves or f"velocities of joint '{JOINT}'" in why
+    arm.told_velocity = told
     for _ in range(120):
         arm.now += PERIOD
         arm.hear(x, 0.0, arm.now * stamped)
@@ -786,7 +788,7 @@ def test_a_stuck_arm_whose_driver_tells_commanded_velocities(monkeypatch, stood,
 
 
 @pytest.mark.parametrize('stamped', [True, False])
-@pytest.mark.parametrize('offset', [0.002, 0.012, 0.02, 0.029, 0.04])
+@pytest.mark.parametrize('offset', [0.002, 0.0101, 0.012, -0.02, 0.029, 0.04])
 def test_who_stands_comes_to_rest_whatever_velocity_is_told(monkeypatch, offset, stamped):
     arm = Arm(monkeypatch, Trajectories)
     for _ in range(400):
@@ -820,6 +822,33 @@ def test_zeros_of_a_slow_simulation_are_seen_through(monkeypatch, factor):
         arm.now += PERIOD / factor
         arm.hear(0.15 * k * PERIOD, 0.0, start + k * PERIOD)
     assert arm.measured._joint_states.disproved(JOINT)
+
+
+@pytest.mark.parametrize('stamped', [True, False])
+def test_nobody_knows_whether_who_tells_no_velocity_moves(monkeypatch, stamped):
+    """Until it has been at one place for a while."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.told_velocity = None
+    for k in range(100):
+        arm.now += PERIOD
+        arm.hear(0.005 * k, 0.0, arm.now * stamped)
+        assert f"no velocity of joint '{JOINT}'" in arm.measured.untold([JOINT], 0.5)
+    for _ in range(60):
+        arm.now += PERIOD
+        arm.hear(0.5, 0.0, arm.now * stamped)
+    assert not arm.measured.untold([JOINT], 0.5)
+    arm.told_velocity = 1.0
+    arm.hear(0.6, 0.0, arm.now * stamped)
+    assert not arm.measured.untold([JOINT], 0.5)
+
+
+def test_a_simulation_that_is_slow_stands(monkeypatch):
+    """Its readings come seldom, and are close to each other by its own time."""
+    arm = Arm(monkeypatch, Trajectories)
+    for k in range(10):
+        arm.now += 3.0
+        arm.hear(0.3, 0.0, 100.0 + 0.02 * k)
+    assert arm.measured.stood([JOINT]) > 20
 
 
 def test_nobody_knows_who_stood_while_nothing_was_told(monkeypatch):

@@ -12,6 +12,7 @@ from ros2_ik.node.state.joint_history import STILL
 from ros2_ik.node.state.joint_states import JointStates
 
 LATEST = 1.5   # so old may readings without stamps be [s]
+SLOW = 0.03    # so slow, at one place, is an error of a sensor [rad/s, m/s]
 CREEP = 1e-3   # so slow is an arm whose controller's time is nearly paused
 
 
@@ -73,9 +74,18 @@ class JointFeedback:
     def _speed(self, joint: str) -> float | None:
         """Return the velocity that is told of a joint, that of its positions if it is wrong."""
         states = self._joint_states
-        if not states.disproved(joint):
-            return states.velocity(joint)
-        return 0.0 if states.rests(joint) else states.change(joint)
+        if states.disproved(joint):
+            return 0.0 if states.rests(joint) else states.change(joint)
+        told = states.velocity(joint)
+        # sensors may be off by a bit
+        return 0.0 if told and STILL < abs(told) < SLOW and states.rests(joint) else told
+
+    def untold(self, joints: Iterable[str], seconds: float) -> str:
+        """Return of which of the joints no velocity is told, and that was elsewhere lately."""
+        return next((f"joint_states tell no velocity of joint '{joint}', which has not been at "
+                     f'one place for {seconds:g} s: it is not known whether it moves'
+                     for joint in joints if self._speed(joint) is None
+                     and self._joint_states.stood(joint) < seconds), '')
 
     def _positions(self, joints: Sequence[str]) -> Array:
         return np.array([self._joint_states.known(joint).value for joint in joints])

@@ -109,7 +109,8 @@ class MotionExecutor:
         if any(execution.under_way for execution in self._executions):
             return ''
         return next((text for one in self._controllers.controllers
-                     if (text := self._unknown(one.joints) or self._moves(one.joints))), '')
+                     if (text := self._unknown(one.joints) or self._moves(one.joints)
+                         or self._measured.untold(one.joints, STANDS))), '')
 
     def _unknown(self, joints: Sequence[str]) -> str:
         """Return why it is not known whether joints move, or ''."""

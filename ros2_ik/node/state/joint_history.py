@@ -20,7 +20,8 @@ SPAN = 25_000_000, 200_000_000   # readings so far apart, from and to, tell a ve
 CAP = 0.1         # a stamp older than all of these allows for no more [s]
 TELLING = 0.03    # after so much of a way it is judged whether velocities agree with it [rad, m]
 AGREES = 0.5      # part of it by which they may differ
-ZEROS = 2         # who told of rest so often, and moved meanwhile, does not tell velocities
+DOUBTS = 2        # who told so often of rest, or of the other way, and moved, tells wrong ones
+SILENCE = 2.0     # after that nobody knows where a joint was meanwhile [s]
 
 
 def fastest(joint: Joint) -> float:
@@ -61,8 +62,9 @@ class JointHistory:
     a robot that was set elsewhere, or a slider, does not come back.
     """
 
-    __slots__ = ('_false', '_hasty', '_meant', '_moved', '_past', '_place', '_velocity',
-                 '_zeros', 'contradiction', 'disputed', 'reading', 'speed', 'tremble', 'turning')
+    __slots__ = ('_doubts', '_false', '_hasty', '_meant', '_moved', '_past', '_place', '_told',
+                 '_velocity', 'contradiction', 'disputed', 'reading', 'speed', 'tremble',
+                 'turning')
 
     def __init__(self, reading: Reading, velocity: float | None, speed: float | None = None,
                  turning: bool = False) -> None:
@@ -71,7 +73,8 @@ class JointHistory:
         self.tremble = 0.0
         self._moved = self._meant = 0.0   # by positions and by velocities, since last compared
         self._false = False               # whether they differed then
-        self._zeros = 0    # so often it moved between readings far apart that told of rest
+        self._doubts = 0   # so often it moved otherwise than two readings far apart told
+        self._told = reading, self._velocity     # the last one that told a velocity
         self.contradiction: Contradiction | None = None
         self.disputed = -math.inf                        # the last time, on the steady clock [s]
         self._hasty: tuple[float, float] | None = None   # the last change that was too fast, when
@@ -81,7 +84,7 @@ class JointHistory:
     @property
     def velocity(self) -> float | None:
         """The last velocity that was told, None where that is known to be wrong, too."""
-        return None if self._false or self._zeros >= ZEROS else self._velocity
+        return None if self.disproved else self._velocity
 
     def take(self, reading: Reading, velocity: float | None, factor: float) -> bool:
         """
@@ -105,13 +108,13 @@ class JointHistory:
         if stamped and reading.stamp == last.stamp:
             reading = reading._replace(received=last.received)
         velocity = _finite(velocity)
-        self._compare(reading, velocity, stamped)
+        self._compare(reading, velocity)
         moves = max(abs(velocity or 0.0), abs(self._velocity or 0.0)) > STILL
         self.tremble = 0.0 if moves else max(
             abs(self._apart(last.value, reading.value)), CALMER * self.tremble)
         self.reading, self._velocity = reading, velocity
         if (abs(self._apart(self._place.value, reading.value)) > NOISE
-                or reading.received - last.received > SETTLED):   # nobody knows where it was
+                or _seconds(last, reading, stamped) > SILENCE):
             self._place = reading
         self._remember(reading)
         return wrong
@@ -128,8 +131,8 @@ class JointHistory:
 
     @property
     def disproved(self) -> bool:
-        """Whether a velocity is told that is known to be wrong."""
-        return self._velocity is not None and self.velocity is None
+        """Whether velocities are told that are known to be wrong."""
+        return self._false or self._doubts >= DOUBTS
 
     def change(self) -> float | None:
         """Return how fast it moved in the last readings, by their stamps, or None [1/s]."""
@@ -153,28 +156,33 @@ class JointHistory:
         apart = second - first
         return math.remainder(apart, math.tau) if self.turning else apart
 
-    def _compare(self, reading: Reading, velocity: float | None, stamped: bool) -> None:
+    def _compare(self, reading: Reading, velocity: float | None) -> None:
         """Find out whether velocities agree with how far the joint went meanwhile."""
-        seconds = _seconds(self.reading, reading, stamped)
-        if velocity is None or self._velocity is None:
-            self._moved = self._meant = 0.0
+        if velocity is None:
             return
-        still = max(abs(velocity), abs(self._velocity)) <= STILL
-        moved = self._apart(self.reading.value, reading.value)
-        if not still:
-            self._zeros = 0
-        # while it stands, what is below STILL must not add up to a way; between readings that are
-        # far apart it may have gone and come to rest
-        if seconds > SPAN[1] * 1e-9 or (still and self.rests):
-            self._zeros += still and seconds > SPAN[1] * 1e-9 and abs(moved) > TELLING
+        (last, before), self._told = self._told, (reading, velocity)
+        if before is None:
+            return
+        seconds = _seconds(last, reading, bool(reading.stamp and last.stamp))
+        moved = self._apart(last.value, reading.value)
+        # between readings that are far apart it may have gone somewhere and come to rest
+        if seconds > SPAN[1] * 1e-9:
+            self._moved = self._meant = 0.0
+            if abs(moved) > TELLING:
+                agrees = max(before * moved, velocity * moved) > STILL * abs(moved)
+                self._doubts = 0 if agrees else self._doubts + 1
+            return
+        # while it stands, what is below STILL must not add up to a way
+        if max(abs(velocity), abs(before)) <= STILL and self.rests:
             self._moved = self._meant = 0.0
             return
         self._moved += moved
-        self._meant += (self._velocity + velocity) / 2 * seconds
+        self._meant += (before + velocity) / 2 * seconds
         farther = max(abs(self._moved), abs(self._meant))
         if farther > TELLING:
             self._false = abs(self._moved - self._meant) > AGREES * farther
             self._moved = self._meant = 0.0
+            self._doubts = 0
 
     def _jumps(self, last: Reading, reading: Reading, speed: float, stamped: bool) -> bool:
         """Return whether the joint cannot have got from one reading to the next."""
