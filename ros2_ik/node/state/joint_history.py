@@ -21,7 +21,7 @@ CAP = 0.1         # a stamp older than all of these allows for no more [s]
 TELLING = 0.03    # after so much of a way it is judged whether velocities agree with it [rad, m]
 AGREES = 0.5      # part of it by which they may differ
 DOUBTS = 2        # who told so often of rest, or of the other way, and moved, tells wrong ones
-SILENCE = 2.0     # after that nobody knows where a joint was meanwhile [s]
+SILENCE = 1.5     # after that nobody knows where a joint was meanwhile [s]
 
 
 def fastest(joint: Joint) -> float:
