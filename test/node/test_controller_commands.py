@@ -142,6 +142,16 @@ def replacing(arm, before, goal, lead):
     return replacement, start, planned_motion(execution, start, 1.0, arm.parameters), arm.now
 
 
+def replaced(arm, before, goal, lead):
+    """Replace a motion at once; gives the execution, and its motion with the way to that."""
+    replacement, _, motion, begin = replacing(arm, before, goal, lead)
+    execution = arm.execution(goal)
+    whole = replacement.before(motion, begin, lead, arm.now)
+    execution.take_over([before], replacement.until(arm.now + whole.duration - motion.duration))
+    execution.send(whole, motion.duration)
+    return execution, whole
+
+
 @pytest.mark.parametrize('stamps, stale', [((100.3,) * 3, True), ((100.3, 100.6, 100.9), False),
                                            ((99.0, 99.3, 99.6), True), ((0, 0, 0), False)])
 def test_a_stamp_that_is_repeated_is_no_news(streamed, stamps, stale):
@@ -183,11 +193,7 @@ def test_limits_lowered_before_a_motion_is_replaced(arm, later, limit):
     before = arm.go(2.0)
     arm.run(0.6)
     arm.parameters.update(default_max_acceleration=0.3)
-    replacement, _, motion, begin = replacing(arm, before, -2.0, lead=0.4)
-    execution = arm.execution(-2.0)
-    whole = replacement.before(motion, begin, 0.4, arm.now)
-    execution.take_over([before], replacement.until(arm.now + whole.duration - motion.duration))
-    execution.send(whole, motion.duration)
+    execution, _ = replaced(arm, before, -2.0, lead=0.4)
     arm.run(0.1 + later)
     at, fast = (values[0] for values in arm.controller.commanded(arm.now)[:2])
     assert fast > 0.2
@@ -209,11 +215,7 @@ def test_an_arm_that_is_late_has_the_old_limits_for_longer(monkeypatch, after, l
     before = arm.go(2.0)
     arm.run(before.motion.duration - 0.8 - left, 0.25)
     arm.parameters.update(default_max_acceleration=0.3)
-    replacement, _, motion, begin = replacing(arm, before, -2.0, lead=0.8)
-    execution = arm.execution(-2.0)
-    whole = replacement.before(motion, begin, 0.8, arm.now)
-    execution.take_over([before], replacement.until(arm.now + whole.duration - motion.duration))
-    execution.send(whole, motion.duration)
+    execution, whole = replaced(arm, before, -2.0, lead=0.8)
     arm.run(0.8 + after, 0.25)
     execution.stop(Status.PREEMPTED, 'stopped')
     farthest = max(whole.at(time).position[0] for time in np.arange(0.0, whole.duration, 0.01))

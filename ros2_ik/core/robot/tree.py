@@ -84,8 +84,8 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
     # the others' values are of no account, but for the last digits
     q = start.copy()
     for joint in map(robot.joint, names):
-        q[joint.index:joint.index + joint.size] = robot.neutral[joint.index:
-                                                                joint.index + joint.size]
+        place = slice(joint.index, joint.index + joint.size)
+        q[place] = robot.neutral[place]
     pin.computeJointJacobians(model, data, q)
     active = _active_places(robot, names)
     # where each joint's own frame stands: on which body, and where there
