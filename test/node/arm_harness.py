@@ -13,8 +13,6 @@ from typing import Any
 from ament_index_python.packages import get_package_prefix
 from node_harness import Client, eventually, seed
 import numpy as np
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -45,10 +43,8 @@ class MockRobot:
 
     def set(self, name: str, value: Any) -> None:
         """Set a parameter."""
-        parameter = Parameter(name, value=value).to_parameter_msg()
-        result = self.client.call(SetParameters, 'mock_robot/set_parameters',
-                                  SetParameters.Request(parameters=[parameter]))
-        assert result.results[0].successful, result.results[0].reason
+        result = self.client.set(name, value, 'mock_robot')
+        assert result.successful, result.reason
 
     @property
     def text(self) -> str:

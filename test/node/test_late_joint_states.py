@@ -19,8 +19,6 @@ from motion_judge import StateRecord
 from node_harness import Client, eventually
 import numpy as np
 import pytest
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -55,11 +53,8 @@ class Relay:
             env={**os.environ, 'ROS_DOMAIN_ID': str(client.domain)}, start_new_session=True)
 
     def set(self, **values: Any) -> None:
-        parameters = [Parameter(name, value=value).to_parameter_msg()
-                      for name, value in values.items()]
-        result = self._client.call(SetParameters, 'late_relay/set_parameters',
-                                   SetParameters.Request(parameters=parameters))
-        assert all(one.successful for one in result.results)
+        for name, value in values.items():
+            assert self._client.set(name, value, 'late_relay').successful
 
 
 class Told:
