@@ -730,6 +730,43 @@ def test_a_stop_where_joint_states_are_seldom(monkeypatch, period, told, stamped
     assert np.diff(way).min() > -1e-6 and follower.peak < 3.0 * 1.05
 
 
+@pytest.mark.parametrize('period, after', [(110, 521), (130, 334), (150, 368), (150, 521),
+                                           (150, 674), (170, 334), (190, 453)])
+def test_a_stop_by_seldom_positions_of_an_arm_that_gets_faster(monkeypatch, period, after):
+    """Their mean velocity is that of before: it was taken for one that does not follow."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.told_velocity = None
+    follower, execution, way = Follower(arm), arm.go(2.0), []
+    for k in range(9000):
+        follower.step()
+        if k % period == 0:
+            arm.hear(follower.position, 0.0, arm.now)
+        if k == after:
+            execution.stop(Status.PREEMPTED, 'stopped')
+            follower.peak = 0.0
+        if k >= after:
+            way.append(follower.position)
+        if outcome := execution.look():
+            break
+    assert outcome.status == Status.PREEMPTED and follower.peak < 3.0 * 1.05
+    assert np.diff(way).min() > -1e-6
+
+
+@pytest.mark.parametrize('told, stamped', [(None, True), (None, False), (0.0, False)])
+def test_an_arm_that_comes_by_has_not_arrived(monkeypatch, told, stamped):
+    """It tells no true velocity, and goes slowly through the place where it was told to be."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0, goal_tolerance=0.01)
+    arm.told_velocity = told
+    follower = Follower(arm, 0.5)
+    execution = arm.go(2.5)
+    while (outcome := execution.look()) is None:
+        for _ in range(10):
+            follower.step()
+        arm.hear(follower.position, follower.velocity * 0.5, arm.now * stamped)
+    assert outcome.status == Status.SUCCESS and abs(follower.velocity * 0.5) < 0.05
+
+
 @pytest.mark.parametrize('stamped', [True, False])
 @pytest.mark.parametrize('told', [-1.0, 57.3, 0.4, 0.0])
 @pytest.mark.parametrize('every', [1, 2])

@@ -21,7 +21,7 @@ class Feedback(NamedTuple):
     Positions [rad, m] and velocities of joints, (n,), and when they were measured (motion clock).
 
     `sure` says that this moment is known, from stamps: else all may be older. `speeds` says that
-    the velocities are known, whenever that was.
+    the velocities are known, whenever that was: where none are told, of the last `span` seconds.
     """
 
     position: Array
@@ -29,6 +29,7 @@ class Feedback(NamedTuple):
     moment: float
     sure: bool
     speeds: bool
+    span: float
 
 
 class JointFeedback:
@@ -75,7 +76,7 @@ class JointFeedback:
         """Return the velocity that is told of a joint, that of its positions if it is wrong."""
         states = self._joint_states
         if states.disproved(joint):
-            return 0.0 if states.rests(joint) else states.change(joint)
+            return 0.0 if states.rests(joint) else self._mean(joint)
         told = states.velocity(joint)
         # sensors may be off by a bit
         return 0.0 if told and STILL < abs(told) < SLOW and states.rests(joint) else told
@@ -94,10 +95,20 @@ class JointFeedback:
         """Return a joint's velocity, by its positions where none is told, None if unknown."""
         speed = self._speed(joint)
         if speed is None:
-            speed = self._joint_states.change(joint)
+            speed = self._mean(joint)
         # positions tremble
         least = STILL if self._joint_states.velocity(joint) is None else CREEP
         return speed if speed is None or abs(speed) > least else 0.0
+
+    def _mean(self, joint: str) -> float | None:
+        change = self._joint_states.change(joint)
+        return change.velocity if change else None
+
+    def _span(self, joint: str) -> float:
+        """Return of how long a joint's velocity is the mean [s]; 0 if it is told, or unknown."""
+        told = self._joint_states.velocity(joint) is not None
+        change = None if told else self._joint_states.change(joint)
+        return change.seconds if change else 0.0
 
     def heard(self, joints: Sequence[str]) -> float:
         """Return when the oldest of the values was measured, on the motion clock."""
@@ -121,7 +132,8 @@ class JointFeedback:
         speeds = [self._velocity(joint) for joint in joints]
         fresh = None not in speeds and not self.stale(joints)
         return Feedback(self._positions(joints), np.array([speed or 0.0 for speed in speeds]),
-                        self.heard(joints), stamped and fresh, fresh)
+                        self.heard(joints), stamped and fresh, fresh,
+                        max(map(self._span, joints)))
 
 
 def offset(robot: Robot, joints: Sequence[str], one: Array,

@@ -32,6 +32,7 @@ JOIN = 0.1     # seconds that a way beside the motion takes, where they mean not
 APART = 0.08   # so long after each other may controllers accept one motion [s],
 STEP_OUT = 0.25    # part of max_tracking_error by which controllers may be apart on their way
 HALF = 0.5     # part of its velocity that joints on an unbraked way have at least
+PLACE = 0.1    # who tells no velocities stands when he is at one place for so long [s]
 AGAIN = 0.1    # so much later than it should an arm may come to rest, before it is told again [s]
 
 Cancelled = Callable[[], bool]
@@ -374,6 +375,8 @@ class MotionExecution:
             at, speeds = self._measured.state(one.joints)
             if speeds.any():
                 return 'the arm still moves'
+            if reason := self._measured.untold(one.joints, PLACE):
+                return reason
             told = one.commanded(self.now()).position
             off = np.abs(offset(self.robot, one.joints, told, at))
             worst = int(np.argmax(off))
@@ -439,8 +442,8 @@ class MotionExecution:
         positions, speeds = self._measured.state(self.joints)
         off = self._off_goal()
         worst = int(np.argmax(off))
-        if off[worst] <= self._parameters.goal_tolerance and not speeds.any() and not (
-                self._unanswered()):
+        open_yet = self._measured.untold(self.joints, PLACE) or self._unanswered()
+        if off[worst] <= self._parameters.goal_tolerance and not speeds.any() and not open_yet:
             text = f'arrived after {self.now() - self.sent_at:.2f} s, {off[worst]:.1g} off'
             return Outcome(Status.SUCCESS, '; '.join([text, *self.notes]), (), self.planned)
         if self.now() > self.end + self._parameters.arrival_timeout:

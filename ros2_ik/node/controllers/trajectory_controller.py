@@ -231,6 +231,9 @@ class TrajectoryController(Controller):
               least: float = MOVES) -> bool:
         """Return whether joints on their way were slower than they should be where they were."""
         wanted = self.commanded(nearest).velocity
+        if seen.span:
+            before = self.commanded(nearest - seen.span)
+            wanted = (self.commanded(nearest).position - before.position) / seen.span
         return bool(np.abs(wanted).max() > least
                     and seen.velocity @ wanted < part * (wanted @ wanted))
 

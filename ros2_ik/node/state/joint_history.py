@@ -51,6 +51,13 @@ class Contradiction(NamedTuple):
     at: float
 
 
+class Change(NamedTuple):
+    """How fast a joint moved on average [rad/s, m/s] in its last so many seconds."""
+
+    velocity: float
+    seconds: float
+
+
 class JointHistory:
     """
     The newest reading of a joint, and its velocity.
@@ -134,13 +141,14 @@ class JointHistory:
         """Whether velocities are told that are known to be wrong."""
         return self._false or self._doubts >= DOUBTS
 
-    def change(self) -> float | None:
-        """Return how fast it moved in the last readings, by their stamps, or None [1/s]."""
+    def change(self) -> Change | None:
+        """Return how it moved in the last readings, by their stamps, or None."""
         last, least, most = self.reading, *SPAN
         for stamp, value in reversed(self._past):
             if last.stamp - stamp >= least:
                 seconds = (last.stamp - stamp) * 1e-9
-                return self._apart(value, last.value) / seconds if seconds <= most * 1e-9 else None
+                return (Change(self._apart(value, last.value) / seconds, seconds)
+                        if seconds <= most * 1e-9 else None)
         return None
 
     def contradictory(self, now: float, dispute: bool = False) -> bool:

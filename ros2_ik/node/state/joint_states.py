@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from ros2_ik.core import Robot
-from ros2_ik.node.state.joint_history import fastest, JointHistory
+from ros2_ik.node.state.joint_history import Change, fastest, JointHistory
 from ros2_ik.node.state.reading import Reading
 
 MAX_NAMES = 10_000   # keeps a publisher that invents names from filling the memory
@@ -125,8 +125,8 @@ class JointStates:
         joint = self._joints.get(name)
         return joint.velocity if joint else None
 
-    def change(self, name: str) -> float | None:
-        """Return how fast a joint moved by its last positions and their stamps, or None [1/s]."""
+    def change(self, name: str) -> Change | None:
+        """Return how a joint moved by its last positions and their stamps, or None."""
         joint = self._joints.get(name)
         return joint.change() if joint and joint.reading.stamp else None
 
