@@ -10,11 +10,11 @@ from scipy.interpolate import CubicHermiteSpline
 from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import MotionState, Robot, Status, straight_motion
-from ros2_ik.node.controllers.controller import ControllerContext
+from ros2_ik.node.controllers.controller import BrakingTask, ControllerContext
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
-from ros2_ik.node.controllers.joint_feedback import JointFeedback
+from ros2_ik.node.controllers.joint_feedback import Feedback, JointFeedback
 from ros2_ik.node.controllers.motion_execution import MotionExecution, Phase
-from ros2_ik.node.controllers.motion_limits import motion_limits
+from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.controllers.planning import planned_motion
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
@@ -358,6 +358,30 @@ def test_a_lost_stop_is_told_again(monkeypatch):
     end = arm.controller.told.points[-1].time_from_start
     arm.run(end.sec + end.nanosec * 1e-9 + 0.3)
     assert execution.look().status == Status.PREEMPTED
+
+
+def test_a_joint_that_rests_first_is_not_sent_there_again(monkeypatch):
+    """Readings that are late show motion when all stand: the arm swung to and fro."""
+    arm = Arm(monkeypatch, Trajectories)
+    joints = (JOINT, 'panda_joint2')
+    controller = Trajectories('c', joints, '', arm.controller.context)
+    limits = motion_limits(arm.robot, joints, arm.parameters)
+    controller.start(straight_motion(arm.robot, joints, [0.0, 0.0], [2.8, 1.7], limits), 0.0)
+    arm.now += 0.4
+
+    def task(position, velocity, sure=False):
+        seen = Feedback(np.array(position), np.array(velocity), arm.now, sure, True, 0.0)
+        return BrakingTask(limits, position_bounds(arm.robot, joints), 0.0, seen, False)
+    controller.stop(task([0.5, 1.6], [1.5, 0.8], sure=True))
+    braking = controller.told
+    assert 1 < len(braking.points) < 5
+    arm.now = controller.rest_at + 0.2
+    controller.told = None
+    controller.stop_again(task([0.5, 1.6], [1.5, 0.8]), False)
+    assert controller.told is None
+    controller.stop_again(task(braking.points[-1].positions, [0.0, 0.0]), False)
+    again, = controller.told.points
+    assert again.positions == braking.points[-1].positions
 
 
 def test_an_arm_that_cannot_be_stopped_is_told_of(monkeypatch):

@@ -296,14 +296,20 @@ class TrajectoryController(Controller):
         if anew:
             self.brake_anew(lambda: task)
             return max(self.rest_at - self.context.now(), 0.0)
+        seen, message = task.feedback, self._message
         # by now readings without stamps may show that the joints stood, and were not merely late
-        if (seen := task.feedback) and not seen.sure and not seen.velocity.any():
+        if seen and not seen.sure and not seen.velocity.any():
             nearest = self._nearest(seen)
             if self._is_behind(seen, nearest, task.on_way):
                 self._brake_where_measured(seen, nearest, task)
                 self._braking = True
                 return max(self.rest_at - self.context.now(), 0.0)
-        self.send_trajectory(self._message)
+        if len(message.points) > 1:
+            # who has heard it would go back to its first points; who stands needs only the last
+            if seen is None or not seen.speeds or seen.velocity.any():
+                return 0.0
+            message = JointTrajectory(joint_names=message.joint_names, points=message.points[-1:])
+        self.send_trajectory(message)
         return self.motion.duration
 
     def brake_anew(self, task: Callable[[], BrakingTask], sent: bool = True) -> None:
