@@ -141,9 +141,9 @@ def _watch(connection: socket.socket, node: int, spared: set[int]) -> None:
                 # now, for it takes a while on a busy machine
                 family = _descendants(node, {*spared, os.getpid()})
     if os.getppid() == node:
+        _kill([node, *family])   # at first: who reads the log may be held, and all that write it
         print(f'ros2_ik: busy with what cannot be interrupted for {LIMIT} s after it was told to '
               'end: killed', file=sys.stderr, flush=True)
-        _kill([node, *family])
 
 
 if __name__ == '__main__':

@@ -1,5 +1,6 @@
 """SIGINT and SIGTERM: the node ends within a second, with exit code 0 and without silence."""
 
+from contextlib import suppress
 import os
 from pathlib import Path
 import signal
@@ -124,7 +125,28 @@ def test_during_what_cannot_be_interrupted(start_node, client, panda, endless):
     """A library may hold the interpreter's lock for minutes."""
     node = start_node()
     assert end_busy(node, client, panda, signal.SIGUSR1) == -signal.SIGKILL
-    assert 'cannot be interrupted' in node.text
+    eventually(lambda: 'cannot be interrupted' in node.text, 'the reason')
+
+
+def test_while_nobody_reads_its_log(domain, start_node, client, panda, endless, monkeypatch):
+    """As of a launch that is stopped: what it writes to holds everybody who writes there."""
+    reading, writing = os.pipe()
+    monkeypatch.setattr(Path, 'open', lambda *_: os.fdopen(os.dup(writing), 'wb'))
+    node = start_node()
+    monkeypatch.undo()
+    node.log.touch()
+    client.describe(panda)
+    eventually(node.workers, 'a worker')
+    filling = os.open(f'/proc/self/fd/{writing}', os.O_WRONLY | os.O_NONBLOCK)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(filling, b' ')
+    node.process.send_signal(signal.SIGUSR1)
+    time.sleep(0.3)
+    node.process.send_signal(signal.SIGTERM)
+    assert node.process.wait(5) == -signal.SIGKILL
+    for end in (reading, writing, filling):
+        os.close(end)
 
 
 @pytest.mark.parametrize('delay', [0.0, 0.5, 1.4, *(
