@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array, Pose
-from ros2_ik.core.checks import floats, tolerance_of
+from ros2_ik.core.checks import FINEST, floats, tolerance_of
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import (
     FrameOrientation,
@@ -102,7 +102,7 @@ class PoseTarget:
 
     def _bound(self, rows: slice, tolerance: float, whole: KinematicFunction) -> Constraint:
         """Bound the length of the counted ones of three rows; `whole` is that of all."""
-        edge, counted = EDGE * tolerance, np.zeros(6)
+        edge, counted = max(EDGE * tolerance, FINEST), np.zeros(6)
         counted[rows] = self.counted[rows]
         counts = whole if counted.sum() == 3 else _Length(self.tip, self.function.reference,
                                                           counted, self.relative_to)

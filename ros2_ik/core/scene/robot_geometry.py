@@ -146,7 +146,8 @@ class _Reader:
 
     def _shape(self, collision: 'Element', link: str) -> Shape:
         geometries = collision.findall('geometry')
-        kinds = [kind for geometry in geometries for kind in geometry]
+        # what has a prefix is other programs': drake:declare_convex
+        kinds = [kind for geometry in geometries for kind in geometry if ':' not in kind.tag]
         if len(kinds) != 1 or kinds[0].tag not in _KINDS:
             found = ', '.join(f'<{kind.tag}>' for kind in kinds) or 'nothing'
             raise InvalidSceneError(f'its geometry is {found}; valid: one of {", ".join(_KINDS)}')

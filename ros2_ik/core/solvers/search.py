@@ -457,13 +457,12 @@ class Search:
 
     def _enter(self, candidate: Candidate) -> None:
         q = candidate.attempt.q
-        twin = next((i for i, other in enumerate(self.accepted)
-                     if self._same(other.attempt.q, q)), None)
         self._found_at = self._found_at or self.attempts
-        if twin is None:
-            self.accepted.append(candidate)
-        elif self._rank(candidate) < self._rank(self.accepted[twin]):
-            self.accepted[twin] = candidate
+        twins, others = list[Candidate](), list[Candidate]()
+        for other in self.accepted:
+            (twins if self._same(other.attempt.q, q) else others).append(other)
+        if all(self._rank(candidate) < self._rank(twin) for twin in twins):
+            self.accepted = [*others, candidate]
 
     def _difference(self, a: Array, b: Array) -> Array:
         v: Array = pin.difference(self.problem.robot.model, a, b)[self.problem.active.column]

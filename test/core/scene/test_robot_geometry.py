@@ -226,6 +226,13 @@ def test_bad_elements_are_refused_in_words(shape, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize('declared', ['', ' xmlns:drake="http://drake.mit.edu"'])
+def test_what_has_a_prefix_is_other_programs(declared):
+    shape = f'<box size="1 1 1"/><drake:declare_convex{declared}/>'
+    body, = robot_geometry(robot_with(collision(shape))).bodies
+    assert body.shape == Box([1, 1, 1])
+
+
 def test_bad_origins_are_refused():
     robot = robot_with(collision('<box size="1 1 1"/>', '<origin xyz="1 2"/>'))
     with pytest.raises(InvalidSceneError, match="'base'.*origin xyz"):

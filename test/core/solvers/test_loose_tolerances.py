@@ -108,3 +108,12 @@ def test_in_slices(load, judge_of):
         search = Search.resume(panda, search.state())
     check(judge, search.solution(), [(TIP, target, None, (1,) * 6, 1e-3, 0.3)])
     assert search.attempts == solve(problem, random_state=0, timeout=5.0).restarts + 1
+
+
+@pytest.mark.parametrize(('position', 'orientation'), [(5e-11, 0.1), (1e-3, 5e-11), (1e-12, 1e9)])
+def test_one_tolerance_very_fine_and_one_loose(load, position, orientation):
+    """A hundredth of the fine one was refused where the search came to look for the edge."""
+    solution = solve_pose(load('panda'), TIP, pose((0.5, 0.1, 5.0)), position_tolerance=position,
+                          orientation_tolerance=orientation, random_state=0,
+                          **{**ASKED, 'timeout': 0.05})
+    assert not solution.success

@@ -16,6 +16,7 @@ from ros2_ik.core import (
     IKProblem,
     InvalidOptionError,
     InvalidStateError,
+    InverseKinematics,
     JointPositions,
     LeastSquares,
     PoseTarget,
@@ -45,6 +46,16 @@ def test_several_solutions_are_distinct_and_all_hold(robot):
         seed_q = robot.neutral
         distances = [np.linalg.norm(s.q - seed_q) for s in solution.alternatives]
         assert distances == sorted(distances)
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_better_answers_do_not_slide_together(small, seed):
+    """One that took the place of an answer like it was like another one, too."""
+    ik = InverseKinematics(small('one_joint'), collisions=False)
+    ik.add_position_constraint('arm', [1, 0, 0], None, [0, 0.4, -1], [1, 0.5, 1])
+    answer = ik.solve([0.45], timeout=0.15, select='nearest', solutions=4, random_state=seed)
+    found = np.sort([one.q[0] for one in (answer, *answer.alternatives)])
+    assert len(found) == 4 and np.diff(found).min() >= 1e-2
 
 
 def test_fewer_solutions_than_asked_for(small):
