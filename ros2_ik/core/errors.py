@@ -101,7 +101,7 @@ class UnknownNameError(IKError):
     kind = 'name'
 
     def __init__(self, name: str, valid: Collection[str]) -> None:
-        super().__init__(_unknown(self.kind, name, valid))
+        super().__init__(unknown_name(self.kind, name, valid))
         self.name = name
 
 
@@ -147,7 +147,7 @@ def nearest(name: object, valid: Collection[str]) -> str:
     return 'did you mean ' + ' or '.join(f"'{n}'" for n in near) + '?' if near else ''
 
 
-def _unknown(kind: str, name: str, valid: Collection[str]) -> str:
+def unknown_name(kind: str, name: str, valid: Collection[str]) -> str:
     """Write the sentence: a few valid names are all listed, of many only the nearest."""
     near = difflib.get_close_matches(str(name), valid, n=3, cutoff=0.5)
     if not near and len(valid) <= LISTED:

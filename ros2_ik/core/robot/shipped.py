@@ -1,7 +1,7 @@
 """The robots that come with the package: one YAML each in config/, files of example-robot-data."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 import os
 from pathlib import Path
@@ -9,10 +9,9 @@ import sys
 from typing import Any
 from xml.etree import ElementTree
 
-import yaml
-
-from ros2_ik.core.errors import RobotDescriptionError, UnknownRobotError
+from ros2_ik.core.errors import IKError, RobotDescriptionError, unknown_name, UnknownRobotError
 from ros2_ik.core.robot.robot import Robot
+from ros2_ik.core.strict_yaml import read_yaml
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,39 @@ class ShippedRobot:
     home: dict[str, float] = field(default_factory=dict)
     chains: dict[str, list[str]] = field(default_factory=dict)
 
+    @classmethod
+    def read(cls, path: Path) -> 'ShippedRobot':
+        """Read a file; raises RobotDescriptionError, which names it."""
+        try:
+            return cls(path.stem, **_checked(read_yaml(path.read_text(encoding='utf-8'))))
+        except (OSError, ValueError) as error:
+            raise RobotDescriptionError(f'{path}: {error}') from None
+
     def load(self, root_joint: str | None = None) -> Robot:
         """Make the robot; raises RobotDescriptionError when its files are not installed."""
         folder = _data_folder()
         srdf = self._srdf_text(folder)
-        return Robot.from_urdf(folder / self.urdf, [folder.parents[1]], srdf,
-                               self.root_joint if root_joint is None else root_joint)
+        robot = Robot.from_urdf(folder / self.urdf, [folder.parents[1]], srdf,
+                                self.root_joint if root_joint is None else root_joint)
+        self._check(robot)
+        return robot
+
+    def _check(self, robot: Robot) -> None:
+        """Raise RobotDescriptionError where the file does not fit the robot."""
+        try:
+            if self.group:
+                robot.group(self.group)
+            frames = [self.tip] if self.tip else []
+            for frame in [*frames, *(link for chain in self.chains.values() for link in chain)]:
+                robot.frame_id(frame)
+            for name, value in self.home.items():
+                joint = robot.joint(name)
+                if not joint.lower <= value <= joint.upper:
+                    raise RobotDescriptionError(
+                        f"home has joint '{name}' at {value:g}, outside its limits "
+                        f'{joint.lower:g} to {joint.upper:g}')
+        except IKError as error:
+            raise RobotDescriptionError(f'config/{self.name}.yaml: {error}') from None
 
     def _srdf_text(self, folder: Path) -> str | None:
         if not self.srdf and not self.chains:
@@ -55,12 +81,37 @@ class ShippedRobot:
 
 @lru_cache(maxsize=1)
 def shipped_robots() -> dict[str, ShippedRobot]:
-    """Every shipped robot by name."""
-    robots = {}
-    for path in sorted(config_folder().glob('*.yaml')):
-        content: dict[str, Any] = yaml.safe_load(path.read_text(encoding='utf-8'))
-        robots[path.stem] = ShippedRobot(path.stem, **content)
-    return robots
+    """Every shipped robot by name; raises RobotDescriptionError where a file is wrong."""
+    return {path.stem: ShippedRobot.read(path)
+            for path in sorted(config_folder().glob('*.yaml'))}
+
+
+def _checked(content: Any) -> dict[str, Any]:
+    """Return what a file says; raises ValueError."""
+    known = [one.name for one in fields(ShippedRobot) if one.name != 'name']
+    if not isinstance(content, dict) or not {'description', 'urdf'} <= content.keys():
+        raise ValueError('must have the keys description and urdf')
+    for key, value in content.items():
+        if key not in known:
+            raise ValueError(unknown_name('key', str(key), known))
+        entries = value.values() if isinstance(value, dict) else ()
+        right = {'home': isinstance(value, dict) and all(map(_is_number, entries)),
+                 'chains': isinstance(value, dict) and all(
+                     isinstance(one, list) and len(one) == 2 and all(map(_is_text, one))
+                     for one in entries)}.get(key, _is_text(value))
+        if not right:
+            wanted = {'home': 'joint values by joint names', 'chains':
+                      'lists of a base and a tip link by group names'}.get(key, 'a text')
+            raise ValueError(f'{key} must be {wanted}, not {value!r}')
+    return content
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def load_shipped(name: str, root_joint: str | None = None) -> Robot:

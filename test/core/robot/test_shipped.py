@@ -92,6 +92,34 @@ def test_root_joint_may_be_chosen(load):
         Robot.load('panda', 'floating')
 
 
+@pytest.mark.parametrize(('text', 'words'), [
+    ('', 'must have the keys description and urdf'), ('urdf: a.urdf', 'must have the keys'),
+    ('{description: d, urdf: u, grop: arm}', "unknown key 'grop'; did you mean 'group'"),
+    ('urdf: [', 'expected the node content'), ('{description: d, urdf: 3}', 'urdf must be a text'),
+    ('{description: d, urdf: u, home: {a: b}}', 'home must be joint values'),
+    ('{description: d, urdf: u, chains: {arm: [base]}}', 'chains must be lists of a base')])
+def test_a_mistake_in_a_file_is_told_with_its_name(tmp_path, text, words):
+    """It was a traceback of each command, which did not name the file."""
+    file = tmp_path / 'my_arm.yaml'
+    file.write_text(text)
+    with pytest.raises(RobotDescriptionError, match='my_arm.yaml: ') as caught:
+        ShippedRobot.read(file)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(('values', 'words'), [
+    ({'group': 'amr'}, "unknown group 'amr'; did you mean"), ({'tip': 'tol0'}, "frame 'tol0'"),
+    ({'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
+    ({'home': {'elbow': 1.0}}, "joint 'elbow'"),
+    ({'home': {'elbow_joint': 90}}, "joint 'elbow_joint' at 90, outside its limits")])
+def test_what_does_not_fit_the_robot_is_told(values, words):
+    values = {'chains': {'arm': ['base_link', 'tool0']}} | values
+    shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf', **values)
+    with pytest.raises(RobotDescriptionError, match='config/mine.yaml: ') as caught:
+        shipped.load()
+    assert words in str(caught.value)
+
+
 def test_missing_files_say_what_to_install(monkeypatch):
     monkeypatch.setattr('sys.path', [])
     monkeypatch.setattr('sys.prefix', '/nowhere')
