@@ -51,8 +51,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--timeout', type=positive, metavar='S',
                         help="seconds for the search (default: the node's)")
     parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
-                        help='seconds to wait for the service, and then for the collision '
-                             'geometry that the node makes (default: %(default)g)')
+                        help='seconds to wait for the service, and then for the robot and its '
+                             'collision geometry (default: %(default)g)')
     parser.set_defaults(run=run)
 
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 20.0   # seconds for a reply, besides the time for the search
 MOTION = 600.0    # seconds for a motion
-MAKING = 'still being made'   # says a node that is making the robot's collision geometry:
+MAKING = 'still being made'   # says a node that is making the robot's collision geometry,
+UNHEARD = 'robot_description has not been received'   # or has not heard of a robot yet:
 AGAIN = 0.2       # it is asked again so much later [s]
 MEASURED = 1e-3   # joint_states of a real robot tremble, and the node read them at another moment
 SUSPICION = ('Likely the node has another robot description than this command, or the robot was '
@@ -55,9 +56,9 @@ def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
     """
     Ask, and re-check the reply by forward kinematics of the received robot_description.
 
-    A node that is still making the robot's collision geometry is asked again for up to `wait`
-    seconds, unless it shall move the robot, which somebody may have stopped meanwhile. Ctrl-C
-    stops a robot that the request moves.
+    A node that has no robot yet, or is still making its collision geometry, is asked again for up
+    to `wait` seconds, unless it shall move the robot, which somebody may have stopped meanwhile.
+    Ctrl-C stops a robot that the request moves.
     """
     joints = client.joints(live=not request.execute)
     patience = PATIENCE + request.timeout.sec + MOTION * request.execute
@@ -66,7 +67,8 @@ def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
     while True:
         started = time.monotonic()
         response = ask(service, request, patience)
-        if MAKING not in response.message or request.execute or time.monotonic() > end:
+        starting = MAKING in response.message or UNHEARD in response.message
+        if not starting or request.execute or time.monotonic() > end:
             break
         client.spin_until(lambda: False, AGAIN)
     answer, robot = read_reply(client, response, wanted, time.monotonic() - started)

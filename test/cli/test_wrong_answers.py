@@ -36,6 +36,9 @@ def fill(answer):
     if 'making' in sys.argv[1] and len(begun) < 4:
         answer.status, answer.message = -22, 'the geometry is still being made; ask again'
         return answer
+    if 'robotless' in sys.argv[1] and len(begun) < 4:
+        answer.status, answer.message = -17, 'robot_description has not been received'
+        return answer
     answer.status, answer.message = int(sys.argv[3]), 'what the node says'
     state = answer.solution if answer.status == 1 else answer.best_attempt
     state.joint_state.name = sys.argv[4:]
@@ -111,8 +114,9 @@ def test_a_wrong_answer_is_not_called_a_success(ask, stand_in):
     assert 'answer, not confirmed:' in run.out and 'what the node says' not in run.out
 
 
-def test_geometry_that_is_being_made_is_waited_for(stand_in, process):
-    name, environment = stand_in('making')
+@pytest.mark.parametrize('kind', ['making', 'robotless'])
+def test_what_the_node_has_not_yet_is_waited_for(stand_in, process, kind):
+    name, environment = stand_in(kind)
     run = process('call', '--tip', 'slide', '--xyz', ASKED, 0, 0, '--node', name, '--wait', 50,
                   **environment)
     assert run.code == 1 and 'WRONG_ANSWER' in run.out, run.out + run.err

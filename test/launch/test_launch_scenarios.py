@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 from ament_index_python.packages import get_package_prefix
 import pytest
@@ -39,13 +38,8 @@ def running(environment, program, *words):
 
 
 def call(environment, *words):
-    """Ask as a person would: again, when the node has not read its robot yet."""
-    command = [sys.executable, os.path.join(PROGRAMS, 'ros2_ik'), 'call', *words]
-    deadline = time.monotonic() + 30
-    while True:
-        run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
-        if 'there is no robot yet' not in run.stderr or time.monotonic() > deadline:
-            return run
+    command = [sys.executable, os.path.join(PROGRAMS, 'ros2_ik'), 'call', '--wait', '30', *words]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=90)
 
 
 def parameter_file(path, node, parameters):
