@@ -52,20 +52,25 @@ class Simulation:
 
 
 @pytest.fixture(scope='module')
-def simulation(client, panda, start_shared_node):
+def node(start_shared_node):
+    return start_shared_node(**TRAJECTORIES, **FAST, use_sim_time=True)
+
+
+@pytest.fixture(scope='module')
+def simulation(client, panda, node):
     simulation = Simulation(client)
-    start_shared_node(**TRAJECTORIES, **FAST, use_sim_time=True)
     client.describe(panda)
     knows_the_robot(client)
     return simulation
 
 
-def test_a_pause_only_makes_it_late(client, simulation):
+def test_a_pause_only_makes_it_late(client, simulation, node):
     future = execute_later(client, {'panda_joint1': 1.2})
     eventually(lambda: simulation.at[0] > 0.2, 'a motion')
     simulation.factor = 0.0
     time.sleep(4)
     assert not future.done() and simulation.at[0] < 1.0
+    assert node.text.count('/clock has stood still') == 1
     simulation.factor = 0.5
     answer = client.wait(future, 30)
     assert answer.status == Status.SUCCESS, answer.message

@@ -24,6 +24,7 @@ class MotionClock:
         self._ticking = False   # whether the last one was of a simulation
         self._last = -math.inf
         self._raw, self._steady = math.inf, 0.0   # what that clock and the steady one said then
+        self._went_on = 0.0     # when that clock had gone on (steady)
         self._offset = 0.0      # how far it is ahead of that clock [s],
         self._before = 0.0      # and was before that clock went back
         self._back, self._back_at = 0.0, -math.inf   # how far it did [s], and when (steady)
@@ -40,6 +41,8 @@ class MotionClock:
             self._back_at = self._disputed = -math.inf
         else:
             self._mind_steps(raw, steady)
+        if raw != self._raw:
+            self._went_on = steady
         self._ticking, self._raw, self._steady = bool(simulated), raw, steady
         self._last = max(self._last, raw + self._offset)
         return self._last
@@ -66,6 +69,12 @@ class MotionClock:
         names = publishers(self._node, '/clock')
         return (f'/clock goes back and forth, by {self._back:.2g} s: is there another one who '
                 f'publishes it? publishers: {", ".join(names) or "unknown"}')
+
+    @property
+    def stood(self) -> float:
+        """For how long it has stood, as in a paused simulation, by the steady clock [s]."""
+        self.now()
+        return self._steady - self._went_on
 
     def of(self, moment: float) -> float:
         """Return the time at a moment of the simulation, or of the steady clock."""

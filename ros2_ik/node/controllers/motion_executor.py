@@ -31,6 +31,7 @@ LOOK = 0.02                 # seconds between two looks at what moves
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
 PATIENCE = 3.0              # for an arm that stands, and readings that show it [s]
 PROMPT = 0.15               # who takes longer to accept a motion cannot join one on its way [s]
+PAUSED = 3.0                # a simulation that stands for longer is told of [s]
 STANDS = 0.5                # who moves by another's command, and turns, does not stand so long [s]
 LEADS = (0.1, 0.4, 1.8)     # time to check the way of a motion that replaces another one [s]
 
@@ -57,6 +58,7 @@ class MotionExecutor:
         self._executions: list[MotionExecution] = []
         self.stops = 0   # how often all motions were stopped
         self._closing = False
+        self._paused = False   # whether it was told that /clock stands
         self._timer = context.node.create_timer(
             LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME),
             callback_group=context.callback_group)
@@ -344,6 +346,10 @@ class MotionExecutor:
         self._timer.reset()
 
     def _look(self) -> None:
+        stood = self._context.clock.stood
+        if stood > PAUSED and not self._paused:
+            self._log.warning(f'/clock has stood still for {stood:.1f} s: motions wait for it')
+        self._paused = stood > PAUSED
         for execution in [execution for execution in self._executions if execution.done]:
             try:
                 outcome = execution.look()
