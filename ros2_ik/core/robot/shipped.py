@@ -10,8 +10,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 from ros2_ik.core.errors import IKError, RobotDescriptionError, unknown_name, UnknownRobotError
+from ros2_ik.core.robot.configuration import Configuration
 from ros2_ik.core.robot.robot import Robot
 from ros2_ik.core.strict_yaml import read_yaml
+
+
+ROUNDED = 1e-3   # so far outside its limits a home may be, as 3.1416 is [rad, m]
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,7 @@ class ShippedRobot:
             frames = [self.tip] if self.tip else []
             for frame in [*frames, *(link for chain in self.chains.values() for link in chain)]:
                 robot.frame_id(frame)
-            for name, value in self.home.items():
-                joint = robot.joint(name)
-                if not joint.lower <= value <= joint.upper:
-                    raise RobotDescriptionError(
-                        f"home has joint '{name}' at {value:g}, outside its limits "
-                        f'{joint.lower:g} to {joint.upper:g}')
+            Configuration(robot, self.home).check_limits(ROUNDED)
         except IKError as error:
             raise RobotDescriptionError(f'config/{self.name}.yaml: {error}') from None
 
@@ -89,6 +88,8 @@ def shipped_robots() -> dict[str, ShippedRobot]:
 def _checked(content: Any) -> dict[str, Any]:
     """Return what a file says; raises ValueError."""
     known = [one.name for one in fields(ShippedRobot) if one.name != 'name']
+    if isinstance(content, dict):   # what is empty is as if it were not there
+        content = {key: value for key, value in content.items() if value not in (None, '')}
     if not isinstance(content, dict) or not {'description', 'urdf'} <= content.keys():
         raise ValueError('must have the keys description and urdf')
     for key, value in content.items():

@@ -111,13 +111,20 @@ def test_a_mistake_in_a_file_is_told_with_its_name(tmp_path, text, words):
     ({'group': 'amr'}, "unknown group 'amr'; did you mean"), ({'tip': 'tol0'}, "frame 'tol0'"),
     ({'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
     ({'home': {'elbow': 1.0}}, "joint 'elbow'"),
-    ({'home': {'elbow_joint': 90}}, "joint 'elbow_joint' at 90, outside its limits")])
+    ({'home': {'elbow_joint': 90}}, "joint 'elbow_joint'")])
 def test_what_does_not_fit_the_robot_is_told(values, words):
     values = {'chains': {'arm': ['base_link', 'tool0']}} | values
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf', **values)
     with pytest.raises(RobotDescriptionError, match='config/mine.yaml: ') as caught:
         shipped.load()
     assert words in str(caught.value)
+
+
+def test_what_is_empty_or_rounded_is_taken(tmp_path):
+    file = tmp_path / 'mine.yaml'
+    file.write_text("{description: d, urdf: ur_description/urdf/ur5_robot.urdf, srdf: '', tip: '', "
+                    'group: , home: {elbow_joint: 3.1416}}')
+    assert ShippedRobot.read(file).load().groups
 
 
 def test_missing_files_say_what_to_install(monkeypatch):
