@@ -370,18 +370,18 @@ def test_a_joint_that_rests_first_is_not_sent_there_again(monkeypatch):
     arm.now += 0.4
 
     def task(position, velocity, sure=False):
-        seen = Feedback(np.array(position), np.array(velocity), arm.now, sure, True, 0.0)
+        seen = Feedback(np.array(position), np.array(velocity), arm.now, sure, True, np.zeros(2))
         return BrakingTask(limits, position_bounds(arm.robot, joints), 0.0, seen, False)
     controller.stop(task([0.5, 1.6], [1.5, 0.8], sure=True))
     braking = controller.told
     assert 1 < len(braking.points) < 5
     arm.now = controller.rest_at + 0.2
-    controller.told = None
-    controller.stop_again(task([0.5, 1.6], [1.5, 0.8]), False)
-    assert controller.told is None
-    controller.stop_again(task(braking.points[-1].positions, [0.0, 0.0]), False)
-    again, = controller.told.points
-    assert again.positions == braking.points[-1].positions
+    end = braking.points[-1].positions
+    for late in (([0.5, 1.6], [1.5, 0.8]), (end, [0.0, 0.0])):
+        controller.told = None
+        controller.stop_again(task(*late), False)
+        again, = controller.told.points
+        assert again.positions == end
 
 
 def test_an_arm_that_cannot_be_stopped_is_told_of(monkeypatch):

@@ -21,7 +21,7 @@ class Feedback(NamedTuple):
     Positions [rad, m] and velocities of joints, (n,), and when they were measured (motion clock).
 
     `sure` says that this moment is known, from stamps: else all may be older. `speeds` says that
-    the velocities are known, whenever that was: where none are told, of the last `span` seconds.
+    the velocities are known, whenever that was: where none are told, of the last `spans` (n,) [s].
     """
 
     position: Array
@@ -29,7 +29,7 @@ class Feedback(NamedTuple):
     moment: float
     sure: bool
     speeds: bool
-    span: float
+    spans: Array
 
 
 class JointFeedback:
@@ -133,7 +133,7 @@ class JointFeedback:
         fresh = None not in speeds and not self.stale(joints)
         return Feedback(self._positions(joints), np.array([speed or 0.0 for speed in speeds]),
                         self.heard(joints), stamped and fresh, fresh,
-                        max(map(self._span, joints)))
+                        np.array([self._span(joint) for joint in joints]))
 
 
 def offset(robot: Robot, joints: Sequence[str], one: Array,

@@ -354,13 +354,14 @@ class MotionExecution:
             return outcome._replace(
                 message=f'{outcome.message}; it is not known whether the arm stands{more}')
         reason = self._unsettled(ours)
-        if not reason:   # as of after the controllers' last answers
+        untold = not reason and self._measured.untold(joints, PLACE)
+        if not reason and not untold:   # as of after the controllers' last answers
             known = self._measured.heard(joints) > self._open_at
             return outcome if known or self.now() > self._last else None
         if self.now() > self._last:
-            return outcome._replace(message=f'{outcome.message}; but {reason}')
+            return outcome._replace(message=f'{outcome.message}; but {reason or untold}')
         astray = [one for one in ours
-                  if not one.comes_to_rest(self._feedback(one))]
+                  if reason and not one.comes_to_rest(self._feedback(one))]
         if astray and self.now() > self.rest_at + AGAIN:
             self.rest_at, self._reason = self._brake_again(astray), outcome
         return None
@@ -375,8 +376,6 @@ class MotionExecution:
             at, speeds = self._measured.state(one.joints)
             if speeds.any():
                 return 'the arm still moves'
-            if reason := self._measured.untold(one.joints, PLACE):
-                return reason
             told = one.commanded(self.now()).position
             off = np.abs(offset(self.robot, one.joints, told, at))
             worst = int(np.argmax(off))

@@ -230,10 +230,10 @@ class TrajectoryController(Controller):
     def _slow(self, seen: Feedback, nearest: float, part: float = SLOW,
               least: float = MOVES) -> bool:
         """Return whether joints on their way were slower than they should be where they were."""
-        wanted = self.commanded(nearest).velocity
-        if seen.span:
-            before = self.commanded(nearest - seen.span)
-            wanted = (self.commanded(nearest).position - before.position) / seen.span
+        at = self.commanded(nearest)
+        wanted = np.array([
+            (at.position[i] - self.commanded(nearest - span).position[i]) / span if span
+            else at.velocity[i] for i, span in enumerate(seen.spans.tolist())])
         return bool(np.abs(wanted).max() > least
                     and seen.velocity @ wanted < part * (wanted @ wanted))
 
@@ -305,9 +305,11 @@ class TrajectoryController(Controller):
                 self._braking = True
                 return max(self.rest_at - self.context.now(), 0.0)
         if len(message.points) > 1:
-            # who has heard it would go back to its first points; who stands needs only the last
-            if seen is None or not seen.speeds or seen.velocity.any():
-                return 0.0
+            if seen and seen.sure and seen.velocity.any():
+                self._brake_where_measured(seen, self._nearest(seen), task)
+                self._braking = True
+                return max(self.rest_at - self.context.now(), 0.0)
+            # who has heard it, and whose readings are late, would go back to its first points
             message = JointTrajectory(joint_names=message.joint_names, points=message.points[-1:])
         self.send_trajectory(message)
         return self.motion.duration

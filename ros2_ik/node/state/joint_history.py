@@ -127,14 +127,14 @@ class JointHistory:
         return wrong
 
     def stood(self) -> float:
-        """Return for how long it has been at one place, as far as is known [s]."""
-        return self.reading.received - self._place.received
+        """Return for how long it has been at one place, as far as is known, by stamps [s]."""
+        stamped = bool(self.reading.stamp and self._place.stamp)   # a simulation has its own time
+        return _seconds(self._place, self.reading, stamped)
 
     @property
     def rests(self) -> bool:
         """Whether it has been at one place for so long that it is not even STILL."""
-        stamped = bool(self.reading.stamp and self._place.stamp)   # a simulation may be slow
-        return _seconds(self._place, self.reading, stamped) >= NOISE / STILL
+        return self.stood() >= NOISE / STILL
 
     @property
     def disproved(self) -> bool:
