@@ -905,13 +905,14 @@ def test_nobody_knows_whether_who_tells_no_velocity_moves(monkeypatch, stamped):
     assert not arm.measured.untold([JOINT], 0.5)
 
 
-def test_a_simulation_that_is_slow_stands(monkeypatch):
-    """Its readings come seldom, and are close to each other by its own time."""
+@pytest.mark.parametrize('seconds', [3.0, 0.001])
+def test_a_simulation_stands_by_its_own_time(monkeypatch, seconds):
+    """In which it moves and turns, slow or fast."""
     arm = Arm(monkeypatch, Trajectories)
     for k in range(10):
-        arm.now += 3.0
+        arm.now += seconds
         arm.hear(0.3, 0.0, 100.0 + 0.02 * k)
-    assert arm.measured.stood([JOINT]) > 20
+    assert arm.measured.stood([JOINT]) == pytest.approx(0.18)
 
 
 def test_nobody_knows_who_stood_while_nothing_was_told(monkeypatch):

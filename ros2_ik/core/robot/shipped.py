@@ -14,7 +14,6 @@ from ros2_ik.core.robot.configuration import Configuration
 from ros2_ik.core.robot.robot import Robot
 from ros2_ik.core.strict_yaml import read_yaml
 
-
 ROUNDED = 1e-3   # so far outside its limits a home may be, as 3.1416 is [rad, m]
 
 

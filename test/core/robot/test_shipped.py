@@ -122,8 +122,8 @@ def test_what_does_not_fit_the_robot_is_told(values, words):
 
 def test_what_is_empty_or_rounded_is_taken(tmp_path):
     file = tmp_path / 'mine.yaml'
-    file.write_text("{description: d, urdf: ur_description/urdf/ur5_robot.urdf, srdf: '', tip: '', "
-                    'group: , home: {elbow_joint: 3.1416}}')
+    file.write_text("{description: d, urdf: ur_description/urdf/ur5_robot.urdf, srdf: '', "
+                    "tip: '', group: , home: {elbow_joint: 3.1416}}")
     assert ShippedRobot.read(file).load().groups
 
 
