@@ -25,7 +25,7 @@ from ros2_ik.node.workers.member import (
 
 CHECK = 0.5     # how often stuck workers are looked for [s]
 GRACE = 0.03    # a worker that is told to end a search may take so long to answer [s]
-LAST_GRACE = 0.3   # when the node ends
+LAST_GRACE = 0.15   # when the node ends: answers need time to arrive, too
 SPARING = 30.0     # time from one attempt in vain to start them to the next, at most [s]
 MAKING = 5.0   # and so long if it waits for what is made before it [s]
 LATE = 1.0      # so long after its deadline a search that has not been answered for is [s]
