@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from ros2_ik.node.fork_server import ensure_fork_server
+from ros2_ik.node.printing import print_without_waiting
 from ros2_ik.node.watchdog import children, end_descendants, SIGNALS, Watchdog
 
 # A second thread for matrices of ten rows only waits for its turn on a busy machine. Workers,
@@ -48,6 +49,7 @@ def main() -> int:
         print(f'ros2_ik: too little memory: the address space is limited to {limit >> 20} MB '
               f'(ulimit -v), and the node needs {ADDRESSES >> 20} MB', file=sys.stderr)
         return 1
+    print_without_waiting()
     watchdog = Watchdog(spared)
     ensure_fork_server()   # it imports while this process does
     from ros2_ik.node.node import run  # late: worker processes come by here without ROS

@@ -3,12 +3,14 @@
 from contextlib import suppress
 import os
 from pathlib import Path
+import pty
 import signal
 import time
 
 from builtin_interfaces.msg import Duration
 from node_harness import children, eventually, neutral, Stopwatch, unreachable
 import pytest
+from std_msgs.msg import String
 
 from ros2_ik.msg import Status
 
@@ -128,25 +130,42 @@ def test_during_what_cannot_be_interrupted(start_node, client, panda, endless):
     eventually(lambda: 'cannot be interrupted' in node.text, 'the reason')
 
 
-def test_while_nobody_reads_its_log(domain, start_node, client, panda, endless, monkeypatch):
-    """As of a launch that is stopped: what it writes to holds everybody who writes there."""
-    reading, writing = os.pipe()
+@pytest.fixture(params=[os.pipe, pty.openpty], ids=['pipe', 'terminal'])
+def held(request, start_node, client, panda, endless, monkeypatch):
+    """Give a node whose log nobody reads, as of a stopped launch, or after Ctrl-S; it is full."""
+    reading, writing = request.param()
     monkeypatch.setattr(Path, 'open', lambda *_: os.fdopen(os.dup(writing), 'wb'))
     node = start_node()
     monkeypatch.undo()
     node.log.touch()
     client.describe(panda)
     eventually(node.workers, 'a worker')
-    filling = os.open(f'/proc/self/fd/{writing}', os.O_WRONLY | os.O_NONBLOCK)
+    filling = os.open(f'/proc/self/fd/{writing}', os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
     with suppress(BlockingIOError):
         while True:
             os.write(filling, b' ')
-    node.process.send_signal(signal.SIGUSR1)
-    time.sleep(0.3)
-    node.process.send_signal(signal.SIGTERM)
-    assert node.process.wait(5) == -signal.SIGKILL
+    yield node
     for end in (reading, writing, filling):
         os.close(end)
+
+
+def test_while_nobody_reads_its_log(client, panda, held):
+    """What it has to say is lost; it answers, and ends as ever."""
+    for wrong in ('<robot/>', '<robot', ''):   # refused, and said so
+        client.publish('robot_description', String(data=wrong), latched=True)
+        time.sleep(0.2)
+        assert client.fk(state=neutral(panda)).status == Status.SUCCESS
+    watch = Stopwatch()
+    held.process.send_signal(signal.SIGTERM)
+    assert held.process.wait(5) == 0 and watch.seconds < 1.0
+
+
+def test_killed_while_nobody_reads_its_log(held):
+    """Neither who kills it has to wait."""
+    held.process.send_signal(signal.SIGUSR1)
+    time.sleep(0.3)
+    held.process.send_signal(signal.SIGTERM)
+    assert held.process.wait(5) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize('delay', [0.0, 0.5, 1.4, *(
