@@ -10,6 +10,7 @@ from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
 
 FARTHEST = 1e9   # [m]; squares of much larger numbers overflow
+ROUNDING = 1e-14
 _LAST = [0.0, 0.0, 0.0, 1.0]    # row of a rigid transformation
 
 
@@ -24,6 +25,8 @@ def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted, fault)
     if T.shape != (4, 4):
         raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
+    if _is_exact(*T.tolist()):
+        return pin.SE3(T)
     R, p = T[:3, :3], T[:3, 3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()
     off = (rotation - R).reshape(-1)
@@ -32,6 +35,18 @@ def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
             and all(abs(value) <= FARTHEST for value in p.tolist())):
         raise fault(f'{what} is no rigid transformation: {_fault(T)}')
     return pin.SE3(rotation, p)
+
+
+def _is_exact(x: list[float], y: list[float], z: list[float], last: list[float]) -> bool:
+    """Return whether the rows of a transformation are rigid but for rounding, and not far."""
+    a, b, c, d = x
+    e, f, g, h = y
+    i, j, k, far = z
+    return (last == _LAST and abs(a * a + b * b + c * c - 1) < ROUNDING
+            and abs(e * e + f * f + g * g - 1) < ROUNDING
+            and abs(a * e + b * f + c * g) < ROUNDING and abs(b * g - c * f - i) < ROUNDING
+            and abs(c * e - a * g - j) < ROUNDING and abs(a * f - b * e - k) < ROUNDING
+            and abs(d) <= FARTHEST and abs(h) <= FARTHEST and abs(far) <= FARTHEST)
 
 
 def _fault(T: Array) -> str:

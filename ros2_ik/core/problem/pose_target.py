@@ -23,6 +23,7 @@ from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.robot import Configuration
+from ros2_ik.core.shallow import shallow
 
 ALL_AXES = (1.0,) * 6
 POSITION_TOLERANCE, ORIENTATION_TOLERANCE = 1e-5, 1e-4   # [m], [rad]
@@ -64,6 +65,12 @@ class PoseTarget:
         return TargetShape(self.tip, self.relative_to,
                            b'' if self.whole else self.weights.tobytes(),
                            self.position_tolerance, self.orientation_tolerance)
+
+    def at(self, pose: Pose) -> 'PoseTarget':
+        """Return the target at another pose in its frame."""
+        target = shallow(self)
+        target.function = FramePose(self.tip, pose, self.relative_to)
+        return target
 
     def resolved(self, at: Configuration) -> 'PoseTarget':
         """Return the target in the root frame, where its frame stands in a configuration."""

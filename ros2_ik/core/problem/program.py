@@ -56,8 +56,7 @@ class Program:
     def again(self, functions: Sequence[RelativeFunction], active: ActiveJoints,
               start: Array) -> 'Program':
         """Return the program of functions with other parameters, for other limits and start."""
-        held = self._held
-        if len(held) and (start[held] != self._start[held]).any():
+        if not self.serves(start):
             return Program(self.robot, functions, active, start, self.compiled)
         program = shallow(self)
         program.functions, program.active, program._start = tuple(functions), active, start
@@ -66,6 +65,11 @@ class Program:
                           _joined([function.parameters for function in functions]),
                           addresses if self.compiled else [*addresses[:-1], program._answer])
         return program
+
+    def serves(self, start: Array) -> bool:
+        """Return whether the joints that stay, and matter, are where `start` has them."""
+        held = self._held
+        return not len(held) or bool((start[held] == self._start[held]).all())
 
     def _parameters(self, function: Any, shape: '_Shape') -> Array:
         if shape.formula != LINEAR:

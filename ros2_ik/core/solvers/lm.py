@@ -95,6 +95,27 @@ class LevenbergMarquardt(Solver):
         solver.rows = self.rows.again(problem, [_towards(target) for target in problem.targets])
         return solver
 
+    def attempt_at_once(self, problem: IKProblem, starts: Array) -> tuple[Attempt, int] | None:
+        """
+        Descend as `again(problem).attempt_in_turn(starts)` does, however long that takes.
+
+        None where that takes preparing, or plain Python.
+        """
+        rows, program = self.rows, self.rows.hard
+        if not (rows.compiled and is_compiled() and program.serves(problem.start)):
+            return None
+        numbers, layout, _, addresses = program.arrays
+        parameters = [twelve(target.function.reference) for target in problem.targets]
+        place = problem.active.place
+        values = np.array(starts[:, place], order='C')   # moved in place
+        error, flag, row, iterations, used = self._descend(
+            numbers, layout, parameters[0] if len(parameters) == 1 else np.concatenate(parameters),
+            addresses, values, problem.active.limits, rows.rows, rows.bounds, self._options,
+            self.attempt_iterations, MANY)
+        q = starts[row].copy()
+        q[place] = values[row]
+        return Attempt(q, error, iterations, ExitFlag(flag)), used
+
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
         if self._costs is not None:

@@ -53,9 +53,22 @@ def message(search: Any, status: Status, verdict: AcceptanceReport, seconds: flo
             travel: JointChange | None) -> str:
     """Write one sentence for a person."""
     text = _what_came(search, status, verdict, seconds)
-    if status in (Status.SUCCESS, Status.APPROXIMATE) and travel is not None:
-        text += f'; largest joint change {travel}'
-    return text + _held_outside(search.problem)
+    return _with_travel(text, search.problem, travel if status in (
+        Status.SUCCESS, Status.APPROXIMATE) else None)
+
+
+def found_in(problem: IKProblem, attempts: int, travel: JointChange | None) -> str:
+    """Write that sentence for the first answer found."""
+    return _with_travel(f'solution found in {_attempts(attempts)}', problem, travel)
+
+
+def _with_travel(text: str, problem: IKProblem, travel: JointChange | None) -> str:
+    change = '' if travel is None else f'; largest joint change {travel}'
+    return f'{text}{change}{_held_outside(problem)}'
+
+
+def _attempts(count: int) -> str:
+    return f'{count} attempt{"s" * (count != 1)}'
 
 
 def _held_outside(problem: IKProblem) -> str:
@@ -73,7 +86,7 @@ def _held_outside(problem: IKProblem) -> str:
 
 
 def _what_came(search: Any, status: Status, verdict: AcceptanceReport, seconds: float) -> str:
-    tried = f'{search.attempts} attempt{"s" * (search.attempts != 1)}'
+    tried = _attempts(search.attempts)
     if status is Status.SUCCESS:
         if search.select != 'first' or search.solutions > 1:
             count = len(search.accepted)

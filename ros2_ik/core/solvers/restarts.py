@@ -68,7 +68,10 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array, winding: str = 'seed
     if not indices.size or not math.isfinite(q @ q):    # acceptance refuses the latter
         return q
     angle = q[indices]
-    wanted = np.round((seed[indices] - angle) / TURN)
+    off = seed[indices] - angle
+    if winding == 'seed' and off.max() <= TURN / 2 and off.min() >= -TURN / 2:
+        return q
+    wanted = np.round(off / TURN)
     # q itself is within the limits, up to rounding: 0 must stay possible
     least = np.minimum(np.ceil((problem.lower[indices] - angle) / TURN), 0)
     most = np.maximum(np.floor((problem.upper[indices] - angle) / TURN), 0)

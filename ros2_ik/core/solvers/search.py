@@ -133,7 +133,7 @@ class Search:
         self.conflict: str | None = None
         self.tip_contacts: tuple[Contact, ...] = ()
         self.touching: list[Array] = []     # the first answers that touch something
-        self.solver, self.reason = _choice(solver, problem)
+        self.solver, self.reason = chosen_solver(solver, problem)
         self.options = dict(options or {})
         self._loose = self.reason != NAMED and any(target.loose for target in problem.targets)
         self._seeds = _seeds(problem, seeds)
@@ -368,7 +368,7 @@ class Search:
         """Return the problem whose constraints are the tolerances, and who solves it."""
         if self._loosened is None:
             problem = self.problem.loosened()
-            self._loosened = problem, make_solver(_choice('auto', problem)[0], problem, {})
+            self._loosened = problem, make_solver(chosen_solver('auto', problem)[0], problem, {})
         return self._loosened
 
     def _near_problem(self) -> Nearby:
@@ -549,7 +549,7 @@ def _check_choice(name: str, value: Any, valid: tuple[str, ...]) -> None:
                                  f"{', '.join(valid)}".replace('  ', ' '))
 
 
-def _choice(solver: Any, problem: IKProblem) -> tuple[Any, str]:
+def chosen_solver(solver: Any, problem: IKProblem) -> tuple[Any, str]:
     """Choose a solver by the problem's shape, unless one is named; and say why."""
     if not (isinstance(solver, str) and solver == 'auto'):
         return solver, NAMED

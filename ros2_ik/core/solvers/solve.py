@@ -1,6 +1,7 @@
 """The doors: solve a problem, or one pose in one line."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,13 @@ from ros2_ik.core.problem import (
 )
 from ros2_ik.core.robot import check_robot, Robot
 from ros2_ik.core.scene import collision_checker, own_collisions, Scene
+from ros2_ik.core.solvers.at_once import answer_at_once
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.matlab_names import one_error_each, targets_along_base, with_names
 from ros2_ik.core.solvers.search import Search
 
 TIMEOUT = 0.05    # of a search [s]
+_PLAIN = frozenset((str, float, int, bool, type(None)))    # what can be told apart by a cache
 
 
 @with_names(max_time='timeout', allow_random_restart='allow_restarts')
@@ -54,6 +57,13 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
     Not finding an answer is a status of the solution. Raises IKError for a malformed question.
     """
     budget = Budget.of(timeout, max_iterations, cancel, progress)
+    left_out = (seeds, approximate, max_iterations, cancel, progress, max_joint_change)
+    if not options and all(each is None for each in left_out) and _is_usual(
+            select, solutions, winding, solver, allow_restarts, random_state) \
+            and isinstance(problem, IKProblem):
+        answer = answer_at_once(problem, budget, allow_restarts, random_state)
+        if answer is not None:
+            return answer
     search = Search(problem, seeds, solver=solver, select=select, solutions=solutions,
                     allow_restarts=allow_restarts, winding=winding, approximate=approximate,
                     max_joint_change=max_joint_change, random_state=random_state, budget=budget,
@@ -116,18 +126,46 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
         raise InvalidOptionError(f"solve_pose has no option '{name}'; solve has")
     check_robot(robot)
     tolerances = (position_tolerance, orientation_tolerance)
-    wanted, owners = _targets(robot, tip, target, relative_to, weights, matlab_weights, tolerances)
     checker = None
     if collisions:
         checker = (own_collisions(robot, meshes).checker if scene is None
                    else collision_checker(robot, scene, meshes))
-    problem = IKProblem(robot, wanted, group, seed, locked, joint_limits=joint_limits,
-                        checker=checker, collisions=collisions)
+    owners: list[tuple[int, str]] = []
+    fixed = (tip, relative_to, group, *tolerances, joint_limits, collisions)
+    if weights is ALL_AXES and matlab_weights is None and type(tip) is str \
+            and type(locked) is tuple and _PLAIN.issuperset(map(type, (*fixed, *locked))):
+        problem = _kept_problem(robot, *fixed, *locked).again([target], seed, checker)
+    else:
+        wanted, owners = _targets(robot, tip, target, relative_to, weights, matlab_weights,
+                                  tolerances)
+        problem = IKProblem(robot, wanted, group, seed, locked, joint_limits=joint_limits,
+                            checker=checker, collisions=collisions)
     solution = solve(problem, timeout=timeout, solver=solver, select=select, solutions=solutions,
                      allow_restarts=allow_restarts, winding=winding, approximate=approximate,
                      random_state=random_state, max_iterations=max_iterations, cancel=cancel,
                      progress=progress, max_joint_change=max_joint_change, **options)
     return solution if matlab_weights is None else one_error_each(solution, owners)
+
+
+def _is_usual(select: Any, solutions: Any, winding: Any, solver: Any, allow_restarts: Any,
+              random_state: Any) -> bool:
+    """Return whether the first answer is wanted, by whatever solver finds it."""
+    chosen = (select, solutions, winding, solver)
+    return (tuple(map(type, chosen)) == (str, int, str, str)
+            and chosen == ('first', 1, 'seed', 'auto') and type(allow_restarts) is bool
+            and (random_state is None or isinstance(random_state, np.random.Generator)
+                 or type(random_state) is int and random_state >= 0))
+
+
+@lru_cache(maxsize=64, typed=True)
+def _kept_problem(robot: Robot, tip: str, relative_to: str | None, group: str | None,
+                  position_tolerance: float, orientation_tolerance: float, joint_limits: bool,
+                  collisions: bool, *locked: str) -> IKProblem:
+    """Return the problem of a pose, made once; its pose and start say nothing."""
+    target = PoseTarget(tip, np.eye(4), relative_to, ALL_AXES, position_tolerance,
+                        orientation_tolerance)
+    return IKProblem(robot, target, group, None, locked, joint_limits=joint_limits,
+                     collisions=collisions)
 
 
 def _targets(robot: Robot, tip: Any, target: Any, relative_to: Any, weights: Any,

@@ -1,0 +1,65 @@
+"""The short way to an answer: one descent from the seed, or from random starts in one go."""
+
+import time
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.problem import accept, IKProblem, IKSolution, travel
+from ros2_ik.core.problem.pose_target import LOOSE
+from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.nearby import is_close, NEAR
+from ros2_ik.core.solvers.report import found_in
+from ros2_ik.core.solvers.restarts import chosen_turns, Starts, within_limits
+from ros2_ik.core.solvers.search import chosen_solver
+from ros2_ik.core.status import Status
+
+STARTS = 12    # that are tried before a search takes over
+
+
+_random = np.random.default_rng()    # to make one takes longer than a descent
+
+
+def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
+                   random_state: Any) -> IKSolution | None:
+    """
+    Return the answer to a question about poses that `Search` finds by its first descents.
+
+    None where there is more to it: contact, an answer far from a seed that is close, loose
+    tolerances, or none found from `STARTS` random starts.
+    """
+    solver = problem.structure.solvers.get('lm')    # kept since the first such question
+    if solver is None or any(
+            target.position_tolerance > LOOSE[0] or target.orientation_tolerance > LOOSE[1]
+            for target in problem.targets):
+        return None
+    seed, tried = problem.start, 1
+    start = within_limits(problem, seed)
+    found = solver.attempt_at_once(problem, start[None])
+    if found is None:
+        return None
+    attempt, iterations = found[0], found[0].iterations
+    if not attempt.reached:
+        if not allow_restarts or budget.over() or is_close(problem, start):
+            return None
+        random = _random if random_state is None else np.random.default_rng(random_state)
+        attempt, used = solver.attempt_at_once(problem, Starts(problem, seed).random(random,
+                                                                                    STARTS))
+        tried, iterations = tried + used, iterations + attempt.iterations
+        if not attempt.reached:
+            return None
+    q = chosen_turns(problem, attempt.q, seed)
+    verdict = accept(problem, q)
+    if not verdict.accepted:
+        return None
+    robot = problem.robot
+    change = travel(robot, problem.active, seed, q)[1]
+    if change is not None and change.change > NEAR and allow_restarts and is_close(problem, start):
+        return None
+    name, reason = chosen_solver('auto', problem)
+    return IKSolution.of(
+        status=Status.SUCCESS, message=found_in(problem, tried, change), best_q=q,
+        best_joints=robot.to_joints(q), errors=verdict.errors,
+        iterations=iterations, restarts=tried - 1, seconds=time.monotonic() - budget.started,
+        solver=name, solver_reason=reason, exit_flag=attempt.exit_flag, travel=change,
+        not_checked=problem.not_checked, geometry_notes=problem.geometry_notes)

@@ -1,0 +1,150 @@
+"""The short way to an answer leads where a search does."""
+
+import time
+
+from judge import pose
+import numpy as np
+import pytest
+from small_robots import TWO_ARMS
+
+from ros2_ik.core import (
+    collision_checker,
+    Configuration,
+    IKProblem,
+    load_scene,
+    PoseTarget,
+    Robot,
+    solve,
+    solve_pose,
+)
+from ros2_ik.core.solvers import at_once, Budget
+from ros2_ik.core.solvers.at_once import answer_at_once
+
+TIPS = {'panda': 'panda_hand_tcp', 'ur5': 'tool0', 'xarm7': 'link_eef', 'baxter': 'left_gripper'}
+SAME = ('status', 'message', 'errors', 'restarts', 'iterations', 'solver', 'solver_reason',
+        'exit_flag', 'travel', 'not_checked', 'geometry_notes', 'impossible', 'best_joints')
+
+
+def searched(problem, **options):
+    """Solve by a search: a bound on iterations keeps the short way from being taken."""
+    return solve(problem, max_iterations=10**8, timeout=60, **options)
+
+
+def questions(robot, tip, count=30, spread=None, seed=5, **options):
+    """Yield problems whose poses are reached, from a start at random or within `spread`."""
+    generator = np.random.default_rng(seed)
+    for _ in range(count):
+        q = robot.random_q(generator)
+        start = robot.random_q(generator)
+        if spread is not None:
+            start = np.clip(q + spread * (start - q) / np.abs(start - q).max(), robot.lower,
+                            robot.upper)
+        yield IKProblem(robot, PoseTarget(tip, Configuration(robot, q).transform(tip)),
+                        start=start, **options)
+
+
+@pytest.mark.parametrize('collisions', [True, False])
+@pytest.mark.parametrize('spread', [None, 0.1, 0.6])
+@pytest.mark.parametrize('name', TIPS)
+def test_as_a_search(load, name, spread, collisions):
+    """What differs in nothing but the time is the same, whatever stands in the way."""
+    robot, short = load(name), 0
+    for i, problem in enumerate(questions(robot, TIPS[name], 12, spread, collisions=collisions)):
+        solve(problem, timeout=1e-3)     # the solver is kept from now on
+        found = answer_at_once(problem, Budget.of(60), i % 3 > 0, i)
+        if found is None:    # there is more to it
+            continue
+        short += 1
+        expected = searched(problem, random_state=i, allow_restarts=i % 3 > 0)
+        assert found.success and np.array_equal(found.q, expected.q)
+        for name in SAME:
+            assert getattr(found, name) == getattr(expected, name), name
+    assert short >= (4 if collisions else 6)
+
+
+def test_is_taken(load, monkeypatch):
+    """By the library's doors where nothing else is asked for."""
+    robot, taken = load('panda'), []
+    problem = next(questions(robot, TIPS['panda'], spread=0.1, collisions=False))
+    solve(problem)     # the solver is kept from now on
+    monkeypatch.setattr(at_once, 'accept', lambda *given: taken.append(given) or 1 / 0)
+    for ask in (lambda: solve(problem), lambda: solve_pose(
+            robot, TIPS['panda'], problem.targets[0].function.reference, problem.start,
+            collisions=False)):
+        with pytest.raises(ZeroDivisionError):
+            ask()
+    assert len(taken) == 2
+    for option in ({'select': 'nearest'}, {'solutions': 2}, {'winding': 'lower'},
+                   {'max_joint_change': 1.0}, {'approximate': (1, 1)}, {'solver': 'lm'},
+                   {'progress': lambda *_: None}, {'cancel': lambda: False}):
+        assert solve(problem, **option, timeout=0.05).success
+
+
+def test_wrong_options_are_refused_though_the_seed_would_do(load):
+    robot = load('panda')
+    problem = next(questions(robot, TIPS['panda'], spread=0.01, collisions=False))
+    solve(problem)
+    for wrong in ({'allow_restarts': 2}, {'random_state': -1}, {'random_state': 'x'},
+                  {'solutions': True}, {'select': ['first']}, {'timeout': 0}, {'winding': 1}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            solve(problem, **wrong)
+
+
+def test_again(load):
+    """The same question about other poses: as one made anew, which it leaves as it is."""
+    robot = load('ur5')
+    generator, problems = np.random.default_rng(3), list(questions(robot, 'tool0', 6))
+    first = problems[0]
+    before = first.targets, first.start.copy()
+    for problem in problems[1:]:
+        start = robot.random_q(generator)
+        T = problem.targets[0].function.reference
+        same = first.again([T.homogeneous], start)
+        assert np.array_equal(same.start, start) and same.targets[0].function.reference == T
+        assert same.checker is first.checker and same.not_checked == first.not_checked
+        anew = IKProblem(robot, PoseTarget('tool0', T), start=start)
+        one, other = (searched(each, random_state=1) for each in (same, anew))
+        assert one.message == other.message and np.array_equal(one.best_q, other.best_q)
+    assert first.targets is before[0] and np.array_equal(first.start, before[1])
+
+
+def test_again_resolves_frames_at_rest_anew():
+    """Where a frame stands is looked up in the new start."""
+    robot = Robot.from_urdf(TWO_ARMS)
+    moving = [name for name in robot.joint_names if name.startswith('left')]
+    locked = [name for name in robot.joint_names if name not in moving]
+    problem = IKProblem(robot, PoseTarget('left_hand', pose(), 'right_hand'), locked=locked)
+    start = robot.random_q(np.random.default_rng(1))
+    again, anew = problem.again([pose()], start), IKProblem(
+        robot, PoseTarget('left_hand', pose(), 'right_hand'), start=start, locked=locked)
+    assert again.targets[0].relative_to is None
+    assert again.targets[0].function.reference == anew.targets[0].function.reference
+    assert again.targets[0].function.reference != problem.targets[0].function.reference
+
+
+def test_again_takes_a_checker(load):
+    robot = load('panda')
+    problem = next(questions(robot, TIPS['panda'], spread=0.1))
+    checker = collision_checker(robot, load_scene('floor', robot))
+    again = problem.again([problem.targets[0].function.reference], problem.start, checker)
+    assert again.checker is checker and problem.checker is not checker
+
+
+@pytest.mark.parametrize('wrong', [[], [np.eye(4)] * 2])
+def test_again_wants_one_pose_for_each_target(load, wrong):
+    problem = next(questions(load('ur5'), 'tool0'))
+    with pytest.raises(ValueError, match=f'poses: {len(wrong)}; valid: 1'):
+        problem.again(wrong)
+    with pytest.raises(ValueError, match='tool0'):
+        problem.again([np.zeros((4, 4))])
+
+
+def test_time_over_before_restarts(load, monkeypatch):
+    """One descent is made however short the time is; no other one when it is over."""
+    robot = load('panda')
+    for problem in questions(robot, TIPS['panda'], 20, collisions=False):
+        solve(problem, timeout=1)
+        late = Budget.of(1e-9)
+        time.sleep(1e-3)
+        found = answer_at_once(problem, late, True, 0)
+        assert found is None or found.restarts == 0
