@@ -29,6 +29,7 @@ from ros2_ik.core.robot.srdf import parse_srdf, Semantics
 from ros2_ik.core.robot.urdf import JointElement, parse_urdf, RobotTree
 
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
+UNIT = 2e-15    # how far the square of a norm may be from 1: rounding, after one division
 
 
 class Robot:
@@ -384,7 +385,10 @@ def _floats(values: Any, size: int, what: str) -> Array:
 
 
 def _normalise(quaternion: Array, joint: str) -> None:
-    norm = float(np.sqrt(quaternion @ quaternion))
+    squared = float(quaternion @ quaternion)
+    if abs(squared - 1) < UNIT:    # to do it again would change its last digits
+        return
+    norm = math.sqrt(squared)
     if norm < 1e-9:
         raise InvalidStateError(f"the quaternion of joint '{joint}' has norm zero")
     quaternion /= norm

@@ -36,7 +36,6 @@ def test_value_and_jacobian(small, name, root):
     robot = small(name, root)
     q = robot.random_q(np.random.default_rng(0))
     at, position = Configuration(robot, q), FramePosition('tip')
-    q = at.q.copy()    # of unit length to the last digit
     for function in (UserFunction(tip, LABELS), UserFunction(tip, LABELS, tip_jacobian)):
         np.testing.assert_array_equal(function.value(at), position.value(at))
         np.testing.assert_allclose(function.jacobian(at), position.jacobian(at), atol=1e-8)

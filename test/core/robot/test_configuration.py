@@ -237,6 +237,14 @@ def test_quaternions_are_normalised(small):
     np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-15)
 
 
+def test_normalised_quaternions_stay(small):
+    robot, generator = small('one_link', 'freeflyer'), np.random.default_rng(0)
+    for _ in range(5000):
+        q = robot.to_q(generator.uniform(-1, 1, 7))
+        np.testing.assert_array_equal(robot.to_q(q), q)
+        np.testing.assert_allclose(np.linalg.norm(q[3:]), 1, atol=1e-15)
+
+
 def test_unknown_frames_as_reference(small):
     at = Configuration(small('scara'))
     for ask in (at.transform, at.jacobian):
