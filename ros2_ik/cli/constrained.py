@@ -104,8 +104,7 @@ def _solve(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> An
 
 def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> Answer:
     from ros2_ik.core import Defaults, prepare, StillWorld
-    from ros2_ik.node.conversions.constraint_reports import constraint_reports
-    from ros2_ik.node.conversions.constraints import read_constraints
+    from ros2_ik.node.conversions.constraints import constraint_reports, read_constraints
     from ros2_ik.node.conversions.requests import read_request
     if goal.execute:
         raise BadQuestion('execute: the robot is moved by a node: leave out --robot')
@@ -129,8 +128,8 @@ def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> A
 def _checker(args: argparse.Namespace, goal: Any, robot: 'Robot', start: Any,
              request: 'IKRequest') -> 'CollisionChecker | None':
     from ros2_ik.core import Scene
-    from ros2_ik.node.conversions.collision_rules import with_rules
     from ros2_ik.node.conversions.constraints import needs_checker
+    from ros2_ik.node.conversions.requests import with_rules
     scene = load_scene_of(args, robot, start)
     if not (request.avoid_collisions or needs_checker(goal)):
         return None

@@ -7,7 +7,7 @@ from node_harness import eventually
 import pytest
 
 from ros2_ik.msg import Bounds, Solution, Status
-from ros2_ik.node.conversions.function_message import function_message as function
+from ros2_ik.node.conversions.functions import function_message as function
 
 AWAY = {**HOME, 'panda_joint1': 1.5}
 

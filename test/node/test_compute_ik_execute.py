@@ -9,7 +9,7 @@ import pytest
 from scene_harness import applied, box, change, diff, pose
 
 from ros2_ik.msg import Bounds, Status
-from ros2_ik.node.conversions.function_message import function_message as function
+from ros2_ik.node.conversions.functions import function_message as function
 
 ROOT, HAND = 'panda_link0', 'panda_hand'
 

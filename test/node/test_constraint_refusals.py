@@ -9,11 +9,9 @@ import pytest
 
 from ros2_ik.core import collision_checker, Scene, Status
 from ros2_ik.msg import Bounds, FunctionParameter
-from ros2_ik.node.conversions.collision_rules import MAX_NAMES, with_rules
 from ros2_ik.node.conversions.constraints import MAX_FUNCTIONS, read_constraints
-from ros2_ik.node.conversions.function_message import function_message as function
-from ros2_ik.node.conversions.functions import MAX_ROWS
-from ros2_ik.node.conversions.solver_options import MAX_OPTIONS, read_options
+from ros2_ik.node.conversions.functions import function_message as function, MAX_ROWS
+from ros2_ik.node.conversions.requests import MAX_NAMES, MAX_OPTIONS, read_options, with_rules
 from ros2_ik.node.request_error import RequestError
 from ros2_ik.srv import ComputeIK
 

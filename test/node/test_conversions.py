@@ -30,10 +30,9 @@ from ros2_ik.core import (
     StillWorld,
 )
 from ros2_ik.msg import Bounds
-from ros2_ik.node.conversions.constraint_reports import constraint_reports
-from ros2_ik.node.conversions.constraints import read_constraints
+from ros2_ik.node.conversions.constraints import constraint_reports, read_constraints
 from ros2_ik.node.conversions.frames import group_name, Reference, reference, tip_name
-from ros2_ik.node.conversions.function_message import function_message as function
+from ros2_ik.node.conversions.functions import function_message as function
 from ros2_ik.node.conversions.poses import fill_pose, placement, read_pose
 from ros2_ik.node.conversions.requests import read_request
 from ros2_ik.node.conversions.robot_states import fill_state, joint_pose, joint_values

@@ -29,10 +29,9 @@ from ros2_ik.core import (
     shape_kinds,
 )
 from ros2_ik.node.conversions.markers import scene_markers
-from ros2_ik.node.conversions.planning_scenes import changed_scene, SceneState
+from ros2_ik.node.conversions.planning_scenes import changed_scene, scene_message, SceneState
 from ros2_ik.node.conversions.scene_changes import changed_object, ConversionContext
-from ros2_ik.node.conversions.scene_messages import scene_message
-from ros2_ik.node.conversions.triangles import triangles
+from ros2_ik.node.conversions.shapes import triangles
 from ros2_ik.node.request_error import RequestError
 
 SHAPES = (Box([0.1, 0.2, 0.3]), Capsule(0.1, 0.3), Cone(0.1, 0.3), Ellipsoid([0.1, 0.2, 0.3]),

@@ -1,15 +1,16 @@
-"""Solutions as ComputeIK responses and Solution messages."""
+"""Solutions as ComputeIK responses and Solution messages, and contacts and distances as theirs."""
 
 from array import array
 from collections.abc import Iterable
 from typing import Any
 
+from geometry_msgs.msg import Point, Vector3
 from moveit_msgs.msg import RobotState
+from std_msgs.msg import Header
 
-from ros2_ik.core import IKProblem, IKSolution, Scene
-from ros2_ik.msg import Solution
-from ros2_ik.node.conversions.constraint_states import constraint_states
-from ros2_ik.node.conversions.contacts import contact_messages
+from ros2_ik.core import Array, Contact, Distances, IKProblem, IKSolution, Scene
+from ros2_ik.msg import BodyDistance, ConstraintState, Contact as ContactMessage, Solution
+from ros2_ik.node.conversions.constraints import constraint_reports
 from ros2_ik.node.conversions.robot_states import fill_state
 
 
@@ -72,3 +73,43 @@ def _fill(state: Any, solution: IKSolution, names: tuple[str, ...], header: Any)
     fill_state(state, solution.best_joints, names)
     state.joint_state.header = state.multi_dof_joint_state.header = header
     return state
+
+
+def constraint_states(problem: IKProblem, q: Array) -> list[ConstraintState]:
+    """Report on each constraint and cost of a problem at q (nq,), hard ones first."""
+    return [ConstraintState(**report._asdict()) for report in constraint_reports(problem, q)]
+
+
+def contact_messages(contacts: Iterable[Contact], scene: Scene | None,
+                     header: Header) -> list[ContactMessage]:
+    """Write contacts of a scene; `header` is in the root frame."""
+    return [ContactMessage(
+        header=header, position=_point(contact.point), depth=float(contact.depth),
+        contact_body_1=contact.first, body_type_1=_kind(contact.first, scene),
+        contact_body_2=contact.second, body_type_2=_kind(contact.second, scene))
+        for contact in contacts]
+
+
+def _kind(name: str, scene: Scene | None) -> int:
+    kind: int = ContactMessage.ROBOT_LINK
+    if scene is not None and name in scene.attached:
+        kind = ContactMessage.ROBOT_ATTACHED
+    elif scene is not None and name in scene.objects:
+        kind = ContactMessage.WORLD_OBJECT
+    return kind
+
+
+def distance_messages(found: Distances, header: Header) -> list[BodyDistance]:
+    """Write distances; `header` is in the root frame."""
+    return [BodyDistance(
+        header=header, body_1=names[0], body_2=names[1], distance=float(found.distance[k]),
+        point_1=_point(found.first_point[k]), point_2=_point(found.second_point[k]),
+        normal=Vector3(**_xyz(found.normal[k]))) for k, names in enumerate(found.names)]
+
+
+def _point(values: Any) -> Point:
+    return Point(**_xyz(values))
+
+
+def _xyz(values: Any) -> dict[str, float]:
+    return dict(zip('xyz', (float(value) for value in values), strict=True))

@@ -1,22 +1,26 @@
-"""The constraints and costs of a request: what else must hold, or should."""
+"""The constraints and costs of a request, and reports on them: what else must hold, or should."""
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ros2_ik.core import (
+    Array,
     CollisionChecker,
+    Configuration,
     Constraint,
+    IKProblem,
     KinematicFunction,
     LeastSquares,
     Robot,
 )
-from ros2_ik.node.conversions.bounds import make_constraint, make_cost
-from ros2_ik.node.conversions.error_context import error_context, wrong
 from ros2_ik.node.conversions.functions import (
     make_function,
     MAX_NAME,
     MAX_ROWS,
     measures_distances,
 )
+from ros2_ik.node.request_error import error_context, wrong
 
 MAX_FUNCTIONS = 100   # reading more would keep the node from other requests
 
@@ -77,3 +81,114 @@ def _unique(name: str, names: set[str]) -> str:
         chosen, number = f'{name} {number}', number + 1
     names.add(chosen)
     return chosen
+
+
+# -- bounds: a function with them is a Constraint or, if it may give way, a cost ---------------
+
+WAYS = ('target', 'lower', 'upper')
+
+
+def make_constraint(function: KinematicFunction, bounds: Any, name: str) -> Constraint:
+    """Make the hard constraint; raises RequestError and InvalidConstraintError."""
+    if len(bounds.weight):
+        raise wrong('bounds.weight: a hard constraint has no weight, it must hold; '
+                    'soft: true makes it give way')
+    given = _bounds(bounds)
+    if not given:
+        raise wrong('bounds are empty: one of target, lower and upper is needed')
+    if 'target' in given:
+        given = {'lower': given['target'], 'upper': given['target']}
+    if bounds.tolerance != 0:
+        given['tolerance'] = bounds.tolerance
+    return Constraint(function, name=name, **given)
+
+
+def make_cost(function: KinematicFunction, bounds: Any, name: str, default: bool) -> LeastSquares:
+    """
+    Make the cost, for a function that has met its robot.
+
+    `default`: without target and bounds the target is 0, else that is refused. Raises RequestError
+    and InvalidConstraintError.
+    """
+    if bounds.tolerance != 0:
+        raise wrong('bounds.tolerance: soft constraints take a weight, not a tolerance')
+    given = _bounds(bounds)
+    if not given and not default:
+        raise wrong('bounds are empty: one of target, lower and upper is needed')
+    weight = _weight(bounds.weight, len(function.labels))
+    return LeastSquares(function, weight=weight, name=name, **given)
+
+
+def _bounds(bounds: Any) -> dict[str, Any]:
+    """Return those of target, lower and upper that are not empty."""
+    given: dict[str, Any] = {way: _numbers(getattr(bounds, way), way)
+                             for way in WAYS if len(getattr(bounds, way))}
+    if 'target' in given and len(given) > 1:
+        raise wrong(f'bounds has target and {" and ".join(w for w in WAYS[1:] if w in given)}; '
+                    'valid: target alone, or lower, upper or both')
+    return given
+
+
+def _numbers(values: Any, way: str) -> Any:
+    """Return one number, or one a row."""
+    if len(values) > MAX_ROWS:
+        raise wrong(f'bounds.{way} has {len(values)} numbers; at most {MAX_ROWS} are read')
+    return values[0] if len(values) == 1 else np.array(values, dtype=np.float64)
+
+
+def _weight(values: Any, rows: int) -> Any:
+    if not len(values):
+        return 1.0
+    if len(values) not in (1, rows, rows * rows):
+        valid = f', {rows} (one a row) or {rows * rows} (a matrix, row by row)' if rows > 1 else ''
+        raise wrong(f'bounds.weight has {len(values)} numbers; valid: none, 1{valid}')
+    if len(values) == rows * rows and rows > 1:
+        return np.reshape(np.array(values, dtype=np.float64), (rows, rows))
+    return values[0] if len(values) == 1 else np.array(values, dtype=np.float64)
+
+
+# -- what they come to in a configuration ------------------------------------------------------
+
+SLACK = 1e-6   # so far outside its bounds, what may give way still counts as inside
+
+
+class ConstraintReport(NamedTuple):
+    """A constraint or cost in a configuration: the fields of a ConstraintState."""
+
+    name: str
+    kind: str
+    soft: bool
+    holds: bool
+    violation: float
+    cost: float
+    labels: list[str]
+    value: list[float]
+    lower: list[float]
+    upper: list[float]
+
+
+def constraint_reports(problem: IKProblem, q: Array) -> list[ConstraintReport]:
+    """Look at each constraint and cost of a problem at q (nq,), hard ones first."""
+    if not (problem.constraints or problem.costs):
+        return []
+    at = Configuration(problem.robot, q)
+    return [*(_hard(constraint, at) for constraint in problem.constraints),
+            *(_soft(cost, at) for cost in problem.costs if isinstance(cost, LeastSquares))]
+
+
+def _hard(constraint: Constraint, at: Configuration) -> ConstraintReport:
+    return _report(constraint, constraint.function.value(at), constraint.tolerance)
+
+
+def _soft(cost: LeastSquares, at: Configuration) -> ConstraintReport:
+    f = cost.function.value(at)
+    r = cost.factor @ cost.residual(f)
+    return _report(cost, f, SLACK)._replace(soft=True, cost=0.5 * float(r @ r))
+
+
+def _report(item: Any, f: Array, slack: float) -> ConstraintReport:
+    outside = np.maximum(item.lower - f, f - item.upper)
+    return ConstraintReport(
+        item.name, item.function.spec.kind, False, bool((outside <= slack).all()),
+        max(0.0, float(outside.max(initial=0.0))), 0.0, list(item.function.labels),
+        f.tolist(), item.lower.tolist(), item.upper.tolist())

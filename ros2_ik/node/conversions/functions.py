@@ -1,9 +1,10 @@
-"""Function messages as the functions themselves. Nothing here is about a single kind."""
+"""Function messages to functions and back. Nothing here is about a single kind."""
 
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from ros2_ik.core import (
     CollisionChecker,
+    field_value,
     FieldValue,
     KinematicFunction,
     read_function,
@@ -11,8 +12,11 @@ from ros2_ik.core import (
     spec_fields,
     written_kinds,
 )
-from ros2_ik.node.conversions.error_context import wrong
 from ros2_ik.node.conversions.frames import link_name
+from ros2_ik.node.request_error import wrong
+
+if TYPE_CHECKING:
+    from ros2_ik.msg import Bounds, Function
 
 MAX_ITEMS = 10_000          # of an array in a message
 MAX_NAME = 200              # characters
@@ -70,3 +74,21 @@ def _check_lengths(message: Any) -> None:
     for parameter in message.parameters:
         if any(len(name) > MAX_NAME for name in parameter.names):
             raise wrong(f'{parameter.name} has a name of more than {MAX_NAME} characters')
+
+
+def function_message(kind: str, bounds: 'Bounds | None' = None, frame: str = '',
+                     relative_to: str = '', **fields: Any) -> 'Function':
+    """
+    Return the message of a function, for a client; `fields` are those of its kind, by name.
+
+        function_message('gaze_angle', Bounds(upper=[0.1]), frame='panda_hand', axis=[0, 0, 1],
+                         target=[0.5, 0, 0.2])
+
+    The values are numbers, texts, lists of these, rows of numbers, and numbers by name; poses are
+    x y z with roll pitch yaw or a quaternion. Raises InvalidConstraintError for others; whether
+    the kind has these fields is seen by the node.
+    """
+    from ros2_ik.msg import Bounds, Function, FunctionParameter  # late: reading needs no ROS
+    return Function(kind=kind, frame=frame, relative_to=relative_to, bounds=bounds or Bounds(),
+                    parameters=[FunctionParameter(name=name, **field_value(value)._asdict())
+                                for name, value in fields.items()])

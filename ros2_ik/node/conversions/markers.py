@@ -24,7 +24,7 @@ from ros2_ik.core import (
     Sphere,
 )
 from ros2_ik.node.conversions.poses import fill_pose
-from ros2_ik.node.conversions.triangles import triangles
+from ros2_ik.node.conversions.shapes import triangles
 
 WORLD, ATTACHED = (0.55, 0.6, 0.55, 1.0), (0.65, 0.4, 0.75, 1.0)   # of what has no colour
 SHEET = 4.0              # edge of the part of a plane that is shown [m]

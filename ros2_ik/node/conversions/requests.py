@@ -1,12 +1,20 @@
-"""ComputeIK requests, with every default filled in."""
+"""ComputeIK requests, with every default filled in; solver options and rules of collisions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from ros2_ik.core import ALL_AXES, IKRequest, PoseTarget, Robot, Status
+from ros2_ik.core import (
+    ALL_AXES,
+    AllowedCollisions,
+    IKRequest,
+    PoseTarget,
+    Robot,
+    Scene,
+    Status,
+    UnknownNameError,
+)
 from ros2_ik.node.conversions.constraints import has_functions
-from ros2_ik.node.conversions.error_context import error_context, wrong
 from ros2_ik.node.conversions.frames import (
     group_name,
     link_name,
@@ -17,8 +25,7 @@ from ros2_ik.node.conversions.frames import (
 )
 from ros2_ik.node.conversions.poses import placement
 from ros2_ik.node.conversions.robot_states import joint_values, Values
-from ros2_ik.node.conversions.solver_options import read_options
-from ros2_ik.node.request_error import RequestError
+from ros2_ik.node.request_error import error_context, RequestError, wrong
 
 MAX_TARGETS = 100   # reading more would keep the node from other requests
 MAX_CHANGES = 200
@@ -199,3 +206,81 @@ def _solutions(count: int, defaults: Any) -> int:
                            f'{defaults.max_solutions}')
     return max(1, count)
 
+
+MAX_OPTIONS = 100   # more than any solver has
+LONGEST = 200       # characters, of a name or a value
+
+_FLAGS = {'true': True, 'false': False}
+_NUMBERS: tuple[Callable[[str], float], ...] = (int, float)
+
+
+def read_options(pairs: Any) -> dict[str, Any]:
+    """
+    Read KeyValue messages: values are numbers, true or false, or words.
+
+    Raises RequestError. Which names and values a solver takes, it says itself.
+    """
+    if len(pairs) > MAX_OPTIONS:
+        raise wrong(f'solver_options has {len(pairs)} options; at most {MAX_OPTIONS} are read')
+    options: dict[str, Any] = {}
+    for index, pair in enumerate(pairs):
+        for field, text in (('key', pair.key), ('value', pair.value)):
+            if len(text) > LONGEST:
+                raise wrong(f'solver_options[{index}].{field} has {len(text)} characters; '
+                            f'at most {LONGEST} are read')
+        if pair.key in options:
+            raise wrong(f"solver_options has '{pair.key}' twice")
+        options[pair.key] = _scalar(pair.value)
+    return options
+
+
+def _scalar(text: str) -> Any:
+    for number in _NUMBERS:
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return _FLAGS.get(text.strip().lower(), text)
+
+
+MAX_NAMES = 200   # in each array; reading more would keep the node from other requests
+
+T = TypeVar('T')
+
+
+def with_rules(scene: Scene, request: Any) -> Scene:
+    """Return a scene with a request's allowed_collisions, link_padding; raises RequestError."""
+    matrix = request.allowed_collisions
+    _check_count(len(request.link_padding), 'link_padding')
+    if len(matrix.entry_names) or len(matrix.entry_values) or len(matrix.default_entry_names):
+        with error_context('allowed_collisions'):
+            scene = _with_allowed(scene, matrix)
+    for index, item in enumerate(request.link_padding):
+        with error_context(f'link_padding[{index}]'):
+            scene = scene.with_padding({item.link_name: item.padding})
+    return scene
+
+
+def _with_allowed(scene: Scene, matrix: Any) -> Scene:
+    """Allow what the matrix does; what it does not allow stays as the scene has it."""
+    for field in ('entry_names', 'default_entry_names'):
+        _check_count(len(getattr(matrix, field)), field)
+    read = AllowedCollisions.from_matrix(
+        list(matrix.entry_names), [list(row.enabled) for row in matrix.entry_values],
+        list(matrix.default_entry_names), list(matrix.default_entry_values))
+    known = {*scene.robot.frame_names, *scene.objects, *scene.attached}
+    for name in (*matrix.entry_names, *matrix.default_entry_names):
+        if name not in known:
+            raise RequestError(Status.INVALID_OBJECT_NAME, UnknownNameError(name, sorted(known)))
+    return scene.with_allowed(AllowedCollisions(
+        {**scene.allowed.pairs, **_allowing(read.pairs)},
+        {**scene.allowed.defaults, **_allowing(read.defaults)}))
+
+
+def _check_count(count: int, field: str) -> None:
+    if count > MAX_NAMES:
+        raise wrong(f'{field} has {count} items; at most {MAX_NAMES} are read')
+
+
+def _allowing(entries: Mapping[T, bool]) -> dict[T, bool]:
+    return {names: True for names, allowed in entries.items() if allowed}

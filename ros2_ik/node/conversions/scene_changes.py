@@ -2,20 +2,91 @@
 CollisionObject and AttachedCollisionObject messages: changes of a Scene.
 
 Their meaning is MoveIt's (moveit_core/planning_scene/src/planning_scene.cpp), but that a change
-happens as a whole or not at all, and that nothing is dropped without a word.
+happens as a whole or not at all, and that nothing is dropped without a word. How
+large it may be is said by parameters.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pinocchio as pin
 
-from ros2_ik.core import Configuration, Scene, SceneObject, ShapeInstance, UnknownFrameError
-from ros2_ik.node.conversions.error_context import error_context, wrong
+from ros2_ik.core import Configuration, Mesh, Scene, SceneObject, ShapeInstance, UnknownFrameError
 from ros2_ik.node.conversions.frames import foreign_reference, Lookup
 from ros2_ik.node.conversions.poses import read_pose
-from ros2_ik.node.conversions.scene_limits import SceneLimits
 from ros2_ik.node.conversions.shapes import Read, read_shapes, shape_poses
+from ros2_ik.node.request_error import error_context, wrong
+
+
+class SceneLimits(NamedTuple):
+    """Largest numbers, each the value of the parameter `max_...` of its name."""
+
+    scene_objects: int = 10_000
+    scene_shapes: int = 2000
+    scene_triangles: int = 2_000_000
+    mesh_triangles: int = 1_000_000
+    request_shapes: int = 100
+    request_triangles: int = 20_000
+
+    @classmethod
+    def of(cls, parameters: Any) -> 'SceneLimits':
+        """Read the parameters."""
+        return cls(*(getattr(parameters, f'max_{name}') for name in cls._fields))
+
+    def check(self, name: str, count: int, what: str) -> None:
+        """Refuse a count above the limit of that name; `what` says what there is so much of."""
+        most = getattr(self, name)
+        if count > most:
+            raise wrong(f'{what}; parameter max_{name} allows at most {most}')
+
+    def check_message(self, message: Any) -> None:
+        """Look at a CollisionObject before anything is made of it."""
+        shapes = sum(len(getattr(message, kind)) for kind in ('primitives', 'meshes', 'planes'))
+        self.check('scene_shapes', shapes, f'{shapes} shapes')
+        for index, mesh in enumerate(message.meshes):
+            count = len(mesh.triangles)
+            self.check('mesh_triangles', count, f'meshes[{index}] has {count} triangles')
+
+    def check_change(self, old: Scene, new: Scene) -> None:
+        """Refuse a scene that is too large; one that has become smaller may be too large still."""
+        before, after = _Size.of(old), _Size.of(new)
+        for name, was, count in zip(_Size._fields, before, after, strict=True):
+            if count > was:
+                self.check(f'scene_{name}', count, f'the scene would have {count} {name}')
+
+    def check_held(self, items: Any) -> None:
+        """Look at the AttachedCollisionObjects of a request, which are made for it alone."""
+        shapes = triangles = 0
+        for item in items:
+            self.check_message(item.object)
+            shapes += sum(len(getattr(item.object, kind))
+                          for kind in ('primitives', 'meshes', 'planes'))
+            triangles += sum(len(mesh.triangles) for mesh in item.object.meshes)
+        there = 'what is held for this request alone has'
+        apply = 'apply_planning_scene takes more'
+        self.check('request_shapes', shapes, f'{there} {shapes} shapes ({apply})')
+        self.check('request_triangles', triangles, f'{there} {triangles} triangles ({apply})')
+
+
+class _Size(NamedTuple):
+    objects: int
+    shapes: int
+    triangles: int
+
+    @classmethod
+    def of(cls, scene: Scene) -> '_Size':
+        parts = list(_all_parts(scene))
+        return cls(len(scene.objects) + len(scene.attached), len(parts),
+                   sum(len(part.shape.triangles) for part in parts
+                       if isinstance(part.shape, Mesh)))
+
+
+def _all_parts(scene: Scene) -> Iterator[ShapeInstance]:
+    for item in scene.objects.values():
+        yield from item.parts
+    for held in scene.attached.values():
+        yield from held.object.parts
+
 
 ADD, REMOVE, APPEND, MOVE = range(4)
 OPERATIONS = ('ADD', 'REMOVE', 'APPEND', 'MOVE')

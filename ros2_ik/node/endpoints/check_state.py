@@ -12,7 +12,7 @@ from ros2_ik.core import (
     Scene,
     Status,
 )
-from ros2_ik.node.conversions.contacts import contact_messages, distance_messages
+from ros2_ik.node.conversions.answers import contact_messages, distance_messages
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.node_context import NodeContext

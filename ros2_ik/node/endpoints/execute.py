@@ -5,12 +5,11 @@ from typing import Any
 
 from ros2_ik.core import Robot, Status
 from ros2_ik.node.controllers.path_checks import OwnScene
-from ros2_ik.node.conversions.contacts import contact_messages
-from ros2_ik.node.conversions.error_context import wrong
+from ros2_ik.node.conversions.answers import contact_messages
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.node_context import NodeContext
-from ros2_ik.node.request_error import RequestError
+from ros2_ik.node.request_error import RequestError, wrong
 
 
 class Execute:

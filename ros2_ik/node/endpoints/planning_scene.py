@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ros2_ik.core import Status
-from ros2_ik.node.conversions.planning_scenes import changed_scene, SceneState
+from ros2_ik.node.conversions.planning_scenes import changed_scene, scene_message, SceneState
 from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.conversions.scene_changes import (
     changed_attached,
@@ -12,7 +12,6 @@ from ros2_ik.node.conversions.scene_changes import (
     ConversionContext,
     what_was_done,
 )
-from ros2_ik.node.conversions.scene_messages import scene_message
 from ros2_ik.node.endpoints.answering import answering, reason_of
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.state.planning_scene import Applied, Change

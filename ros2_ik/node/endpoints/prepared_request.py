@@ -23,14 +23,13 @@ from ros2_ik.node.controllers.outcome import Outcome
 from ros2_ik.node.controllers.path_checks import OwnScene
 from ros2_ik.node.conversions.answers import (
     answer_names,
+    contact_messages,
     fill_answer,
     fill_progress,
     solution_message,
 )
-from ros2_ik.node.conversions.collision_rules import with_rules
 from ros2_ik.node.conversions.constraints import needs_checker, read_constraints
-from ros2_ik.node.conversions.contacts import contact_messages
-from ros2_ik.node.conversions.requests import read_request
+from ros2_ik.node.conversions.requests import read_request, with_rules
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.request_error import RequestError
 
