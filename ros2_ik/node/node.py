@@ -46,13 +46,11 @@ from ros2_ik.node.endpoints.execute import Execute
 from ros2_ik.node.endpoints.planning_scene import PlanningSceneEndpoints
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.parameters import ParameterError, Parameters
-from ros2_ik.node.publishers import publishers
-from ros2_ik.node.start_notes import scene_fault, start_notes
+from ros2_ik.node.parameters.parameters import scene_fault, start_notes
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
-from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.current_state import CurrentState, FreeBase
 from ros2_ik.node.state.description import Description
-from ros2_ik.node.state.free_base import FreeBase
-from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.joint_states import JointStates, publishers
 from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.statistics import Statistics

@@ -18,12 +18,11 @@ from ros2_ik.node.conversions.frames import OldTransformError
 from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state import collision_geometry
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
+from ros2_ik.node.state.current_state import FreeBase
 from ros2_ik.node.state.description import Description
-from ros2_ik.node.state.free_base import FreeBase
 from ros2_ik.node.state.joint_states import JointStates, MAX_NAMES
 from ros2_ik.node.state.reading import Reading
-from ros2_ik.node.state.tf_listener import Parent
-from ros2_ik.node.state.transforms import Transforms
+from ros2_ik.node.state.transforms import Parent, Transforms
 
 
 class Log:

@@ -4,7 +4,7 @@ import math
 import time
 from typing import Any
 
-from ros2_ik.node.publishers import publishers
+from ros2_ik.node.state.joint_states import publishers
 
 SOON = 1.0    # a clock that goes back again so soon is told by two [s],
 APART = 0.1   # and by more than messages that change places [s]

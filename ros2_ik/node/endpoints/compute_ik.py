@@ -10,8 +10,7 @@ from rclpy.publisher import Publisher
 
 from ros2_ik.core import IKSolution, Search, Status
 from ros2_ik.node.endpoints.answering import answering
-from ros2_ik.node.endpoints.cut_short import cut_short
-from ros2_ik.node.endpoints.prepared_request import prepared_request, REPLACED
+from ros2_ik.node.endpoints.prepared_request import cut_short, prepared_request, REPLACED
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.workers.member import Done, UnansweredError
 

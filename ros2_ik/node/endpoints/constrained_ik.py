@@ -13,12 +13,14 @@ from rclpy.qos import QoSProfile
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
-from ros2_ik.node.endpoints.action_clients import ActionClients, GoalClients
 from ros2_ik.node.endpoints.answering import error_response
-from ros2_ik.node.endpoints.cut_short import cut_short
-from ros2_ik.node.endpoints.goal_turns import GoalTurns
-from ros2_ik.node.endpoints.open_goal import OpenGoal
-from ros2_ik.node.endpoints.prepared_request import prepared_request, PreparedRequest, REPLACED
+from ros2_ik.node.endpoints.goals import ActionClients, GoalClients, GoalTurns, OpenGoal
+from ros2_ik.node.endpoints.prepared_request import (
+    cut_short,
+    prepared_request,
+    PreparedRequest,
+    REPLACED,
+)
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.workers import UnansweredError

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ from ros2_ik.node.conversions.constraints import needs_checker, read_constraints
 from ros2_ik.node.conversions.requests import read_request, with_rules
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.request_error import RequestError
+from ros2_ik.node.workers import UnansweredError
 
 REPLACED = 'the robot was replaced meanwhile'
 BOUND = ('with execute that bound is parameter max_jump, from where the robot stands, unless the '
@@ -197,3 +199,24 @@ def _surroundings(context: NodeContext, message: Any, request: IKRequest) \
         raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                            f'distances cannot be measured; {"; ".join(remarks)}')
     return scene, checker, [*notes, *remarks]
+
+
+def cut_short(search: Search, error: UnansweredError, newest: IKSolution | None = None) \
+        -> IKSolution:
+    """
+    Return the answer of a search that its worker does not answer for.
+
+    `newest` is what it was last heard to have found.
+    """
+    cancelled = error.status is Status.PREEMPTED
+    if newest is None:
+        if cancelled:
+            search.budget.cancel = lambda: True
+            return search.solution()
+        newest = search.solution()
+    if newest.success or newest.impossible or newest.status is Status.APPROXIMATE:
+        return newest
+    how = 'cancelled' if cancelled else str(error)
+    return replace(newest, status=error.status,
+                   message=f'{how}, {newest.restarts} restarts were made',
+                   seconds=time.monotonic() - search.budget.started)

@@ -12,14 +12,15 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from ros2_ik.node.parameters.motions import (
+from ros2_ik.core import check_scene_file, InvalidSceneError
+from ros2_ik.node.parameters.spec import ParameterError, Spec
+from ros2_ik.node.parameters.table import (
     controller_specs,
     joint_limit_specs,
     limited_joints,
     LIMITS,
+    PARAMETERS,
 )
-from ros2_ik.node.parameters.spec import ParameterError, Spec
-from ros2_ik.node.parameters.table import PARAMETERS
 
 Changed = Callable[[set[str]], None]
 Check = Callable[[dict[str, Any]], str | None]
@@ -138,3 +139,28 @@ def _conflict(values: dict[str, Any]) -> str | None:
     if abs(math.hypot(*quaternion) - 1) > 1e-2:
         return f'base_pose: the quaternion {quaternion} does not have norm 1'
     return None
+
+
+# -- what the node says, or refuses, at its start, before it knows a robot ---------------------
+
+def scene_fault(scene: str) -> str:
+    """Return why a value of parameter `scene` fits no robot at all, or ''."""
+    try:
+        if scene:
+            check_scene_file(scene)
+    except InvalidSceneError as error:
+        return f"parameter scene, '{scene}': {error}"
+    return ''
+
+
+def start_notes(parameters: Any) -> list[str]:
+    """Return what a person should know of a node that can move an arm."""
+    if not parameters.controllers:
+        return []
+    notes = [f'motions use {parameters.velocity_scaling:g} of the velocity limits and '
+             f'{parameters.acceleration_scaling:g} of the acceleration limits (parameters '
+             'velocity_scaling, acceleration_scaling)']
+    if not parameters.scene:
+        notes.append('the scene is empty: nothing is around the robot, not even a floor '
+                     '(parameter scene; scene:=floor adds one below the root frame)')
+    return notes

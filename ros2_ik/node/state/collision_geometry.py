@@ -1,6 +1,13 @@
-"""The robot's collision geometry, made beside the node's callbacks."""
+"""
+The robot's collision geometry, made beside the node's callbacks.
+
+Convex parts of meshes, which take seconds or a minute, are made in a process of their own.
+"""
 
 from collections.abc import Callable, Sequence
+import multiprocessing
+import os
+import signal
 import threading
 import time
 import traceback
@@ -18,7 +25,6 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.node.request_error import RequestError
-from ros2_ik.node.state.part_making import make_parts
 
 SRDF_COMES = 1.0   # so long after a URDF it is not yet missing [s]
 SAID_FROM = 0.01, 1e-3   # overestimates that are worth a line: share [1], distance [m]
@@ -196,3 +202,32 @@ def _without_reason(text: str) -> str:
     """Leave out why a mesh cannot be used: who asks must not learn which files there are."""
     what, unusable, _ = text.partition(RobotGeometry.UNUSABLE)
     return f"{what} cannot be used (the node's log says why)" if unusable else text
+
+
+NICE = 10      # what the node answers comes first
+
+
+def make_parts(meshes: Sequence[Mesh]) -> bool:
+    """Make the parts that are not on disk yet, and wait; gives whether all are there then."""
+    process = multiprocessing.get_context('spawn').Process(
+        target=_make, args=(tuple(meshes),), daemon=True, name='convex parts')
+    # Ctrl-C reaches the whole process group, and this one ends with the node.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    process.start()
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    process.join()
+    return all(mesh.has_parts for mesh in meshes)
+
+
+def _make(meshes: Sequence[Mesh]) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    os.nice(NICE)
+    for mesh in meshes:
+        mesh.make_parts()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -220,3 +220,9 @@ def _waited(info: Any) -> float:
     """Return how long a message has waited here before it was taken [s]."""
     arrived = info.get('received_timestamp') if info else None   # not every middleware tells
     return max(time.time_ns() - arrived, 0) * 1e-9 if arrived else 0.0
+
+
+def publishers(node: Any, topic: str) -> list[str]:
+    """Return the full names of nodes, one for each publisher that a node has discovered."""
+    return sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+                  for info in node.get_publishers_info_by_topic(topic))

@@ -1,0 +1,148 @@
+"""The goals of an action: who waits for them, what is known of each, and whose turn it is."""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+import time
+from typing import Any
+
+from rclpy.node import Node
+
+from ros2_ik.core import IKSolution, Status
+from ros2_ik.node.endpoints.prepared_request import PreparedRequest
+from ros2_ik.node.request_error import RequestError
+
+MEET = 2.0   # so long after its acceptance a goal's client may become known [s]
+MISSED = 2   # looks in a row at which nobody is there
+
+
+class ActionClients:
+    """
+    The clients of an action, as far as the graph shows them: each listens to the feedback.
+
+    One that ends well says so at once; of one that is killed DDS knows after its lease, 20 s with
+    Fast DDS.
+    """
+
+    def __init__(self, node: Node, action: str) -> None:
+        self._node, self._topic = node, f'{node.resolve_service_name(action)}/_action/feedback'
+
+    def present(self) -> set[bytes]:
+        """Ids of the subscriptions of the feedback."""
+        return {bytes(info.endpoint_gid)
+                for info in self._node.get_subscriptions_info_by_topic(self._topic)}
+
+
+class GoalClients:
+    """
+    The clients that a goal may belong to: those that were there when it came.
+
+    Nothing says whose it is. It is deserted when all of them are gone.
+    """
+
+    def __init__(self, present: set[bytes]) -> None:
+        self._known, self._missed = set(present), 0
+        self._until = time.monotonic() + MEET
+
+    def all_gone(self, present: set[bytes]) -> bool:
+        """Take a look; gives whether nobody can be there any more who wants the result."""
+        if time.monotonic() < self._until:   # discovery may be slower than the first goal
+            self._known |= present
+        gone = bool(self._known) and not self._known & present
+        self._missed = self._missed + 1 if gone else 0
+        return self._missed >= MISSED
+
+
+class OpenGoal:
+    """
+    What is known of a goal that has no result yet.
+
+    `asked` is its question once it has been read, `newest` what its search had found when that
+    was last heard of, `phase` what the feedback says. `why` says why it must end and `status`
+    with what; '' as long as it need not. `end` ends what it is doing. `preempted` are the goals
+    that this one has ended, `on_finished` is called when it has come to its own end. `stops` is
+    that of the execution when it came: what is stopped later does not begin to move.
+    """
+
+    def __init__(self, handle: Any, witnesses: GoalClients, stops: int) -> None:
+        self.handle, self.witnesses, self.stops = handle, witnesses, stops
+        self.asked: PreparedRequest | None = None
+        self.newest: IKSolution | None = None
+        self.phase = 'waiting'
+        self.why, self.status = '', Status.PREEMPTED
+        self.end: Callable[[], None] = lambda: None
+        self.began = time.monotonic()
+        self.preempted: list[OpenGoal] = []
+        self.on_finished: list[Callable[[None], None]] = []
+
+    @property
+    def joints(self) -> frozenset[str]:
+        """Names of the joints that it may move."""
+        return frozenset(self.asked.search.problem.joint_names) if self.asked else frozenset()
+
+    def stop(self, why: str, status: Status = Status.PREEMPTED) -> None:
+        """End it as soon as possible; the first reason counts."""
+        if not self.why:
+            self.why, self.status = why, status
+            self.end()
+
+    def check(self) -> None:
+        """Raise RequestError when it must end."""
+        if self.why:
+            raise RequestError(self.status, self.why)
+
+    def judged(self, solution: IKSolution) -> IKSolution:
+        """Return what its search came to as its answer; a solution is one whoever stopped it."""
+        if not self.why or (solution.success and self.status is Status.PREEMPTED):
+            return solution
+        message = solution.message
+        if not message.startswith(self.why):
+            message = f'{self.why}; {message}'
+        return replace(solution, status=self.status, message=message)
+
+
+Decide = Callable[[bool], None]
+
+
+class GoalTurns:
+    """
+    So many goals at a time may search; the others wait in the order in which they came.
+
+    `wait(start)` calls start(done) and awaits what done is given. For one thread, the executor's.
+    """
+
+    def __init__(self, places: int, wait: Callable[[Any], Awaitable[Any]]) -> None:
+        self._active, self._wait = places, wait
+        self._queue: deque[Decide] = deque()
+
+    @property
+    def free(self) -> bool:
+        """Whether the next one need not wait."""
+        return self._active > 0
+
+    async def take(self, goal: OpenGoal) -> bool:
+        """
+        Wait for a place; gives whether the goal has one.
+
+        Waiting ends without one when the goal is stopped.
+        """
+        if self._active:
+            self._active -= 1
+            return True
+
+        def enter(decide: Decide) -> None:
+            self._queue.append(decide)
+            goal.end = lambda: self._leave(decide)
+        return bool(await self._wait(enter))
+
+    def give_back(self) -> None:
+        """Leave a place to the next one."""
+        if self._queue:
+            self._queue.popleft()(True)
+        else:
+            self._active += 1
+
+    def _leave(self, decide: Decide) -> None:
+        if decide in self._queue:
+            self._queue.remove(decide)
+            decide(False)
