@@ -1,19 +1,19 @@
 """An answer, from the library or from a node, as text or JSON."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 import json
 import math
-from typing import Any, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from ros2_ik.cli.question import Exit
-from ros2_ik.cli.recheck import Check, recheck, WantedPose
-from ros2_ik.cli.tables import number, small, table
 
 if TYPE_CHECKING:
-    from ros2_ik.core import Joint, Robot, Search
+    from numpy.typing import NDArray
+
+    from ros2_ik.core import Configuration, Joint, Robot, Search
 
 NEAR = 0.02   # of a joint's range
 WRONG = 'WRONG_ANSWER'   # beside the names of Status
@@ -21,6 +21,51 @@ QUATERNION = (('qx', ''), ('qy', ''), ('qz', ''), ('qw', ''))
 PARTS = {3: (('x', 'm'), ('y', 'm'), ('theta', 'rad')),   # a planar joint, a floating one
          7: (('x', 'm'), ('y', 'm'), ('z', 'm'), *QUATERNION)}
 
+
+# -- forward kinematics of its joint values, whatever was said of it ---------------------------
+
+class WantedPose(NamedTuple):
+    """A pose T (4, 4) that `tip` should have in `frame` (default: the root), and its weights."""
+
+    tip: str
+    T: 'NDArray[Any]'
+    frame: str | None
+    weights: tuple[float, ...]
+
+
+class Check(NamedTuple):
+    """How far `tip` is from what was wanted: [m], [rad], along the axes that count."""
+
+    tip: str
+    position: float
+    orientation: float
+
+
+def recheck(robot: 'Robot', q: 'NDArray[Any]', wanted: Sequence[WantedPose],
+            frames_at: 'NDArray[Any] | None' = None) -> list[Check]:
+    """
+    Return the errors at q (nq,).
+
+    Frames stand where they are at `frames_at` (nq,), by default where q moves them.
+    """
+    from ros2_ik.core import Configuration
+    at = Configuration(robot, q)
+    before = at if frames_at is None else Configuration(robot, frames_at)
+    return [_check(target, at, before) for target in wanted]
+
+
+def _check(target: WantedPose, at: 'Configuration', before: 'Configuration') -> Check:
+    import numpy as np
+    import pinocchio as pin
+    frame = at.robot.root_frame if target.frame is None else target.frame
+    T_goal = before.transform(frame) @ target.T
+    error = np.linalg.inv(T_goal) @ at.transform(target.tip)
+    rows = np.concatenate([error[:3, 3], pin.log3(error[:3, :3])])
+    rows[np.array(target.weights) <= 0] = 0.0
+    return Check(target.tip, float(np.linalg.norm(rows[:3])), float(np.linalg.norm(rows[3:])))
+
+
+# -- the answer --------------------------------------------------------------------------------
 
 @dataclass
 class Answer:
@@ -250,3 +295,37 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# -- aligned text ------------------------------------------------------------------------------
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Lay out rows of text under a header: columns of numbers to the right, others to the left."""
+    body = [tuple(row) for row in rows]
+    columns = [_column(title, [row[i] for row in body]) for i, title in enumerate(header)]
+    return '\n'.join('  '.join(line).rstrip() for line in zip(*columns, strict=True))
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a fixed-point number, a zero without a sign."""
+    text = f'{value:.{digits}f}'
+    return text[1:] if text.startswith('-') and not text.strip('-0.') else text
+
+
+def small(value: float | None) -> str:
+    """Return an error: its order of magnitude is what matters."""
+    return '-' if value is None else f'{value:.1e}'
+
+
+def _column(title: str, cells: Sequence[str]) -> list[str]:
+    width = max(len(text) for text in (title, *cells))
+    numeric = bool(cells) and all(_is_number(text) for text in cells)
+    return [text.rjust(width) if numeric else text.ljust(width) for text in (title, *cells)]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return text in ('', '-')
+    return True

@@ -5,9 +5,9 @@ from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli import poses
 from ros2_ik.cli.answer import answer_json, print_answer, to_json
+from ros2_ik.cli.arguments import DEG, positive
 from ros2_ik.cli.fk import pose_table
 from ros2_ik.cli.joint_values import HELP, read_joint_values, shipped_home
-from ros2_ik.cli.numbers import DEG, positive
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
 from ros2_ik.cli.solve import add_search_arguments, use_radians
 
@@ -106,8 +106,7 @@ def _refuse_what_fk_ignores(args: argparse.Namespace) -> None:
 
 
 def _forward(args: argparse.Namespace, client: 'NodeClient') -> Exit:
-    from ros2_ik.cli.messages import pose_components, state_message
-    from ros2_ik.cli.node_answer import accepted
+    from ros2_ik.cli.node_answer import accepted, pose_components, state_message
     from ros2_ik.srv import ComputeFK
     frames = {t.frame for t in args.targets if t.frame}
     service = client.connect(ComputeFK, 'compute_fk', args.wait)

@@ -7,7 +7,7 @@ import sys
 
 from ros2_ik import __version__
 from ros2_ik.cli import call, constrained, fk, functions, robots, solve, stop
-from ros2_ik.cli.parser import Parser
+from ros2_ik.cli.arguments import Parser
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
 
 ROS = ('rclpy', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',

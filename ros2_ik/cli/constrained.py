@@ -4,18 +4,25 @@ import argparse
 from dataclasses import replace
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, library_answer, print_answer
-from ros2_ik.cli.joint_values import read_start
-from ros2_ik.cli.numbers import positive
-from ros2_ik.cli.question import BadQuestion, Exit
-from ros2_ik.cli.recheck import WantedPose
-from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
-from ros2_ik.cli.scene_source import (
+from ros2_ik.cli.answer import (
+    add_json_argument,
+    Answer,
+    answer_json,
+    library_answer,
+    print_answer,
+    WantedPose,
+)
+from ros2_ik.cli.arguments import (
     add_meshes_argument,
+    add_robot_arguments,
     add_scene_argument,
+    load_robot,
     load_scene_of,
     make_checker,
+    positive,
 )
+from ros2_ik.cli.joint_values import read_start
+from ros2_ik.cli.question import BadQuestion, Exit
 
 if TYPE_CHECKING:
     from ros2_ik.core import CollisionChecker, IKRequest, Robot, Scene

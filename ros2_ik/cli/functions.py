@@ -4,9 +4,8 @@ import argparse
 import inspect
 from typing import Any
 
-from ros2_ik.cli.answer import add_json_argument, to_json
+from ros2_ik.cli.answer import add_json_argument, table, to_json
 from ros2_ik.cli.question import Exit
-from ros2_ik.cli.tables import table
 
 EXAMPLE = """examples:
   ros2_ik functions

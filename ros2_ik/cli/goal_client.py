@@ -13,13 +13,11 @@ import pinocchio as pin
 from rclpy.action import ActionClient
 
 from ros2_ik.action import SolveConstrainedIK
-from ros2_ik.cli.answer import Answer
+from ros2_ik.cli.answer import Answer, WantedPose
 from ros2_ik.cli.interfaces import fields, GOAL, is_message
-from ros2_ik.cli.messages import state_values
-from ros2_ik.cli.node_answer import PATIENCE, read_reply, recheck_reply
+from ros2_ik.cli.node_answer import PATIENCE, read_reply, recheck_reply, state_values
 from ros2_ik.cli.node_client import WENT
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.cli.recheck import WantedPose
 from ros2_ik.cli.stop import Interrupt, MAY_MOVE, PATIENCE as STOP_PATIENCE
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 import math
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.numbers import FULL_TURN
+from ros2_ik.cli.arguments import FULL_TURN
 from ros2_ik.cli.question import BadQuestion
 
 if TYPE_CHECKING:

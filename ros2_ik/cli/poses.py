@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import math
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.numbers import FULL_TURN, in_radians
+from ros2_ik.cli.answer import WantedPose
+from ros2_ik.cli.arguments import FULL_TURN, in_radians
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.cli.recheck import WantedPose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

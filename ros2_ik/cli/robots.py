@@ -5,10 +5,9 @@ import math
 import textwrap
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.answer import add_json_argument, to_json
+from ros2_ik.cli.answer import add_json_argument, number, table, to_json
+from ros2_ik.cli.arguments import add_robot_arguments, load_robot
 from ros2_ik.cli.question import Exit
-from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
-from ros2_ik.cli.tables import number, table
 
 if TYPE_CHECKING:
     from ros2_ik.core import Robot, ShippedRobot

@@ -5,18 +5,30 @@ from collections.abc import Sequence
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli import poses
-from ros2_ik.cli.answer import add_json_argument, Answer, answer_json, library_answer, print_answer
-from ros2_ik.cli.joint_values import HELP, read_start, START
-from ros2_ik.cli.numbers import count, DEG, FULL_TURN, HALF_TURN, in_radians, positive
-from ros2_ik.cli.question import BadQuestion, Exit, with_options
-from ros2_ik.cli.recheck import WantedPose
-from ros2_ik.cli.robot_source import add_robot_arguments, load_robot
-from ros2_ik.cli.scene_source import (
+from ros2_ik.cli.answer import (
+    add_json_argument,
+    Answer,
+    answer_json,
+    library_answer,
+    print_answer,
+    WantedPose,
+)
+from ros2_ik.cli.arguments import (
     add_meshes_argument,
+    add_robot_arguments,
     add_scene_argument,
+    count,
+    DEG,
+    FULL_TURN,
+    HALF_TURN,
+    in_radians,
+    load_robot,
     load_scene_of,
     make_checker,
+    positive,
 )
+from ros2_ik.cli.joint_values import HELP, read_start, START
+from ros2_ik.cli.question import BadQuestion, Exit, with_options
 
 if TYPE_CHECKING:
     from ros2_ik.core import CollisionChecker, Robot

@@ -8,7 +8,7 @@ import time
 from types import FrameType
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.numbers import positive
+from ros2_ik.cli.arguments import positive
 from ros2_ik.cli.question import BadQuestion, Exit
 
 if TYPE_CHECKING:

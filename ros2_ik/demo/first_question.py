@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_ik.cli.answer import Answer
+from ros2_ik.cli.answer import Answer, WantedPose
 from ros2_ik.cli.node_answer import ask_ik, ik_request, MAKING
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.cli.recheck import WantedPose
 from ros2_ik.core import (
     CollisionChecker,
     Configuration,

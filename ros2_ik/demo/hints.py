@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 import shlex
 
-from ros2_ik.cli.messages import pose_message
+from ros2_ik.cli.answer import WantedPose
+from ros2_ik.cli.node_answer import pose_message
 from ros2_ik.cli.poses import components
-from ros2_ik.cli.recheck import WantedPose
 
 
 def hints(robot: str, wanted: WantedPose, scene: str = '') -> str:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ros2_ik.cli.recheck import WantedPose
+from ros2_ik.cli.answer import WantedPose
 from ros2_ik.core import (
     collision_checker,
     CollisionChecker,

@@ -7,9 +7,7 @@ import sys
 import pytest
 
 from ros2_ik.cli import main
-from ros2_ik.cli.answer import Answer, answer_json, print_answer
-from ros2_ik.cli.recheck import Check
-from ros2_ik.cli.tables import number, table
+from ros2_ik.cli.answer import Answer, answer_json, Check, number, print_answer, table
 
 HEAVY = {'numpy', 'scipy', 'pinocchio', 'rclpy', 'ros2_ik.core', 'yaml', 'xml.etree.ElementTree'}
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ros2_ik.cli.foreign_interfaces import FOREIGN
 from ros2_ik.cli.goal_file import read_message
-from ros2_ik.cli.interfaces import fields, GOAL, is_message
+from ros2_ik.cli.interfaces import fields, FOREIGN, GOAL, is_message
 
 pytest.importorskip('rclpy')
 from ros2_ik.action import SolveConstrainedIK  # noqa: E402

@@ -1,0 +1,143 @@
+"""Arguments that several subcommands have: ROBOT, --scene, numbers; the parser guesses nothing."""
+
+import argparse
+import difflib
+import math
+from pathlib import Path
+import re
+import sys
+from typing import Any, TYPE_CHECKING
+
+from ros2_ik.cli.question import BadQuestion
+
+if TYPE_CHECKING:
+    from ros2_ik.core import CollisionChecker, Robot, Scene, ShippedRobot
+
+
+class Parser(argparse.ArgumentParser):
+    """Takes whole options only: --exec, completed, would move a robot."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse as usual; what is unknown to a subcommand is refused here, in its words."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            words = [word.strip() for word in unknown]
+            self.error(f'unrecognized arguments: {" ".join(words)}{self._hint(words, known)}')
+        return known, unknown
+
+    def _hint(self, words: list[str], known: argparse.Namespace) -> str:
+        if not words[0].startswith('-'):
+            tip = next((target.tip for target in getattr(known, 'targets', ()) if target.tip), '')
+            return f'; several tips are written --tip {tip} --tip {words[0]}' if tip else ''
+        options = re.findall(r'--[a-z][a-z-]*', self.format_help())
+        word = words[0].partition('=')[0]
+        near = [option for option in options if option.startswith(word)] \
+            or difflib.get_close_matches(word, options, 1)
+        return f"; did you mean '{near[0]}'?" if near else ''
+
+
+# -- numbers, refused in words when they make no sense -----------------------------------------
+
+FULL_TURN, HALF_TURN = math.tau * 1.001, math.pi * 1.001    # [rad], with room for rounding
+DEG = ('angles are degrees: those of --rpy, --seed, --orientation-tolerance, --approximate and '
+       '--max-joint-change')
+
+
+def in_radians(option: str, value: float, degrees: bool, most: float, limit: str) -> float:
+    """Return an angle [rad]; raises BadQuestion above `most` [rad], which `limit` has in words."""
+    angle = math.radians(value) if degrees else value
+    if math.isfinite(angle) and abs(angle) > most:
+        raise BadQuestion(f'{option}: {value:g} {"deg" if degrees else "rad"} is more than '
+                          f'{limit}' + ('' if degrees else '; for degrees add --deg'))
+    return angle
+
+
+def positive(text: str) -> float:
+    """Take a positive number of seconds, metres or radians, within reason."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value <= 1e6:
+        raise argparse.ArgumentTypeError(f"'{text.strip()}' is not a positive number up to 1e6")
+    return value
+
+
+def count(text: str) -> int:
+    """Take a whole number from 1 on."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if not 1 <= value <= 1_000_000:
+        raise argparse.ArgumentTypeError(
+            f"'{text.strip()}' is not a whole number from 1 to 1000000")
+    return value
+
+
+# -- ROBOT: the name of a shipped robot, or a URDF file ----------------------------------------
+
+def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot',
+                        **options: Any) -> None:
+    """Add ROBOT, by default as an argument, and what belongs to a URDF file."""
+    parser.add_argument(name, metavar='ROBOT', **{
+        'help': 'shipped robot (ros2_ik robots lists them) or URDF file', **options})
+    parser.add_argument('--srdf', metavar='FILE', help='SRDF of the URDF file')
+    parser.add_argument('--package-dir', metavar='DIR', action='append', default=[],
+                        help='folder in which package:// and relative meshes are looked for, '
+                             'too; repeatable')
+    parser.add_argument('--root-joint', choices=('fixed', 'planar', 'freeflyer'),
+                        help='how the root link stands in the world (default: fixed)')
+
+
+def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
+    """Return the robot and, for a shipped one, what its config says."""
+    from ros2_ik.core import Robot, shipped_robots, UnknownRobotError
+    shipped = shipped_robots().get(args.robot)
+    if shipped:
+        if args.srdf or args.package_dir:
+            raise BadQuestion(f"--srdf and --package-dir belong to a URDF file; '{args.robot}' "
+                              'is a shipped robot and brings its own')
+        return shipped.load(args.root_joint), shipped
+    if not Path(args.robot).exists():
+        error = UnknownRobotError(args.robot, tuple(shipped_robots()))
+        raise BadQuestion(f'{error}, and there is no file of that name')
+    robot = Robot.from_urdf(Path(args.robot), args.package_dir, args.srdf and Path(args.srdf),
+                            args.root_joint or 'fixed')
+    for warning in robot.warnings:
+        print(f'ros2_ik: {args.robot}: {warning}', file=sys.stderr)
+    return robot, None
+
+
+# -- --scene: the name of a shipped scene, or a YAML file --------------------------------------
+
+def add_scene_argument(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add --scene."""
+    parser.add_argument('--scene', metavar='NAME|PATH', help=text)
+
+
+def add_meshes_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --meshes."""
+    parser.add_argument('--meshes', choices=('exact', 'hull', 'pieces'),
+                        help="what collisions and distances take for the robot's meshes: the "
+                        'triangles (exact, default), one convex hull each, or convex pieces')
+
+
+def load_scene_of(args: argparse.Namespace, robot: 'Robot', seed: Any) -> 'Scene | None':
+    """Return the scene for a robot that stands at `seed`, None without --scene."""
+    from ros2_ik.core import Configuration, load_scene
+    if args.scene is None:
+        return None
+    return load_scene(args.scene, robot, Configuration(robot, seed))
+
+
+def make_checker(robot: 'Robot', scene: 'Scene', meshes: str | None) -> 'CollisionChecker':
+    """Make the checker of a scene, and say what is wrong with the robot's geometry."""
+    from ros2_ik.core import collision_checker
+    checker = collision_checker(robot, scene, meshes or 'exact')
+    for warning in checker.geometry.warnings:
+        print(f'ros2_ik: {warning}', file=sys.stderr)
+    return checker
