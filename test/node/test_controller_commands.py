@@ -17,8 +17,7 @@ from ros2_ik.node.controllers.motion_execution import MotionExecution, Phase
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.controllers.planning import planned_motion
 from ros2_ik.node.controllers.stream import Stream
-from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
-from ros2_ik.node.controllers.trajectory_message import trajectory_message
+from ros2_ik.node.controllers.trajectory_controller import trajectory_message, TrajectoryController
 from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
 from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state.joint_states import JointStates

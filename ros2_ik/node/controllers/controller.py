@@ -8,6 +8,8 @@ import math
 import time
 from typing import Any, ClassVar, TypeVar
 
+from rclpy.clock import Clock, ClockType
+
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.command_topic import SentMessages
 from ros2_ik.node.controllers.joint_feedback import Feedback
@@ -38,6 +40,29 @@ class ControllerContext:
     def now(self) -> float:
         """Return that time [s]."""
         return self.clock.now()
+
+
+class Pauses:
+    """What a coroutine awaits to let go of the node's thread."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+
+    async def yield_to_executor(self) -> None:
+        """Go on when all that is due has been done."""
+        executor = self._context.node.executor
+        await self._context.wait(lambda done: executor.create_task(done, None))
+
+    async def pause(self, seconds: float) -> None:
+        """Go on after a time on the steady clock."""
+        def begin(done: Callable[[Any], None]) -> None:
+            def end() -> None:
+                self._context.node.destroy_timer(timer)
+                done(None)
+            timer = self._context.node.create_timer(
+                seconds, end, clock=Clock(clock_type=ClockType.STEADY_TIME),
+                callback_group=self._context.callback_group)
+        await self._context.wait(begin)
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,9 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.node.controllers.controller import BrakingTask, Controller
-from ros2_ik.node.controllers.joint_feedback import Feedback, JointFeedback, offset
+from ros2_ik.node.controllers.joint_feedback import Feedback, JointFeedback, MOST, offset, tracking
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.controllers.outcome import Outcome
-from ros2_ik.node.controllers.tracking import MOST, tracking
 from ros2_ik.node.request_error import RequestError
 
 SLACK = 0.02   # earlier than it seems to be a robot may be on its way [s]

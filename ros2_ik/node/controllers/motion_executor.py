@@ -10,15 +10,13 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 
 from ros2_ik.core import IKError, Robot, Status
-from ros2_ik.node.controllers.controller import ControllerContext
+from ros2_ik.node.controllers.controller import ControllerContext, Pauses
 from ros2_ik.node.controllers.joint_feedback import JointFeedback, LATEST, offset
 from ros2_ik.node.controllers.motion_execution import Cancelled, MotionExecution, Phase
-from ros2_ik.node.controllers.motion_goal import read_goal
 from ros2_ik.node.controllers.motion_report import log_line, progress
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
 from ros2_ik.node.controllers.path_checks import OwnScene, PathChecks
-from ros2_ik.node.controllers.pauses import Pauses
-from ros2_ik.node.controllers.planning import checked_scaling, planned_motion
+from ros2_ik.node.controllers.planning import checked_scaling, planned_motion, read_goal
 from ros2_ik.node.controllers.robot_controllers import (
     check_controllers,
     RobotControllers,

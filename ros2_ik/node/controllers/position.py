@@ -9,8 +9,7 @@ from rclpy.clock import Clock, ClockType
 from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import MotionState, Status
-from ros2_ik.node.controllers.controller import register_controller
-from ros2_ik.node.controllers.pauses import Pauses
+from ros2_ik.node.controllers.controller import Pauses, register_controller
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.request_error import RequestError
 

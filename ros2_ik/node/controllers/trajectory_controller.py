@@ -4,18 +4,73 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from builtin_interfaces.msg import Duration
 import numpy as np
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Array, even_braking_motion, Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.controller import BrakingTask, Controller, ControllerContext
-from ros2_ik.node.controllers.joint_feedback import Feedback, LATEST
-from ros2_ik.node.controllers.tracking import ASIDE
-from ros2_ik.node.controllers.trajectory_message import (
-    braking_message,
-    later,
-    trajectory_message,
-)
+from ros2_ik.node.controllers.joint_feedback import ASIDE, Feedback, LATEST
+
+# -- motions as messages -----------------------------------------------------------------------
+
+SHORTEST = 1e-3   # between two points [s]
+PERIOD = 0.03   # controllers interpolate with accelerations: within 1e-5 rad of the motion [s]
+
+
+def trajectory_message(motion: Motion, join: float) -> JointTrajectory:
+    """
+    Write a motion for a joint_trajectory_controller, which begins when it comes (stamp 0).
+
+    The first point is `join` [s] or more later, never at time 0, which would be a step; the last
+    one has velocity 0.
+    """
+    times = [time for time in motion.times(PERIOD).tolist() if time >= join] or [join]
+    return JointTrajectory(joint_names=list(motion.joints),
+                           points=[_point(motion, time) for time in times])
+
+
+def later(message: JointTrajectory, seconds: float, join: float) -> JointTrajectory:
+    """Return what is left of a trajectory some seconds later, with as much time to join it."""
+    points = [point for point in message.points
+              if _seconds(point) >= seconds + join] or message.points[-1:]
+    for point in points:
+        point.time_from_start = _duration(max(_seconds(point) - seconds, join, SHORTEST))
+    return JointTrajectory(joint_names=message.joint_names, points=points)
+
+
+def braking_message(motion: Motion) -> JointTrajectory:
+    """
+    Write where, and when, a motion ends; a controller gets there by a cubic polynomial.
+
+    There is nothing between that it could be ahead of or behind, whenever it begins, but for
+    joints that rest before the others.
+    """
+    end = max(motion.duration, PERIOD)
+    times = {max(time, SHORTEST) for time in motion.rests if time < end - SHORTEST}
+    points = [_point(motion, time) for time in (*sorted(times), end)]
+    for point in points:
+        point.accelerations = []   # with them it would be a polynomial of another degree
+    return JointTrajectory(joint_names=list(motion.joints), points=points)
+
+
+def _point(motion: Motion, time: float) -> JointTrajectoryPoint:
+    state = motion.at(time)
+    return JointTrajectoryPoint(
+        positions=state.position.tolist(), velocities=state.velocity.tolist(),
+        accelerations=state.acceleration.tolist(), time_from_start=_duration(time))
+
+
+def _duration(seconds: float) -> Duration:
+    nanoseconds = round(seconds * 1e9)
+    return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+def _seconds(point: JointTrajectoryPoint) -> float:
+    return float(point.time_from_start.sec + point.time_from_start.nanosec * 1e-9)
+
+
+# -- the controller ----------------------------------------------------------------------------
 
 SLACK = 0.02   # so late may a controller begin a motion, or so early does it seem to be [s],
 UNSEEN = 0.06  # or so late before that has been seen,

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core import Array, Motion, MotionState
-from ros2_ik.node.controllers.joint_feedback import JointFeedback, offset
+from ros2_ik.node.controllers.joint_feedback import ASIDE, JointFeedback, MOST, offset, tracking
 from ros2_ik.node.controllers.motion_execution import MotionExecution
-from ros2_ik.node.controllers.tracking import ASIDE, MOST, tracking
 
 CHANGE = 1e-3   # where one motion goes over into another, so far apart they may be [rad, m]
 FASTER = 0.1    # and their velocities [rad/s, m/s]
