@@ -8,9 +8,8 @@ import numpy as np
 from ros2_ik.core.problem import accept, IKProblem, IKSolution, travel
 from ros2_ik.core.problem.pose_target import LOOSE
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.nearby import is_close, NEAR
 from ros2_ik.core.solvers.report import found_in
-from ros2_ik.core.solvers.restarts import chosen_turns, Starts, within_limits
+from ros2_ik.core.solvers.restarts import chosen_turns, is_close, NEAR, Starts, within_limits
 from ros2_ik.core.solvers.search import chosen_solver
 from ros2_ik.core.status import Status
 

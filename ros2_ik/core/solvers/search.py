@@ -31,7 +31,6 @@ from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import CollisionChecker, Contact
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance, tip_contacts
-from ros2_ik.core.solvers.nearby import is_close, NEAR, Nearby
 from ros2_ik.core.solvers.reach import out_of_reach
 from ros2_ik.core.solvers.report import (
     failure_status,
@@ -41,7 +40,14 @@ from ros2_ik.core.solvers.report import (
     message,
     named_costs,
 )
-from ros2_ik.core.solvers.restarts import chosen_turns, Starts, within_limits
+from ros2_ik.core.solvers.restarts import (
+    chosen_turns,
+    is_close,
+    NEAR,
+    Nearby,
+    Starts,
+    within_limits,
+)
 from ros2_ik.core.solvers.serialization import pack, unpack
 from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver
 from ros2_ik.core.status import ExitFlag, Status
