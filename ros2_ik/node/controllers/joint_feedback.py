@@ -13,6 +13,7 @@ from ros2_ik.node.state.joint_states import JointStates
 
 LATEST = 1.5   # so old may readings without stamps be [s]
 SLOW = 0.03    # so slow, at one place, is an error of a sensor [rad/s, m/s]
+LONG = 0.15    # over so long a time it is judged whether positions go on as slowly [s]
 CREEP = 1e-3   # so slow is an arm whose controller's time is nearly paused
 
 
@@ -79,7 +80,13 @@ class JointFeedback:
             return 0.0 if states.rests(joint) else self._mean(joint)
         told = states.velocity(joint)
         # sensors may be off by a bit
-        return 0.0 if told and STILL < abs(told) < SLOW and states.rests(joint) else told
+        off = told and STILL < abs(told) < SLOW and states.rests(joint)
+        return 0.0 if off and not self._goes(joint, told) else told
+
+    def _goes(self, joint: str, velocity: float | None) -> bool:
+        """Return whether positions show that a joint moves so slowly, or half as fast."""
+        change = self._joint_states.change(joint, LONG)
+        return bool(change and velocity and change.velocity / velocity > 0.5)
 
     def untold(self, joints: Iterable[str], seconds: float) -> str:
         """Return of which of the joints no velocity is told, and that was elsewhere lately."""

@@ -141,9 +141,10 @@ class JointHistory:
         """Whether velocities are told that are known to be wrong."""
         return self._false or self._doubts >= DOUBTS
 
-    def change(self) -> Change | None:
-        """Return how it moved in the last readings, by their stamps, or None."""
-        last, least, most = self.reading, *SPAN
+    def change(self, seconds: float = 0.0) -> Change | None:
+        """Return how it moved in at least the last so many seconds, by stamps, or None."""
+        last, (least, most) = self.reading, SPAN
+        least = max(least, int(seconds * 1e9))
         for stamp, value in reversed(self._past):
             if last.stamp - stamp >= least:
                 seconds = (last.stamp - stamp) * 1e-9

@@ -125,10 +125,10 @@ class JointStates:
         joint = self._joints.get(name)
         return joint.velocity if joint else None
 
-    def change(self, name: str) -> Change | None:
-        """Return how a joint moved by its last positions and their stamps, or None."""
+    def change(self, name: str, seconds: float = 0.0) -> Change | None:
+        """Return how a joint moved in at least its last so many seconds, by stamps, or None."""
         joint = self._joints.get(name)
-        return joint.change() if joint and joint.reading.stamp else None
+        return joint.change(seconds) if joint and joint.reading.stamp else None
 
     def tremble(self, name: str) -> float:
         """Return by how much a reading of a joint that stands differs from the next."""
