@@ -268,7 +268,8 @@ def test_joint_states_stop_on_the_way(client, record, mock):
     mock.set('publish_joint_states', False)
     ended = client.wait(future)
     assert ended.status == Status.ROBOT_STATE_STALE, ended.message
-    assert 'stopped' in ended.message and 'panda_joint' in ended.message    # all went silent at once
+    # all went silent at once
+    assert 'stopped' in ended.message and 'panda_joint' in ended.message
     assert len(record.trajectories) == 2                 # the second one brakes
     refused = execute(client, HOME)
     assert refused.status == Status.ROBOT_STATE_STALE and 'execute_state_timeout' in \

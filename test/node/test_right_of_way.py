@@ -97,6 +97,7 @@ def test_no_motion_begins_where_another_client_turns(client, record, mock, start
             velocities=[0.4 * np.sin(4 * moment) * (moment < 12), *[0.0] * 6],
             time_from_start=Duration(sec=int(seconds), nanosec=int(seconds % 1 * 1e9))))
     swing.points = points
+    eventually(lambda: publisher.get_subscription_count() >= 3, 'all listen')
     publisher.publish(swing)
     eventually(lambda: record.at()[0] > 0.1, 'the arm swings')
     eventually(lambda: 'nothing was stopped: joint' in (told := stop(client)).message
