@@ -40,8 +40,9 @@ def main() -> int:
     def leave(*_: Any) -> None:
         end_descendants(os.getpid(), spared)
         os._exit(0)
-    for number in SIGNALS:   # first of all: to start takes two seconds, to end at most one
+    for number in SIGNALS:   # before all else: to start takes two seconds, to end at most one
         signal.signal(number, leave)
+    print_without_waiting()
     if not {'-h', '--help'}.isdisjoint(sys.argv[1:]):
         print(USAGE, end='')
         return 0
@@ -49,7 +50,6 @@ def main() -> int:
         print(f'ros2_ik: too little memory: the address space is limited to {limit >> 20} MB '
               f'(ulimit -v), and the node needs {ADDRESSES >> 20} MB', file=sys.stderr)
         return 1
-    print_without_waiting()
     watchdog = Watchdog(spared)
     ensure_fork_server()   # it imports while this process does
     from ros2_ik.node.node import run  # late: worker processes come by here without ROS

@@ -14,6 +14,9 @@ import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
+from ros2_ik.node.printing import print_without_waiting  # noqa: E402, I001
+
+print_without_waiting()   # workers, too, what Python prints there
 from ros2_ik.core import kernels_cached, load_kernels  # noqa: E402
 import ros2_ik.node.workers.serve  # noqa: E402, F401
 

@@ -5,8 +5,12 @@ import os
 from pathlib import Path
 import pty
 import signal
+import socket
+import stat
+import subprocess
 import time
 
+from ament_index_python import get_package_prefix
 from builtin_interfaces.msg import Duration
 from node_harness import children, eventually, neutral, Stopwatch, unreachable
 import pytest
@@ -130,7 +134,27 @@ def test_during_what_cannot_be_interrupted(start_node, client, panda, endless):
     eventually(lambda: 'cannot be interrupted' in node.text, 'the reason')
 
 
-@pytest.fixture(params=[os.pipe, pty.openpty], ids=['pipe', 'terminal'])
+def socketpair():
+    """Return the two ends, the second one to write to, as a service's stdout is to a journal."""
+    return [end.detach() for end in socket.socketpair()]
+
+
+def fill(writing):
+    """Write until there is no room left, whoever else has this open."""
+    with suppress(BlockingIOError):
+        if stat.S_ISSOCK(os.fstat(writing).st_mode):
+            with socket.socket(fileno=os.dup(writing)) as end:
+                while True:
+                    end.send(b' ', socket.MSG_DONTWAIT)
+        filling = os.open(f'/proc/self/fd/{writing}', os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        try:
+            while True:
+                os.write(filling, b' ')
+        finally:
+            os.close(filling)
+
+
+@pytest.fixture(params=[os.pipe, pty.openpty, socketpair], ids=['pipe', 'terminal', 'socket'])
 def held(request, start_node, client, panda, endless, monkeypatch):
     """Give a node whose log nobody reads, as of a stopped launch, or after Ctrl-S; it is full."""
     reading, writing = request.param()
@@ -140,12 +164,9 @@ def held(request, start_node, client, panda, endless, monkeypatch):
     node.log.touch()
     client.describe(panda)
     eventually(node.workers, 'a worker')
-    filling = os.open(f'/proc/self/fd/{writing}', os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    with suppress(BlockingIOError):
-        while True:
-            os.write(filling, b' ')
+    fill(writing)
     yield node
-    for end in (reading, writing, filling):
+    for end in (reading, writing):
         os.close(end)
 
 
@@ -158,6 +179,28 @@ def test_while_nobody_reads_its_log(client, panda, held):
     watch = Stopwatch()
     held.process.send_signal(signal.SIGTERM)
     assert held.process.wait(5) == 0 and watch.seconds < 1.0
+
+
+def test_what_goes_through_a_process_beside_it_comes_whole(start_node, monkeypatch):
+    reading, writing = socketpair()
+    monkeypatch.setattr(Path, 'open', lambda *_: os.fdopen(os.dup(writing), 'wb'))
+    node = start_node(scene='there is none')
+    monkeypatch.undo()
+    node.log.touch()
+    os.close(writing)
+    with os.fdopen(reading, 'rb') as log:
+        text = log.read().decode()    # to the end, which comes when all have closed it
+    assert node.process.wait(5) == 1 and "'there is none'" in text
+
+
+def test_with_closed_outputs(domain, client, panda):
+    command = f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node'
+    node = subprocess.Popen(['sh', '-c', 'exec "$0" <&- >&- 2>&-', command],
+                            env={**os.environ, 'ROS_DOMAIN_ID': str(domain)})
+    client.describe(panda)
+    assert client.fk(state=neutral(panda)).status == Status.SUCCESS
+    node.terminate()
+    assert node.wait(5) == 0
 
 
 def test_killed_while_nobody_reads_its_log(held):

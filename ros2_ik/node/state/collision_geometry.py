@@ -6,6 +6,7 @@ Convex parts of meshes, which take seconds or a minute, are made in a process of
 
 from collections.abc import Callable, Sequence
 import multiprocessing
+from multiprocessing import resource_tracker
 import os
 import signal
 import threading
@@ -211,6 +212,7 @@ def make_parts(meshes: Sequence[Mesh]) -> bool:
     """Make the parts that are not on disk yet, and wait; gives whether all are there then."""
     process = multiprocessing.get_context('spawn').Process(
         target=_make, args=(tuple(meshes),), daemon=True, name='convex parts')
+    resource_tracker.ensure_running()   # first: it unblocks signals
     # Ctrl-C reaches the whole process group, and this one ends with the node.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     process.start()
