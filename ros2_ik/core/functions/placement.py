@@ -8,6 +8,8 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
+from ros2_ik.core.kernels.comparisons import is_rigid
+from ros2_ik.core.kernels.source import is_compiled
 
 FARTHEST = 1e9   # [m]; squares of much larger numbers overflow
 ROUNDING = 1e-14
@@ -25,7 +27,7 @@ def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted, fault)
     if T.shape != (4, 4):
         raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
-    if _is_exact(*T.tolist()):
+    if is_rigid.of(is_compiled())(T, ROUNDING, FARTHEST):
         return pin.SE3(T)
     R, p = T[:3, :3], T[:3, 3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()
@@ -35,18 +37,6 @@ def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
             and all(abs(value) <= FARTHEST for value in p.tolist())):
         raise fault(f'{what} is no rigid transformation: {_fault(T)}')
     return pin.SE3(rotation, p)
-
-
-def _is_exact(x: list[float], y: list[float], z: list[float], last: list[float]) -> bool:
-    """Return whether the rows of a transformation are rigid but for rounding, and not far."""
-    a, b, c, d = x
-    e, f, g, h = y
-    i, j, k, far = z
-    return (last == _LAST and abs(a * a + b * b + c * c - 1) < ROUNDING
-            and abs(e * e + f * f + g * g - 1) < ROUNDING
-            and abs(a * e + b * f + c * g) < ROUNDING and abs(b * g - c * f - i) < ROUNDING
-            and abs(c * e - a * g - j) < ROUNDING and abs(a * f - b * e - k) < ROUNDING
-            and abs(d) <= FARTHEST and abs(h) <= FARTHEST and abs(far) <= FARTHEST)
 
 
 def _fault(T: Array) -> str:

@@ -33,7 +33,7 @@ def read_function(kind: str, given: Mapping[str, FieldValue],
     for name in given:
         if name not in written:
             raise InvalidConstraintError(f"{kind} has no field '{name}'; "
-                                         f'{nearest(name, written) or valid}')
+                                         f"{nearest(name, (*written, 'bounds')) or valid}")
     arguments = {}
     for name, field in fields.items():
         if field.type.supplied:

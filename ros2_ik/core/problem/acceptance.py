@@ -15,6 +15,8 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidStateError
+from ros2_ik.core.kernels.comparisons import are_within
+from ros2_ik.core.kernels.source import is_compiled
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound
@@ -113,12 +115,12 @@ def _configuration(problem: IKProblem, q: Array) -> Configuration:
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
-    x, (lower, upper) = q[problem.active.place], problem.active.limits
+    active = problem.active
     # the usual case, told fast: bytes differ also where 0.0 became -0.0, which is well
-    if q.tobytes() == problem.locked(q).tobytes() and not np.count_nonzero(
-            (x < lower) | (x > upper)):
+    if are_within.of(is_compiled())(np.array(q[active.place]), active.limits) \
+            and q.tobytes() == problem.locked(q).tobytes():
         return []
-    locked = problem.active.is_locked
+    locked = active.is_locked
     wrong = np.where(locked, q != problem.start, (q < problem.lower) | (q > problem.upper))
     return [_joint_violation(problem, q, int(i), bool(locked[i])) for i in np.flatnonzero(wrong)]
 

@@ -56,12 +56,10 @@ class IKProblem:
             raise InvalidOptionError(f'locked is a list of joint names, not {locked!r}')
         if not isinstance(joint_limits, (bool, np.bool_)):
             raise InvalidOptionError(f'joint_limits is True or False, not {joint_limits!r}')
-        if checker is not None and not (isinstance(checker, CollisionChecker)
-                                        and checker.robot.key == robot.key):
-            raise InvalidOptionError('checker must be a CollisionChecker of the same robot, not '
-                                     f'{checker!r}')
+        if not isinstance(collisions, (bool, np.bool_)):
+            raise InvalidOptionError(f'collisions is True or False, not {collisions!r}')
         self.robot, self.group, self.joint_limits = robot, group, bool(joint_limits)
-        self.collisions = _collisions(collisions, checker)
+        self.collisions = bool(collisions)
         self.checker, self.not_checked = self._check_of(checker)
         if not isinstance(change_bound, JointChangeBound | None):
             raise InvalidOptionError('change_bound must be a JointChangeBound (see its method '
@@ -92,19 +90,23 @@ class IKProblem:
     def again(self, poses: Sequence[Pose], start: JointValues | None = None,
               checker: CollisionChecker | None = None) -> 'IKProblem':
         """
-        Return the same problem with other poses of its targets, from another start.
+        Return the same problem with other poses of its targets, as these were given.
 
-        It is made in a tenth of the time: for loops that ask again and again. `checker` as for a
-        new problem. Raises InvalidTargetError or InvalidStateError.
+        It is made in a tenth of the time: for loops that ask again and again. `start` and
+        `checker` stay unless others are given. Raises InvalidTargetError, InvalidStateError or
+        InvalidOptionError.
         """
-        if len(poses) != len(self._given):
-            raise InvalidTargetError(f'poses: {len(poses)}; valid: {len(self._given)}, one for '
-                                     'each target')
+        if not isinstance(poses, Sequence) or len(poses) != len(self._given):
+            count = len(poses) if isinstance(poses, Sequence) else repr(poses)
+            raise InvalidTargetError(f'poses: {count}; valid: {len(self._given)}, one for each '
+                                     'target')
         problem = shallow(self)
-        problem.checker, problem.not_checked = self._check_of(checker)
-        problem.start = self.robot.to_q(start)
-        problem.start.setflags(write=False)
         problem._given = [target.at(pose) for target, pose in zip(self._given, poses, strict=True)]
+        if start is not None:
+            problem.start = self.robot.to_q(start)
+            problem.start.setflags(write=False)
+        if checker is not None:
+            problem.checker, problem.not_checked = self._check_of(checker)
         problem.targets = problem._resolved()
         return problem
 
@@ -140,8 +142,15 @@ class IKProblem:
                   ) -> tuple[CollisionChecker | None, tuple[str, ...]]:
         """Return the checker in use, and what is not checked."""
         if not self.collisions:
+            if checker is not None:
+                raise InvalidOptionError('collisions is False, but there is a checker; valid: one '
+                                         'of the two')
             return None, (COLLISIONS_OFF,)
         if checker is not None:
+            if not (isinstance(checker, CollisionChecker)
+                    and checker.robot.key == self.robot.key):
+                raise InvalidOptionError('checker must be a CollisionChecker of the same robot, '
+                                         f'not {checker!r}')
             return checker, not_checked(checker)
         own = own_collisions(self.robot)    # loads meshes the first time
         return own.checker, own.not_checked
@@ -185,7 +194,7 @@ class IKProblem:
 
     def question(self) -> dict[str, Any]:
         """Return the arguments that make this problem again, with its robot."""
-        return {'targets': self.targets, 'group': self.group, 'start': self.start,
+        return {'targets': tuple(self._given), 'group': self.group, 'start': self.start,
                 'locked': self.locked_joints, 'constraints': self.constraints,
                 'costs': self.costs, 'joint_limits': self.joint_limits,
                 'checker': self.checker, 'collisions': self.collisions,
@@ -202,12 +211,3 @@ class IKProblem:
         place = self.active.place
         result[place] = q[place]
         return result
-
-
-def _collisions(value: bool, checker: CollisionChecker | None) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise InvalidOptionError(f'collisions is True or False, not {value!r}')
-    if not value and checker is not None:
-        raise InvalidOptionError('collisions is False, but there is a checker; valid: one of the '
-                                 'two')
-    return bool(value)

@@ -20,7 +20,8 @@ from ros2_ik.core.functions import (
 )
 from ros2_ik.core.functions.point_to_point_distance import COINCIDENT
 from ros2_ik.core.functions.relative_function import RelativeFunction
-from ros2_ik.core.kernels.source import formula
+from ros2_ik.core.kernels.comparisons import distance_between
+from ros2_ik.core.kernels.source import formula, is_compiled
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.robot import Configuration
 from ros2_ik.core.shallow import shallow
@@ -81,8 +82,12 @@ class PoseTarget:
 
     def errors(self, at: Configuration) -> tuple[float, float]:
         """Position [m] and orientation [rad] error at a configuration, freed axes left out."""
-        # Pinocchio's logarithm, not the formula's: what judges shares no arithmetic with solvers
+        # not the formulas' arithmetic: what judges shares none with solvers
         reference = self.function.reference
+        if self.whole and self.relative_to is None:
+            found: tuple[float, float] = distance_between.of(is_compiled())(
+                at.placement(self.tip).homogeneous, reference.homogeneous)
+            return found
         if self.relative_to is not None:
             reference = at.placement(self.relative_to) * reference
         error = reference.actInv(at.placement(self.tip))

@@ -1,5 +1,8 @@
 """The short way to an answer: one descent from the seed, or from random starts in one go."""
 
+from functools import lru_cache
+import math
+import os
 import time
 from typing import Any
 
@@ -8,15 +11,17 @@ import numpy as np
 from ros2_ik.core.problem import accept, IKProblem, IKSolution, travel
 from ros2_ik.core.problem.pose_target import LOOSE
 from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.report import found_in
 from ros2_ik.core.solvers.restarts import chosen_turns, is_close, NEAR, Starts, within_limits
 from ros2_ik.core.solvers.search import chosen_solver
 from ros2_ik.core.status import Status
 
-STARTS = 12    # that are tried before a search takes over
 
-
-_random = np.random.default_rng()    # to make one takes longer than a descent
+@lru_cache(maxsize=1)
+def _random(process: int) -> np.random.Generator:
+    """Return the generator of a process, forked ones have others: to make one takes long."""
+    return np.random.default_rng()
 
 
 def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
@@ -25,10 +30,11 @@ def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
     Return the answer to a question about poses that `Search` finds by its first descents.
 
     None where there is more to it: contact, an answer far from a seed that is close, loose
-    tolerances, or none found from `STARTS` random starts.
+    tolerances, or none found from the random starts that a search tries in one go. The search
+    that takes over then tries the same again.
     """
     solver = problem.structure.solvers.get('lm')    # kept since the first such question
-    if solver is None or any(
+    if type(solver) is not LevenbergMarquardt or any(
             target.position_tolerance > LOOSE[0] or target.orientation_tolerance > LOOSE[1]
             for target in problem.targets):
         return None
@@ -37,13 +43,20 @@ def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
     found = solver.attempt_at_once(problem, start[None])
     if found is None:
         return None
+    budget.seconds = math.inf    # it does not begin anew for a search that takes over
     attempt, iterations = found[0], found[0].iterations
     if not attempt.reached:
-        if not allow_restarts or budget.over() or is_close(problem, start):
+        # a generator of the user's is not to be used twice
+        if not allow_restarts or budget.over() or problem.change_bound is not None \
+                or isinstance(random_state, np.random.Generator) or is_close(problem, start):
             return None
-        random = _random if random_state is None else np.random.default_rng(random_state)
-        attempt, used = solver.attempt_at_once(problem, Starts(problem, seed).random(random,
-                                                                                    STARTS))
+        random = _random(os.getpid()) if random_state is None \
+            else np.random.default_rng(random_state)
+        starts = Starts(problem, seed).random(random, solver.at_once)
+        again = solver.attempt_at_once(problem, starts)
+        if again is None:
+            return None
+        attempt, used = again
         tried, iterations = tried + used, iterations + attempt.iterations
         if not attempt.reached:
             return None

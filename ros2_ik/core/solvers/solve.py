@@ -131,10 +131,12 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
         checker = (own_collisions(robot, meshes).checker if scene is None
                    else collision_checker(robot, scene, meshes))
     owners: list[tuple[int, str]] = []
-    fixed = (tip, relative_to, group, *tolerances, joint_limits, collisions)
+    fixed = (tip, relative_to, group, *tolerances, joint_limits, collisions, checker is not None)
     if weights is ALL_AXES and matlab_weights is None and type(tip) is str \
-            and type(locked) is tuple and _PLAIN.issuperset(map(type, (*fixed, *locked))):
-        problem = _kept_problem(robot, *fixed, *locked).again([target], seed, checker)
+            and type(collisions) is bool and type(locked) is tuple \
+            and _PLAIN.issuperset(map(type, (*fixed, *locked))):
+        problem = _kept_problem(robot, *fixed, *locked).again(
+            [target], robot.neutral if seed is None else seed, checker)
     else:
         wanted, owners = _targets(robot, tip, target, relative_to, weights, matlab_weights,
                                   tolerances)
@@ -160,12 +162,14 @@ def _is_usual(select: Any, solutions: Any, winding: Any, solver: Any, allow_rest
 @lru_cache(maxsize=64, typed=True)
 def _kept_problem(robot: Robot, tip: str, relative_to: str | None, group: str | None,
                   position_tolerance: float, orientation_tolerance: float, joint_limits: bool,
-                  collisions: bool, *locked: str) -> IKProblem:
-    """Return the problem of a pose, made once; its pose and start say nothing."""
+                  collisions: bool, checked: bool, *locked: str) -> IKProblem:
+    """Return the problem of a pose, made once; its pose, start and checker say nothing."""
     target = PoseTarget(tip, np.eye(4), relative_to, ALL_AXES, position_tolerance,
                         orientation_tolerance)
-    return IKProblem(robot, target, group, None, locked, joint_limits=joint_limits,
-                     collisions=collisions)
+    problem = IKProblem(robot, target, group, None, locked, joint_limits=joint_limits,
+                        collisions=collisions and not checked)
+    problem.collisions = collisions
+    return problem
 
 
 def _targets(robot: Robot, tip: Any, target: Any, relative_to: Any, weights: Any,

@@ -1,6 +1,9 @@
 """The short way to an answer leads where a search does."""
 
+from importlib import import_module
+import os
 import time
+from types import SimpleNamespace
 
 from judge import pose
 import numpy as np
@@ -12,13 +15,18 @@ from ros2_ik.core import (
     Configuration,
     IKProblem,
     load_scene,
+    own_collisions,
     PoseTarget,
     Robot,
+    Scene,
     solve,
     solve_pose,
 )
 from ros2_ik.core.solvers import at_once, Budget
 from ros2_ik.core.solvers.at_once import answer_at_once
+
+asking = import_module('ros2_ik.core.problem.ik_problem')
+solving = import_module('ros2_ik.core.solvers.solve')    # `solve` is a function, too
 
 TIPS = {'panda': 'panda_hand_tcp', 'ur5': 'tool0', 'xarm7': 'link_eef', 'baxter': 'left_gripper'}
 SAME = ('status', 'message', 'errors', 'restarts', 'iterations', 'solver', 'solver_reason',
@@ -130,10 +138,65 @@ def test_again_takes_a_checker(load):
     assert again.checker is checker and problem.checker is not checker
 
 
-@pytest.mark.parametrize('wrong', [[], [np.eye(4)] * 2])
-def test_again_wants_one_pose_for_each_target(load, wrong):
+def test_again_keeps_what_is_not_given(load):
+    robot = load('panda')
+    checker = collision_checker(robot, load_scene('floor', robot))
+    start = robot.random_q(np.random.default_rng(0))
+    problem = IKProblem(robot, PoseTarget(TIPS['panda'], pose()), start=start, checker=checker,
+                        locked=['panda_joint7'])
+    again = problem.again([pose([0.4, 0, 0.5])])
+    assert again.checker is checker and np.array_equal(again.start, start)
+    assert again.not_checked == problem.not_checked
+
+
+def test_again_refuses_what_a_new_problem_does(load):
+    robot, other = load('ur5'), load('xarm7')
+    problem = next(questions(robot, 'tool0'))
+    for wrong in (own_collisions(other).checker, 'exact'):
+        with pytest.raises(ValueError, match='checker must be'):
+            problem.again([np.eye(4)], checker=wrong)
+    with pytest.raises(ValueError, match='collisions is False'):
+        next(questions(robot, 'tool0', collisions=False)).again(
+            [np.eye(4)], checker=own_collisions(robot).checker)
+
+
+def test_again_after_variation_takes_poses_in_the_same_frame():
+    robot = Robot.from_urdf(TWO_ARMS)
+    locked = [name for name in robot.joint_names if not name.startswith('left')]
+    T = pose([0.1, 0, 0.2])
+    problem = IKProblem(robot, PoseTarget('left_hand', pose(), 'right_hand'), locked=locked,
+                        start=robot.random_q(np.random.default_rng(1)))
+    expected = problem.again([T]).targets[0].function.reference
+    assert problem.varied(costs=[]).again([T]).targets[0].function.reference == expected
+
+
+def test_forked_processes_draw_their_own():
+    mine = at_once._random(os.getpid()).random()
+    reading, writing = os.pipe()
+    if not os.fork():
+        os.write(writing, at_once._random(os.getpid()).random().hex().encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        theirs = float.fromhex(answer.read())
+    os.wait()
+    assert theirs not in (mine, at_once._random(os.getpid()).random())
+
+
+def test_meshes_that_are_not_asked_for_are_not_read(load, monkeypatch):
+    robot = load('xarm7')
+    checker = collision_checker(robot, Scene(robot), 'hull')
+    monkeypatch.setattr(solving, 'own_collisions', lambda *_: SimpleNamespace(checker=checker))
+    monkeypatch.setattr(asking, 'own_collisions', lambda *_: 1 / 0)
+    solving._kept_problem.cache_clear()
+    assert solve_pose(robot, TIPS['xarm7'], Configuration(robot).transform(TIPS['xarm7']),
+                      meshes='hull', timeout=1).success
+
+
+@pytest.mark.parametrize('wrong, count', [([], 0), ([np.eye(4)] * 2, 2), (None, 'None')])
+def test_again_wants_one_pose_for_each_target(load, wrong, count):
     problem = next(questions(load('ur5'), 'tool0'))
-    with pytest.raises(ValueError, match=f'poses: {len(wrong)}; valid: 1'):
+    with pytest.raises(ValueError, match=f'poses: {count}; valid: 1'):
         problem.again(wrong)
     with pytest.raises(ValueError, match='tool0'):
         problem.again([np.zeros((4, 4))])

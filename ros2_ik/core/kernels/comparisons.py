@@ -1,0 +1,50 @@
+"""Comparisons of a few numbers, each of which takes NumPy several calls."""
+
+import math
+
+from ros2_ik.core.kernels.source import loop
+
+
+@loop('b1(f8[::1], f8[:,::1])')
+def are_within(x, limits):
+    """Return whether values (n,) are within limits (2, n), which what is no number is not."""
+    for i in range(len(x)):
+        if not limits[0, i] <= x[i] <= limits[1, i]:
+            return False
+    return True
+
+
+@loop('b1(f8[:,:], f8, f8)')
+def is_rigid(T, rounding, farthest):
+    """Return whether T (4, 4) is a rigid transformation but for rounding, and not far away."""
+    if T[3, 0] != 0 or T[3, 1] != 0 or T[3, 2] != 0 or T[3, 3] != 1:
+        return False
+    first = second = product = 0.0
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        first += T[0, i] * T[0, i]
+        second += T[1, i] * T[1, i]
+        product += T[0, i] * T[1, i]
+        # written so that NaN fails, too; the last row is the cross product of the others
+        if not (abs(T[0, j] * T[1, k] - T[0, k] * T[1, j] - T[2, i]) < rounding
+                and abs(T[i, 3]) <= farthest):
+            return False
+    return abs(first - 1) < rounding and abs(second - 1) < rounding and abs(product) < rounding
+
+
+@loop('UniTuple(f8, 2)(f8[:,:], f8[:,:])')
+def distance_between(M, T):
+    """
+    Return how far two poses (4, 4) are apart [m], and by how much they are turned [rad].
+
+    The angle is that of the cosine and sine which trace and skew part of T^T M have.
+    """
+    squared = trace = x = y = z = 0.0
+    for i in range(3):
+        off = M[i, 3] - T[i, 3]
+        squared += off * off
+        trace += T[i, 0] * M[i, 0] + T[i, 1] * M[i, 1] + T[i, 2] * M[i, 2]
+        x += T[i, 2] * M[i, 1] - T[i, 1] * M[i, 2]
+        y += T[i, 0] * M[i, 2] - T[i, 2] * M[i, 0]
+        z += T[i, 1] * M[i, 0] - T[i, 0] * M[i, 1]
+    return math.sqrt(squared), math.atan2(math.sqrt(x * x + y * y + z * z), trace - 1.0)
