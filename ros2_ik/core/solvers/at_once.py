@@ -1,7 +1,6 @@
 """The short way to an answer: one descent from the seed, or from random starts in one go."""
 
 from functools import lru_cache
-import math
 import os
 import time
 from typing import Any
@@ -43,7 +42,6 @@ def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
     found = solver.attempt_at_once(problem, start[None])
     if found is None:
         return None
-    budget.seconds = math.inf    # it does not begin anew for a search that takes over
     attempt, iterations = found[0], found[0].iterations
     if not attempt.reached:
         # a generator of the user's is not to be used twice

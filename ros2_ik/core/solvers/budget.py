@@ -30,6 +30,7 @@ class Budget:
     progress: Callable[[float, int], None] | None = None
     started: float = field(default_factory=time.monotonic)
     seconds: float = math.inf    # from the start to the deadline, where it is counted from there
+    spent: float = 0.0           # of these, before all was set up
 
     @classmethod
     def of(cls, timeout: float, max_iterations: int | None = None, cancel: Any = None,
@@ -49,7 +50,7 @@ class Budget:
     def begin(self) -> None:
         """Start the clock anew, when all is set up; a deadline given as such stays."""
         if self.seconds < math.inf:
-            self.started = time.monotonic()
+            self.started = time.monotonic() - self.spent
             self.deadline = self.started + self.seconds
 
     def used(self) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+import time
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,7 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
         answer = answer_at_once(problem, budget, allow_restarts, random_state)
         if answer is not None:
             return answer
+        budget.spent = time.monotonic() - budget.started
     search = Search(problem, seeds, solver=solver, select=select, solutions=solutions,
                     allow_restarts=allow_restarts, winding=winding, approximate=approximate,
                     max_joint_change=max_joint_change, random_state=random_state, budget=budget,
