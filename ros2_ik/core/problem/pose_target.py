@@ -84,16 +84,16 @@ class PoseTarget:
         """Position [m] and orientation [rad] error at a configuration, freed axes left out."""
         # not the formulas' arithmetic: what judges shares none with solvers
         reference = self.function.reference
-        if self.whole and self.relative_to is None:
-            found: tuple[float, float] = distance_between.of(is_compiled())(
-                at.placement(self.tip).homogeneous, reference.homogeneous)
-            return found
         if self.relative_to is not None:
             reference = at.placement(self.relative_to) * reference
-        error = reference.actInv(at.placement(self.tip))
-        shift, turn = error.translation, pin.log3(error.rotation)
-        if not self.whole:
-            shift, turn = shift * self.counted[:3], turn * self.counted[3:]
+        placed = at.placement(self.tip)
+        if self.whole:
+            found: tuple[float, float] = distance_between.of(is_compiled())(
+                placed.homogeneous, reference.homogeneous)
+            return found
+        error = reference.actInv(placed)
+        shift = error.translation * self.counted[:3]
+        turn = pin.log3(error.rotation) * self.counted[3:]
         return math.sqrt(shift @ shift), math.sqrt(turn @ turn)
 
     @property

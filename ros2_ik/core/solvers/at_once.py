@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.problem import accept, IKProblem, IKSolution, travel
-from ros2_ik.core.problem.pose_target import LOOSE
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.report import found_in
@@ -33,9 +32,7 @@ def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
     that takes over then tries the same again.
     """
     solver = problem.structure.solvers.get('lm')    # kept since the first such question
-    if type(solver) is not LevenbergMarquardt or any(
-            target.position_tolerance > LOOSE[0] or target.orientation_tolerance > LOOSE[1]
-            for target in problem.targets):
+    if type(solver) is not LevenbergMarquardt or any(target.loose for target in problem.targets):
         return None
     seed, tried = problem.start, 1
     start = within_limits(problem, seed)

@@ -17,6 +17,7 @@ from ros2_ik.core.kernels.lm import descend
 from ros2_ik.core.kernels.qp import quadratic_program
 from ros2_ik.core.kernels.source import formula, is_compiled
 from ros2_ik.core.problem import IKProblem, PoseTarget
+from ros2_ik.core.problem.program import joined
 from ros2_ik.core.robot.tree import twelve
 from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers.budget import Budget
@@ -109,9 +110,8 @@ class LevenbergMarquardt(Solver):
         place = problem.active.place
         values = np.array(starts[:, place], order='C')   # moved in place
         error, flag, row, iterations, used = self._descend(
-            numbers, layout, parameters[0] if len(parameters) == 1 else np.concatenate(parameters),
-            addresses, values, problem.active.limits, rows.rows, rows.bounds, self._options,
-            self.attempt_iterations, MANY)
+            numbers, layout, joined(parameters), addresses, values, problem.active.limits,
+            rows.rows, rows.bounds, self._options, self.attempt_iterations, MANY)
         q = starts[row].copy()
         q[place] = values[row]
         return Attempt(q, error, iterations, ExitFlag(flag)), used
