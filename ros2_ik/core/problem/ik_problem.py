@@ -96,12 +96,13 @@ class IKProblem:
         `checker` stay unless others are given. Raises InvalidTargetError, InvalidStateError or
         InvalidOptionError.
         """
-        if not isinstance(poses, Sequence) or len(poses) != len(self._given):
-            count = len(poses) if isinstance(poses, Sequence) else repr(poses)
+        given = listed(poses)
+        if given is None or len(given) != len(self._given):
+            count = repr(poses) if given is None else len(given)
             raise InvalidTargetError(f'poses: {count}; valid: {len(self._given)}, one for each '
                                      'target')
         problem = shallow(self)
-        problem._given = [target.at(pose) for target, pose in zip(self._given, poses, strict=True)]
+        problem._given = [target.at(pose) for target, pose in zip(self._given, given, strict=True)]
         if start is not None:
             problem.start = self.robot.to_q(start)
             problem.start.setflags(write=False)
