@@ -23,6 +23,11 @@ def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
     raise error(f'{name} must be {wanted}, not {value!r}')
 
 
+def are_finite(values: Array) -> bool:
+    """Return whether values (n,) and their sum are finite: of few, NumPy's way takes long."""
+    return math.isfinite(sum(values.tolist()))
+
+
 def vector(value: Any, name: str, size: int, error: type[IKError],
            most: float = math.inf) -> Array:
     """Copy the value into `size` finite floats up to +-most, read-only, or raise `error`."""

@@ -17,7 +17,7 @@ from ros2_ik.core.functions.kinematic_function import (
 from ros2_ik.core.functions.manipulability import Manipulability
 from ros2_ik.core.functions.minimum_distance import MinimumDistance
 from ros2_ik.core.functions.pair_distance import PairDistance
-from ros2_ik.core.functions.placement import as_placement
+from ros2_ik.core.functions.placement import as_placement, as_transform
 from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
 from ros2_ik.core.functions.point_to_plane import PointToPlane
 from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
@@ -32,6 +32,7 @@ __all__ = [
     'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'Polyhedron',
     'JointCoupling', 'JointPositions', 'KinematicFunction', 'Manipulability',
     'MinimumDistance', 'PairDistance', 'PointToLineDistance', 'PointToPlane',
-    'PointToPointDistance', 'RelativeFunction', 'UserFunction', 'as_placement', 'field_value',
-    'function_kinds', 'read_function', 'register_function', 'spec_fields', 'written_kinds',
+    'PointToPointDistance', 'RelativeFunction', 'UserFunction', 'as_placement', 'as_transform',
+    'field_value', 'function_kinds', 'read_function', 'register_function', 'spec_fields',
+    'written_kinds',
 ]

@@ -9,7 +9,6 @@ from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.kernels.comparisons import is_rigid
-from ros2_ik.core.kernels.source import is_compiled
 
 FARTHEST = 1e9   # [m]; squares of much larger numbers overflow
 ROUNDING = 1e-14
@@ -17,8 +16,13 @@ _LAST = [0.0, 0.0, 0.0, 1.0]    # row of a rigid transformation
 
 
 def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> Any:
+    """Take a pose as a pinocchio.SE3; see `as_transform`."""
+    return pin.SE3(as_transform(pose, what, fault))
+
+
+def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> Array:
     """
-    Take a pose as a pinocchio.SE3 whose rotation is exactly a rotation.
+    Take a pose as an array (4, 4) of its own whose rotation is exactly a rotation.
 
     Raises `fault` when it is not (4, 4), not finite, or further than 1e-4 from a
     rigid transformation.
@@ -27,8 +31,8 @@ def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted, fault)
     if T.shape != (4, 4):
         raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
-    if is_rigid.of(is_compiled())(T, ROUNDING, FARTHEST):
-        return pin.SE3(T)
+    if is_rigid.run(T, ROUNDING, FARTHEST):
+        return T
     R, p = T[:3, :3], T[:3, 3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()
     off = (rotation - R).reshape(-1)
@@ -36,7 +40,8 @@ def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     if not (off @ off <= 1e-8 and T[3].tolist() == _LAST
             and all(abs(value) <= FARTHEST for value in p.tolist())):
         raise fault(f'{what} is no rigid transformation: {_fault(T)}')
-    return pin.SE3(rotation, p)
+    T[:3, :3] = rotation
+    return T
 
 
 def _fault(T: Array) -> str:

@@ -17,6 +17,8 @@ from ros2_ik.core.kernels.qp import factorize, solve_lower, solve_upper
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, work_of
 from ros2_ik.core.kernels.source import loop, part
 
+MANY = 10**9           # iterations, where there is no bound
+
 
 @part
 def step_within(H, g, low, high, K, d, held):
@@ -132,7 +134,49 @@ def descend(numbers, layout, parameters, addresses, starts, limits, rows, bounds
     starts that were used are left at their best values. Returns the squared error of the best
     one, its exit flag and its number, the number of iterations and of starts used.
     """
-    at = layout_of(numbers, layout)
+    return descend_in_turn(layout_of(numbers, layout), parameters, addresses, starts, limits, rows,
+                           bounds, options, limit, most)
+
+
+@loop('Tuple((i8, i8, i8, i8, f8))(f8[::1], i8[::1], i8[::1], f8[:,:,::1], f8[:,::1], i8[::1], '
+      'f8[:,::1], i8[::1], f8[:,::1], f8[::1], i8, f8[::1])')
+def descend_to_poses(numbers, layout, addresses, poses, starts, places, limits, rows, bounds,
+                     options, limit, q):
+    """
+    Descend from one of `starts` (k, nq) after another until one arrives, and fill q (nq,).
+
+    `poses` (t, 4, 4) are all parameters of the program, whose values stand at `places` (nx,) of
+    q; starts are brought within the limits. For the rest see `descend`. Returns the exit flag of
+    the end in q, the number of iterations and of starts used, and of the values at `places` the
+    one that is farthest from where the first start has it, and how far.
+    """
+    parameters = np.empty(12 * len(poses))
+    for i in range(len(poses)):
+        for j in range(3):
+            for k in range(3):
+                parameters[12 * i + 3 * j + k] = poses[i, j, k]
+            parameters[12 * i + 9 + j] = poses[i, j, 3]
+    x = np.empty((len(starts), len(places)))
+    for i in range(len(starts)):
+        for j in range(len(places)):
+            x[i, j] = min(max(starts[i, places[j]], limits[0, j]), limits[1, j])
+    _, flag, start, iterations, used = descend_in_turn(
+        layout_of(numbers, layout), parameters, addresses, x, limits, rows, bounds, options,
+        limit, MANY)
+    farthest, change = 0, 0.0
+    q[:] = starts[start]
+    for j in range(len(places)):
+        q[places[j]] = x[start, j]
+        away = abs(q[places[j]] - starts[0, places[j]])
+        if not away <= change:
+            farthest, change = j, away
+    return flag, iterations, used, farthest, change
+
+
+@part
+def descend_in_turn(at, parameters, addresses, starts, limits, rows, bounds, options, limit,
+                    most):
+    """Descend from one of `starts` (k, nx) after another; see `descend`."""
     best, best_flag, best_start, iterations = np.inf, 0, 0, 0
     for start in range(len(starts)):
         error, done, flag = descend_from(at, parameters, addresses, starts[start], limits, rows,

@@ -34,22 +34,26 @@ def part(function: Part) -> Part:
 
 
 class Loop:
-    """A function that runs compiled after `load_kernels()`, with arguments of one signature."""
+    """
+    A function that runs compiled after `load_kernels()`, with arguments of one signature.
+
+    `run` is the compiled function as soon as there is one, the plain one until then.
+    """
 
     def __init__(self, function: Callable[..., Any], signature: str) -> None:
         self.function, self.signature = function, signature
         self.__doc__, self.__name__ = function.__doc__, function.__name__
-        self._compiled: Callable[..., Any] = function
+        self.run: Callable[..., Any] = function
         _loops.append(self)
 
     def of(self, compiled: bool) -> Callable[..., Any]:
         """Return the compiled function, or the plain one."""
-        return self._compiled if compiled else self.function
+        return self.run if compiled else self.function
 
     def compile(self) -> None:
         """Compile it, or load it from numba's cache."""
         from numba import njit
-        self._compiled = njit(self.signature, **OPTIONS)(self.function)
+        self.run = njit(self.signature, **OPTIONS)(self.function)
 
 
 def loop(signature: str) -> Callable[[Callable[..., Any]], Loop]:

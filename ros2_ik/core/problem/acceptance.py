@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import floats
+from ros2_ik.core.checks import are_finite, floats
 from ros2_ik.core.errors import InvalidStateError
 from ros2_ik.core.kernels.comparisons import are_within
-from ros2_ik.core.kernels.source import is_compiled
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound
@@ -83,7 +82,7 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     q = floats(q, 'q', f'{problem.robot.nq} numbers', InvalidStateError)
     if q.shape != (problem.robot.nq,):
         raise InvalidStateError(f'q has shape ({problem.robot.nq},), not {q.shape}')
-    if not math.isfinite(q @ q):
+    if not are_finite(q):
         lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
         return AcceptanceReport(False, (), (lost,))
     at = _configuration(problem, q)
@@ -99,7 +98,7 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
             violations += _target_violations(target, error)
     for constraint in problem.constraints:
         violations += _constraint_violations(constraint, at)
-    costs = tuple(cost.value(at) for cost in problem.costs)
+    costs = tuple([cost.value(at) for cost in problem.costs])
     touches = not violations and problem.checker is not None and problem.checker.collides(q)
     return AcceptanceReport(not (violations or touches), tuple(errors), tuple(violations), costs,
                             touches)
@@ -111,14 +110,16 @@ def _configuration(problem: IKProblem, q: Array) -> Configuration:
     data = robot.model.createData() if problem.runs_user_code else robot.scratch_data()
     if robot.has_floating_joints:    # whose quaternions are normalised
         return Configuration(robot, q, data)
+    if not (problem.constraints or problem.costs):
+        return Configuration.of_placements(robot, q, data)
     return Configuration.of_checked(robot, q, data)
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
     active = problem.active
-    # the usual case, told fast: bytes differ also where 0.0 became -0.0, which is well
-    if are_within.of(is_compiled())(np.array(q[active.place]), active.limits) \
-            and q.tobytes() == problem.locked(q).tobytes():
+    at_rest = active.at_rest    # the usual case, told fast:
+    if are_within.run(q[active.place], active.limits) \
+            and (not len(at_rest) or q[at_rest].tolist() == problem.start[at_rest].tolist()):
         return []
     locked = active.is_locked
     wrong = np.where(locked, q != problem.start, (q < problem.lower) | (q > problem.upper))

@@ -22,11 +22,11 @@ class ActiveJoints:
     `column` the same as a slice where they stand in a row, for a view costs nothing. `lower` and
     `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
     where limits are off; `limits` (2, n) the same in q's order, `bounds` for all of q, (nq,) each.
-    `held` are the other joints that have limits: their places in q, and these, wider by what is
-    noticeable. `all_scalar` is True where all are of one value, `vector_space`
-    where none is floating. `drawn` are the places in q of all but the floating ones, `turnable`
-    those that a full turn within the limits may bring to the same place, `angles` those that it
-    would if it were within them.
+    `at_rest` are the other places in q, `held` those of these that have limits, with these, wider
+    by what is noticeable. `all_scalar` is True where all are of one value, `bounded` where all of
+    these have limits, too, `vector_space` where none is floating. `drawn` are the places in q of
+    all but the floating ones, `turnable` those that a full turn within the limits may bring to
+    the same place, `angles` those that it would if it were within them.
     """
 
     def __init__(self, robot: Robot, names: tuple[str, ...], limited: bool = True) -> None:
@@ -45,8 +45,10 @@ class ActiveJoints:
         infinite = np.full(robot.nq, np.inf)
         self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)
         self.limits = np.array([bound[self.place] for bound in self.bounds])
+        self.bounded = self.all_scalar and bool(np.isfinite(self.limits).all())
         self.is_locked = np.ones(robot.nq, dtype=bool)
         self.is_locked[self.indices] = False
+        self.at_rest = np.flatnonzero(self.is_locked)
         self.held = [(i, float(low) - LIMIT_TOLERANCE, float(high) + LIMIT_TOLERANCE)
                      for i, (low, high) in enumerate(zip(*self.bounds, strict=True))
                      if self.is_locked[i] and (np.isfinite(low) or np.isfinite(high))]
@@ -63,6 +65,7 @@ class ActiveJoints:
         low, high = (limit.copy() for limit in self.bounds)
         low[place], high[place] = result.limits
         result.bounds = low, high
+        result.bounded = self.all_scalar and bool(np.isfinite(result.limits).all())
         if self.all_scalar:     # much faster
             result.lower, result.upper = result.limits
             return result

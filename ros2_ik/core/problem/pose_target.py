@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 import math
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.checks import FINEST, floats, tolerance_of
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import (
+    as_transform,
     FrameOrientation,
     FramePose,
     KinematicFunction,
@@ -21,7 +23,7 @@ from ros2_ik.core.functions import (
 from ros2_ik.core.functions.point_to_point_distance import COINCIDENT
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.comparisons import distance_between
-from ros2_ik.core.kernels.source import formula, is_compiled
+from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.robot import Configuration
 from ros2_ik.core.shallow import shallow
@@ -51,7 +53,7 @@ class PoseTarget:
                  position_tolerance: float = POSITION_TOLERANCE,
                  orientation_tolerance: float = ORIENTATION_TOLERANCE) -> None:
         self.tip, self.relative_to = tip, relative_to
-        self.function = FramePose(tip, target, relative_to)
+        self.transform = as_transform(target, f"target of '{tip}'")     # (4, 4)
         self.weights = _weights(weights, tip)
         self.whole = self.weights is _ALL
         # (6,), which of the rows x y z rx ry rz count
@@ -59,6 +61,9 @@ class PoseTarget:
         self.position_tolerance = _tolerance(position_tolerance, 'position_tolerance', tip)
         self.orientation_tolerance = _tolerance(orientation_tolerance, 'orientation_tolerance',
                                                 tip)
+        # whether a tolerance is so large that poses apart from the target count
+        self.loose = bool(self.position_tolerance > LOOSE[0] and self.counted[:3].any()
+                          or self.orientation_tolerance > LOOSE[1] and self.counted[3:].any())
 
     @property
     def shape(self) -> 'TargetShape':
@@ -67,10 +72,16 @@ class PoseTarget:
                            b'' if self.whole else self.weights.tobytes(),
                            self.position_tolerance, self.orientation_tolerance)
 
+    @cached_property
+    def function(self) -> FramePose:
+        """What is zero there."""
+        return FramePose(self.tip, self.transform, self.relative_to)
+
     def at(self, pose: Pose) -> 'PoseTarget':
         """Return the target at another pose in its frame."""
         target = shallow(self)
-        target.function = FramePose(self.tip, pose, self.relative_to)
+        target.transform = as_transform(pose, f"target of '{self.tip}'")
+        target.__dict__.pop('function', None)
         return target
 
     def resolved(self, at: Configuration) -> 'PoseTarget':
@@ -83,24 +94,14 @@ class PoseTarget:
     def errors(self, at: Configuration) -> tuple[float, float]:
         """Position [m] and orientation [rad] error at a configuration, freed axes left out."""
         # not the formulas' arithmetic: what judges shares none with solvers
-        reference = self.function.reference
-        if self.relative_to is not None:
-            reference = at.placement(self.relative_to) * reference
-        placed = at.placement(self.tip)
         if self.whole:
-            found: tuple[float, float] = distance_between.of(is_compiled())(
-                placed.homogeneous, reference.homogeneous)
+            placed = at.transform(self.tip, self.relative_to)
+            found: tuple[float, float] = distance_between.run(placed, self.transform)
             return found
-        error = reference.actInv(placed)
+        error = pin.SE3(self.transform).actInv(pin.SE3(at.transform(self.tip, self.relative_to)))
         shift = error.translation * self.counted[:3]
         turn = pin.log3(error.rotation) * self.counted[3:]
         return math.sqrt(shift @ shift), math.sqrt(turn @ turn)
-
-    @property
-    def loose(self) -> bool:
-        """Whether one of its tolerances is so large that poses apart from the target count."""
-        return bool((self.position_tolerance > LOOSE[0] and self.counted[:3].any())
-                    or (self.orientation_tolerance > LOOSE[1] and self.counted[3:].any()))
 
     def bounds(self) -> tuple[Constraint, ...]:
         """Return constraints that hold where the errors are within the tolerances."""

@@ -34,6 +34,14 @@ class Configuration:
         pin.computeJointJacobians(robot.model, data, q)
         return at
 
+    @classmethod
+    def of_placements(cls, robot: Robot, q: Array, data: Any) -> 'Configuration':
+        """Return the same for who asks for nothing but placements, in a fraction of the time."""
+        at = cls.__new__(cls)
+        at.robot, at.q, at._data = robot, q, data
+        pin.forwardKinematics(robot.model, data, q)
+        return at
+
     def update(self, q: JointValues | None) -> None:
         """Move to q; raises what `Robot.to_q` raises, and then stays where it was."""
         q = self.robot.to_q(q)
@@ -52,8 +60,10 @@ class Configuration:
 
     def placement(self, frame: str) -> Any:
         """Pose of a frame in the root frame, a pinocchio.SE3; raises UnknownFrameError."""
-        index = self.robot.frame_id(frame)
-        return pin.updateFramePlacement(self.robot.model, self._data, index).copy()
+        return self._placement(frame).copy()
+
+    def _placement(self, frame: str) -> Any:
+        return pin.updateFramePlacement(self.robot.model, self._data, self.robot.frame_id(frame))
 
     def transform(self, frame: str, relative_to: str | None = None) -> Array:
         """
@@ -61,9 +71,9 @@ class Configuration:
 
         `relative_to` defaults to the root frame. Raises UnknownFrameError.
         """
-        placement = self.placement(frame)
+        placement = self._placement(frame)
         if relative_to is not None:
-            placement = self.placement(relative_to).actInv(placement)
+            placement = self._placement(relative_to).actInv(placement)
         return np.array(placement.homogeneous)
 
     def jacobian(self, frame: str, relative_to: str | None = None) -> Array:

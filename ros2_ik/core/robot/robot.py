@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.checks import floats
+from ros2_ik.core.checks import are_finite, floats
 from ros2_ik.core.errors import (
     InvalidOptionError,
     InvalidStateError,
@@ -379,7 +379,7 @@ def _floats(values: Any, size: int, what: str) -> Array:
     array = floats(values, what, wanted, InvalidStateError).reshape(-1)
     if array.size != size:
         raise InvalidStateError(f'{what} takes {wanted}, {array.size} given')
-    if not math.isfinite(array @ array):
+    if not are_finite(array):
         raise InvalidStateError(f'{what} is not finite: {array.tolist()}')
     return array
 

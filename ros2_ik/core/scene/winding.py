@@ -1,7 +1,6 @@
 """How often a surface winds round a point."""
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.kernels.source import is_compiled
 from ros2_ik.core.kernels.winding import winding_number
 
 
@@ -16,4 +15,4 @@ def winds_round(corners: Array, point: Array) -> bool:
 
 def turns_round(corners: Array, point: Array) -> float:
     """Return the winding number of triangles (m, 3, 3): 1 in a closed surface turned outward."""
-    return float(winding_number.of(is_compiled())(corners, *point.tolist()))
+    return float(winding_number.run(corners, *point.tolist()))

@@ -1,19 +1,20 @@
 """The short way to an answer: one descent from the seed, or from random starts in one go."""
 
 from functools import lru_cache
+import math
 import os
 import time
 from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.problem import accept, IKProblem, IKSolution, travel
+from ros2_ik.core.problem import accept, IKProblem, IKSolution, JointChange, travel
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.report import found_in
 from ros2_ik.core.solvers.restarts import chosen_turns, is_close, NEAR, Starts, within_limits
 from ros2_ik.core.solvers.search import chosen_solver
-from ros2_ik.core.status import Status
+from ros2_ik.core.status import ExitFlag, Status
 
 
 @lru_cache(maxsize=1)
@@ -32,41 +33,47 @@ def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
     that takes over then tries the same again.
     """
     solver = problem.structure.solvers.get('lm')    # kept since the first such question
-    if type(solver) is not LevenbergMarquardt or any(target.loose for target in problem.targets):
+    if type(solver) is not LevenbergMarquardt or not solver.serves(problem) \
+            or any(target.loose for target in problem.targets):
         return None
-    seed, tried = problem.start, 1
-    start = within_limits(problem, seed)
-    found = solver.attempt_at_once(problem, start[None])
-    if found is None:
-        return None
-    attempt, iterations = found[0], found[0].iterations
-    if not attempt.reached:
+    seed = problem.start
+    found = solver.descend_to_poses(problem, np.array(seed, ndmin=2))
+    tried, iterations = 1, found.iterations
+    if found.flag != ExitFlag.CONVERGED:
+        start = within_limits(problem, seed)
         # a generator of the user's is not to be used twice
         if not allow_restarts or budget.over() or problem.change_bound is not None \
                 or isinstance(random_state, np.random.Generator) or is_close(problem, start):
             return None
         random = _random(os.getpid()) if random_state is None \
             else np.random.default_rng(random_state)
-        starts = Starts(problem, seed).random(random, solver.at_once)
-        again = solver.attempt_at_once(problem, starts)
-        if again is None:
+        found = solver.descend_to_poses(problem, Starts(problem, seed).random(
+            random, solver.at_once))
+        tried, iterations = tried + found.starts, iterations + found.iterations
+        if found.flag != ExitFlag.CONVERGED:
             return None
-        attempt, used = again
-        tried, iterations = tried + used, iterations + attempt.iterations
-        if not attempt.reached:
-            return None
-    q = chosen_turns(problem, attempt.q, seed)
+    q, change = found.q, _change(problem, found) if tried == 1 else None
+    if change is None:
+        q = chosen_turns(problem, q, seed)
+        change = travel(problem.robot, problem.active, seed, q)[1]
     verdict = accept(problem, q)
     if not verdict.accepted:
         return None
-    robot = problem.robot
-    change = travel(robot, problem.active, seed, q)[1]
-    if change is not None and change.change > NEAR and allow_restarts and is_close(problem, start):
+    if change is not None and change.change > NEAR and allow_restarts \
+            and is_close(problem, within_limits(problem, seed)):
         return None
     name, reason = chosen_solver('auto', problem)
     return IKSolution.of(
         status=Status.SUCCESS, message=found_in(problem, tried, change), best_q=q,
-        best_joints=robot.to_joints(q), errors=verdict.errors,
+        best_joints=problem.robot.to_joints(q), errors=verdict.errors,
         iterations=iterations, restarts=tried - 1, seconds=time.monotonic() - budget.started,
-        solver=name, solver_reason=reason, exit_flag=attempt.exit_flag, travel=change,
+        solver=name, solver_reason=reason, exit_flag=ExitFlag.CONVERGED, travel=change,
         not_checked=problem.not_checked, geometry_notes=problem.geometry_notes)
+
+
+def _change(problem: IKProblem, found: Any) -> JointChange | None:
+    """Return what `travel` says of an end where no turn can be nearer the seed, or None."""
+    if not (problem.active.all_scalar and found.change < math.pi):
+        return None
+    joint = problem.active.joints[found.farthest]
+    return JointChange(joint.name, found.change, 'rad' if joint.rotary else 'm')

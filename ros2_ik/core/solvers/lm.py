@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,10 @@ from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.functions import FramePose, KinematicFunction, RelativeFunction
 from ros2_ik.core.kernels.descents import INTERRUPTED, MOST
-from ros2_ik.core.kernels.lm import descend
+from ros2_ik.core.kernels.lm import descend, descend_to_poses, MANY
 from ros2_ik.core.kernels.qp import quadratic_program
 from ros2_ik.core.kernels.source import formula, is_compiled
 from ros2_ik.core.problem import IKProblem, PoseTarget
-from ros2_ik.core.problem.program import joined
 from ros2_ik.core.robot.tree import twelve
 from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers.budget import Budget
@@ -29,7 +28,6 @@ GIVE_UP_AFTER = 6      # iterations in a row without a drop; a fast failure beat
 DROP = 0.8
 BIAS = 1e-10
 HARD_WEIGHT = 100.0           # weight of the targets' rows over costs whose curvature is about one
-MANY = 10**9           # iterations, where there is no bound
 MOVING = 56            # columns of the Jacobians of all starts in turn, half a millisecond's work
 FLAT, SHORT = 1e-9, 1e-10    # gradient and step [rad, m] that end the way down the costs
 
@@ -83,6 +81,7 @@ class LevenbergMarquardt(Solver):
             solution, self.gradient_tolerance, self.step_tolerance, change])
         self.rows = ProblemRows(problem, _towards)
         self._descend = descend.of(self.rows.compiled)
+        self._descend_to_poses = descend_to_poses.of(self.rows.compiled)
         self.at_once = max(1, MOVING // max(1, len(problem.active.columns) * len(problem.targets)))
         self._costs = CostDescent(self) if problem.costs else None
         if self._costs:
@@ -96,25 +95,22 @@ class LevenbergMarquardt(Solver):
         solver.rows = self.rows.again(problem, [_towards(target) for target in problem.targets])
         return solver
 
-    def attempt_at_once(self, problem: IKProblem, starts: Array) -> tuple[Attempt, int] | None:
+    def serves(self, problem: IKProblem) -> bool:
+        """Return whether `descend_to_poses` takes no preparing, and no plain Python."""
+        return self.rows.compiled and is_compiled() and self.rows.hard.serves(problem.start)
+
+    def descend_to_poses(self, problem: IKProblem, starts: Array) -> 'PoseDescent':
         """
         Descend as `again(problem).attempt_in_turn(starts)` does, however long that takes.
 
-        None where that takes preparing, or plain Python.
+        Starts (k, nq) are brought within the limits.
         """
-        rows, program = self.rows, self.rows.hard
-        if not (rows.compiled and is_compiled() and program.serves(problem.start)):
-            return None
-        numbers, layout, _, addresses = program.arrays
-        parameters = [twelve(target.function.reference) for target in problem.targets]
-        place = problem.active.place
-        values = np.array(starts[:, place], order='C')   # moved in place
-        error, flag, row, iterations, used = self._descend(
-            numbers, layout, joined(parameters), addresses, values, problem.active.limits,
-            rows.rows, rows.bounds, self._options, self.attempt_iterations, MANY)
-        q = starts[row].copy()
-        q[place] = values[row]
-        return Attempt(q, error, iterations, ExitFlag(flag)), used
+        rows, active, q = self.rows, problem.active, np.empty(problem.robot.nq)
+        numbers, layout, _, addresses = rows.hard.arrays
+        return PoseDescent(q, *self._descend_to_poses(
+            numbers, layout, addresses, np.array([target.transform for target in problem.targets]),
+            starts, active.indices, active.limits, rows.rows, rows.bounds, self._options,
+            self.attempt_iterations, q))
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
@@ -148,6 +144,22 @@ class LevenbergMarquardt(Solver):
     def damping_of(self, error: float) -> float:
         """Return lambda for a squared error."""
         return self.damping * min(error, MOST) + self.damping_bias
+
+
+class PoseDescent(NamedTuple):
+    """
+    Where descents to poses from several starts ended.
+
+    q (nq,), the exit flag there, the number of iterations and of starts used, and of the moving
+    joints' values the one that is farthest from where the first start has it, and how far.
+    """
+
+    q: Array
+    flag: int
+    iterations: int
+    starts: int
+    farthest: int
+    change: float
 
 
 class CostDescent:

@@ -1,15 +1,15 @@
 """Where descents start: the seeds, close to them, at random; and which turn of a joint is kept."""
 
 from collections.abc import Mapping, Sequence
-import math
 from typing import Any
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import are_finite
 from ros2_ik.core.problem import IKProblem, JointChangeBound
 from ros2_ik.core.problem.active_joints import TURN
-from ros2_ik.core.robot import Configuration
+from ros2_ik.core.robot import Configuration, Joint
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance
 from ros2_ik.core.solvers.solver import Attempt, make_solver
@@ -19,10 +19,14 @@ class Starts:
     """Seeds brought within the limits, and uniform random starts; joints that are locked stay."""
 
     def __init__(self, problem: IKProblem, seed: Array) -> None:
-        self._problem, self._seed = problem, seed
+        self._problem, self._seed, self._drawn = problem, seed, problem.active.drawn
+        self._floating: list[Joint] = []
+        if problem.active.bounded:      # told fast
+            low, high = problem.active.limits
+            self._low, self._span = low, high - low
+            return
         low, high = problem.robot.sampling_limits(seed)
         low, high = np.maximum(low, problem.lower), np.minimum(high, problem.upper)
-        self._drawn = problem.active.drawn
         self._low, self._span = low[self._drawn], (high - low)[self._drawn]
         self._floating = [j for j in problem.active.joints if j.kind == 'floating']
 
@@ -33,7 +37,8 @@ class Starts:
         A joint without limits is drawn within pi of the seed, a floating one within a metre of
         it at any orientation.
         """
-        q = np.tile(self._problem.start, (count, 1))
+        q = np.empty((count, len(self._problem.start)))
+        q[:] = self._problem.start
         q[:, self._drawn] = self._low + self._span * generator.random((count, len(self._drawn)))
         for joint in self._floating:
             place = slice(joint.index, joint.index + 3)
@@ -42,7 +47,6 @@ class Starts:
             q[:, joint.index + 3:joint.index + 7] = quaternion / np.linalg.norm(
                 quaternion, axis=1, keepdims=True)
         return q
-
 
     def near(self, generator: np.random.Generator, sizes: Sequence[float]) -> Array:
         """
@@ -70,7 +74,7 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array, winding: str = 'seed
     `winding` 'lower' the one nearest the joint's lower limit, where there is one.
     """
     indices = problem.turnable
-    if not indices.size or not math.isfinite(q @ q):    # acceptance refuses the latter
+    if not indices.size or not are_finite(q):    # acceptance refuses the latter
         return q
     angle = q[indices]
     off = seed[indices] - angle

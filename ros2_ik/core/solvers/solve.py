@@ -57,9 +57,18 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
 
     Not finding an answer is a status of the solution. Raises IKError for a malformed question.
     """
+    return _solve(problem, seeds, timeout, solver, select, solutions, allow_restarts, winding,
+                  approximate, random_state, max_iterations, cancel, progress, max_joint_change,
+                  options)
+
+
+def _solve(problem: IKProblem, seeds: Any, timeout: float, solver: str, select: str,
+           solutions: int, allow_restarts: bool, winding: str, approximate: Any,
+           random_state: Any, max_iterations: int | None, cancel: Any, progress: Any,
+           max_joint_change: Any, options: dict[str, Any]) -> IKSolution:
     budget = Budget.of(timeout, max_iterations, cancel, progress)
-    left_out = (seeds, approximate, max_iterations, cancel, progress, max_joint_change)
-    if not options and all(each is None for each in left_out) and _is_usual(
+    if not options and seeds is approximate is max_iterations is cancel is progress \
+            is max_joint_change is None and _is_usual(
             select, solutions, winding, solver, allow_restarts, random_state) \
             and isinstance(problem, IKProblem):
         answer = answer_at_once(problem, budget, allow_restarts, random_state)
@@ -144,10 +153,9 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                                   tolerances)
         problem = IKProblem(robot, wanted, group, seed, locked, joint_limits=joint_limits,
                             checker=checker, collisions=collisions)
-    solution = solve(problem, timeout=timeout, solver=solver, select=select, solutions=solutions,
-                     allow_restarts=allow_restarts, winding=winding, approximate=approximate,
-                     random_state=random_state, max_iterations=max_iterations, cancel=cancel,
-                     progress=progress, max_joint_change=max_joint_change, **options)
+    solution = _solve(problem, None, timeout, solver, select, solutions, allow_restarts, winding,
+                      approximate, random_state, max_iterations, cancel, progress,
+                      max_joint_change, options)
     return solution if matlab_weights is None else one_error_each(solution, owners)
 
 
