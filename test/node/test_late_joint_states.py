@@ -62,14 +62,14 @@ class Told:
 
     def __init__(self, client: Client) -> None:
         self._node = client.node
-        # when, positions, and velocities where they are told, too
-        self.streamed: list[tuple[float, list[float], list[float]]] = []
+        # when, positions, and where these are told, too, velocities and when they were written
+        self.streamed: list[tuple[float, list[float], list[float], float]] = []
         self.ends: list[list[float]] = []
         self._subscriptions = [
             client.node.create_subscription(
                 Float64MultiArray, 'arm_position_controller/commands',
                 lambda message, info: self.streamed.append(
-                    (info['source_timestamp'] * 1e-9, list(message.data), [])),
+                    (info['source_timestamp'] * 1e-9, list(message.data), [], 0.0)),
                 QoSProfile(depth=5000)),
             client.node.create_subscription(JointState, 'joint_command', self._take,
                                             QoSProfile(depth=5000)),
@@ -79,8 +79,9 @@ class Told:
                 QoSProfile(depth=100))]
 
     def _take(self, message: JointState, info: Any) -> None:
+        stamp = message.header.stamp
         self.streamed.append((info['source_timestamp'] * 1e-9, list(message.position),
-                              list(message.velocity)))
+                              list(message.velocity), stamp.sec + 1e-9 * stamp.nanosec))
 
     def close(self) -> None:
         for subscription in self._subscriptions:
@@ -194,9 +195,10 @@ class LateArm:
         """
         sent = self._told.streamed[told:]     # the end may be told once more meanwhile
         if sent:
-            moments, positions, speeds = (np.array(part) for part in zip(*sent, strict=True))
+            moments, positions, speeds, written = (np.array(part) for part
+                                                   in zip(*sent, strict=True))
             if self._kind == 'joint_state' and not another:
-                return by_speed(moments, positions, speeds)
+                return by_speed(moments, written, positions, speeds)
             return by_time(moments, positions)
         apart = np.concatenate([[True], np.diff(way.times) > 0.002])
         return float(np.abs(np.diff(way.velocities[apart], axis=0)
@@ -211,19 +213,21 @@ class LateArm:
 
     def _off(self, way: Any, told: int) -> float:
         """Say how far from where it was told to be the arm rests."""
-        ends = ([data for _, data, _ in self._told.streamed[told:]] if self._kind == 'position'
+        ends = ([data for _, data, *_ in self._told.streamed[told:]] if self._kind == 'position'
                 or self._kind == 'joint_state' else self._told.ends)
         return float(np.abs(way.positions[-1] - ends[-1]).max()) if ends else 0.0
 
 
-def by_speed(moments: np.ndarray, positions: np.ndarray, speeds: np.ndarray) -> float:
+def by_speed(moments: np.ndarray, written: np.ndarray, positions: np.ndarray,
+             speeds: np.ndarray) -> float:
     """
     Say what v dv/dx of commands (k, n) is, as part of the limit: it needs no times.
 
-    After a pause, in which nothing was sent, joints may be slower: they have stood. That is known
-    with the first command after it, or with the second if the first was what was held up.
+    After a pause, in which nothing was written, or sent, joints may be slower: they have stood.
+    The latter is known with the first command after it, or with the second if the first was what
+    was held up.
     """
-    late = np.diff(moments) > 0.8 * PAUSE
+    late = (np.diff(moments) > 0.8 * PAUSE) | (np.diff(written) > 0.95 * PAUSE)
     worst, paused = 0.0, late | np.concatenate([[False], late[:-1]])
     for x, v in zip(positions.T, speeds.T, strict=True):
         far, energy = np.abs(np.diff(x)), np.diff(v**2 / 2)
