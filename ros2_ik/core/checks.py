@@ -14,6 +14,8 @@ COARSEST = 1e9    # and squares of much larger ones overflow
 
 def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
     """Copy the value into an array of floats, or raise `error`: no text, no complex numbers."""
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        return value.copy()
     try:
         array = np.array(value)
         if array.dtype.kind in 'biufO':

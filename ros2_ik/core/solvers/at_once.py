@@ -33,8 +33,7 @@ def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
     that takes over then tries the same again.
     """
     solver = problem.structure.solvers.get('lm')    # kept since the first such question
-    if type(solver) is not LevenbergMarquardt or not solver.serves(problem) \
-            or any(target.loose for target in problem.targets):
+    if type(solver) is not LevenbergMarquardt or not solver.serves(problem):
         return None
     seed = problem.start
     found = solver.descend_to_poses(problem, np.array(seed, ndmin=2))

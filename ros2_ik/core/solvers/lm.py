@@ -83,6 +83,7 @@ class LevenbergMarquardt(Solver):
         self._descend = descend.of(self.rows.compiled)
         self._descend_to_poses = descend_to_poses.of(self.rows.compiled)
         self.at_once = max(1, MOVING // max(1, len(problem.active.columns) * len(problem.targets)))
+        self._fits = self.rows.compiled and not any(target.loose for target in problem.targets)
         self._costs = CostDescent(self) if problem.costs else None
         if self._costs:
             self.at_once = 1
@@ -96,8 +97,12 @@ class LevenbergMarquardt(Solver):
         return solver
 
     def serves(self, problem: IKProblem) -> bool:
-        """Return whether `descend_to_poses` takes no preparing, and no plain Python."""
-        return self.rows.compiled and is_compiled() and self.rows.hard.serves(problem.start)
+        """
+        Return whether `descend_to_poses` takes no preparing and no plain Python.
+
+        Nor does it look for other poses within loose tolerances.
+        """
+        return self._fits and is_compiled() and self.rows.hard.serves(problem.start)
 
     def descend_to_poses(self, problem: IKProblem, starts: Array) -> 'PoseDescent':
         """
@@ -105,7 +110,7 @@ class LevenbergMarquardt(Solver):
 
         Starts (k, nq) are brought within the limits.
         """
-        rows, active, q = self.rows, problem.active, np.empty(problem.robot.nq)
+        rows, active, q = self.rows, problem.active, np.empty(starts.shape[1])
         numbers, layout, _, addresses = rows.hard.arrays
         return PoseDescent(q, *self._descend_to_poses(
             numbers, layout, addresses, np.array([target.transform for target in problem.targets]),

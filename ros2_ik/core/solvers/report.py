@@ -73,8 +73,11 @@ def _attempts(count: int) -> str:
 
 def _held_outside(problem: IKProblem) -> str:
     """Name the joints that do not move and stand outside their limits: a robot may stand there."""
+    held = problem.active.held
+    if not held:
+        return ''
     q = problem.start.tolist()
-    outside = {i for i, lower, upper in problem.active.held if not lower <= q[i] <= upper}
+    outside = {i for i, lower, upper in held if not lower <= q[i] <= upper}
     if not outside:
         return ''
     joints = [joint for joint in problem.robot.joints if joint.index in outside]
