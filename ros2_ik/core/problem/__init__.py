@@ -11,7 +11,12 @@ from ros2_ik.core.problem.conflicts import conflict
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.ik_problem import IKProblem
-from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound, travel
+from ros2_ik.core.problem.joint_change import (
+    JointChange,
+    JointChangeBound,
+    largest_change,
+    travel,
+)
 from ros2_ik.core.problem.pose_target import (
     ALL_AXES,
     ORIENTATION_TOLERANCE,
@@ -24,5 +29,5 @@ __all__ = [
     'ALL_AXES', 'AcceptanceReport', 'Constraint', 'Cost', 'IKProblem', 'IKSolution',
     'JointChange', 'JointChangeBound', 'LeastSquares', 'ORIENTATION_TOLERANCE',
     'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'TargetError', 'Violation',
-    'accept', 'conflict', 'error_norm', 'travel',
+    'accept', 'conflict', 'error_norm', 'largest_change', 'travel',
 ]

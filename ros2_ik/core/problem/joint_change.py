@@ -57,16 +57,21 @@ def travel(robot: Robot, active: ActiveJoints, before: Array,
     The distance is the length of the way in the tangent space. Metres and radians count alike;
     without joints there is no change.
     """
+    v = (after[active.place] - before[active.place] if active.all_scalar    # much faster
+         else pin.difference(robot.model, before, after)[active.column])
+    return math.sqrt(v @ v), largest_change(active, before, after)
+
+
+def largest_change(active: ActiveJoints, before: Array, after: Array) -> JointChange | None:
+    """Return the largest change of the joints, None where there are none."""
     joints = active.joints
     if joints and active.all_scalar:     # much faster
-        v = after[active.place] - before[active.place]
-        most = int(np.abs(v).argmax())
-        change = JointChange(joints[most].name, abs(float(v[most])),
-                             'rad' if joints[most].rotary else 'm')
-        return math.sqrt(v @ v), change
-    v = pin.difference(robot.model, before, after)[active.column]
-    changes = [change for joint in joints for change in joint_changes(joint, before, after)]
-    return math.sqrt(v @ v), max(changes, key=lambda change: change.change, default=None)
+        changes = [abs(change) for change in (after[active.place] - before[active.place]).tolist()]
+        most = max(changes)
+        joint = joints[changes.index(most)]
+        return JointChange(joint.name, most, 'rad' if joint.rotary else 'm')
+    return max((change for joint in joints for change in joint_changes(joint, before, after)),
+               key=lambda change: change.change, default=None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.problem import accept, IKProblem, IKSolution, JointChange, travel
+from ros2_ik.core.problem import accept, IKProblem, IKSolution, JointChange, largest_change
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.report import found_in
@@ -54,11 +54,11 @@ def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
     q, change = found.q, _change(problem, found) if tried == 1 else None
     if change is None:
         q = chosen_turns(problem, q, seed)
-        change = travel(problem.robot, problem.active, seed, q)[1]
+        change = largest_change(problem.active, seed, q)
     verdict = accept(problem, q)
     if not verdict.accepted:
         return None
-    if change is not None and change.change > NEAR and allow_restarts \
+    if tried == 1 and change is not None and change.change > NEAR and allow_restarts \
             and is_close(problem, within_limits(problem, seed)):
         return None
     name, reason = chosen_solver('auto', problem)
@@ -71,7 +71,7 @@ def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
 
 
 def _change(problem: IKProblem, found: Any) -> JointChange | None:
-    """Return what `travel` says of an end where no turn can be nearer the seed, or None."""
+    """Return the largest change to an end of which no turn can be nearer the seed, or None."""
     if not (problem.active.all_scalar and found.change < math.pi):
         return None
     joint = problem.active.joints[found.farthest]

@@ -106,7 +106,7 @@ def is_close(problem: IKProblem, seed: Array) -> bool:
     """Return whether tips are so near their targets that an answer near the seed is expected."""
     if not problem.targets or problem.runs_user_code:
         return False
-    at = Configuration.of_checked(problem.robot, seed, problem.robot.scratch_data())
+    at = Configuration.of_placements(problem.robot, seed, problem.robot.scratch_data())
     return all(position <= CLOSE[0] and orientation <= CLOSE[1] for position, orientation
                in (target.errors(at) for target in problem.targets))
 
