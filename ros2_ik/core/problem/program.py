@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 import ctypes
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from ros2_ik.core.robot import Configuration, Joint, Robot
 from ros2_ik.core.robot.tree import FLOATING, held_places, Tree, tree_of, Uncompared
 from ros2_ik.core.shallow import shallow
 
-_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.POINTER(ctypes.c_double)] * 3)
+_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)
 
 
 class Program:
@@ -41,6 +42,7 @@ class Program:
         self._interrupted: Callable[[], Any] | None = None
         self._flag: Any = None
         self._error: BaseException | None = None
+        self._at: tuple[Any, Any] = None, ()    # addresses of x, f and J, and these as arrays
         self._held = _frames(robot, active.names, structure)[1]
         bound = _bound(robot, active.names, structure, start[self._held].tobytes(),
                        Uncompared(start))
@@ -134,11 +136,12 @@ class Program:
         if error is not None:
             raise error
 
-    def _answer_at(self, x: Any, f: Any, J: Any) -> bool:
-        n = len(self.active.columns)
-        return self._answer(np.ctypeslib.as_array(x, (len(self.active.indices),)),
-                            np.ctypeslib.as_array(f, (self.size,)),
-                            np.ctypeslib.as_array(J, (self.size, n)))
+    def _answer_at(self, *addresses: int) -> bool:
+        if addresses != self._at[0]:    # they stay while a descent goes on
+            n = len(self.active.columns)
+            shapes = (len(self.active.indices),), (self.size,), (self.size, n)
+            self._at = addresses, tuple(map(_array_at, addresses, shapes))
+        return self._answer(*self._at[1])
 
     def _answer(self, x: Array, f: Array, J: Array) -> bool:
         """Fill the rows that only Python can evaluate; False where the loop must end."""
@@ -170,6 +173,11 @@ class Program:
 
 
 _NONE = np.zeros(0)
+
+
+def _array_at(address: int, shape: tuple[int, ...]) -> Array:
+    buffer: Any = (ctypes.c_double * max(math.prod(shape), 1)).from_address(address)
+    return np.ndarray(shape, buffer=buffer)
 
 
 def joined(parameters: Sequence[Array]) -> Array:
