@@ -254,7 +254,7 @@ class Robot:
         Raises UnknownJointError, or InvalidStateError for NaN, infinity, a wrong length or a
         quaternion of norm zero.
         """
-        if values is None or isinstance(values, Mapping):
+        if type(values) is not np.ndarray and (values is None or isinstance(values, Mapping)):
             q = self.neutral.copy() if start is None else _floats(start, self.nq, 'start')
             for name, value in (values or {}).items():
                 if not isinstance(name, str) or name not in self.mimics:
@@ -376,7 +376,9 @@ def _columns(model: Any, index: int) -> range:
 
 def _floats(values: Any, size: int, what: str) -> Array:
     wanted = f'{size} value{"s" * (size != 1)}'
-    array = floats(values, what, wanted, InvalidStateError).reshape(-1)
+    array = floats(values, what, wanted, InvalidStateError)
+    if array.ndim != 1:
+        array = array.reshape(-1)
     if array.size != size:
         raise InvalidStateError(f'{what} takes {wanted}, {array.size} given')
     if not are_finite(array):

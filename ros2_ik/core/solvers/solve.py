@@ -162,9 +162,9 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
 def _is_usual(select: Any, solutions: Any, winding: Any, solver: Any, allow_restarts: Any,
               random_state: Any) -> bool:
     """Return whether the first answer is wanted, by whatever solver finds it."""
-    chosen = (select, solutions, winding, solver)
-    return (tuple(map(type, chosen)) == (str, int, str, str)
-            and chosen == ('first', 1, 'seed', 'auto') and type(allow_restarts) is bool
+    return (type(select) is type(winding) is type(solver) is str and type(solutions) is int
+            and select == 'first' and winding == 'seed' and solver == 'auto' and solutions == 1
+            and type(allow_restarts) is bool
             and (random_state is None or isinstance(random_state, np.random.Generator)
                  or type(random_state) is int and random_state >= 0))
 
