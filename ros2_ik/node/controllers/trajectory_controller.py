@@ -76,7 +76,8 @@ SLACK = 0.02   # so late may a controller begin a motion, or so early does it se
 UNSEEN = 0.06  # or so late before that has been seen,
 HEARD = 0.04   # and so late may it hear that it shall brake, on a busy computer
 MORE = 0.5     # part of the largest accelerations that a robot which joins a motion may add to it
-SOON = 2.0     # braking may be given up for a motion that ends in so many times of what it takes
+SOON = 2.0     # braking may be given up for a motion that ends in so many times of what it takes,
+LONGER = 0.5   # and at most so much later [s]
 SPOTS = 7      # states in which a controller may begin to brake that are looked at
 LOOKS = 50     # positions of the rest of a motion that are looked at
 SLOW = 0.9     # who has less than this part of the velocity he should have is slow,
@@ -190,8 +191,7 @@ class TrajectoryController(Controller):
                                       begins, task.bounds)
         self.rest_at = self._began + self.motion.duration + tracking_delay
         # not to go beyond the goal of a motion that ends about as soon
-        if (self.rest_at - now <= SOON * braking.duration
-                and self._ends_before(braking, now - tracking_delay, task)):
+        if self._ends_before(braking, now - tracking_delay, task):
             return
         if seen and task.blocked(braking.goal):   # from where they are they may rest before it
             self._brake_where_measured(seen, nearest, task)
@@ -231,7 +231,9 @@ class TrajectoryController(Controller):
 
     def _ends_before(self, braking: Motion, moment: float, task: BrakingTask) -> bool:
         """Return whether the motion, from a moment on, shall end by itself, not go beyond."""
-        self._left_to_end = (self._passes(braking.goal, moment)
+        left = self._began + self.motion.duration - moment
+        self._left_to_end = (left <= min(SOON * braking.duration, braking.duration + LONGER)
+                             and self._passes(braking.goal, moment)
                              and not task.blocked(self.motion.goal))
         return self._left_to_end
 
