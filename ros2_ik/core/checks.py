@@ -26,8 +26,8 @@ def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
 
 
 def are_finite(values: Array) -> bool:
-    """Return whether values (n,) and their sum are finite: of few, NumPy's way takes long."""
-    return math.isfinite(sum(values.tolist()))
+    """Return whether values (n,) and their squares are finite: of few, NumPy's way takes long."""
+    return math.isfinite(sum([value * value for value in values.tolist()]))
 
 
 def vector(value: Any, name: str, size: int, error: type[IKError],

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import are_finite, distinct_names, floats, whole
+from ros2_ik.core.checks import distinct_names, floats, whole
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.robot import Configuration, Robot
@@ -83,7 +83,7 @@ class UserFunction(KinematicFunction):
             array = array.reshape(1)
         if array.shape != shape:
             raise InvalidConstraintError(f'{what} must be of shape {shape}, not {array.shape}')
-        if not are_finite(array.reshape(-1)):
+        if not np.isfinite(array).all():
             raise InvalidConstraintError(f'{what} is not finite: {array.tolist()}')
         return array
 

@@ -11,6 +11,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import are_finite, floats
@@ -110,9 +111,9 @@ def _configuration(problem: IKProblem, q: Array) -> Configuration:
     data = robot.model.createData() if problem.runs_user_code else robot.scratch_data()
     if robot.has_floating_joints:    # whose quaternions are normalised
         return Configuration(robot, q, data)
-    if not (problem.constraints or problem.costs):
-        return Configuration.of_placements(robot, q, data)
-    return Configuration.of_checked(robot, q, data)
+    asks_more = problem.constraints or problem.costs
+    return Configuration.of_checked(robot, q, data, pin.computeJointJacobians if asks_more
+                                    else pin.forwardKinematics)
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:

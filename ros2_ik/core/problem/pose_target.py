@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 import math
 from typing import Any, NamedTuple
 
@@ -54,6 +53,7 @@ class PoseTarget:
                  orientation_tolerance: float = ORIENTATION_TOLERANCE) -> None:
         self.tip, self.relative_to = tip, relative_to
         self.transform = as_transform(target, f"target of '{tip}'")     # (4, 4)
+        self._function: FramePose | None = None
         self.weights = _weights(weights, tip)
         self.whole = self.weights is _ALL
         # (6,), which of the rows x y z rx ry rz count
@@ -72,16 +72,19 @@ class PoseTarget:
                            b'' if self.whole else self.weights.tobytes(),
                            self.position_tolerance, self.orientation_tolerance)
 
-    @cached_property
+    @property
     def function(self) -> FramePose:
         """What is zero there."""
-        return FramePose(self.tip, self.transform, self.relative_to)
+        # no cached_property: its lock, in Python 3.11, may be held where a process is forked
+        if self._function is None:
+            self._function = FramePose(self.tip, self.transform, self.relative_to)
+        return self._function
 
     def at(self, pose: Pose) -> 'PoseTarget':
         """Return the target at another pose in its frame."""
         target = shallow(self)
         target.transform = as_transform(pose, f"target of '{self.tip}'")
-        target.__dict__.pop('function', None)
+        target._function = None
         return target
 
     def resolved(self, at: Configuration) -> 'PoseTarget':
@@ -98,7 +101,7 @@ class PoseTarget:
             placed = at.transform(self.tip, self.relative_to)
             found: tuple[float, float] = distance_between.run(placed, self.transform)
             return found
-        error = pin.SE3(self.transform).actInv(pin.SE3(at.transform(self.tip, self.relative_to)))
+        error = self.function.reference.actInv(pin.SE3(at.transform(self.tip, self.relative_to)))
         shift = error.translation * self.counted[:3]
         turn = pin.log3(error.rotation) * self.counted[3:]
         return math.sqrt(shift @ shift), math.sqrt(turn @ turn)

@@ -52,7 +52,7 @@ class Program:
                         if shape.formula == PYTHON] if bound.has_python else []
         parameters = [self._parameters(function, shape)
                       for function, shape in zip(functions, structure, strict=True)]
-        self.arrays = bound.numbers, bound.layout, joined(parameters), self._addresses(bound)
+        self.arrays = bound.numbers, bound.layout, _joined(parameters), self._addresses(bound)
         self._evaluate, self._step = evaluate.of(self.compiled), moved.of(self.compiled)
 
     def again(self, functions: Sequence[RelativeFunction], active: ActiveJoints,
@@ -64,7 +64,7 @@ class Program:
         program.functions, program.active, program._start = tuple(functions), active, start
         numbers, layout, _, addresses = self.arrays
         program.arrays = (numbers, layout,
-                          joined([function.parameters for function in functions]),
+                          _joined([function.parameters for function in functions]),
                           addresses if self.compiled else [*addresses[:-1], program._answer])
         return program
 
@@ -180,7 +180,7 @@ def _array_at(address: int, shape: tuple[int, ...]) -> Array:
     return np.ndarray(shape, buffer=buffer)
 
 
-def joined(parameters: Sequence[Array]) -> Array:
+def _joined(parameters: Sequence[Array]) -> Array:
     """Return the parameters of all functions in a row; those of one are not copied."""
     return parameters[0] if len(parameters) == 1 else np.concatenate([_NONE, *parameters])
 

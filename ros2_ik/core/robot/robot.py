@@ -376,9 +376,7 @@ def _columns(model: Any, index: int) -> range:
 
 def _floats(values: Any, size: int, what: str) -> Array:
     wanted = f'{size} value{"s" * (size != 1)}'
-    array = floats(values, what, wanted, InvalidStateError)
-    if array.ndim != 1:
-        array = array.reshape(-1)
+    array = floats(values, what, wanted, InvalidStateError).reshape(-1)
     if array.size != size:
         raise InvalidStateError(f'{what} takes {wanted}, {array.size} given')
     if not are_finite(array):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import are_finite
@@ -78,7 +79,7 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array, winding: str = 'seed
         return q
     angle = q[indices]
     off = seed[indices] - angle
-    if winding == 'seed' and off.max() <= TURN / 2 and off.min() >= -TURN / 2:
+    if winding == 'seed' and max(map(abs, off.tolist())) <= TURN / 2:
         return q
     wanted = np.round(off / TURN)
     # q itself is within the limits, up to rounding: 0 must stay possible
@@ -106,7 +107,8 @@ def is_close(problem: IKProblem, seed: Array) -> bool:
     """Return whether tips are so near their targets that an answer near the seed is expected."""
     if not problem.targets or problem.runs_user_code:
         return False
-    at = Configuration.of_placements(problem.robot, seed, problem.robot.scratch_data())
+    at = Configuration.of_checked(problem.robot, seed, problem.robot.scratch_data(),
+                                  pin.forwardKinematics)
     return all(position <= CLOSE[0] and orientation <= CLOSE[1] for position, orientation
                in (target.errors(at) for target in problem.targets))
 
