@@ -227,8 +227,8 @@ def by_speed(moments: np.ndarray, written: np.ndarray, positions: np.ndarray,
     The latter is known with the first command after it, or with the second if the first was what
     was held up.
     """
-    late = (np.diff(moments) > 0.8 * PAUSE) | (np.diff(written) > 0.95 * PAUSE)
-    worst, paused = 0.0, late | np.concatenate([[False], late[:-1]])
+    late, held = np.diff(moments) > 0.8 * PAUSE, np.diff(written) > 0.95 * PAUSE
+    worst, paused = 0.0, late | np.concatenate([[False], late[:-1]]) | held
     for x, v in zip(positions.T, speeds.T, strict=True):
         far, energy = np.abs(np.diff(x)), np.diff(v**2 / 2)
         energy = np.abs(np.where(paused & (energy < 0), 0.0, energy))
