@@ -19,6 +19,7 @@ from typing import Any
 import warnings
 
 from ros2_ik.core import kernels_cached, load_kernels
+from ros2_ik.core.kernels import NOT_COMPILED
 from ros2_ik.node.watchdog import SIGNALS
 
 NICENESS = 19   # whoever has something to do goes first
@@ -56,8 +57,8 @@ class CompiledLoops:
         if loaded:
             self._ready()
         else:
-            reason = ''.join(f': {warning.message}' for warning in said[-1:])
-            self._log.warning(f'the inner loops are not compiled; {UNTIL}{reason}')
+            self._log.warning(' '.join(str(warning.message) for warning in said[-1:])
+                              or NOT_COMPILED.rstrip(': '))
 
     def _in_cache(self) -> bool:
         """Have them compiled, if need be; gives whether there is something to load."""
@@ -77,7 +78,7 @@ class CompiledLoops:
             return False
         if child.returncode:
             lines = child.stderr.strip().splitlines() or [f'exit code {child.returncode}']
-            self._log.warning(f'the inner loops are not compiled; {UNTIL}: {lines[-1].strip()}')
+            self._log.warning(NOT_COMPILED + lines[-1].strip().removeprefix(NOT_COMPILED))
             return False
         self._log.info(f'the inner loops are compiled, after {time.monotonic() - began:.0f} s')
         return True

@@ -10,9 +10,10 @@ from contextlib import suppress
 import threading
 import warnings
 
-from ros2_ik.core.kernels.cache import alone, choose_folder, is_complete, set_complete
+from ros2_ik.core.kernels.cache import alone, choose_folder, emptied, is_complete, set_complete
 from ros2_ik.core.kernels.source import compile_all, is_compiled
 
+NOT_COMPILED = 'the inner loops are not compiled; plain Python does the same, slower: '
 _loading = threading.Lock()
 
 
@@ -21,14 +22,15 @@ def load_kernels() -> bool:
     Compile the inner loops, or load them from the cache.
 
     False where numba is missing, and, with a RuntimeWarning, where it fails for whatever reason:
-    a full disk, too little memory, a broken installation. To try again later does no harm.
+    a full disk, too little memory, a broken installation. To try again later does no harm. A
+    damaged cache is filled anew.
     """
     with _loading:
         try:
             return is_compiled() or _load()
         except Exception as error:
-            warnings.warn('the inner loops are not compiled; plain Python does the same, slower: '
-                          f'{type(error).__name__}: {error}', RuntimeWarning, stacklevel=2)
+            warnings.warn(f'{NOT_COMPILED}{type(error).__name__}: {error}', RuntimeWarning,
+                          stacklevel=2)
             return False
 
 
@@ -47,11 +49,17 @@ def _load() -> bool:
         if error.name == 'numba':
             return False
         raise
-    if is_complete():
-        compile_all()
-        return True
+    with suppress(Exception):   # then files are damaged, of which numba tells in many ways
+        if is_complete():
+            compile_all()
+            return True
     with alone():
-        compile_all()
+        try:
+            compile_all()
+        except Exception as error:
+            if isinstance(error, OSError | MemoryError) or not emptied():
+                raise
+            compile_all()
         with suppress(OSError):   # then the next start looks again
             set_complete()
     return True

@@ -86,6 +86,14 @@ def set_complete() -> None:
     os.replace(file.name, path)
 
 
+def emptied() -> bool:
+    """Remove what is there, as it may be damaged; return whether there was anything."""
+    folder, names = choose_folder(), list(_files())
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+    return bool(names)
+
+
 @contextmanager
 def alone() -> Iterator[None]:
     """Keep other processes from filling the cache meanwhile."""

@@ -96,6 +96,25 @@ def test_full_disk(tmp_path):
 
 
 @needs_numba
+@pytest.mark.parametrize('suffix', ['nbi', 'nbc'])
+def test_damaged_cache(tmp_path, suffix):
+    """As after a power failure: it is filled anew, once."""
+    code = ('from ros2_ik.core.kernels import source\n'     # one loop, which takes less time
+            'del source._formulas[:], source._loops[1:]\n'
+            'from ros2_ik.core import kernels_cached, load_kernels\n'
+            'print(kernels_cached(), load_kernels(), kernels_cached())')
+    environment = {'NUMBA_CACHE_DIR': str(tmp_path)}
+    assert ask(code, **environment)[0] == ['False', 'True', 'True']
+    (path,) = tmp_path.glob(f'*/*.{suffix}')
+    good = path.read_bytes()
+    for damaged in (b'', bytes(len(good))):
+        path.write_bytes(damaged)
+        known = str(len(damaged) == len(good))
+        assert ask(code, **environment) == ([known, 'True', 'True'], '')
+        assert len(path.read_bytes()) == len(good)
+
+
+@needs_numba
 def test_numba_that_was_imported_before():
     """All is loaded from our folder; nothing is compiled anew."""
     ask()
