@@ -53,8 +53,10 @@ class ActiveJoints:
                      for i, (low, high) in enumerate(zip(*self.bounds, strict=True))
                      if self.is_locked[i] and (np.isfinite(low) or np.isfinite(high))]
         self.drawn = _flat((j.index, j.size) for j in self.joints if j.kind != 'floating')
-        self.turnable = _flat((j.index, 1) for j in self.joints if _turnable(j, robot))
-        self.angles = _flat((j.index, 1) for j in self.joints if _is_angle(j, robot))
+        angles = [j.index for j in self.joints if _is_angle(j, robot)]
+        self.angles = np.array(angles, dtype=np.intp)
+        low, high = self.bounds
+        self.turnable = np.array([i for i in angles if high[i] - low[i] >= TURN], dtype=np.intp)
 
     def within(self, lower: Array, upper: Array) -> 'ActiveJoints':
         """Return the same joints with limits narrowed to `lower` and `upper`, (nq,) each."""
@@ -106,11 +108,6 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]], functions
 def active_joints(robot: Robot, names: tuple[str, ...], limited: bool = True) -> ActiveJoints:
     """Prepare joints of a robot once for all problems that move them."""
     return ActiveJoints(robot, names, limited)
-
-
-def _turnable(joint: Joint, robot: Robot) -> bool:
-    """Return whether a full turn of a joint can lead to the same place within the limits."""
-    return joint.upper - joint.lower >= TURN and _is_angle(joint, robot)
 
 
 def _is_angle(joint: Joint, robot: Robot) -> bool:

@@ -23,6 +23,7 @@ class IKSolution:
     failures have only found none. `not_checked` says what acceptance could not look at: links
     without geometry, pairs of links left out without an SRDF, collisions switched off.
     `geometry_notes` say what counted in place of meshes, and how far convex parts stand off.
+    `at_limits` names, without success, the moving joints that stand at one of their limits.
     `travel` is the largest change of a joint from the first seed to best_q. A solution is true if
     it is a success.
     """

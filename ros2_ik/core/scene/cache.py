@@ -11,17 +11,18 @@ import hashlib
 import os
 from pathlib import Path
 import tempfile
-import threading
 from typing import Any
 import zipfile
 
 import numpy as np
 import numpy.typing as npt
 
+from ros2_ik.core.scene.kept import fork_safe_lock
+
 Arrays = dict[str, npt.NDArray[Any]]
 _KEPT_BYTES = 200_000_000
 _memory: OrderedDict[str, Arrays] = OrderedDict()
-_keeping = threading.Lock()
+_keeping, _reading = fork_safe_lock(), fork_safe_lock()
 
 
 def digest(*parts: bytes | str) -> str:
@@ -90,9 +91,11 @@ def _folder() -> Path:
 
 def _read(path: Path) -> Arrays | None:
     try:
-        with np.load(path, allow_pickle=False) as content:
+        # numpy parses headers with `ast`, which fails in CPython 3.11 where threads do so at once:
+        # SystemError: AST constructor recursion depth mismatch
+        with _reading, np.load(path, allow_pickle=False) as content:
             return dict(content)
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
+    except (OSError, ValueError, EOFError, KeyError, SystemError, zipfile.BadZipFile):
         return None
 
 

@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import product
 import math
-import threading
 from typing import Any
 
 import numpy as np
@@ -27,9 +26,10 @@ from ros2_ik.core.scene.contacts import Contact, deepest, Distances
 from ros2_ik.core.scene.distance_check import DistanceCheck
 from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.geometry_notes import geometry_notes
+from ros2_ik.core.scene.kept import fork_safe_lock
 from ros2_ik.core.scene.mesh_paths import known_mesh_files
 from ros2_ik.core.scene.pair_model import geometries_model, PairModel
-from ros2_ik.core.scene.robot_geometry import robot_geometry
+from ros2_ik.core.scene.robot_geometry import check_detail, robot_geometry
 from ros2_ik.core.scene.scaled_links import scaled_items, with_scaled
 from ros2_ik.core.scene.scene import check_scene, Scene
 from ros2_ik.core.scene.sure_depth import sure_depth
@@ -287,6 +287,7 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     """
     check_robot(robot)
     check_scene(scene)
+    check_detail(meshes)
     key = (robot.key, known_mesh_files(robot), robot.package_dirs, scene.version, meshes,
            missing, pair)
     made = _known.get(key) or CollisionChecker(robot, scene, meshes, missing, pair)
@@ -300,7 +301,7 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
 
 _FLOAT = np.dtype(np.float64)
 _KEPT, _KEPT_PAIRS = 8, 40_000    # a pair has some 10 kB of Pinocchio's data
-_keeping = threading.Lock()
+_keeping = fork_safe_lock()
 _known: dict[tuple[Any, ...], CollisionChecker] = {}
 
 

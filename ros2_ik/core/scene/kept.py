@@ -1,12 +1,21 @@
-"""The results used last, shared by threads."""
+"""The results used last, shared by threads, and by processes that are forked meanwhile."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+import os
 import threading
 from typing import Generic, TypeVar
 
 K = TypeVar('K', bound=Hashable)
 V = TypeVar('V')
+
+
+def fork_safe_lock() -> threading.Lock:
+    """Return a lock that is free in a forked process, where no thread is that could free it."""
+    lock = threading.Lock()
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release,
+                        after_in_child=lock.release)
+    return lock
 
 
 class Kept(Generic[K, V]):
@@ -18,7 +27,7 @@ class Kept(Generic[K, V]):
 
     def __init__(self, most: int = 8) -> None:
         self._most, self._values = most, OrderedDict[K, V]()
-        self._lock = threading.Lock()
+        self._lock = fork_safe_lock()
 
     def get(self, key: K, make: Callable[[], V],
             is_valid: Callable[[V], bool] = lambda value: True) -> V:

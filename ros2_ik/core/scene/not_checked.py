@@ -11,6 +11,7 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.collision_checker import CollisionChecker
 from ros2_ik.core.scene.kept import Kept
 from ros2_ik.core.scene.mesh_paths import known_mesh_files
+from ros2_ik.core.scene.robot_geometry import check_detail
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_frames import link_names
 from ros2_ik.core.scene.self_pairs import self_pairs
@@ -45,6 +46,7 @@ def own_collisions(robot: Robot, meshes: str = 'exact') -> OwnCollisions:
     collision elements cannot be read at all. `meshes` says what stands for the robot's, see
     `robot_geometry`.
     """
+    check_detail(meshes)
     key = (robot.key, known_mesh_files(robot), robot.package_dirs, meshes)
     return _alone.get(key, lambda: _own_collisions(robot, meshes))
 

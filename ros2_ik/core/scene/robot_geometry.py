@@ -87,6 +87,12 @@ class RobotGeometry:
                               body.placement.homogeneous.tolist())) for body in self.bodies))
 
 
+def check_detail(meshes: Any) -> None:
+    """Raise InvalidOptionError unless that says what stands for a mesh."""
+    if not (isinstance(meshes, str) and meshes in DETAILS):
+        raise InvalidOptionError(f'meshes is {meshes!r}; valid: {", ".join(DETAILS)}')
+
+
 def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse') -> RobotGeometry:
     """
     Return the robot's geometry, made once for each robot and state of its mesh files.
@@ -96,9 +102,9 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     where it was looked for), with 'leave out' it becomes a warning. So do malformed elements,
     which are always refused. A robot without collision elements has no bodies and a warning.
     """
-    for name, value, valid in (('meshes', meshes, DETAILS), ('missing', missing, MISSING)):
-        if not isinstance(value, str) or value not in valid:
-            raise InvalidOptionError(f'{name} is {value!r}; valid: {", ".join(valid)}')
+    check_detail(meshes)
+    if not (isinstance(missing, str) and missing in MISSING):
+        raise InvalidOptionError(f'missing is {missing!r}; valid: {", ".join(MISSING)}')
     key = (robot.key, mesh_files(robot), robot.package_dirs, meshes, missing)
     return _known.get(key, _Reader(robot, meshes, missing).read)
 

@@ -138,7 +138,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     check_robot(robot)
     tolerances = (position_tolerance, orientation_tolerance)
     checker = None
-    if collisions:
+    if isinstance(collisions, (bool, np.bool_)) and collisions:    # IKProblem refuses others
         checker = (own_collisions(robot, meshes).checker if scene is None
                    else collision_checker(robot, scene, meshes))
     owners: list[tuple[int, str]] = []

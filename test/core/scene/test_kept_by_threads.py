@@ -1,7 +1,9 @@
 """What is kept for each robot, while many threads use more robots than are kept."""
 
+import os
+import signal
 import sys
-from threading import Barrier, Thread
+from threading import Barrier, Event, Thread
 
 import numpy as np
 import pytest
@@ -91,6 +93,36 @@ def test_arrays_are_kept_by_many_threads(many_switches, monkeypatch):
 
     assert not in_threads(ask)
     cache.forget()
+
+
+@pytest.mark.filterwarnings('ignore:.*fork:DeprecationWarning')    # from Python 3.12 on
+def test_processes_forked_while_threads_use_what_is_kept(many_switches):
+    """None waits for a lock whose thread it does not have."""
+    kept, done = Kept(), Event()
+
+    def use():
+        while not done.is_set():
+            kept.get(0, object)
+            cache.remembered('forks', 'x', lambda: {'x': np.zeros(1)}, disk=False)
+
+    threads = [Thread(target=use) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        children = []
+        for _ in range(50):
+            children.append(os.fork())
+            if not children[-1]:
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)
+                signal.alarm(5)      # ends it where it waits
+                kept.get(1, object)
+                cache.forget()
+                os._exit(0)
+        assert [os.waitpid(child, 0)[1] for child in children] == [0] * len(children)
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
 
 
 def test_the_one_not_used_for_longest_goes_first():

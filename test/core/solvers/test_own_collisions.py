@@ -177,7 +177,7 @@ def test_what_is_not_checked_travels(load):
         assert search.solution().success == (not problem.collisions)
 
 
-@pytest.mark.parametrize('value', [None, 1, 'no'])
+@pytest.mark.parametrize('value', [None, 1, 'no', np.array([True, False])])
 def test_garbage(value):
     robot = Robot.from_urdf(FOLDING)
     target = PoseTarget('tip', INSIDE)
@@ -187,6 +187,14 @@ def test_garbage(value):
                 lambda: InverseKinematics(robot, collisions=value)):
         with pytest.raises(InvalidOptionError, match='collisions is True or False'):
             ask()
+
+
+@pytest.mark.parametrize('value', [None, 1, 'finest', {}, ['hull']])
+def test_garbage_in_place_of_a_detail_of_meshes(value):
+    robot = Robot.from_urdf(FOLDING)
+    for scene in (None, Scene(robot)):
+        with pytest.raises(InvalidOptionError, match='meshes is .*; valid: exact, hull, pieces'):
+            solve_pose(robot, 'tip', INSIDE, scene=scene, meshes=value)
 
 
 def test_a_checker_and_no_collisions_contradict_each_other():

@@ -96,6 +96,18 @@ def test_seven_radians_stay_seven():
     assert solve_pose(TURNING, 'arm', T, {'table': 7.0}).joints == {'table': 7.0}
 
 
+@pytest.mark.parametrize('solver', ['auto', 'lm', 'sqp'])
+def test_limits_that_do_not_count_do_not_bound_turns(load, solver):
+    """Panda's joints turn by less than a whole turn, where that counts."""
+    panda, rng = load('panda'), np.random.default_rng(5)
+    for _ in range(20):
+        q, seed = panda.random_q(rng), panda.random_q(rng)
+        T = Configuration(panda, q).transform('panda_hand_tcp')
+        solution = solve_pose(panda, 'panda_hand_tcp', T, seed, joint_limits=False, solver=solver,
+                              collisions=False, timeout=1.0)
+        assert np.abs(solution.q - seed)[:7].max() <= np.pi + 1e-9, solution
+
+
 def test_turns_of_wide_revolute_joints_end_at_their_limits(load, judge_of):
     """UR5's wrists turn 2 pi each way; the answer is the nearest turn within."""
     robot, judge, generator = load('ur5'), judge_of('ur5'), np.random.default_rng(0)
