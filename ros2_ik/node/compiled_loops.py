@@ -19,11 +19,11 @@ from typing import Any
 import warnings
 
 from ros2_ik.core import kernels_cached, load_kernels
-from ros2_ik.core.kernels import NOT_COMPILED
 from ros2_ik.node.watchdog import SIGNALS
 
 NICENESS = 19   # whoever has something to do goes first
 PR_SET_PDEATHSIG = 1   # of <sys/prctl.h>
+FAILED = 'the inner loops are not compiled'     # as `load_kernels` says it
 UNTIL = 'plain Python answers, ten times slower'
 
 
@@ -57,8 +57,10 @@ class CompiledLoops:
         if loaded:
             self._ready()
         else:
-            self._log.warning(' '.join(str(warning.message) for warning in said[-1:])
-                              or NOT_COMPILED.rstrip(': '))
+            self._warn(str(said[-1].message) if said else 'numba is gone')
+
+    def _warn(self, why: str) -> None:
+        self._log.warning(why if why.startswith(FAILED) else f'{FAILED}; {UNTIL}: {why}')
 
     def _in_cache(self) -> bool:
         """Have them compiled, if need be; gives whether there is something to load."""
@@ -78,7 +80,7 @@ class CompiledLoops:
             return False
         if child.returncode:
             lines = child.stderr.strip().splitlines() or [f'exit code {child.returncode}']
-            self._log.warning(NOT_COMPILED + lines[-1].strip().removeprefix(NOT_COMPILED))
+            self._warn(lines[-1].strip())
             return False
         self._log.info(f'the inner loops are compiled, after {time.monotonic() - began:.0f} s')
         return True

@@ -13,7 +13,6 @@ import warnings
 from ros2_ik.core.kernels.cache import alone, choose_folder, emptied, is_complete, set_complete
 from ros2_ik.core.kernels.source import compile_all, is_compiled
 
-NOT_COMPILED = 'the inner loops are not compiled; plain Python does the same, slower: '
 _loading = threading.Lock()
 
 
@@ -29,8 +28,8 @@ def load_kernels() -> bool:
         try:
             return is_compiled() or _load()
         except Exception as error:
-            warnings.warn(f'{NOT_COMPILED}{type(error).__name__}: {error}', RuntimeWarning,
-                          stacklevel=2)
+            warnings.warn('the inner loops are not compiled; plain Python does the same, slower: '
+                          f'{type(error).__name__}: {error}', RuntimeWarning, stacklevel=2)
             return False
 
 
