@@ -40,10 +40,37 @@ def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
 
     `items` are the robot's own, followed by its surroundings.
     """
-    own, links = len(own_geometries(robot, geometry)), geometry.links
+    own = len(own_geometries(robot, geometry))
     chosen = np.zeros((len(items), len(items)), dtype=bool)
     chosen[:own, :own] = _own_pairs(robot, scene, geometry)
     joints = np.array([item.joint for item in items])
+    chosen[:, own:] = _not_allowed_around(scene, geometry, items, own) \
+        & (joints[:, None] != joints[own:])
+    return chosen
+
+
+def pairs_on_one_joint(robot: Robot, scene: Scene, geometry: RobotGeometry,
+                       items: Sequence[CollisionGeometry]) -> Mask:
+    """
+    Return the pairs that are not checked because no joint parts them, (i, i).
+
+    Not those of two links, of two objects in the world, or of an attached one and its link.
+    """
+    own = len(own_geometries(robot, geometry))
+    joints = np.array([item.joint for item in items])
+    chosen = np.zeros((len(items), len(items)), dtype=bool)
+    chosen[:, own:] = _not_allowed_around(scene, geometry, items, own) \
+        & (joints[:, None] == joints[own:])
+    for attached in scene.attached.values():
+        chosen[np.ix_([item.name == attached.link for item in items],
+                      [item.name == attached.id for item in items])] = False
+    return chosen
+
+
+def _not_allowed_around(scene: Scene, geometry: RobotGeometry,
+                        items: Sequence[CollisionGeometry], own: int) -> Mask:
+    """Return which item may not touch which one after it, of those from `own` on, (i, a)."""
+    links, chosen = geometry.links, np.zeros((len(items), len(items) - own), dtype=bool)
     link_of = np.array([links.index(item.name) for item in items[:own]], dtype=np.intp)
     number_of = {name: number for number, name in enumerate(
         dict.fromkeys(item.name for item in items[own:]))}
@@ -55,10 +82,9 @@ def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
             checked[item.name] = (_not_allowed(scene, links, item.name), _not_allowed(
                 scene, number_of if item.name in scene.attached else (), item.name))
         with_links, with_objects = checked[item.name]
-        chosen[:own, second] = with_links[link_of] & (joints[:own] != item.joint)
+        chosen[:own, second - own] = with_links[link_of]
         if len(with_objects):   # attached: the objects before it are in the world, or attached
-            chosen[own:second, second] = with_objects[numbers[:second - own]] \
-                & (joints[own:second] != item.joint)
+            chosen[own:second, second - own] = with_objects[numbers[:second - own]]
     return chosen
 
 

@@ -1,6 +1,6 @@
 """Which parts of a robot touch what, and how far they are from it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from itertools import product
 import math
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import (
     InvalidOptionError,
@@ -19,7 +19,11 @@ from ros2_ik.core.errors import (
 )
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.robot.jacobian_masks import follower_reduction
-from ros2_ik.core.scene.checked_pairs import pairs_to_check, world_geometries
+from ros2_ik.core.scene.checked_pairs import (
+    pairs_on_one_joint,
+    pairs_to_check,
+    world_geometries,
+)
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry, own_geometries
 from ros2_ik.core.scene.contact_check import ContactCheck
 from ros2_ik.core.scene.contacts import Contact, deepest, Distances
@@ -27,6 +31,7 @@ from ros2_ik.core.scene.distance_check import DistanceCheck
 from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.geometry_notes import geometry_notes
 from ros2_ik.core.scene.kept import fork_safe_lock
+from ros2_ik.core.scene.lasting_contacts import lasting_contacts
 from ros2_ik.core.scene.mesh_paths import known_mesh_files
 from ros2_ik.core.scene.pair_model import geometries_model, PairModel
 from ros2_ik.core.scene.robot_geometry import check_detail, robot_geometry
@@ -48,8 +53,8 @@ class CollisionChecker:
     `meshes` and `missing` are those of `robot_geometry`. Checked are links against each other
     (see `self_pairs`), against objects, and attached objects against both, but for what the
     scene allows. What no joint moves relative to each other is not checked: no joint values
-    could part it. Padding keeps objects that far from a link; a link's scale counts against all
-    but links.
+    could part it; `lasting_contacts` names what of it touches. Padding keeps objects that far
+    from a link; a link's scale counts against all but links.
 
     Making one for another scene of the same robot reuses all that belongs to the robot. Raises
     InvalidSceneError for a mesh that is missing and for a link scaled beyond sense.
@@ -71,12 +76,11 @@ class CollisionChecker:
         around = tuple(world_geometries(robot, self.scene))
         self._scaled = scaled_items(robot, self.geometry, frozenset(self.scene.scale.items())) \
             if self.scene.scale else ()
+        self._unscaled = (*own, *around)
         items = (*own, *(item for _, item in self._scaled), *around)
-        chosen = self._between(items, *pair) if pair else with_scaled(
-            robot, self.geometry, pairs_to_check(robot, self.scene, self.geometry,
-                                                 (*own, *around)), self._scaled)
+        chosen = self._between(items, *pair) if pair else self._chosen_by(pairs_to_check)
         self._pairs = PairModel(robot, geometries_model(items), items, chosen)
-        self._pairs.margins = self._paddings()
+        self._pairs.margins = self._paddings(self._pairs.names)
         self._chosen, self._check = chosen, ContactCheck(self._pairs, chosen)
         self._known_nearness: DistanceCheck | None = None
         self._noted: tuple[DistanceCheck | None, tuple[str, ...]] | None = None
@@ -92,6 +96,20 @@ class CollisionChecker:
     def pair_count(self) -> int:
         """Number of pairs of convex parts that are checked."""
         return len(self._pairs)
+
+    def _chosen_by(self, choose: Callable[..., Mask]) -> Mask:
+        return with_scaled(self.robot, self.geometry, choose(
+            self.robot, self.scene, self.geometry, self._unscaled), self._scaled)
+
+    @cached_property
+    def lasting_contacts(self) -> tuple[tuple[str, str], ...]:
+        """
+        Names of what touches whatever the joints do, and is not checked for that: see the class.
+
+        A link and an object, or two objects of which one is attached; not what may touch.
+        """
+        return () if self._made[2] else lasting_contacts(
+            self.robot, self._pairs.items, self._chosen_by(pairs_on_one_joint), self._paddings)
 
     def _between(self, items: Sequence[CollisionGeometry], first: str, second: str) -> Indices:
         """Return the pairs of items with these names, (k, 2)."""
@@ -117,11 +135,11 @@ class CollisionChecker:
             joint.velocity_index <= column < joint.velocity_index + joint.velocity_size
             for column in columns))
 
-    def _paddings(self) -> Array:
-        """How much nearer than it is each pair counts, (k,)."""
-        margins = np.zeros(len(self._pairs))
+    def _paddings(self, names: Sequence[tuple[str, str]]) -> Array:
+        """How much nearer than it is each pair of these names counts, (k,)."""
+        margins = np.zeros(len(names))
         padding, links = self.scene.padding, set(self.geometry.links)
-        for k, (name, other) in enumerate(self._pairs.names if padding else ()):
+        for k, (name, other) in enumerate(names if padding else ()):
             if not (name in links and other in links):    # as in MoveIt
                 margins[k] = padding.get(name, 0.0) + padding.get(other, 0.0)
         return margins
