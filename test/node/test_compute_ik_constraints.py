@@ -340,6 +340,14 @@ def test_bad_fields_are_named(client, fields, status, words):
     assert client.ik(**UPRIGHT).status == Status.SUCCESS
 
 
+def test_megabytes_are_not_sent_back(client):
+    """The message says what is wrong, and how much there was."""
+    response = client.ik(**UPRIGHT, group='g' * 2_000_000)
+    assert response.status == Status.INVALID_GROUP_NAME, response.status
+    assert "unknown group 'ggg" in response.message and 'characters more' in response.message
+    assert 'arm' in response.message and len(response.message) < 5000
+
+
 def test_good_options(client):
     response = solved(client, **UPRIGHT, solver='sqp', solver_options=[
         KeyValue(key='damping', value='1e-2'), KeyValue(key='attempt_iterations', value='50')])

@@ -100,6 +100,7 @@ BAD = {
     'a subframe twice': (box('new', subframe_names=['s', 's'], subframe_poses=[pose()] * 2),
                          "subframe 's' twice"),
     'no id': (box(''), 'a text that is not empty'),
+    'an id of two lines': (box('a\nb'), 'characters that can be printed'),
     'the id of a link': (box('panda_hand'), 'is a frame of the robot'),
     "the octomap's id": (box('<octomap>'), 'kept for an octree'),
     'unknown operation': (box('new', operation=b'\x09'), 'the operation is 9; valid: ADD 0'),

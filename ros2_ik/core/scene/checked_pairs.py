@@ -54,16 +54,13 @@ def pairs_on_one_joint(robot: Robot, scene: Scene, geometry: RobotGeometry,
     """
     Return the pairs that are not checked because no joint parts them, (i, i).
 
-    Not those of two links, of two objects in the world, or of an attached one and its link.
+    Not those of two links, of two objects in the world, or of what may touch.
     """
     own = len(own_geometries(robot, geometry))
     joints = np.array([item.joint for item in items])
     chosen = np.zeros((len(items), len(items)), dtype=bool)
     chosen[:, own:] = _not_allowed_around(scene, geometry, items, own) \
         & (joints[:, None] == joints[own:])
-    for attached in scene.attached.values():
-        chosen[np.ix_([item.name == attached.link for item in items],
-                      [item.name == attached.id for item in items])] = False
     return chosen
 
 

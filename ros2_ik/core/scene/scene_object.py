@@ -67,6 +67,9 @@ class SceneObject:
         if not isinstance(self.id, str) or not self.id:
             raise InvalidSceneError(f'the id of an object is {self.id!r}; '
                                     'it must be a text that is not empty')
+        if not self.id.isprintable():    # it stands in messages, in logs and on terminals
+            raise InvalidSceneError(f'the id of an object is {self.id!r}; '
+                                    'it must be of characters that can be printed')
         what = f"object '{self.id}'"
         object.__setattr__(self, 'parts', as_parts(self.parts, what))
         if self.color is not None:

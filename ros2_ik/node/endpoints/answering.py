@@ -63,8 +63,21 @@ def error_response(response: Any, error: Exception, log: Any) -> Any:
 def reason_of(error: Exception, log: Any) -> tuple[Status, str]:
     """Return status and sentence for an error; a defect goes to the log with its trace."""
     if isinstance(error, (IKError, UnansweredError)):
-        return error.status, str(error)
+        return error.status, _sentence(str(error))
     if isinstance(error, WorkerError):   # already in the log
-        return Status.FAILURE, str(error)
-    log.error(''.join(traceback.format_exception(error)), throttle_duration_sec=1.0)
-    return Status.FAILURE, f'{type(error).__name__}: {error}'
+        return Status.FAILURE, _sentence(str(error))
+    log.error(_short(''.join(traceback.format_exception(error)), 20_000),
+              throttle_duration_sec=1.0)
+    return Status.FAILURE, _sentence(f'{type(error).__name__}: {error}')
+
+
+def _sentence(text: str) -> str:
+    """Make one line of it, for terminals and logs, whatever names a request holds."""
+    return ''.join(c if c.isprintable() else repr(c)[1:-1] for c in _short(text, 4000))
+
+
+def _short(text: str, most: int) -> str:
+    """Leave out the middle of a long text: a request may hold megabytes."""
+    half = most // 2
+    return text if len(text) <= most else (f'{text[:half]} [{len(text) - 2 * half} characters '
+                                           f'more] {text[-half:]}')

@@ -106,6 +106,8 @@ BROKEN = np.full((4, 4), nan)
 @pytest.mark.parametrize(('make', 'said'), [
     (lambda: SceneObject('', [BOX]), "''"),
     (lambda: SceneObject(None, [BOX]), 'None'),
+    (lambda: SceneObject('a\nb', [BOX]), r"'a\\nb'; it must be of characters that can be"),
+    (lambda: SceneObject('\x1b[31m', [BOX]), 'characters that can be printed'),
     (lambda: SceneObject('a', []), "object 'a' needs at least one part"),
     (lambda: SceneObject('a', BOX), "object 'a' needs at least one part"),
     (lambda: SceneObject('a', None), "object 'a' needs at least one part"),
