@@ -380,8 +380,7 @@ def _floats(values: Any, size: int, what: str) -> Array:
     if array.size != size:
         raise InvalidStateError(f'{what} takes {wanted}, {array.size} given')
     if not are_finite(array):
-        raise InvalidStateError(f'{what} must be finite numbers whose squares are finite, too, '
-                                f'not {array.tolist()}')
+        raise InvalidStateError(f'{what} is not finite, or its square is not: {array.tolist()}')
     return array
 
 
