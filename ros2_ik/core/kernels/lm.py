@@ -74,7 +74,7 @@ def has_ended(g, low, high, d, error, before, iteration, options):
 @part
 def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, limit):
     """Descend from x (nx,), which is left at the best values seen; see `descend`."""
-    n, m, k = len(at.values), at.row[len(at.formula)], len(rows)
+    n, m, k = at.columns, at.rows, len(rows)
     damping, bias, patience, drop, solved = (options[0], options[1], options[2], options[3],
                                              options[4])
     work, f, J = work_of(at), np.empty(m), np.zeros((m, n))

@@ -21,12 +21,12 @@ def factorize(A):
         if not diagonal > 0:
             return False
         diagonal = math.sqrt(diagonal)
-        A[j, j] = diagonal
+        A[j, j], inverse = diagonal, 1.0 / diagonal
         for i in range(j + 1, n):
             value = A[i, j]
             for k in range(j):
                 value -= A[i, k] * A[j, k]
-            A[i, j] = value / diagonal
+            A[i, j] = value * inverse
     return True
 
 

@@ -35,7 +35,7 @@ def nearer(below, above):
 def goes_far(at, limits, farthest, d):
     """Return whether a step (n,) goes as far as it may where no limit is near."""
     for j in range(len(d)):
-        i = at.values[j]
+        i = at.table[at.values + j]
         if (i >= 0 and abs(d[j]) > 0.99 * farthest[j] and np.isinf(limits[0, i])
                 and np.isinf(limits[1, i])):
             return True
@@ -53,7 +53,7 @@ def hold(numbers, layout, parameters, addresses, x, limits, rows, bounds, farthe
     Returns the squared violation, the number of iterations and the exit flag.
     """
     at = layout_of(numbers, layout)
-    n, m, k = len(at.values), at.row[len(at.formula)], len(rows)
+    n, m, k = at.columns, at.rows, len(rows)
     work, f, J = work_of(at), np.empty(m), np.zeros((m, n))
     below, above, A = np.empty(k), np.empty(k), np.empty((k, n))
     low, high, d, y = np.empty(n), np.empty(n), np.empty(n), np.empty(n + k)
@@ -190,7 +190,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
     other arguments see `hold`.
     """
     at = layout_of(numbers, layout)
-    n, m, k = len(at.values), at.row[len(at.formula)], len(rows)
+    n, m, k = at.columns, at.rows, len(rows)
     work = work_of(at)
     f, J, f_after, J_after = np.empty(m), np.zeros((m, n)), np.empty(m), np.zeros((m, n))
     g, H, g_after, H_after = np.empty(n), np.empty((n, n)), np.empty(n), np.empty((n, n))
