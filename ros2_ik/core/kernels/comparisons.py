@@ -2,7 +2,11 @@
 
 import math
 
+import numpy as np
+
 from ros2_ik.core.kernels.source import loop
+
+TURN = 2 * math.pi
 
 
 @loop('b1(f8[::1], f8[:,::1])')
@@ -12,6 +16,25 @@ def are_within(x, limits):
         if not limits[0, i] <= x[i] <= limits[1, i]:
             return False
     return True
+
+
+@loop('void(f8[::1], i8[::1], f8[::1], f8[::1], f8[::1], b1)')
+def choose_turns(q, places, seed, lower, upper, lowest):
+    """
+    Add full turns to the values of q (nq,) at `places` (k,), within their limits (k,) each.
+
+    They come nearest the seed (k,) or, with `lowest`, nearest their lower limits, where these
+    are finite.
+    """
+    for k in range(len(places)):
+        value = q[places[k]]
+        # it is within the limits, up to rounding: 0 must stay possible
+        least = min(np.ceil((lower[k] - value) / TURN), 0.0)
+        most = max(np.floor((upper[k] - value) / TURN), 0.0)
+        wanted = least if lowest and least > -np.inf else np.rint((seed[k] - value) / TURN)
+        turns = min(max(wanted, least), most)
+        if turns != 0:    # whose rounding must not carry it beyond a limit
+            q[places[k]] = min(max(value + TURN * turns, lower[k]), upper[k])
 
 
 @loop('b1(f8[:,:], f8, f8)')

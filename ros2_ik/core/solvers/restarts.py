@@ -8,8 +8,8 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import are_finite
+from ros2_ik.core.kernels.comparisons import choose_turns
 from ros2_ik.core.problem import IKProblem, JointChangeBound
-from ros2_ik.core.problem.active_joints import TURN
 from ros2_ik.core.robot import Configuration, Joint
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance
@@ -77,22 +77,9 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array, winding: str = 'seed
     indices = problem.turnable
     if not indices.size or not are_finite(q):    # acceptance refuses the latter
         return q
-    angle = q[indices]
-    off = seed[indices] - angle
-    if winding == 'seed' and max(map(abs, off.tolist())) <= TURN / 2:
-        return q
-    wanted = np.round(off / TURN)
-    # q itself is within the limits, up to rounding: 0 must stay possible
-    least = np.minimum(np.ceil((problem.lower[indices] - angle) / TURN), 0)
-    most = np.maximum(np.floor((problem.upper[indices] - angle) / TURN), 0)
-    if winding == 'lower':
-        wanted = np.where(np.isfinite(least), least, wanted)
-    if not wanted.any():
-        return q
-    change, result = TURN * np.clip(wanted, least, most), q.copy()
-    # the rounding of a turn must not carry it beyond a limit
-    turned = np.clip(angle + change, problem.lower[indices], problem.upper[indices])
-    result[indices] = np.where(change == 0, angle, turned)
+    result = q.copy()
+    choose_turns.run(result, indices, seed[indices], problem.lower[indices],
+                     problem.upper[indices], winding == 'lower')
     return result
 
 
