@@ -104,8 +104,8 @@ def is_compiled() -> bool:
 
 
 def sources() -> list[str]:
-    """Return the files whose functions are compiled."""
-    functions = [*_parts, *(loop.function for loop in _loops),
+    """Return the files whose functions are compiled, this one among them."""
+    functions = [call, *_parts, *(loop.function for loop in _loops),
                  *(formula.function for formula in _formulas)]
     return sorted({function.__code__.co_filename for function in functions})
 
