@@ -24,6 +24,7 @@ def with_options(text: str, args: argparse.Namespace) -> str:
         text = text.replace('avoid_collisions: false', '--allow-collisions')
     if 'package_dir' in args:
         text = text.replace('package_dirs', '--package-dir')
-    return re.sub(r'\b[a-z]+(_[a-z]+)+\b',
+    # what stands in quotes or brackets is a name of the robot's
+    return re.sub(r"(?<!['(])\b[a-z]+(_[a-z]+)+\b",
                   lambda word: f'--{word[0].replace("_", "-")}' if word[0] in args else word[0],
                   text)

@@ -170,6 +170,16 @@ def test_urdf_file_closed_form(command, planar_arm):
     assert (x, y) == pytest.approx((0.5, 0.3), abs=2e-5)
 
 
+def test_names_of_the_robot_are_no_options(command, tmp_path, planar_arm):
+    """Also where one is spelled like an option of the command."""
+    path = tmp_path / 'named.urdf'
+    path.write_text(planar_arm.read_text().replace('"elbow"', '"root_joint"'))
+    refused = command('solve', path, '--xyz', 0.5, 0.3, 0.1, '--seed', 'root_jont=1').refused()
+    assert "did you mean 'root_joint'" in refused
+    answer = command('solve', path, '--xyz', 0.5, 0.3, 0.1, '--seed', 'root_joint=1.5')
+    assert '--root-joint' not in answer.out
+
+
 def test_seed_decides_which_solution(command, planar_arm):
     up = command('solve', planar_arm, '--xyz', 0.6, 0, 0, '--json', '--seed', 'elbow=60', '--deg')
     down = command('solve', planar_arm, '--xyz', 0.6, 0, 0, '--json', '--seed', 'elbow=-60',

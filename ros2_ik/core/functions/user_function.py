@@ -78,6 +78,8 @@ class UserFunction(KinematicFunction):
     def _checked(self, result: Any, what: str, shape: tuple[int, ...]) -> Array:
         """Copy the result, which may be the callable's own buffer."""
         what = f"the {what} of user function '{self.name}'"
+        if result is None:
+            raise InvalidConstraintError(f'{what} is None: does it return what it computes?')
         array = floats(result, what, f'{shape} numbers', InvalidConstraintError)
         if array.shape == () and shape == (1,):
             array = array.reshape(1)

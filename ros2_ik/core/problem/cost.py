@@ -16,6 +16,9 @@ from ros2_ik.core.problem.constraint import check_bounds, given, spread
 from ros2_ik.core.robot import Configuration, Robot
 
 
+ZERO = 0.0     # where no target is given
+
+
 class Cost(ABC):
     """A number that should be small."""
 
@@ -36,7 +39,7 @@ class Cost(ABC):
 
 class LeastSquares(Cost):
     """
-    1/2 r^T W r with r = f - target, or how far f is outside lower..upper.
+    1/2 r^T W r with r = f - target (by default 0), or how far f is outside lower..upper.
 
     `weight` W is a number, one for each row (m,), or a symmetric matrix (m, m) without negative
     eigenvalues; 0 means ignored. `factor` (k, m) is its root: W = factor^T factor.
@@ -44,13 +47,16 @@ class LeastSquares(Cost):
     Raises InvalidConstraintError.
     """
 
-    def __init__(self, function: KinematicFunction, target: Any = 0.0, weight: Any = 1.0,
+    def __init__(self, function: KinematicFunction, target: Any = ZERO, weight: Any = 1.0,
                  name: str | None = None, *, lower: Any = None, upper: Any = None) -> None:
         if not isinstance(function, KinematicFunction):
             raise InvalidConstraintError(f'a cost takes a KinematicFunction, not {function!r}')
         self.function, self.name = function, str(function) if name is None else name
         self._soft = lower is not None or upper is not None
         self._weight = weight
+        if self._soft and target is not ZERO:
+            raise InvalidConstraintError(f'{self.name} has a target and lower or upper; valid: '
+                                         'target alone, or lower, upper or both')
         if self._soft:
             self.lower = given(-np.inf if lower is None else lower, f'lower of {self.name}')
             self.upper = given(np.inf if upper is None else upper, f'upper of {self.name}')
@@ -174,7 +180,7 @@ def _root(weight: Any, size: int, name: str) -> Array:
         values, vectors = np.linalg.eigh(W)
         values[np.abs(values) < 1e-12 * np.abs(values).max(initial=0.0)] = 0.0
     if (values < 0).any():
-        raise InvalidConstraintError(f'{name} is negative: {weight!r}')
+        raise InvalidConstraintError(f'{name} is negative: {W.tolist()}')
     kept = values > 0
     root: Array = np.sqrt(values[kept])[:, None] * vectors.T[kept]
     root.setflags(write=False)

@@ -1,6 +1,6 @@
 """A question: what is wanted, and which joints may move for it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,9 @@ class IKProblem:
         found = instances([targets] if isinstance(targets, PoseTarget) else targets, PoseTarget,
                           'targets', InvalidTargetError)
         names = listed(locked)
+        if isinstance(locked, Mapping):
+            raise InvalidOptionError('locked is a list of joint names, not a mapping: they stay '
+                                     f'where the seed or start has them, not at {dict(locked)}')
         if names is None:
             raise InvalidOptionError(f'locked is a list of joint names, not {locked!r}')
         if not isinstance(joint_limits, (bool, np.bool_)):

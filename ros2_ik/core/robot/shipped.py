@@ -57,11 +57,11 @@ class ShippedRobot:
     def _check(self, robot: Robot) -> None:
         """Raise RobotDescriptionError where the file does not fit the robot."""
         try:
-            if self.group:
-                robot.group(self.group)
             frames = [self.tip] if self.tip else []
             for frame in [*frames, *(link for chain in self.chains.values() for link in chain)]:
                 robot.frame_id(frame)
+            if self.group:      # after the links of chains, without which there is no such group
+                robot.group(self.group)
             Configuration(robot, self.home).check_limits(ROUNDED)
         except IKError as error:
             raise RobotDescriptionError(f'config/{self.name}.yaml: {error}') from None

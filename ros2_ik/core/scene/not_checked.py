@@ -55,6 +55,7 @@ def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
     try:
         checker = CollisionChecker(robot, Scene(robot), meshes, 'leave out')
     except InvalidSceneError as error:
+        _log.warning("robot '%s' is not checked against itself: %s", robot.name, error)
         return OwnCollisions(None, (f'{COLLISIONS_OFF} ({error})',), str(error))
     if warnings := checker.geometry.warnings:
         more = f' (and {len(warnings) - 1} more)' if len(warnings) > 1 else ''
@@ -90,7 +91,7 @@ def _sentences(checker: CollisionChecker) -> list[str]:
     if bare:
         found.append(_counted(len(bare), 'link', 'without collision elements', bare))
     if lost:
-        found.append(_counted(len(lost), 'link', 'whose meshes were not found', lost))
+        found.append(_counted(len(lost), 'link', 'whose meshes were not found or not readable', lost))
     guessed = self_pairs(robot, geometry, checker.scene.guess_pairs).guessed
     if guessed:
         found.append(_counted(len(guessed), 'pair', 'of links that no SRDF disables', [

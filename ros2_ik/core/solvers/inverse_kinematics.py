@@ -258,17 +258,21 @@ class InverseKinematics:
         return middles, shift
 
     def add_constraint(self, function: KinematicFunction | Callable[[Configuration], Any],
-                       lower: Any = -np.inf, upper: Any = np.inf, *, name: str | None = None,
+                       lower: Any = None, upper: Any = None, *, name: str | None = None,
                        tolerance: float = 1e-6) -> Constraint:
         """
-        Keep lower <= function <= upper, row by row, within `tolerance`.
+        Keep lower <= function <= upper, row by row, within `tolerance`; one of them must be given.
 
         A plain callable of a configuration gives as many numbers as the bounds have.
         """
         if not isinstance(function, KinematicFunction):
             function = UserFunction(function, max(np.size(lower), np.size(upper)))
         self._meet(function)
-        return self._added(Constraint(function, lower, upper, name, tolerance))
+        if lower is None and upper is None:
+            raise InvalidConstraintError(f'{name or function} has no bounds, so it would ask for '
+                                         'nothing; valid: lower, upper or both')
+        return self._added(Constraint(function, -np.inf if lower is None else lower,
+                                      np.inf if upper is None else upper, name, tolerance))
 
     def add_pose_target(self, tip: str, target: Pose, relative_to: str | None = None,
                         **options: Any) -> PoseTarget:
@@ -363,7 +367,7 @@ class InverseKinematics:
         parts = self._parts
         return IKProblem(
             self.robot, [part for part in parts if isinstance(part, PoseTarget)],
-            start=self._start(seed), locked=self.locked,
+            start=self._start(seed), locked=tuple(self.locked),
             constraints=[part for part in parts if isinstance(part, Constraint)],
             costs=[part for part in parts if isinstance(part, Cost)],
             joint_limits=self.with_joint_limits, collisions=self.collisions,

@@ -110,6 +110,7 @@ def test_weights_that_make_no_sense(weight, word):
 @pytest.mark.parametrize('arguments, word', [
     ({'target': NAN}, 'target'), ({'target': INF}, 'target'), ({'target': [0, 0]}, 'target'),
     ({'target': [0, NAN, 0]}, 'target'), ({'target': 'a'}, 'target'), ({'target': None}, 'target'),
+    ({'target': [1, 1, 1], 'lower': 0}, 'has a target and lower or upper'),
     ({'lower': 1, 'upper': 0}, 'lower'), ({'lower': NAN}, 'lower'), ({'upper': NAN}, 'upper'),
     ({'lower': INF}, 'never met'), ({'upper': -INF}, 'never met'), ({'upper': [1, 1]}, 'upper')])
 def test_targets_and_soft_bounds_that_make_no_sense(arguments, word):

@@ -20,6 +20,7 @@ from ros2_ik.core import (
     PoseTarget,
     Robot,
     ScalarCost,
+    solve_pose,
     UnknownFrameError,
     UnknownGroupError,
     UnknownJointError,
@@ -58,6 +59,14 @@ def test_locked_joints(robot):
     assert problem.joint_names == tuple(n for n in LEFT if n != 'left_2')
     assert 'torso' not in IKProblem(robot, [target()], locked=['torso']).joint_names
     assert IKProblem(robot, [target()], locked=('torso' for _ in range(1))).joint_names == LEFT
+
+
+def test_values_of_locked_joints_are_not_passed_over(robot):
+    for ask in (lambda: IKProblem(robot, [target()], locked={'torso': 0.1}),
+                lambda: solve_pose(robot, target().tip, target().transform,
+                                   locked={'torso': 0.1})):
+        with pytest.raises(InvalidOptionError, match='they stay where the seed or start has them'):
+            ask()
 
 
 def test_free_base_moves_unless_locked():

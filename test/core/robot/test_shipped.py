@@ -110,6 +110,7 @@ def test_a_mistake_in_a_file_is_told_with_its_name(tmp_path, text, words):
 @pytest.mark.parametrize(('values', 'words'), [
     ({'group': 'amr'}, "unknown group 'amr'; did you mean"), ({'tip': 'tol0'}, "frame 'tol0'"),
     ({'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
+    ({'group': 'arm', 'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
     ({'home': {'elbow': 1.0}}, "joint 'elbow'"),
     ({'home': {'elbow_joint': 90}}, "joint 'elbow_joint'")])
 def test_what_does_not_fit_the_robot_is_told(values, words):

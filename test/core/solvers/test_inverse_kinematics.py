@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import (
     Configuration,
+    FramePosition,
     IKError,
     InvalidConstraintError,
     InvalidOptionError,
@@ -416,6 +417,8 @@ BAD = [
     ('joint_constraint', (['panda_joint1', 'panda_joint2'], [0, 0, 0], 1), 'lower bound'),
     ('joint_constraint', (None, 0, [1, 1, 1]), 'upper bound'),
     ('constraint', ('x', 0, 1), 'callable'),
+    ('constraint', (FramePosition(HAND),), 'has no bounds'),
+    ('constraint', (lambda at: 0.0,), 'has no bounds'),
     ('cost', (3,), 'callable'),
     ('center_of_mass_constraint', (0, 1, None, None, 'xx'), 'axes'),
     ('center_of_mass_constraint', (NAN, 1), 'not a number'),

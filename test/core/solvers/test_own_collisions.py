@@ -151,6 +151,15 @@ def test_collision_elements_that_cannot_be_read():
         assert word in text
 
 
+def test_elements_that_cannot_be_read_are_warned_of(caplog):
+    """What is left then is no check at all."""
+    robot = Robot.from_urdf(FOLDING.replace('radius="', 'radius="-', 1))
+    with caplog.at_level('WARNING', 'ros2_ik'):
+        own = own_collisions(robot)
+    assert own.checker is None and own.fault
+    assert 'is not checked against itself: ' in caplog.text and own.fault in caplog.text
+
+
 def test_guessed_pairs_are_named():
     """Two balls that always touch: between them no joint could make a difference."""
     text = with_bodies(urdf(joint('j', 'revolute', 'a', 'b', axis=Z, limits=(-3, 3)),
