@@ -219,7 +219,7 @@ class Buffer:
     """Knows single transforms, along x, and what hangs on what."""
 
     def __init__(self):
-        self.known, self.parents = {}, {}
+        self.known, self.parents, self.since = {}, {}, time.monotonic()
 
     def has(self, parent, child, x=2.0, stamp=NOW):
         """Tell of one transform."""

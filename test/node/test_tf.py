@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
+from rosgraph_msgs.msg import Clock
 from scene_harness import applied, box, diff, get, HOME, refused
 
 from ros2_ik.msg import Status
@@ -25,11 +26,16 @@ DEAREST = 1e-4    # computing time of the node for each message that nobody need
 
 
 @pytest.fixture
-def node(start_node, client, panda, monkeypatch):
-    """Give a node that finds a tf2_ros."""
+def tf2_ros(monkeypatch):
+    """Let nodes find a tf2_ros."""
     stand_in = str(Path(__file__).parent / 'tf_stand_in')
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         [stand_in, *filter(None, [os.environ.get('PYTHONPATH')])]))
+
+
+@pytest.fixture
+def node(tf2_ros, start_node, client, panda):
+    """Give a node that finds a tf2_ros."""
     node = start_node()
     client.describe(panda)
     return node
@@ -194,3 +200,30 @@ def test_what_is_old_is_refused(client, arm, panda):
     moved = client.ik(**arm, targets=[target], execute=True)
     assert moved.status == Status.FRAME_TRANSFORM_FAILURE
     assert 'execute_tf_timeout allows 0.5 s' in moved.message
+
+
+# -- simulated time ---------------------------------------------------------------------------
+
+def test_a_clock_that_is_set_back(tf2_ros, start_node, client, panda):
+    """As by a simulation that begins anew: what was told before then is not true any more."""
+    start_node(use_sim_time=True)
+    client.describe(panda)
+    client.fk(state=neutral(panda), frame_id='box')    # from now on it is listened to
+
+    def place(seconds, x):
+        """Set the time, tell where a box is then, and ask the node for it."""
+        client.publish('/clock', Clock(clock=Time(sec=seconds)))
+        message = TransformStamped(child_frame_id='box')
+        message.header.frame_id, message.header.stamp = 'panda_link0', Time(sec=seconds)
+        message.transform.translation.x = x
+
+        def asked():
+            client.publish('/tf', PlanningScene(fixed_frame_transforms=[message]))
+            answer = client.fk(state=neutral(panda), frame_id='box', links=['panda_link0'])
+            return answer.status == Status.SUCCESS and -answer.poses[0].pose.position.x
+        return eventually(asked, f'the box at {seconds} s')
+
+    assert place(1000, 0.2) == pytest.approx(0.2)
+    for seconds, x in ((996, 0.4), (5, 0.6)):
+        time.sleep(1.5)     # two that tell the time by turns are something else
+        assert place(seconds, x) == pytest.approx(x)

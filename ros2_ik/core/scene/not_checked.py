@@ -91,7 +91,8 @@ def _sentences(checker: CollisionChecker) -> list[str]:
     if bare:
         found.append(_counted(len(bare), 'link', 'without collision elements', bare))
     if lost:
-        found.append(_counted(len(lost), 'link', 'whose meshes were not found or not readable', lost))
+        found.append(_counted(len(lost), 'link', 'whose meshes were not found or not readable',
+                              lost))
     guessed = self_pairs(robot, geometry, checker.scene.guess_pairs).guessed
     if guessed:
         found.append(_counted(len(guessed), 'pair', 'of links that no SRDF disables', [

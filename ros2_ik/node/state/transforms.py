@@ -11,6 +11,8 @@ import traceback
 from typing import Any, NamedTuple, TypeVar
 
 import rclpy
+from rclpy.clock import JumpThreshold
+from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.time import Time
@@ -33,7 +35,8 @@ def listen_to_tf(node: Node) -> Any:
     """
     Begin to listen, by a node beside this one; return the tf2_ros.Buffer that is filled.
 
-    Its `parents` has the newest Parent of each frame.
+    Its `parents` has the newest Parent of each frame. Where the node's clock is set back, what
+    was received before is forgotten, but for static transforms; `since` is when [s, steady].
     """
     import tf2_ros
 
@@ -42,7 +45,19 @@ def listen_to_tf(node: Node) -> Any:
 
         def __init__(self, **options: Any) -> None:
             self.parents: dict[str, Parent] = {}
+            self.since = time.monotonic()
             super().__init__(**options)
+            # tf2_ros looks at the listener's clock, which is none of a simulation
+            self._watched = node.get_clock().create_jump_callback(JumpThreshold(
+                min_forward=None, min_backward=Duration(nanoseconds=-1)),
+                post_callback=lambda _: self._forget())
+
+        def _forget(self) -> None:
+            self.clear()
+            self.since = time.monotonic()
+            for frame in [name for name, parent in self.parents.copy().items()
+                          if not parent.static]:
+                self.parents.pop(frame, None)
 
         def set_transform(self, transform: Any, authority: str) -> None:
             super().set_transform(transform, authority)
@@ -80,7 +95,7 @@ def _spin(node: Node, _: Any) -> None:
                 node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
 
 
-PATIENCE = 1.0   # from the first question on, so long transforms are waited for [s]
+PATIENCE = 1.0   # from when listening begins, or begins anew, transforms are waited for [s]
 LOOK = 0.02      # and so often they are looked for [s]
 
 _Found = TypeVar('_Found')
@@ -103,7 +118,7 @@ class Transforms:
         self._node, self._listen, self._now = node, listen, now
         self._parameters, self._simulated = parameters, simulated
         self._buffer: Any = None
-        self._wait_until, self._beginning = 0.0, threading.Lock()
+        self._beginning = threading.Lock()
         self.absent = '' if parameters.use_tf else 'TF is off by parameter use_tf'
         if parameters.use_tf:
             try:
@@ -134,9 +149,8 @@ class Transforms:
         with self._beginning:   # changes of the scene ask in a thread of their own
             if self._buffer is None:
                 self._buffer = self._listen(self._node)
-                self._wait_until = time.monotonic() + PATIENCE
         while True:
-            last = time.monotonic() > self._wait_until
+            last = time.monotonic() > self._buffer.since + PATIENCE
             try:
                 return look(last)
             except OldTransformError:

@@ -14,7 +14,14 @@ class Buffer:
     def __init__(self, cache_time=None, node=None):
         self.known, self.static = {}, set()
 
+    def clear(self):
+        """Forget all but static ones."""
+        self.known = {name: known for name, known in self.known.items() if name in self.static}
+
     def set_transform(self, transform, authority):
+        known = self.known.get(transform.child_frame_id)
+        if known and _moment(transform) < _moment(known):    # as tf2 does: TF_OLD_DATA
+            return
         self.known[transform.child_frame_id] = transform
         self.static.discard(transform.child_frame_id)
 
@@ -58,6 +65,10 @@ class Buffer:
             place = pin.XYZQUATToSE3([moved.x, moved.y, moved.z, turned.x, turned.y, turned.z,
                                       turned.w]) * place
         return place
+
+
+def _moment(transform):
+    return transform.header.stamp.sec, transform.header.stamp.nanosec
 
 
 class TransformListener:
