@@ -34,7 +34,7 @@ from the parameter of that name.
 
 
 def main() -> int:
-    """Run the node until SIGINT or SIGTERM; gives the exit code."""
+    """Run the node until SIGINT, SIGTERM or SIGHUP; gives the exit code."""
     spared = children(os.getpid())   # of whoever became this process
 
     def leave(*_: Any) -> None:

@@ -19,7 +19,9 @@ import sys
 import threading
 import time
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# SIGHUP: a terminal that closes, unless who started the node, as nohup does, has it ignored
+SIGNALS = (signal.SIGINT, signal.SIGTERM, *(
+    () if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN else (signal.SIGHUP,)))
 LIMIT = 0.7     # from the signal to the end, at most [s]
 BRAKING = 2.0   # and so much more while an arm moves, to bring it to rest [s]
 AFTERMATH = 0.1   # time for what was killed to be gone [s]

@@ -47,15 +47,17 @@ def stops_short(record):
     assert 0.03 < record.still()[0] < 1.8
 
 
-@pytest.mark.parametrize('controllers', [TRAJECTORIES, POSITIONS], ids=['trajectory', 'position'])
-def test_the_node_is_stopped(client, record, mock, start_node, controllers):
+@pytest.mark.parametrize(('controllers', 'number'), [
+    (TRAJECTORIES, signal.SIGTERM), (POSITIONS, signal.SIGTERM), (TRAJECTORIES, signal.SIGHUP)],
+    ids=['trajectory', 'position', 'SIGHUP'])
+def test_the_node_is_stopped(client, record, mock, start_node, controllers, number):
     """It brakes before it ends, and answers then, also if that takes a second."""
     mock.set('active', controllers['controllers'])
     node = start_node(**controllers, **FAST, **{'joint_limits.panda_joint1.max_acceleration': 0.5})
     at_home(client)
     future = moving(client, record)
     eventually(lambda: record.at()[0] > 0.25, 'the arm is at full speed')
-    assert node.end() == 0
+    assert node.end(number) == 0
     since = len(record.states) - 1
     stops_short(record)
     assert client.wait(future).status == Status.PREEMPTED

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: the node ends within a second, with exit code 0 and without silence."""
+"""SIGINT, SIGTERM, SIGHUP: the node ends within a second, with exit code 0, not in silence."""
 
 from contextlib import suppress
 import os
@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import time
 
 from ament_index_python import get_package_prefix
@@ -41,7 +42,7 @@ def gone(pid):
 
 
 @pytest.mark.parametrize(('number', 'send'), [
-    (signal.SIGINT, to_group), (signal.SIGTERM, to_node),
+    (signal.SIGINT, to_group), (signal.SIGTERM, to_node), (signal.SIGHUP, to_group),
     pytest.param(signal.SIGINT, to_node, marks=pytest.mark.slow),
     pytest.param(signal.SIGTERM, to_group, marks=pytest.mark.slow)])
 def test_during_a_search(start_node, client, panda, number, send):
@@ -61,6 +62,17 @@ def test_during_a_search(start_node, client, panda, number, send):
         assert response.status == Status.PREEMPTED and 'cancelled' in response.message
         assert response.best_attempt.joint_state.name
     eventually(lambda: all(map(gone, workers)), 'the end of the workers', 5.0)
+
+
+@pytest.mark.parametrize('ignored', [False, True])
+def test_a_terminal_that_closes_ends_it_unless_that_is_ignored(ignored):
+    """As nohup has it ignored."""
+    code = 'from ros2_ik.node.watchdog import SIGNALS; print(*map(int, SIGNALS))'
+    said = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, check=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP,
+                                         signal.SIG_IGN if ignored else signal.SIG_DFL)).stdout
+    assert (str(int(signal.SIGHUP)) in said.split()) != ignored
 
 
 def test_twice_while_idle(start_node):

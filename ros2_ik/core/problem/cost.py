@@ -15,7 +15,6 @@ from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.problem.constraint import check_bounds, given, spread
 from ros2_ik.core.robot import Configuration, Robot
 
-
 ZERO = 0.0     # where no target is given
 
 

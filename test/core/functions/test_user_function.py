@@ -103,7 +103,8 @@ def test_pickled(small):
 @pytest.mark.parametrize('result, words', [
     ((1, 2), r"value of user function 'odd' must be of shape \(3,\), not \(2,\)"),
     (1, r'of shape \(3,\), not \(\)'), (np.zeros((3, 1)), 'shape'),
-    (None, "'odd' is None: does it return"), ('abc', "'odd' must be"), ((1, 2, np.nan), "'odd' is not finite"), ((1j, 2, 3), "'odd'"),
+    (None, "'odd' is None: does it return"), ('abc', "'odd' must be"),
+    ((1, 2, np.nan), "'odd' is not finite"), ((1j, 2, 3), "'odd'"),
     ((1, np.inf, 2), "'odd' is not finite")])
 def test_bad_results(small, result, words):
     at = Configuration(small('scara'))
