@@ -3,6 +3,7 @@
 import importlib.util
 import time
 
+from action_msgs.msg import GoalStatus, GoalStatusArray
 from arm_harness import (
     ARM,
     at_home,
@@ -20,6 +21,7 @@ from node_harness import eventually
 import numpy as np
 import pytest
 from rclpy.action import ActionClient, ActionServer, GoalResponse
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -77,6 +79,36 @@ def test_another_trajectory_on_the_topic(client, record, mock, start_node):
     lines = [line for line in node.text.splitlines() if 'motion by service execute' in line]
     assert 'CONTROL_FAILED' in lines[-1] and 'with arm_controller' in lines[-1]
     assert execute_later(client, HOME) and not mock.process.poll()
+
+
+def test_another_goal_of_the_controllers_action(client, record, mock, start_node):
+    """Its state tells of it, also where there is no control_msgs to send one with."""
+    start_node(**TRAJECTORIES, **FAST)
+    at_home(client)
+    action = 'arm_controller/follow_joint_trajectory'
+    publisher = client.node.create_publisher(
+        GoalStatusArray, f'{action}/_action/status',
+        QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+
+    def tell(*states):
+        publisher.publish(GoalStatusArray(status_list=[GoalStatus(status=each)
+                                                       for each in states]))
+    tell(GoalStatus.STATUS_SUCCEEDED)
+    future = moving(client, record)
+    sent = len(record.trajectories)
+    tell(GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_EXECUTING)
+    answer = client.wait(future)
+    assert answer.status == Status.CONTROL_FAILED, answer.message
+    assert 'another client sends commands' in answer.message and action in answer.message
+    record.still()      # nobody moves it elsewhere here: it is where our motion ended
+    refused = client.wait(execute_later(client, HOME))
+    assert refused.status == Status.CONTROL_FAILED, refused.message
+    assert f'another client has a goal under way on /{action}' in refused.message
+    assert len(record.trajectories) == sent
+    tell(GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_SUCCEEDED)
+    eventually(lambda: client.wait(execute_later(client, HOME)).status == Status.SUCCESS,
+               'a motion after it')
+    client.node.destroy_publisher(publisher)
 
 
 @pytest.mark.slow
@@ -150,11 +182,13 @@ def test_an_own_motion_is_no_other_client(client, record, mock, start_node):
 
 
 @needs_action
-def test_another_goal_preempts_ours(client, record, mock, start_node):
+@pytest.mark.parametrize(('controllers', 'why'), [
+    (ACTIONS, 'preempted by a new goal'), (TRAJECTORIES, 'another client sends commands')],
+    ids=['action', 'topic'])
+def test_another_goal_preempts_ours(client, record, mock, start_node, controllers, why):
     """Nothing aborts it: the controller is sent nothing more."""
-    from action_msgs.msg import GoalStatus
     from control_msgs.action import FollowJointTrajectory
-    start_node(**ACTIONS, **FAST)
+    start_node(**controllers, **FAST)
     at_home(client)
     other = ActionClient(client.node, FollowJointTrajectory,
                          'arm_controller/follow_joint_trajectory')
@@ -164,7 +198,7 @@ def test_another_goal_preempts_ours(client, record, mock, start_node):
     assert handle.accepted
     answer = client.wait(future)
     assert answer.status == Status.CONTROL_FAILED, answer.message
-    assert 'preempted by a new goal' in answer.message
+    assert why in answer.message
     ended = client.wait(handle.get_result_async())
     assert ended.status == GoalStatus.STATUS_SUCCEEDED, ended.result.error_string
     goes_where_they_want(record)

@@ -223,13 +223,16 @@ class Controller(ABC):
         return self.motion.at(moment - self._began)
 
     def give_way(self, message: Any) -> None:
-        """Give way to another client's command."""
-        if not self.concerns(message):
-            return
+        """Give way to another client's command on the topic, if it concerns these joints."""
+        if self.concerns(message):
+            self.give_up(self.topic)
+
+    def give_up(self, topic: str) -> None:
+        """Send nothing more: another client commands the controller there."""
         self.cancel()
         self.released, self._disturbed = True, self.context.now()
         self.failure = (f"another client sends commands to controller '{self.name}', on "
-                        f'{self.topic}; nothing more is sent to it')
+                        f'{topic}; nothing more is sent to it')
 
     def concerns(self, message: Any) -> bool:
         """Return whether a command of another client is one for these joints."""

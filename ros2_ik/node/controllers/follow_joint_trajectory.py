@@ -49,7 +49,7 @@ class FollowJointTrajectoryController(TrajectoryController):
         # a trajectory on the controller's topic replaces that of the goal without ending it
         topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
         self._others = self.context.node.create_subscription(
-            JointTrajectory, topic, self.give_way, ANY, callback_group=self.context.callback_group)
+            JointTrajectory, topic, self._hear, ANY, callback_group=self.context.callback_group)
 
     @classmethod
     def unavailable(cls) -> str:
@@ -151,6 +151,10 @@ class FollowJointTrajectoryController(TrajectoryController):
         self.disown()
         self._open.clear()
         self._running.clear()
+
+    def _hear(self, message: JointTrajectory) -> None:
+        if self.concerns(message):
+            self.give_up(self._others.topic_name)
 
     def concerns(self, message: JointTrajectory) -> bool:
         return bool(message.points) and self.shares(message.joint_names)

@@ -33,9 +33,9 @@ def trajectory_message(motion: Motion, join: float) -> JointTrajectory:
 def later(message: JointTrajectory, seconds: float, join: float) -> JointTrajectory:
     """Return what is left of a trajectory some seconds later, with as much time to join it."""
     points = [point for point in message.points
-              if _seconds(point) >= seconds + join] or message.points[-1:]
+              if seconds_of(point) >= seconds + join] or message.points[-1:]
     for point in points:
-        point.time_from_start = _duration(max(_seconds(point) - seconds, join, SHORTEST))
+        point.time_from_start = _duration(max(seconds_of(point) - seconds, join, SHORTEST))
     return JointTrajectory(joint_names=message.joint_names, points=points)
 
 
@@ -66,7 +66,8 @@ def _duration(seconds: float) -> Duration:
     return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 
 
-def _seconds(point: JointTrajectoryPoint) -> float:
+def seconds_of(point: JointTrajectoryPoint) -> float:
+    """Return when a point of a trajectory is reached, from its begin on [s]."""
     return float(point.time_from_start.sec + point.time_from_start.nanosec * 1e-9)
 
 
