@@ -52,7 +52,8 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument('config', default_value='',
                               description='YAML file with parameters of the node.'),
         DeclareLaunchArgument('namespace', default_value='', description='Of all nodes.'),
-        DeclareLaunchArgument('use_sim_time', default_value='false', choices=['true', 'false'],
+        DeclareLaunchArgument('use_sim_time', default_value='false',
+                              choices=['true', 'false', 'True', 'False'],
                               description='Whether all nodes take their time from /clock.'),
         OpaqueFunction(function=make_all),
     ])
@@ -74,7 +75,7 @@ def make_all(context: LaunchContext) -> list[Action]:
                  'use_sim_time': LaunchConfiguration('use_sim_time')}
     source = PythonLaunchDescriptionSource(str(LAUNCH / 'ik.launch.py'))
     node = GroupAction([IncludeLaunchDescription(source, launch_arguments=arguments.items())])
-    sim = {'use_sim_time': LaunchConfiguration('use_sim_time').perform(context) == 'true'}
+    sim = {'use_sim_time': LaunchConfiguration('use_sim_time').perform(context).lower() == 'true'}
     return [*(ros2_control if real else mock)(robot, namespace, sim), node]
 
 

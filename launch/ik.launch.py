@@ -46,7 +46,8 @@ def generate_launch_description() -> LaunchDescription:
                               description='YAML file with parameters of the node.'),
         DeclareLaunchArgument('namespace', default_value='', description='Of the node and of '
                               'the topics it listens to.'),
-        DeclareLaunchArgument('use_sim_time', default_value='false', choices=['true', 'false'],
+        DeclareLaunchArgument('use_sim_time', default_value='false',
+                              choices=['true', 'false', 'True', 'False'],
                               description='Whether time comes from the topic /clock, as a '
                               'simulator gives it.'),
         OpaqueFunction(function=make_node),
@@ -64,7 +65,7 @@ def make_node(context: LaunchContext) -> list[Node]:
         if not path.is_file():   # launch itself would only warn
             raise FileNotFoundError(f'config: there is no file {path.absolute()}')
         parameters.append(str(path))
-    if sim == 'true':   # otherwise what config says counts
+    if sim.lower() == 'true':   # otherwise what config says counts
         parameters.append({'use_sim_time': True})
     if robot:
         parameters.append(description(robot))

@@ -123,11 +123,12 @@ def test_the_mock_robot_is_started(control):
     assert arguments['controllers'] == ('' if control == 'none' else 'ur5')
 
 
-def test_use_sim_time_reaches_the_node():
-    context, (node,) = make('ik.launch.py', 'make_node', use_sim_time='true')
+@pytest.mark.parametrize('true', ['true', 'True'])    # some bring-ups pass Python's
+def test_use_sim_time_reaches_the_node(true):
+    context, (node,) = make('ik.launch.py', 'make_node', use_sim_time=true)
     assert parameters(context, node) == {'use_sim_time': True}
     context, actions = make('demo.launch.py', 'make_all', robot='ur5', control='mock',
-                            use_sim_time='true')
+                            use_sim_time=true)
     assert parameters(context, actions[0]) == {'use_sim_time': True}
     assert actions[-1].__class__.__name__ == 'GroupAction'
     sim = included(actions[-1])['use_sim_time']
