@@ -132,7 +132,7 @@ def test_use_sim_time_reaches_the_node(true):
     assert parameters(context, actions[0]) == {'use_sim_time': True}
     assert actions[-1].__class__.__name__ == 'GroupAction'
     sim = included(actions[-1])['use_sim_time']
-    assert sim.perform(context) == 'true'
+    assert sim.perform(context) == true
 
 
 def test_ros2_control_says_what_to_install(monkeypatch):
