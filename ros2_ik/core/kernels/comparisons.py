@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
+from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.kernels.source import loop
-
-TURN = 2 * math.pi
 
 
 @loop('b1(f8[::1], f8[:,::1])')

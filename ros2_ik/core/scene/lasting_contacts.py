@@ -30,7 +30,7 @@ def lasting_contacts(robot: Robot, items: Sequence[CollisionGeometry], chosen: M
     near = PairBounds(used, pairs).at(together) <= margins + 2 * TOLERANCE
     used, pairs = _used(used, pairs[near])
     model = PairModel(robot, geometries_model(used), used, pairs)
-    model.margins = margins_of(model.names)
+    model.margins = margins[near]
     touching = ContactCheck(model, pairs).touching(robot.neutral)
     return tuple(dict.fromkeys(model.names[k] for k in touching))
 
