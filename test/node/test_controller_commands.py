@@ -1118,7 +1118,7 @@ def goals(monkeypatch):
         def __init__(self, *_, **__):
             pass
 
-        def send_goal_async(self, goal):
+        def send_goal_async(self, goal, goal_uuid):
             goals.append(goal.trajectory)
             return SimpleNamespace(add_done_callback=lambda _: None)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 from test_controller_commands import Arm, FASTEST, Follower, JOINT, Positions, Trajectories
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Status, straight_motion
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
@@ -227,7 +228,7 @@ def goals(monkeypatch):
         def server_is_ready(self):
             return True
 
-        def send_goal_async(self, goal):
+        def send_goal_async(self, goal, goal_uuid):
             goals.append((goal.trajectory, Future()))
             return goals[-1][1]
 
@@ -453,17 +454,18 @@ def test_who_stands_is_not_told_to_go_ahead_for_ever(monkeypatch, wakes):
 
 def test_another_client_that_commands_at_the_same_moment(monkeypatch):
     """It may have come before: then the controller obeys this node, which brakes it."""
+    theirs = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint()])
     arm = Arm(monkeypatch, Trajectories)
     execution = arm.go(2.0)
     arm.run(0.04)
-    arm.controller.give_way(None)
+    arm.controller.give_way(theirs, '/theirs')
     assert not arm.controller.released and execution.look() is None
     assert execution.phase is Phase.BRAKING
     assert 'it is not known which of them the joints obey' in execution._reason.message
     later = Arm(monkeypatch, Trajectories)
     later.go(2.0)
     later.run(0.3)
-    later.controller.give_way(None)
+    later.controller.give_way(theirs, '/theirs')
     assert later.controller.released
 
 
@@ -472,7 +474,7 @@ def test_a_stream_that_gave_way_begins_again(monkeypatch):
     arm = Arm(monkeypatch, Positions)
     arm.go(2.0)
     arm.run(0.4)
-    arm.controller.give_way(None)
+    arm.controller.give_way(None, '/theirs')
     arm.now += 1.0
     assert arm.controller.commanded_until < arm.now - 0.9
 

@@ -47,6 +47,12 @@ def theirs(seconds=2.0):
         time_from_start=Duration(sec=int(seconds)))])
 
 
+def heard(publisher):
+    """Wait until controller, node and record listen, and have seen the publisher, too."""
+    eventually(lambda: publisher.get_subscription_count() >= 3, 'all listen')
+    time.sleep(0.5)   # nothing tells of the second
+
+
 def moving(client, record):
     """Begin a slow motion; gives the future when the arm moves."""
     future = execute_later(client, {'panda_joint1': 2.0}, velocity_scaling=0.2)
@@ -129,7 +135,7 @@ def test_no_motion_begins_where_another_client_turns(client, record, mock, start
             velocities=[0.4 * np.sin(4 * moment) * (moment < 12), *[0.0] * 6],
             time_from_start=Duration(sec=int(seconds), nanosec=int(seconds % 1 * 1e9))))
     swing.points = points
-    eventually(lambda: publisher.get_subscription_count() >= 3, 'all listen')
+    heard(publisher)
     publisher.publish(swing)
     eventually(lambda: record.at()[0] > 0.1, 'the arm swings')
     eventually(lambda: 'nothing was stopped: joint' in (told := stop(client)).message
@@ -203,6 +209,44 @@ def test_another_goal_preempts_ours(client, record, mock, start_node, controller
     assert ended.status == GoalStatus.STATUS_SUCCEEDED, ended.result.error_string
     goes_where_they_want(record)
     other.destroy()
+
+
+@needs_action
+@pytest.mark.parametrize('controllers', [ACTIONS, TRAJECTORIES], ids=['action', 'topic'])
+@pytest.mark.parametrize('by_goal', [True, False], ids=['goal', 'trajectory'])
+def test_no_motion_begins_while_theirs_lasts(client, record, mock, start_node, controllers,
+                                             by_goal):
+    """Though the arm stands: their first point is where it is, and it is there for a while."""
+    from control_msgs.action import FollowJointTrajectory
+    start_node(**controllers, **FAST)
+    at_home(client)
+    waits, sent = theirs(4.0), len(record.trajectories)
+    waits.points.insert(0, JointTrajectoryPoint(
+        positions=[HOME[name] for name in ARM], velocities=[0.0] * 7,
+        time_from_start=Duration(sec=3)))
+    if by_goal:
+        other = ActionClient(client.node, FollowJointTrajectory,
+                             'arm_controller/follow_joint_trajectory')
+        eventually(other.server_is_ready, 'the action')
+        handle = client.wait(other.send_goal_async(FollowJointTrajectory.Goal(trajectory=waits)))
+        assert handle.accepted
+    else:
+        other = client.node.create_publisher(JointTrajectory, 'arm_controller/joint_trajectory',
+                                             10)
+        heard(other)
+        other.publish(waits)
+    time.sleep(0.5)
+    answer = client.wait(execute_later(client, {'panda_joint1': 1.0}))
+    assert answer.status == Status.CONTROL_FAILED, answer.message
+    assert 'another client' in answer.message, answer.message
+    eventually(lambda: np.abs(record.at() - [ELSEWHERE[name] for name in ARM]).max() < 1e-3,
+               'their goal')
+    assert len(record.trajectories) == sent + (not by_goal)
+    eventually(lambda: client.wait(execute_later(client, HOME)).status == Status.SUCCESS,
+               'a motion after it')
+    # own goals are nobody else's, neither while they run nor when they are over
+    assert client.wait(execute_later(client, {'panda_joint1': 0.3})).status == Status.SUCCESS
+    other.destroy() if by_goal else client.node.destroy_publisher(other)
 
 
 @pytest.mark.slow

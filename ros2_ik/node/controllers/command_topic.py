@@ -40,13 +40,13 @@ class SentMessages:
 
 class CommandTopic:
     """
-    Publishes commands, and tells of each one that another node publishes there.
+    Publishes commands, and tells of each one that another node publishes there, and of the topic.
 
     Who sends to a controller replaces what it was told before: then it is no longer ours.
     """
 
     def __init__(self, context: Any, message_type: Any, topic: str, depth: int,
-                 on_other: Callable[[Any], None]) -> None:
+                 on_other: Callable[[Any, str], None]) -> None:
         self._node, self._type, self._sent = context.node, message_type, context.sent
         self._on_other = on_other
         # reliable and volatile: matches whatever the controller's subscription asks for
@@ -69,7 +69,7 @@ class CommandTopic:
             return
         message = deserialize_message(data, self._type)
         if not self._is_own(serialize_message(message)):   # the middleware may have padded it
-            self._on_other(message)
+            self._on_other(message, self.name)
 
     def _is_own(self, data: bytes) -> bool:
         if data not in self._own:

@@ -222,10 +222,10 @@ class Controller(ABC):
         """
         return self.motion.at(moment - self._began)
 
-    def give_way(self, message: Any) -> None:
-        """Give way to another client's command on the topic, if it concerns these joints."""
+    def give_way(self, message: Any, topic: str) -> None:
+        """Give way to another client's command on a topic, if it concerns these joints."""
         if self.concerns(message):
-            self.give_up(self.topic)
+            self.give_up(topic)
 
     def give_up(self, topic: str) -> None:
         """Send nothing more: another client commands the controller there."""

@@ -4,9 +4,11 @@ from collections import deque
 import math
 import time
 from typing import Any
+from uuid import uuid4
 
 from action_msgs.msg import GoalStatus
 from trajectory_msgs.msg import JointTrajectory
+from unique_identifier_msgs.msg import UUID
 
 from ros2_ik.node.controllers.command_topic import ANY
 from ros2_ik.node.controllers.controller import BrakingTask, register_controller
@@ -46,10 +48,13 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._brakes = False       # whether the last goal was to brake
         self._task: BrakingTask | None = None   # of the last stop
         self._disowned: set[int] = set()   # those to be cancelled when they are accepted
+        self.watch_goals(self.topic)
         # a trajectory on the controller's topic replaces that of the goal without ending it
         topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
-        self._others = self.context.node.create_subscription(
-            JointTrajectory, topic, self._hear, ANY, callback_group=self.context.callback_group)
+        self._others: Any = self.context.node.create_subscription(
+            JointTrajectory, topic,
+            lambda message: self.give_way(message, self._others.topic_name), ANY,
+            callback_group=self.context.callback_group)
 
     @classmethod
     def unavailable(cls) -> str:
@@ -61,9 +66,9 @@ class FollowJointTrajectoryController(TrajectoryController):
         return ''
 
     def unavailable_reason(self) -> str:
-        if self._client.server_is_ready():
-            return ''
-        return f'there is no action {self.topic}'
+        if not self._client.server_is_ready():
+            return f'there is no action {self.topic}'
+        return self.under_way()
 
     def send_trajectory(self, message: JointTrajectory) -> None:
         """Send a goal; while the one before is not answered, only once that is accepted."""
@@ -74,7 +79,10 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._number += 1
         number = self._number
         self._open[number] = self.context.now()
-        self._client.send_goal_async(self._goal(trajectory=message)).add_done_callback(
+        name = uuid4().bytes
+        self.own_goals.append(name)
+        self._client.send_goal_async(
+            self._goal(trajectory=message), goal_uuid=UUID(uuid=list(name))).add_done_callback(
             lambda future: self._answered(number, future.result()))
 
     def _answered(self, number: int, handle: Any) -> None:
@@ -152,17 +160,11 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._open.clear()
         self._running.clear()
 
-    def _hear(self, message: JointTrajectory) -> None:
-        if self.concerns(message):
-            self.give_up(self._others.topic_name)
-
-    def concerns(self, message: JointTrajectory) -> bool:
-        return bool(message.points) and self.shares(message.joint_names)
-
     def _release(self, reason: str) -> None:
         self.released = True
         self.failure = f"controller '{self.name}' {reason}"
 
     def close(self) -> None:
+        super().close()
         self._client.destroy()
         self.context.node.destroy_subscription(self._others)

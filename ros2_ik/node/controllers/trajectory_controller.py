@@ -1,11 +1,15 @@
 """Controllers that are told whole motions, as trajectories."""
 
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Callable, Sequence
+import math
 from typing import Any
 
+from action_msgs.msg import GoalStatus, GoalStatusArray
 from builtin_interfaces.msg import Duration
 import numpy as np
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Array, even_braking_motion, Motion, MotionLimits, MotionState
@@ -94,6 +98,11 @@ CLEAR = 0.02   # so far ahead of its braking, and farther by what it goes
 LATE = 0.1     # in this time, nobody is who was told to brake [rad, m; s]
 KEPT = 1.0     # what was commanded is known for so long [s]
 
+STATUS = '/_action/status'    # topic of an action
+STATUSES = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
+OWN = 100      # goals of this node: more than a controller tells of at once
+
 Course = tuple[tuple[Motion, float], ...]   # motions, and when each began to replace the others
 
 
@@ -113,6 +122,33 @@ class TrajectoryController(Controller):
         self._unbraked: Course = ()
         self._joined = 0.0           # until when its joints come from beside the motion [s]
         self._left_to_end = False    # whether the motion is to end by itself, though stopped
+        self.own_goals = deque[bytes](maxlen=OWN)   # their names, at the controller's action
+        self._their_goal = ''        # where another client has one under way
+        self._theirs_until = -math.inf   # a trajectory of another client lasts [s]
+        self._goal_states: Any = None
+
+    def watch_goals(self, action: str) -> None:
+        """Hear of other clients' goals of the controller's action; needs no control_msgs."""
+        self._goal_states = self.context.node.create_subscription(
+            GoalStatusArray, f'{action}{STATUS}', self._hear_goals, STATUSES,
+            callback_group=self.context.callback_group)
+
+    def _hear_goals(self, message: GoalStatusArray) -> None:
+        theirs = any(goal.status in ACTIVE
+                     and goal.goal_info.goal_id.uuid.tobytes() not in self.own_goals
+                     for goal in message.status_list)
+        self._their_goal = self._goal_states.topic_name.removesuffix(STATUS) if theirs else ''
+
+    def under_way(self) -> str:
+        """Return what another client has under way, so that no motion may begin, or ''."""
+        if self._their_goal and self.context.node.count_publishers(self._goal_states.topic_name):
+            return f'nothing was moved: another client has a goal under way on {self._their_goal}'
+        # not only while the arm is seen to move: where it turns it stands for a moment
+        left = self._theirs_until - self.context.now()
+        if left > 0:
+            return (f"nothing was moved: a trajectory of another client for controller "
+                    f"'{self.name}' lasts for {left:.2g} s more")
+        return ''
 
     def begin(self, motion: Motion) -> None:
         # late readings tell of the motion before, unless this one begins where joints stand
@@ -300,15 +336,23 @@ class TrajectoryController(Controller):
         return bool(not seen.velocity.any() and seen.moment > self._began + after
                     and np.abs(self.motion.at(0.0).position - seen.position).max() <= STARTS)
 
-    def give_way(self, message: Any) -> None:
+    def concerns(self, message: JointTrajectory) -> bool:
+        return bool(message.points) and self.shares(message.joint_names)
+
+    def give_way(self, message: JointTrajectory, topic: str) -> None:
         now = self.context.now()
-        if (self.concerns(message) and self._motion is not None and not self._braking
+        if not message.points:   # ends what was under way
+            self._theirs_until = -math.inf
+        if not self.concerns(message):
+            return
+        self._theirs_until = now + seconds_of(message.points[-1])
+        if (self._motion is not None and not self._braking
                 and 0 <= now - self._began < AT_ONCE < self._motion.duration):
             self.failure = (f"another client commanded controller '{self.name}' within "
-                            f'{AT_ONCE:g} s of this node, on {self.topic}: it is not known '
+                            f'{AT_ONCE:g} s of this node, on {topic}: it is not known '
                             'which of them the joints obey')
-            return
-        super().give_way(message)
+        else:
+            self.give_up(topic)
 
     def reconsider(self, task: Callable[[], BrakingTask]) -> bool:
         if not self._left_to_end or self.released or (seen := (now := task()).feedback) is None:
@@ -319,6 +363,10 @@ class TrajectoryController(Controller):
         self._brake_where_measured(seen, nearest, now)
         self._braking = True
         return not self._left_to_end
+
+    def close(self) -> None:
+        if self._goal_states is not None:
+            self.context.node.destroy_subscription(self._goal_states)
 
     def _passes(self, end: Array, moment: float) -> bool:
         """Return whether positions (n,) are beyond all the motion comes to from a moment on."""
