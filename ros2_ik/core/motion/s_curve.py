@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-import scipy
 
+from ros2_ik.core import scipy_rooms as scipy
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.motion.course import Course, ramp, ramp_time, stop, Stretch
 from ros2_ik.core.motion.motion import Motion, MotionState

@@ -1,8 +1,8 @@
 """What hangs together by links between pairs."""
 
 import numpy as np
-import scipy  # its rooms load when they are used, which takes a third of a second
 
+from ros2_ik.core import scipy_rooms as scipy
 from ros2_ik.core.arrays import Indices
 
 

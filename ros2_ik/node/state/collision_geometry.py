@@ -32,9 +32,6 @@ SAID_FROM = 0.01, 1e-3   # overestimates that are worth a line: share [1], dista
 PATIENCE = 2.0   # so long a new robot's geometry is waited for; pieces of meshes take minutes [s]
 THREADS = 2      # a robot that takes long to be made must not keep the one after it waiting
 
-# where two threads load SciPy at once one may fail: KeyError 'numpy.f2py.cb_rules' (Python 3.10)
-_loading = threading.Lock()
-
 GeometryKey = tuple[Robot, tuple[str, str]]
 
 
@@ -129,8 +126,6 @@ class CollisionGeometry:
 
     def _make(self, robot: Robot, options: tuple[str, str]) -> None:
         try:
-            with _loading:
-                import scipy.spatial  # noqa: F401
             scene = Scene(robot, self._guess_pairs)
             geometry = collision_checker(robot, scene, *options).geometry
             pairs = self_pairs(robot, geometry, self._guess_pairs)
