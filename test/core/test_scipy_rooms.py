@@ -1,5 +1,6 @@
 """SciPy's rooms are loaded when they are used, by one thread at a time."""
 
+import ast
 import subprocess
 import sys
 import threading
@@ -34,7 +35,7 @@ def test_one_thread_loads_at_a_time(monkeypatch):
 
 
 def test_rooms_that_nobody_has():
-    with pytest.raises(ModuleNotFoundError, match=r"scipy\.attic"):
+    with pytest.raises(ModuleNotFoundError, match=r'scipy\.attic'):
         _ = scipy_rooms.attic
     assert not hasattr(scipy_rooms, '__path__')
 
@@ -42,5 +43,5 @@ def test_rooms_that_nobody_has():
 def test_none_is_loaded_with_the_library():
     code = "import sys, ros2_ik.core; print([n for n in sys.modules if n.startswith('scipy.')])"
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
-    assert not {'scipy.spatial', 'scipy.optimize', 'scipy.sparse'} & set(eval(done.stdout)), \
-        done.stdout
+    found = ast.literal_eval(done.stdout)
+    assert not {'scipy.spatial', 'scipy.optimize', 'scipy.sparse'} & set(found), found

@@ -1,6 +1,6 @@
 """What the loops of solvers share: rows that must hold."""
 
-from ros2_ik.core.kernels.source import part
+from ros2_ik.core.kernels.source import inner_part, part
 
 CONVERGED, ITERATION_LIMIT, STEP_TOO_SMALL, ERROR_CHANGE_TOO_SMALL = 1, 2, 4, 5    # of ExitFlag
 INTERRUPTED = -1                # by Python, which knows why
@@ -8,7 +8,7 @@ FARTHEST = 1e8                  # a value further from its bounds counts as this
 MOST = 100.0                    # a larger error damps no more: a base may be far away
 
 
-@part
+@inner_part
 def gaps(f, rows, bounds, below, above):
     """
     Fill how far `rows` of f are above their lower and below their upper bounds, (k,) each.
@@ -28,7 +28,7 @@ def gaps(f, rows, bounds, below, above):
     return total, holds
 
 
-@part
+@inner_part
 def look(x, error, best_x, best, stall, iteration, limit, patience, drop):
     """
     Keep the best values seen, and judge whether a descent goes on.
@@ -39,7 +39,8 @@ def look(x, error, best_x, best, stall, iteration, limit, patience, drop):
     stall = 0 if error < drop * best else stall + 1
     if error < best:
         best = error
-        best_x[:] = x
+        for i in range(len(x)):
+            best_x[i] = x[i]
     if iteration >= limit:
         return best, stall, ITERATION_LIMIT
     return best, stall, ERROR_CHANGE_TOO_SMALL if stall >= patience else 0

@@ -15,23 +15,20 @@ from ros2_ik.core.kernels.descents import (
 )
 from ros2_ik.core.kernels.qp import factorize, solve_lower, solve_upper
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, work_of
-from ros2_ik.core.kernels.source import loop, part
+from ros2_ik.core.kernels.source import inner_part, loop, part
 
 MANY = 10**9           # iterations, where there is no bound
 
 
-@part
+@inner_part
 def step_within(H, g, low, high, K, d, held):
     """Fill d with H d = g within low..high; what is pushed outward on a limit is held."""
     n = len(g)
-    held[:] = False
+    for i in range(n):
+        held[i], d[i] = False, g[i]
+        for j in range(i + 1):
+            K[i, j] = H[i, j]
     for _ in range(4):
-        for i in range(n):
-            d[i] = 0.0 if held[i] else g[i]
-            for j in range(i + 1):
-                K[i, j] = 0.0 if held[i] or held[j] else H[i, j]
-            if held[i]:
-                K[i, i] = 1.0
         if not factorize(K):
             d[:] = 0.0
             return
@@ -43,11 +40,17 @@ def step_within(H, g, low, high, K, d, held):
                 held[i] = more = True
         if not more:
             break
+        for i in range(n):
+            d[i] = 0.0 if held[i] else g[i]
+            for j in range(i + 1):
+                K[i, j] = 0.0 if held[i] or held[j] else H[i, j]
+            if held[i]:
+                K[i, i] = 1.0
     for i in range(n):
         d[i] = min(max(d[i], low[i]), high[i])
 
 
-@part
+@inner_part
 def has_ended(g, low, high, d, error, before, iteration, options):
     """Judge by MATLAB's tolerances; 0 where a descent goes on. d is the step that led here."""
     least, short, same = options[5], options[6], options[7]

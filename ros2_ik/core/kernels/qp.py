@@ -4,15 +4,19 @@ import math
 
 import numpy as np
 
-from ros2_ik.core.kernels.source import loop, part
+from ros2_ik.core.kernels.source import inner_part, loop, part
 
 MISSED = 1e-10    # by which a bound may be missed, as a part of 1 + its size
 CHANGES = 10      # of the working set for each row; many more than are needed
 
 
-@part
+@inner_part
 def factorize(A):
-    """Make the lower half of A its Cholesky factor; False where A is not positive definite."""
+    """
+    Make the lower half of A its Cholesky factor; False where A is not positive definite.
+
+    On the diagonal are the inverses of its numbers, as the solutions take them.
+    """
     n = len(A)
     for j in range(n):
         diagonal = A[j, j]
@@ -20,8 +24,7 @@ def factorize(A):
             diagonal -= A[j, k] * A[j, k]
         if not diagonal > 0:
             return False
-        diagonal = math.sqrt(diagonal)
-        A[j, j], inverse = diagonal, 1.0 / diagonal
+        A[j, j] = inverse = 1.0 / math.sqrt(diagonal)
         for i in range(j + 1, n):
             value = A[i, j]
             for k in range(j):
@@ -30,24 +33,24 @@ def factorize(A):
     return True
 
 
-@part
+@inner_part
 def solve_lower(L, b, first):
     """Make b the solution of L b = b, whose values before `first` are zero."""
     for i in range(first, len(b)):
         value = b[i]
         for k in range(first, i):
             value -= L[i, k] * b[k]
-        b[i] = value / L[i, i]
+        b[i] = value * L[i, i]
 
 
-@part
+@inner_part
 def solve_upper(L, b):
     """Make b the solution of L^T b = b."""
     for i in range(len(b) - 1, -1, -1):
         value = b[i]
         for k in range(i + 1, len(b)):
             value -= L[k, i] * b[k]
-        b[i] = value / L[i, i]
+        b[i] = value * L[i, i]
 
 
 @part

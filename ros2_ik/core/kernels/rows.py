@@ -6,7 +6,15 @@ import math
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.kernels.source import call, call_back, Formula, is_compiled, loop, part
+from ros2_ik.core.kernels.source import (
+    call,
+    call_back,
+    Formula,
+    inner_part,
+    is_compiled,
+    loop,
+    part,
+)
 
 PROGRAM = 'f8[::1], i8[::1], f8[::1], i8[::1]'    # numbers, layout, parameters, addresses
 REVOLUTE, FLOATING = 1, 2       # kinds of joints, as in robot/tree.py; 0 is prismatic
@@ -71,7 +79,7 @@ def work_of(at):
 # Placements are rows (12,) of arrays, told by array and number: views of one row, which compiled
 # code counts as well, made forward kinematics four times as slow.
 
-@part
+@inner_part
 def compose(one, i, other, j, out, k):
     """Fill row k of `out` with the product of two placements; it may be neither."""
     xx, xy, xz = other[j, 0], other[j, 1], other[j, 2]
@@ -86,7 +94,7 @@ def compose(one, i, other, j, out, k):
         out[k, 9 + r] = a * x + b * y + c * z + p
 
 
-@part
+@inner_part
 def turn_about_z(placed, i, value):
     """Turn placement i about its own z axis."""
     c, s = math.cos(value), math.sin(value)
@@ -95,7 +103,7 @@ def turn_about_z(placed, i, value):
         placed[i, 3 * r], placed[i, 3 * r + 1] = c * first + s * second, c * second - s * first
 
 
-@part
+@inner_part
 def twist_along(placed, i, axis, factor, twists, k):
     """Fill spatial velocity k of moving along an axis of placement i."""
     for r in range(3):
@@ -103,7 +111,7 @@ def twist_along(placed, i, axis, factor, twists, k):
         twists[k, 3 + r] = 0.0
 
 
-@part
+@inner_part
 def twist_about(placed, i, axis, factor, twists, k):
     """Fill spatial velocity k of turning about an axis of placement i."""
     x, y, z = (factor * placed[i, axis], factor * placed[i, 3 + axis],
@@ -126,7 +134,7 @@ def floating_placement(x, first, out, i):
     out[i, 9], out[i, 10], out[i, 11] = x[first], x[first + 1], x[first + 2]
 
 
-@part
+@inner_part
 def place_bodies(at, x, work):
     """Place bodies and frames in the root frame, and find the twist of each motion."""
     table, before, placed, twists, free = (at.table, at.placements, work.placed, work.twists,
@@ -156,7 +164,7 @@ def place_bodies(at, x, work):
         compose(placed, table[at.node + i] + 1, at.placements, at.bodies + i, work.frame_placed, i)
 
 
-@part
+@inner_part
 def linear_rows(at, entry, x, parameters, f, J):
     """Fill rows that are linear in x: for each whether it turns, a constant, and slopes."""
     table, first = at.table, at.table[at.parameter + entry]
@@ -172,24 +180,27 @@ def linear_rows(at, entry, x, parameters, f, J):
         first += at.columns + 2
 
 
-@part
+@inner_part
 def jacobian_rows(at, entry, work, J):
     """Turn the wrenches of an entry's rows into rows of J."""
     table, twists, W = at.table, work.twists, work.W
-    for row in range(table[at.row + entry], table[at.row + entry + 1]):
-        w0, w1, w2, w3, w4, w5 = W[row, 0], W[row, 1], W[row, 2], W[row, 3], W[row, 4], W[row, 5]
+    top, end = table[at.row + entry], table[at.row + entry + 1]
+    for row in range(top, end):
         for j in range(at.columns):
             J[row, j] = 0.0
-        for i in range(table[at.support + entry], table[at.support + entry + 1]):
-            k, sign = table[at.moved_by + i], table[at.sign + i]
-            column, first = table[at.column + k], table[at.motion + k]
-            for t in range(first, table[at.motion + k + 1]):
-                J[row, column + t - first] += sign * (
-                    w0 * twists[t, 0] + w1 * twists[t, 1] + w2 * twists[t, 2]
-                    + w3 * twists[t, 3] + w4 * twists[t, 4] + w5 * twists[t, 5])
+    for i in range(table[at.support + entry], table[at.support + entry + 1]):
+        k, sign = table[at.moved_by + i], table[at.sign + i]
+        column, first = table[at.column + k], table[at.motion + k]
+        for t in range(first, table[at.motion + k + 1]):
+            t0, t1, t2 = sign * twists[t, 0], sign * twists[t, 1], sign * twists[t, 2]
+            t3, t4, t5 = sign * twists[t, 3], sign * twists[t, 4], sign * twists[t, 5]
+            for row in range(top, end):
+                J[row, column + t - first] += (
+                    W[row, 0] * t0 + W[row, 1] * t1 + W[row, 2] * t2
+                    + W[row, 3] * t3 + W[row, 4] * t4 + W[row, 5] * t5)
 
 
-@part
+@inner_part
 def fill(at, parameters, addresses, x, work, f, J):
     """
     Fill the values f (m,) and the Jacobian J (m, n) of a program at x.
@@ -201,11 +212,9 @@ def fill(at, parameters, addresses, x, work, f, J):
     for entry in range(at.entries):
         number = table[at.formula + entry]
         if number >= 0:
-            first, last = table[at.row + entry], table[at.row + entry + 1]
-            call(addresses[number], work.frame_placed[table[at.frame + entry]],
-                 work.frame_placed[table[at.relative + entry]],
-                 parameters[table[at.parameter + entry]:table[at.parameter + entry + 1]],
-                 f[first:last], work.W[first:last])
+            call(addresses[number], work.frame_placed, table[at.frame + entry],
+                 table[at.relative + entry], parameters, table[at.parameter + entry], f, work.W,
+                 table[at.row + entry])
             jacobian_rows(at, entry, work, J)
         elif number == LINEAR:
             linear_rows(at, entry, x, parameters, f, J)
@@ -273,7 +282,7 @@ def quaternion(placed, i, x, first):
         x[first + n] = q[n] / length
 
 
-@part
+@inner_part
 def move(at, x, step, limits):
     """Move x by a step (n,) of the tangent space, within its limits (2, nx)."""
     for j in range(at.columns):
@@ -286,7 +295,7 @@ def move(at, x, step, limits):
         x[i] = min(max(x[i], limits[0, i]), limits[1, i])
 
 
-@part
+@inner_part
 def room(at, x, limits, farthest, low, high):
     """Fill how far each column may move down and up (n,) from x, at most `farthest` (n,)."""
     for j in range(at.columns):
@@ -310,9 +319,9 @@ def moved(numbers, layout, x, step, limits):
     move(layout_of(numbers, layout), x, step, limits)
 
 
-@loop('void(i8, f8[::1], f8[::1], f8[::1], f8[::1], f8[:,::1])')
-def _measure(formula, B, A, parameters, f, W):
-    call(formula, B, A, parameters, f, W)
+@loop('void(i8, f8[:,::1], f8[::1], f8[::1], f8[:,::1])')
+def _measure(formula, placed, parameters, f, W):
+    call(formula, placed, 0, 1, parameters, 0, f, W, 0)
 
 
 def measure(formula: Formula, B: Array, A: Array, parameters: Array,
@@ -320,5 +329,5 @@ def measure(formula: Formula, B: Array, A: Array, parameters: Array,
     """Return f (rows,) and the wrenches (rows, 6) of a formula at two placements (12,)."""
     f, W = np.empty(rows), np.empty((rows, 6))
     compiled = is_compiled()
-    _measure.of(compiled)(formula.reference(compiled), B, A, parameters, f, W)
+    _measure.of(compiled)(formula.reference(compiled), np.stack([B, A]), parameters, f, W)
     return f, W

@@ -23,6 +23,7 @@ class _State:
 
 _state = _State()
 _parts: list[Callable[..., Any]] = []
+_inner = set[Callable[..., Any]]()
 _loops: list['Loop'] = []
 _formulas: list['Formula'] = []
 
@@ -31,6 +32,17 @@ def part(function: Part) -> Part:
     """Let compiled code call a function."""
     _parts.append(function)
     return function
+
+
+def inner_part(function: Part) -> Part:
+    """
+    Let compiled code call a function, of which each caller gets a copy.
+
+    For the inside of loops: a call counts each array that it hands on, which costs as much as
+    a hundred sums.
+    """
+    _inner.add(function)
+    return part(function)
 
 
 class Loop:
@@ -110,12 +122,17 @@ def sources() -> list[str]:
     return sorted({function.__code__.co_filename for function in functions})
 
 
-def call(formula, B, A, parameters, f, W):    # type: ignore[no-untyped-def]
-    """Call a formula: by its address where it is compiled, by itself elsewhere."""
-    f_rows, W_rows = f.tolist(), W.reshape(-1).tolist()
-    formula(B.tolist(), A.tolist(), parameters.tolist(), f_rows, W_rows)
-    f[:] = f_rows
-    W.reshape(-1)[:] = W_rows
+def call(formula, placed, b, a, parameters, first, f, W, row):    # type: ignore[no-untyped-def]
+    """
+    Call a formula: by its address where it is compiled, by itself elsewhere.
+
+    The placements of B and A are rows b and a of `placed` (k, 12), its parameters begin at
+    `first`, its rows of f (m,) and W (m, 6) at `row`.
+    """
+    f_rows, W_rows = f[row:].tolist(), W[row:].reshape(-1).tolist()
+    formula(placed[b].tolist(), placed[a].tolist(), parameters[first:].tolist(), f_rows, W_rows)
+    f[row:] = f_rows
+    W[row:].reshape(-1)[:] = W_rows
 
 
 def call_back(function, x, f, J):    # type: ignore[no-untyped-def]
@@ -129,8 +146,8 @@ def _let_call() -> None:
     if not _state.callable_parts:
         _let_call_addresses()
     for function in _parts[_state.callable_parts:]:
-        overload(function, {'error_model': 'numpy'}, strict=False)(
-            lambda *_, function=function: function)
+        overload(function, {'error_model': 'numpy', 'forceinline': function in _inner},
+                 strict=False)(lambda *_, function=function: function)
     _state.callable_parts = len(_parts)
 
 
@@ -142,18 +159,23 @@ def _let_call_addresses() -> None:
     at_address, ask_at_address = _by_address(5, types.void), _by_address(3, types.int32)
 
     @overload(call)
-    def _(formula, B, A, parameters, f, W):    # type: ignore[no-untyped-def]
-        return lambda formula, B, A, parameters, f, W: at_address(formula,
-                                                                  (B, A, parameters, f, W))
+    def _(formula, placed, b, a, parameters, first, f, W, row):    # type: ignore[no-untyped-def]
+        return lambda formula, placed, b, a, parameters, first, f, W, row: at_address(
+            formula, (placed, placed, parameters, f, W), (12 * b, 12 * a, first, row, 6 * row))
 
     @overload(call_back)
     def _(function, x, f, J):    # type: ignore[no-untyped-def]
         return lambda function, x, f, J: (function == 0
-                                          or ask_at_address(function, (x, f, J)) != 0)
+                                          or ask_at_address(function, (x, f, J),
+                                                            (0, 0, 0)) != 0)
 
 
 def _by_address(count: int, returned: Any) -> Any:
-    """Return what calls a function of `count` pointers at an address, for compiled code."""
+    """
+    Return what calls a function of `count` pointers at an address, for compiled code.
+
+    They point into arrays, at places told as numbers: slices would be counted.
+    """
     from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic
@@ -164,15 +186,16 @@ def _by_address(count: int, returned: Any) -> Any:
         for i, kind in enumerate(signature.args[1]):
             array = context.make_array(kind)(context, builder,
                                              builder.extract_value(arguments[1], i))
-            data.append(builder.bitcast(array.data, pointer))
+            data.append(builder.gep(builder.bitcast(array.data, pointer),
+                                    [builder.extract_value(arguments[2], i)]))
         result = ir.VoidType() if returned is types.void else ir.IntType(32)
         function = ir.FunctionType(result, [pointer] * count).as_pointer()
         found = builder.call(builder.inttoptr(arguments[0], function), data)
         return context.get_dummy_value() if returned is types.void else found
 
     @intrinsic
-    def at_address(_, address, arrays):    # type: ignore[no-untyped-def]
-        return returned(address, arrays), generate
+    def at_address(_, address, arrays, places):    # type: ignore[no-untyped-def]
+        return returned(address, arrays, places), generate
     return at_address
 
 
