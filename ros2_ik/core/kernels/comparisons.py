@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ros2_ik.core.kernels.rows import TURN
-from ros2_ik.core.kernels.source import loop
+from ros2_ik.core.kernels.source import loop, part
 
 
 @loop('b1(f8[::1], f8[:,::1])')
@@ -17,6 +17,19 @@ def are_within(x, limits):
     return True
 
 
+@part
+def turned(value, seed, lower, upper, lowest):
+    """Add full turns to one value, see `choose_turns`."""
+    # it is within the limits, up to rounding: 0 must stay possible
+    least = min(np.ceil((lower - value) / TURN), 0.0)
+    most = max(np.floor((upper - value) / TURN), 0.0)
+    wanted = least if lowest and least > -np.inf else np.rint((seed - value) / TURN)
+    turns = min(max(wanted, least), most)
+    if turns == 0:
+        return value
+    return min(max(value + TURN * turns, lower), upper)    # rounding may carry it beyond one
+
+
 @loop('void(f8[::1], i8[::1], f8[::1], f8[::1], f8[::1], b1)')
 def choose_turns(q, places, seed, lower, upper, lowest):
     """
@@ -26,14 +39,7 @@ def choose_turns(q, places, seed, lower, upper, lowest):
     are finite.
     """
     for k in range(len(places)):
-        value = q[places[k]]
-        # it is within the limits, up to rounding: 0 must stay possible
-        least = min(np.ceil((lower[k] - value) / TURN), 0.0)
-        most = max(np.floor((upper[k] - value) / TURN), 0.0)
-        wanted = least if lowest and least > -np.inf else np.rint((seed[k] - value) / TURN)
-        turns = min(max(wanted, least), most)
-        if turns != 0:    # whose rounding must not carry it beyond a limit
-            q[places[k]] = min(max(value + TURN * turns, lower[k]), upper[k])
+        q[places[k]] = turned(q[places[k]], seed[k], lower[k], upper[k], lowest)
 
 
 @loop('b1(f8[:,:], f8, f8)')

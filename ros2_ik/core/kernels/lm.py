@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ros2_ik.core.kernels.comparisons import turned
 from ros2_ik.core.kernels.descents import (
     CONVERGED,
     ERROR_CHANGE_TOO_SMALL,
@@ -14,7 +15,7 @@ from ros2_ik.core.kernels.descents import (
     STEP_TOO_SMALL,
 )
 from ros2_ik.core.kernels.qp import factorize, solve_lower, solve_upper
-from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, work_of
+from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, TURN, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
 
 MANY = 10**9           # iterations, where there is no bound
@@ -142,16 +143,18 @@ def descend(numbers, layout, parameters, addresses, starts, limits, rows, bounds
 
 
 @loop('Tuple((i8, i8, i8, i8, f8))(f8[::1], i8[::1], i8[::1], f8[:,:,::1], f8[:,::1], i8[::1], '
-      'f8[:,::1], i8[::1], f8[:,::1], f8[::1], i8, f8[::1])')
-def descend_to_poses(numbers, layout, addresses, poses, starts, places, limits, rows, bounds,
-                     options, limit, q):
+      'i8[::1], f8[:,::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], i8, f8[::1])')
+def descend_to_poses(numbers, layout, addresses, poses, drawn, places, turning, limits, sampling,
+                     rows, bounds, options, limit, q):
     """
-    Descend from one of `starts` (k, nq) after another until one arrives, and fill q (nq,).
+    Descend from a seed q (nq,), then from random starts, until one arrives, and fill q with that.
 
     `poses` (t, 4, 4) are all parameters of the program, whose values stand at `places` (nx,) of
-    q; starts are brought within the limits. For the rest see `descend`. Returns the exit flag of
-    the end in q, the number of iterations and of starts used, and of the values at `places` the
-    one that is farthest from where the first start has it, and how far.
+    q. The seed is brought within the limits; `drawn` (k, nx) are numbers in [0, 1) for the random
+    starts, which are within `sampling` (2, nx), too, see Robot.sampling_limits. The values
+    numbered in `turning` may be turned to be near the seed. For the rest see `descend`. Returns
+    the exit flag of the end in q, the number of iterations and of starts used, and of the values
+    the one that is farthest from where the seed has it, and how far.
     """
     parameters = np.empty(12 * len(poses))
     for i in range(len(poses)):
@@ -159,18 +162,28 @@ def descend_to_poses(numbers, layout, addresses, poses, starts, places, limits, 
             for k in range(3):
                 parameters[12 * i + 3 * j + k] = poses[i, j, k]
             parameters[12 * i + 9 + j] = poses[i, j, 3]
-    x = np.empty((len(starts), len(places)))
-    for i in range(len(starts)):
-        for j in range(len(places)):
-            x[i, j] = min(max(starts[i, places[j]], limits[0, j]), limits[1, j])
+    x, seed = np.empty((1 + len(drawn), len(places))), np.empty(len(places))
+    for j in range(len(places)):
+        seed[j] = value = q[places[j]]
+        low, high = sampling[0, j], sampling[1, j]
+        x[0, j] = min(max(value, limits[0, j]), limits[1, j])
+        if math.isinf(low):
+            low = value - math.pi if math.isinf(high) else high - TURN
+        if math.isinf(high):
+            high = value + math.pi if math.isinf(sampling[0, j]) else low + TURN
+        low, high = max(low, limits[0, j]), min(high, limits[1, j])
+        for i in range(len(drawn)):
+            x[1 + i, j] = low + (high - low) * drawn[i, j]
     _, flag, start, iterations, used = descend_in_turn(
         layout_of(numbers, layout), parameters, addresses, x, limits, rows, bounds, options,
         limit, MANY)
+    for i in range(len(turning)):
+        j = turning[i]
+        x[start, j] = turned(x[start, j], seed[j], limits[0, j], limits[1, j], False)
     farthest, change = 0, 0.0
-    q[:] = starts[start]
     for j in range(len(places)):
         q[places[j]] = x[start, j]
-        away = abs(q[places[j]] - starts[0, places[j]])
+        away = abs(x[start, j] - seed[j])
         if not away <= change:
             farthest, change = j, away
     return flag, iterations, used, farthest, change

@@ -24,9 +24,11 @@ class ActiveJoints:
     where limits are off; `limits` (2, n) the same in q's order, `bounds` for all of q, (nq,) each.
     `at_rest` are the other places in q, `held` those of these that have limits, with these, wider
     by what is noticeable. `all_scalar` is True where all are of one value, `bounded` where all of
-    these have limits, too, `vector_space` where none is floating. `drawn` are the places in q of
-    all but the floating ones, `turnable` those that a full turn within the limits may bring to
-    the same place, `angles` those that it would if it were within them.
+    these have limits, too, `vector_space` where none is floating. `sampling` (2, n) are the
+    robot's limits in q's order, also where they are off. `drawn` are the places in q of all but
+    the floating ones, `turnable` those that a full turn within the limits may bring to the same
+    place, `turning` these numbered among the active ones, `angles` those that it would if it
+    were within them.
     """
 
     def __init__(self, robot: Robot, names: tuple[str, ...], limited: bool = True) -> None:
@@ -45,6 +47,7 @@ class ActiveJoints:
         infinite = np.full(robot.nq, np.inf)
         self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)
         self.limits = np.array([bound[self.place] for bound in self.bounds])
+        self.sampling = np.array([robot.lower[self.place], robot.upper[self.place]])
         self.bounded = self.all_scalar and bool(np.isfinite(self.limits).all())
         self.is_locked = np.ones(robot.nq, dtype=bool)
         self.is_locked[self.indices] = False
@@ -57,6 +60,7 @@ class ActiveJoints:
         self.angles = np.array(angles, dtype=np.intp)
         low, high = self.bounds
         self.turnable = np.array([i for i in angles if high[i] - low[i] >= TURN], dtype=np.intp)
+        self.turning = np.searchsorted(self.indices, self.turnable)
 
     def within(self, lower: Array, upper: Array) -> 'ActiveJoints':
         """Return the same joints with limits narrowed to `lower` and `upper`, (nq,) each."""

@@ -1,26 +1,44 @@
-"""The short way to an answer: one descent from the seed, or from random starts in one go."""
+"""The short way to an answer: one descent from the seed, then from random starts, in one go."""
 
 from functools import lru_cache
-import math
 import os
 import time
 from typing import Any
 
 import numpy as np
 
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import accept, IKProblem, IKSolution, JointChange, largest_change
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.report import found_in
-from ros2_ik.core.solvers.restarts import chosen_turns, is_close, NEAR, Starts, within_limits
+from ros2_ik.core.solvers.restarts import is_close, NEAR, within_limits
 from ros2_ik.core.solvers.search import chosen_solver
 from ros2_ik.core.status import ExitFlag, Status
 
+MANY = 2**13    # numbers drawn at a time: a call takes as long as hundreds of them
+
+
+class Draws:
+    """Random numbers in [0, 1); threads that ask for some at once may get the same."""
+
+    def __init__(self) -> None:
+        self._generator = np.random.default_rng()
+        self._numbers, self._next = self._generator.random(MANY), 0
+
+    def take(self, count: int, size: int) -> Array:
+        """Return numbers (count, size)."""
+        first, last = self._next, self._next + count * size
+        if last > MANY:
+            self._numbers, first, last = self._generator.random(MANY), 0, count * size
+        self._next = last
+        return self._numbers[first:last].reshape(count, size)
+
 
 @lru_cache(maxsize=1)
-def _random(process: int) -> np.random.Generator:
-    """Return the generator of a process, forked ones have others: to make one takes long."""
-    return np.random.default_rng()
+def draws(process: int) -> Draws:
+    """Return those of a process, forked ones have others: to make a generator takes long."""
+    return Draws()
 
 
 def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
@@ -33,46 +51,45 @@ def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
     that takes over then tries the same again.
     """
     solver = problem.structure.solvers.get('lm')    # kept since the first such question
-    if type(solver) is not LevenbergMarquardt or not solver.serves(problem):
+    active = problem.active
+    if type(solver) is not LevenbergMarquardt or not active.vector_space \
+            or not solver.serves(problem):
         return None
-    seed = problem.start
-    found = solver.descend_to_poses(problem, np.array(seed, ndmin=2))
-    tried, iterations = 1, found.iterations
+    count = 0
+    # a generator of the user's is not to be used twice
+    if allow_restarts and problem.change_bound is None \
+            and not isinstance(random_state, np.random.Generator) and not budget.over():
+        count = solver.at_once
+    size = len(active.indices)
+    found = solver.descend_to_poses(
+        problem, draws(os.getpid()).take(count, size) if random_state is None
+        else np.empty((0, size)))
+    if count and found.flag != ExitFlag.CONVERGED and random_state is not None:
+        # which takes longer to make than an answer that is near
+        found = solver.descend_to_poses(
+            problem, np.random.default_rng(random_state).random((count, size)))
     if found.flag != ExitFlag.CONVERGED:
-        start = within_limits(problem, seed)
-        # a generator of the user's is not to be used twice
-        if not allow_restarts or budget.over() or problem.change_bound is not None \
-                or isinstance(random_state, np.random.Generator) or is_close(problem, start):
-            return None
-        random = _random(os.getpid()) if random_state is None \
-            else np.random.default_rng(random_state)
-        found = solver.descend_to_poses(problem, Starts(problem, seed).random(
-            random, solver.at_once))
-        tried, iterations = tried + found.starts, iterations + found.iterations
-        if found.flag != ExitFlag.CONVERGED:
-            return None
-    q, change = found.q, _change(problem, found) if tried == 1 else None
-    if change is None:
-        q = chosen_turns(problem, q, seed)
-        change = largest_change(problem.active, seed, q)
+        return None
+    q, change = found.q, _change(problem, found)
     verdict = accept(problem, q)
     if not verdict.accepted:
         return None
-    if tried == 1 and change is not None and change.change > NEAR and allow_restarts \
-            and is_close(problem, within_limits(problem, seed)):
+    if allow_restarts and (found.starts > 1 or change is not None and change.change > NEAR) \
+            and is_close(problem, within_limits(problem, problem.start)):
         return None
     name, reason = chosen_solver('auto', problem)
     return IKSolution.of(
-        status=Status.SUCCESS, message=found_in(problem, tried, change), best_q=q,
+        status=Status.SUCCESS, message=found_in(problem, found.starts, change), best_q=q,
         best_joints=problem.robot.to_joints(q), errors=verdict.errors,
-        iterations=iterations, restarts=tried - 1, seconds=time.monotonic() - budget.started,
+        iterations=found.iterations, restarts=found.starts - 1,
+        seconds=time.monotonic() - budget.started,
         solver=name, solver_reason=reason, exit_flag=ExitFlag.CONVERGED, travel=change,
         not_checked=problem.not_checked, geometry_notes=problem.geometry_notes)
 
 
 def _change(problem: IKProblem, found: Any) -> JointChange | None:
-    """Return the largest change to an end of which no turn can be nearer the seed, or None."""
-    if not (problem.active.all_scalar and found.change < math.pi):
-        return None
+    """Return the largest change from the start."""
+    if not problem.active.all_scalar:
+        return largest_change(problem.active, problem.start, found.q)
     joint = problem.active.joints[found.farthest]
     return JointChange(joint.name, found.change, 'rad' if joint.rotary else 'm')

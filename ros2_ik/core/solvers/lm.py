@@ -104,18 +104,19 @@ class LevenbergMarquardt(Solver):
         """
         return self._fits and is_compiled() and self.rows.hard.serves(problem.start)
 
-    def descend_to_poses(self, problem: IKProblem, starts: Array) -> 'PoseDescent':
+    def descend_to_poses(self, problem: IKProblem, drawn: Array) -> 'PoseDescent':
         """
-        Descend as `again(problem).attempt_in_turn(starts)` does, however long that takes.
+        Descend from the start, then from random ones, however long that takes.
 
-        Starts (k, nq) are brought within the limits.
+        As `again(problem).attempt_in_turn` does from starts that `Starts.random` makes of the
+        numbers `drawn` (k, n); no joint may be floating.
         """
-        rows, active, q = self.rows, problem.active, np.empty(starts.shape[1])
+        rows, active, q = self.rows, problem.active, problem.start.copy()
         numbers, layout, _, addresses = rows.hard.arrays
         return PoseDescent(q, *self._descend_to_poses(
             numbers, layout, addresses, np.array([target.transform for target in problem.targets]),
-            starts, active.indices, active.limits, rows.rows, rows.bounds, self._options,
-            self.attempt_iterations, q))
+            drawn, active.indices, active.turning, active.limits, active.sampling,
+            rows.rows, rows.bounds, self._options, self.attempt_iterations, q))
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
@@ -155,8 +156,9 @@ class PoseDescent(NamedTuple):
     """
     Where descents to poses from several starts ended.
 
-    q (nq,), the exit flag there, the number of iterations and of starts used, and of the moving
-    joints' values the one that is farthest from where the first start has it, and how far.
+    q (nq,), turned to be near the start of the problem, the exit flag there, the number of
+    iterations and of starts used, and of the moving joints' values the one that is farthest from
+    where the problem's start has it, and how far.
     """
 
     q: Array
