@@ -10,7 +10,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import accept, IKProblem, IKSolution, JointChange, largest_change
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.lm import LevenbergMarquardt
+from ros2_ik.core.solvers.lm import LevenbergMarquardt, PoseDescent
 from ros2_ik.core.solvers.report import found_in
 from ros2_ik.core.solvers.restarts import is_close, NEAR, within_limits
 from ros2_ik.core.solvers.search import chosen_solver
@@ -55,19 +55,33 @@ def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
     if type(solver) is not LevenbergMarquardt or not active.vector_space \
             or not solver.serves(problem):
         return None
-    count = 0
-    # a generator of the user's is not to be used twice
-    if allow_restarts and problem.change_bound is None \
-            and not isinstance(random_state, np.random.Generator) and not budget.over():
+    count, size = 0, len(active.indices)
+    if allow_restarts and problem.change_bound is None and _can_wind_back(random_state) \
+            and not budget.over():
         count = solver.at_once
-    size = len(active.indices)
     found = solver.descend_to_poses(
         problem, draws(os.getpid()).take(count, size) if random_state is None
         else np.empty((0, size)))
-    if count and found.flag != ExitFlag.CONVERGED and random_state is not None:
-        # which takes longer to make than an answer that is near
-        found = solver.descend_to_poses(
-            problem, np.random.default_rng(random_state).random((count, size)))
+    if not count or random_state is None or found.flag == ExitFlag.CONVERGED:
+        return _judged(problem, found, allow_restarts, budget)
+    # a generator takes longer to make than an answer that is near
+    generator = np.random.default_rng(random_state)
+    found = solver.descend_to_poses(problem, generator.random((count, size)))
+    answer = _judged(problem, found, allow_restarts, budget)
+    if answer is None and generator is random_state:    # the search is to draw the same
+        wound: Any = generator.bit_generator
+        wound.advance(-count * size)
+    return answer
+
+
+def _can_wind_back(random_state: Any) -> bool:
+    return not isinstance(random_state, np.random.Generator) or isinstance(
+        random_state.bit_generator, np.random.PCG64)
+
+
+def _judged(problem: IKProblem, found: PoseDescent, allow_restarts: bool,
+            budget: Budget) -> IKSolution | None:
+    """Return the answer where descents have ended, None where there is more to it."""
     if found.flag != ExitFlag.CONVERGED:
         return None
     q, change = found.q, _change(problem, found)
@@ -87,7 +101,7 @@ def answer_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
         not_checked=problem.not_checked, geometry_notes=problem.geometry_notes)
 
 
-def _change(problem: IKProblem, found: Any) -> JointChange | None:
+def _change(problem: IKProblem, found: PoseDescent) -> JointChange | None:
     """Return the largest change from the start."""
     if not problem.active.all_scalar:
         return largest_change(problem.active, problem.start, found.q)

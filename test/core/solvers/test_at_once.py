@@ -70,6 +70,27 @@ def test_as_a_search(load, name, spread, collisions):
     assert short >= (4 if collisions else 6)
 
 
+@pytest.mark.parametrize('spread', [None, 0.6])
+@pytest.mark.parametrize('kind', [np.random.PCG64, np.random.MT19937])
+def test_a_generator_of_the_users_goes_on_alike(load, kind, spread):
+    """Whether the short way was taken, led nowhere, or was not tried."""
+    robot, taken = load('ur5'), 0
+    ours, theirs = (np.random.Generator(kind(3)) for _ in range(2))
+    for problem in questions(robot, TIPS['ur5'], 25, spread):    # some touch: there is more to it
+        solve(problem, timeout=1e-3)
+        before = ours.bit_generator.state
+        found = answer_at_once(problem, Budget.of(60), True, ours)
+        if found is None:
+            assert str(ours.bit_generator.state) == str(before)
+            found = solve(problem, max_iterations=2000, timeout=60, random_state=ours)
+        else:
+            taken += found.restarts > 0
+        expected = solve(problem, max_iterations=2000, timeout=60, random_state=theirs)
+        assert np.array_equal(found.best_q, expected.best_q)
+        assert str(ours.bit_generator.state) == str(theirs.bit_generator.state)
+    assert taken > 3 or kind is np.random.MT19937 or spread
+
+
 def test_is_taken(load, monkeypatch):
     """By the library's doors where nothing else is asked for."""
     robot, taken = load('panda'), []
