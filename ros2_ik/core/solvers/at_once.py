@@ -1,6 +1,6 @@
 """The short way to an answer: one descent from the seed, then from random starts, in one go."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 import os
 import time
 from typing import Any
@@ -93,7 +93,7 @@ def _judged(problem: IKProblem, found: PoseDescent, allow_restarts: bool,
         return None
     name, reason = chosen_solver('auto', problem)
     return IKSolution.of(
-        status=Status.SUCCESS, message=found_in(problem, found.starts, change), best_q=q,
+        partial(found_in, problem, found.starts, change), status=Status.SUCCESS, best_q=q,
         best_joints=problem.robot.to_joints(q), errors=verdict.errors,
         iterations=found.iterations, restarts=found.starts - 1,
         seconds=time.monotonic() - budget.started,

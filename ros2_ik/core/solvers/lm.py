@@ -113,10 +113,11 @@ class LevenbergMarquardt(Solver):
         """
         rows, active, q = self.rows, problem.active, problem.start.copy()
         numbers, layout, _, addresses = rows.hard.arrays
+        poses = [target.transform for target in problem.targets]
         return PoseDescent(q, *self._descend_to_poses(
-            numbers, layout, addresses, np.array([target.transform for target in problem.targets]),
-            drawn, active.indices, active.turning, active.limits, active.sampling,
-            rows.rows, rows.bounds, self._options, self.attempt_iterations, q))
+            numbers, layout, addresses, poses[0][None] if len(poses) == 1 else np.array(poses),
+            drawn, active.indices, active.turning, active.limits, active.sampling, rows.rows,
+            rows.bounds, self._options, self.attempt_iterations, q))
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""

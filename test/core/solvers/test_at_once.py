@@ -1,7 +1,10 @@
 """The short way to an answer leads where a search does."""
 
+import copy
+import dataclasses
 from importlib import import_module
 import os
+import pickle
 import time
 from types import SimpleNamespace
 
@@ -107,6 +110,20 @@ def test_is_taken(load, monkeypatch):
                    {'max_joint_change': 1.0}, {'approximate': (1, 1)}, {'solver': 'lm'},
                    {'progress': lambda *_: None}, {'cancel': lambda: False}):
         assert solve(problem, **option, timeout=0.05).success
+
+
+def test_a_message_that_is_yet_to_be_written(load):
+    """Goes with the solution wherever that goes."""
+    robot = load('panda')
+    problem = next(questions(robot, TIPS['panda'], spread=0.1, collisions=False))
+    solve(problem)     # the solver is kept from now on
+    expected = searched(problem).message
+    for go in (lambda s: s, copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s)),
+               dataclasses.replace, lambda s: SimpleNamespace(**dataclasses.asdict(s))):
+        assert go(solve(problem)).message == expected
+    assert expected in repr(solve(problem)) and expected in solve(problem).explain()
+    with pytest.raises(AttributeError, match="no 'mesage'"):
+        _ = solve(problem).mesage
 
 
 def test_wrong_options_are_refused_though_the_seed_would_do(load):
