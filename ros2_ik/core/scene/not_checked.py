@@ -41,10 +41,9 @@ def own_collisions(robot: Robot, meshes: str = 'exact') -> OwnCollisions:
     """
     Return the check of a robot against itself, as far as it has geometry.
 
-    It is made once for each robot and state of its mesh files. Nothing is refused: meshes that
-    cannot be found are left out, and what that leaves unchecked is said, as it is when the
-    collision elements cannot be read at all. `meshes` says what stands for the robot's, see
-    `robot_geometry`.
+    It is made once for each robot and state of its mesh files. Nothing is refused: elements that
+    cannot be read, and meshes that cannot be found, are left out, and what that leaves unchecked
+    is said. `meshes` says what stands for the robot's, see `robot_geometry`.
     """
     check_detail(meshes)
     key = (robot.key, known_mesh_files(robot), robot.package_dirs, meshes)
@@ -83,16 +82,16 @@ def _sentences(checker: CollisionChecker) -> list[str]:
     robot, geometry = checker.robot, checker.geometry
     lost = geometry.left_out
     if not geometry.bodies:
-        why = (f"no mesh of robot '{robot.name}' was found" if lost else
-               f"robot '{robot.name}' has no collision elements")
+        why = (f"of robot '{robot.name}' nothing could be read: {geometry.warnings[0]}"
+               if lost else f"robot '{robot.name}' has no collision elements")
         return [f'{COLLISIONS_OFF} ({why})']
     found = []
     bare = [link for link in link_names(robot) if link not in {*geometry.links, *lost}]
     if bare:
         found.append(_counted(len(bare), 'link', 'without collision elements', bare))
     if lost:
-        found.append(_counted(len(lost), 'link', 'whose meshes were not found or not readable',
-                              lost))
+        found.append(_counted(len(lost), 'link', 'whose collision elements, or meshes, were not '
+                              'found or not readable', lost))
     guessed = self_pairs(robot, geometry, checker.scene.guess_pairs).guessed
     if guessed:
         found.append(_counted(len(guessed), 'pair', 'of links that no SRDF disables', [

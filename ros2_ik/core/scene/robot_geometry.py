@@ -27,10 +27,6 @@ _KINDS = ('box', 'capsule', 'cylinder', 'mesh', 'sphere')
 _known: Kept[tuple[Any, ...], 'RobotGeometry'] = Kept()
 
 
-class MissingMeshError(InvalidSceneError):
-    """A mesh of the robot that cannot be found or read."""
-
-
 @dataclass(frozen=True)
 class LinkGeometry:
     """
@@ -54,7 +50,7 @@ class RobotGeometry:
     """
     All bodies of a robot. `warnings` say what was left out or replaced.
 
-    `left_out` are the links of which a mesh was not found.
+    `left_out` are the links of which an element could not be read.
     """
 
     # in errors and warnings what follows this tells of files, which not everybody is to know
@@ -98,9 +94,9 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     Return the robot's geometry, made once for each robot and state of its mesh files.
 
     `meshes` says what stands for a mesh: 'exact', 'hull' or 'pieces', see `Mesh`. With `missing`
-    'refuse' a mesh that cannot be found or read raises InvalidSceneError (with link, path and
-    where it was looked for), with 'leave out' it becomes a warning. So do malformed elements,
-    which are always refused. A robot without collision elements has no bodies and a warning.
+    'refuse' an element that is malformed, or whose mesh cannot be found or read, raises
+    InvalidSceneError (with link, path and where it was looked for), with 'leave out' it becomes a
+    warning. A robot without collision elements has no bodies and a warning.
     """
     check_detail(meshes)
     if not (isinstance(missing, str) and missing in MISSING):
@@ -132,14 +128,13 @@ class _Reader:
             try:
                 shape = self._shape(collision, link)
                 in_link = _origin(collision)
-            except MissingMeshError as error:
+            except IKError as error:
+                text = f"link '{link}', collision '{name}': {error}"
                 if self.missing == 'refuse':
-                    raise InvalidSceneError(f"link '{link}': {error}") from None
-                self.warnings.append(f"link '{link}': {error}; it is left out")
+                    raise InvalidSceneError(text) from None
+                self.warnings.append(f'{text}; it is left out')
                 self.left_out.append(link)
                 continue
-            except IKError as error:
-                raise InvalidSceneError(f"link '{link}', collision '{name}': {error}") from None
             self.warnings += [f"link '{link}': {warning}" for warning in shape.warnings]
             yield LinkGeometry(link, name, shape, in_link, int(frame.parentJoint),
                                frame.placement * in_link)
@@ -197,7 +192,7 @@ class _Reader:
                     'the scale of <mesh> tells everybody the size')
             return Mesh.from_file(path, scale, self.meshes)
         except InvalidSceneError as error:
-            raise MissingMeshError(f"its mesh '{name}'{RobotGeometry.UNUSABLE}{error}") from None
+            raise InvalidSceneError(f"its mesh '{name}'{RobotGeometry.UNUSABLE}{error}") from None
 
 
 def _origin(collision: 'Element') -> Any:

@@ -75,8 +75,8 @@ PARAMETERS = (
          'messages, pieces up to 1000 triangles, exact up to 100 000, else the hull, which the '
          'answer says.', choices=lambda: ('exact', 'hull', 'pieces')),
     Spec('missing_meshes', 'refuse',
-         "When a mesh of the robot's collision elements cannot be found: refuse requests that "
-         'avoid collisions, or leave out the mesh and say so in each answer.',
+         "When one of the robot's collision elements cannot be read, or its mesh not be found: "
+         'refuse requests that avoid collisions, or leave it out and say so in each answer.',
          choices=lambda: ('refuse', 'leave out')),
     Spec('guess_pairs', True,
          'Where no SRDF disables pairs of links: do not check those that touch in nearly all '

@@ -22,6 +22,7 @@ from ros2_ik.core import (
     FramePosition,
     IKProblem,
     InvalidOptionError,
+    InvalidSceneError,
     InverseKinematics,
     MinimumDistance,
     PoseTarget,
@@ -140,24 +141,31 @@ def test_a_robot_of_missing_meshes_only():
     assert solution.success and text.startswith(OFF) and 'mesh' in text
 
 
-def test_collision_elements_that_cannot_be_read():
-    """A pose is found all the same, and the fault is said; a scene refuses it."""
+def test_collision_elements_that_cannot_be_read(caplog):
+    """They are left out, and named; the others count. A scene refuses the robot."""
     broken = '<collision><geometry><pyramid size="1"/></geometry></collision>'
     robot = Robot.from_urdf(with_bodies(FOLDING, upper=broken))
-    solution = solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES)
-    text, = solution.not_checked
-    assert solution.success and text.startswith(OFF)
-    for word in ("'upper'", 'pyramid'):
-        assert word in text
+    with caplog.at_level('WARNING', 'ros2_ik'):
+        assert not solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES).success
+    assert 'pyramid' in caplog.text and "'upper'" in caplog.text
+    T = INSIDE.copy()
+    T[0, 3] = 0.8
+    solution = solve_pose(robot, 'tip', T, weights=FREE_AXES)
+    assert solution.success
+    assert any('1 link' in text and 'upper' in text for text in solution.not_checked)
+    with pytest.raises(InvalidSceneError, match='pyramid'):
+        CollisionChecker(robot, Scene(robot))
 
 
-def test_elements_that_cannot_be_read_are_warned_of(caplog):
-    """What is left then is no check at all."""
-    robot = Robot.from_urdf(FOLDING.replace('radius="', 'radius="-', 1))
+def test_a_robot_of_which_nothing_can_be_read(caplog):
+    """A pose is found all the same, and the fault is said."""
+    robot = Robot.from_urdf(FOLDING.replace('radius="', 'radius="-'))
     with caplog.at_level('WARNING', 'ros2_ik'):
         own = own_collisions(robot)
-    assert own.checker is None and own.fault
-    assert 'is not checked against itself: ' in caplog.text and own.fault in caplog.text
+    assert own.checker is None and own.fault in caplog.text and 'radius' in own.fault
+    solution = solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES)
+    text, = solution.not_checked
+    assert solution.success and text.startswith(OFF) and own.fault in text
 
 
 def test_guessed_pairs_are_named():
