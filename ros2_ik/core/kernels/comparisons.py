@@ -7,12 +7,25 @@ import numpy as np
 from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.kernels.source import loop, part
 
+HUGE = 1e150    # whose square is a number
 
-@loop('b1(f8[::1], f8[:,::1])')
-def are_within(x, limits):
-    """Return whether values (n,) are within limits (2, n), which what is no number is not."""
-    for i in range(len(x)):
-        if not limits[0, i] <= x[i] <= limits[1, i]:
+
+@loop("b1(f8[::1], i8[::1], f8[:,::1], i8[::1], Array(f8, 1, 'C', True))")
+def are_held(q, places, limits, at_rest, start):
+    """
+    Return whether values of q (nq,) are within limits, and the others where `start` (nq,) is.
+
+    Those at `places` (n,) are within limits (2, n), those `at_rest` equal, and all of them far
+    from infinite. `start` may be read-only.
+    """
+    for value in q:
+        if not abs(value) < HUGE:
+            return False
+    for i in range(len(places)):
+        if not limits[0, i] <= q[places[i]] <= limits[1, i]:
+            return False
+    for i in at_rest:
+        if q[i] != start[i]:
             return False
     return True
 

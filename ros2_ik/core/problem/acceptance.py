@@ -16,7 +16,7 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import are_finite, floats
 from ros2_ik.core.errors import InvalidStateError
-from ros2_ik.core.kernels.comparisons import are_within
+from ros2_ik.core.kernels.comparisons import are_held
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound
@@ -83,12 +83,14 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     q = floats(q, 'q', f'{problem.robot.nq} numbers', InvalidStateError)
     if q.shape != (problem.robot.nq,):
         raise InvalidStateError(f'q has shape ({problem.robot.nq},), not {q.shape}')
-    if not are_finite(q):
+    active = problem.active
+    held = are_held.run(q, active.indices, active.limits, active.at_rest, problem.start)
+    if not held and not are_finite(q):
         lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
         return AcceptanceReport(False, (), (lost,))
     at = _configuration(problem, q)
-    errors, violations = [], _joint_violations(problem, q)
-    if problem.change_bound is not None and not problem.active.vector_space:
+    errors, violations = [], [] if held else _joint_violations(problem, q)
+    if problem.change_bound is not None and not active.vector_space:
         violations += _turned_too_far(problem, problem.change_bound, q)
     for target in problem.targets:
         error = TargetError(target.tip, *target.errors(at))
@@ -117,12 +119,7 @@ def _configuration(problem: IKProblem, q: Array) -> Configuration:
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
-    active = problem.active
-    at_rest = active.at_rest    # the usual case, told fast:
-    if are_within.run(q[active.place], active.limits) \
-            and (not len(at_rest) or q[at_rest].tolist() == problem.start[at_rest].tolist()):
-        return []
-    locked = active.is_locked
+    locked = problem.active.is_locked
     wrong = np.where(locked, q != problem.start, (q < problem.lower) | (q > problem.upper))
     return [_joint_violation(problem, q, int(i), bool(locked[i])) for i in np.flatnonzero(wrong)]
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import load_kernels
-from ros2_ik.core.kernels.comparisons import are_within, distance_between, is_rigid
+from ros2_ik.core.kernels.comparisons import are_held, distance_between, is_rigid
 
 load_kernels()
 
@@ -54,11 +54,21 @@ def test_rigid(compiled):
     assert not rigid(far, 1e-14, 1e9)
 
 
-def test_within(compiled):
-    within = are_within.of(compiled)
-    limits = np.array([[-1.0, -np.inf, 0.5], [1.0, np.inf, 0.5]])
-    for x in ([0, 1e9, 0.5], [1, -np.inf, 0.5]):
-        assert within(np.array(x, dtype=float), limits)
-    for x in ([1.1, 0, 0.5], [0, np.nan, 0.5], [0, 0, 0.4], [np.nan, 0, 0.5]):
-        assert not within(np.array(x, dtype=float), limits)
-    assert within(np.zeros(0), np.zeros((2, 0)))
+def test_held(compiled):
+    held = are_held.of(compiled)
+    limits, places = np.array([[-1.0, -np.inf, 0.5], [1.0, np.inf, 0.5]]), np.array([1, 2, 4])
+    start = np.array([7.0, 0, 0, -8.0, 0])
+    start.setflags(write=False)
+
+    def holds(*q):
+        return held(np.array(q, dtype=float), places, limits, np.array([0, 3]), start)
+    for x in ([0, 1e9, 0.5], [1, -1e149, 0.5]):
+        assert holds(7, *x[:2], -8, x[2])
+    for x in ([1.1, 0, 0.5], [0, np.nan, 0.5], [0, -np.inf, 0.5], [0, 1e160, 0.5], [0, 0, 0.4],
+              [np.nan, 0, 0.5]):
+        assert not holds(7, *x[:2], -8, x[2])
+    for still in ((7 + 1e-15, -8), (7, np.nan), (0, -8)):
+        assert not holds(still[0], 0, 0, still[1], 0.5)
+    none = np.zeros(0, dtype=np.int64)
+    assert held(np.array(start), none, np.zeros((2, 0)), np.arange(5), start)
+    assert held(np.array(start), none, np.zeros((2, 0)), none, start + 1)
