@@ -32,7 +32,7 @@ def with_names(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @functools.wraps(door)
         def dressed(*args: P.args, **options: P.kwargs) -> R:
             given = cast(dict[str, Any], options)
-            for theirs in [] if given.keys().isdisjoint(names) else names:
+            for theirs in names:
                 if theirs not in given:
                     continue
                 ours = names[theirs]
