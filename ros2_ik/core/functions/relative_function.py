@@ -12,7 +12,6 @@ from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.kernels.rows import measure
 from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.robot.tree import twelve
 
 
 class RelativeFunction(KinematicFunction):
@@ -44,32 +43,25 @@ class RelativeFunction(KinematicFunction):
         flat: Array = np.concatenate([np.zeros(0), *(np.ravel(part) for part in self.numbers())])
         return flat
 
-    def measure(self, T_frame: Any, T_relative: Any) -> tuple[Array, Array]:
-        """
-        Return f (m,) and the wrenches W (m, 6) of its rows.
-
-        The arguments are the pinocchio.SE3 of `frame` and of `relative_to` in the root frame.
-        """
-        return measure(self.rows, twelve(T_frame), twelve(T_relative), self.parameters,
-                       len(self.labels))
-
     def joints(self, robot: Robot) -> frozenset[str]:
         return robot.moving_joints(self.frame, self.relative_to)
 
     def value(self, at: Configuration) -> Array:
-        return self.measure(*self.placements(at))[0]
+        return self._measure(at)[0]
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        f, W = self.measure(*self.placements(at))
+        f, W = self._measure(at)
         twists = at.spatial_jacobian(self.frame)
         if self.relative_to is not None:
             twists = twists - at.spatial_jacobian(self.relative_to)
         return f, W @ twists
 
-    def placements(self, at: Configuration) -> tuple[Any, Any]:
-        """Placements of `frame` and of `relative_to` in the root frame."""
+    def _measure(self, at: Configuration) -> tuple[Array, Array]:
+        """Return f (m,) and the wrenches W (m, 6) of its rows."""
         relative = self.relative_to
-        return at.placement(self.frame), (_ORIGIN if relative is None else at.placement(relative))
+        return measure(self.rows, at.transform(self.frame),
+                       _ORIGIN if relative is None else at.transform(relative), self.parameters,
+                       len(self.labels))
 
     def __str__(self) -> str:
         relative = '' if self.relative_to is None else f" relative to '{self.relative_to}'"
@@ -103,7 +95,7 @@ class FormedFunction(RelativeFunction):
         return self.forms[self.form].rows
 
 
-_ORIGIN = pin.SE3.Identity()
+_ORIGIN = np.eye(4)
 
 
 def chosen(axes: str) -> list[float]:

@@ -30,6 +30,15 @@ def are_held(q, places, limits, at_rest, start):
     return True
 
 
+@loop("b1(f8[::1], Array(f8, 1, 'C', True), Array(f8, 1, 'C', True), f8)")
+def are_within(f, lower, upper, tolerance):
+    """Return whether values f (m,) are within bounds (m,), up to a tolerance."""
+    for i in range(len(f)):
+        if not lower[i] - tolerance <= f[i] <= upper[i] + tolerance:    # NaN fails, too
+            return False
+    return True
+
+
 @part
 def turned(value, seed, lower, upper, lowest):
     """Add full turns to one value, see `choose_turns`."""

@@ -4,6 +4,7 @@ from ros2_ik.core.kernels.source import inner_part, part
 
 CONVERGED, ITERATION_LIMIT, STEP_TOO_SMALL, ERROR_CHANGE_TOO_SMALL = 1, 2, 4, 5    # of ExitFlag
 INTERRUPTED = -1                # by Python, which knows why
+MANY = 10**9                    # iterations, where there is no bound
 FARTHEST = 1e8                  # a value further from its bounds counts as this far
 MOST = 100.0                    # a larger error damps no more: a base may be far away
 

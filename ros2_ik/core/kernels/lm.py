@@ -11,14 +11,13 @@ from ros2_ik.core.kernels.descents import (
     gaps,
     INTERRUPTED,
     look,
+    MANY,
     MOST,
     STEP_TOO_SMALL,
 )
 from ros2_ik.core.kernels.qp import factorize, solve_lower, solve_upper
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, TURN, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
-
-MANY = 10**9           # iterations, where there is no bound
 
 
 @inner_part

@@ -319,15 +319,20 @@ def moved(numbers, layout, x, step, limits):
     move(layout_of(numbers, layout), x, step, limits)
 
 
-@loop('void(i8, f8[:,::1], f8[::1], f8[::1], f8[:,::1])')
-def _measure(formula, placed, parameters, f, W):
+@loop('void(i8, f8[:,:], f8[:,:], f8[::1], f8[::1], f8[:,::1])')
+def _measure(formula, B, A, parameters, f, W):
+    placed = np.empty((2, 12))
+    for j in range(3):
+        for k in range(3):
+            placed[0, 3 * j + k], placed[1, 3 * j + k] = B[j, k], A[j, k]
+        placed[0, 9 + j], placed[1, 9 + j] = B[j, 3], A[j, 3]
     call(formula, placed, 0, 1, parameters, 0, f, W, 0)
 
 
 def measure(formula: Formula, B: Array, A: Array, parameters: Array,
             rows: int) -> tuple[Array, Array]:
-    """Return f (rows,) and the wrenches (rows, 6) of a formula at two placements (12,)."""
+    """Return f (rows,) and the wrenches (rows, 6) of a formula at two poses (4, 4)."""
     f, W = np.empty(rows), np.empty((rows, 6))
     compiled = is_compiled()
-    _measure.of(compiled)(formula.reference(compiled), np.stack([B, A]), parameters, f, W)
+    _measure.of(compiled)(formula.reference(compiled), B, A, parameters, f, W)
     return f, W

@@ -42,17 +42,37 @@ def goes_far(at, limits, farthest, d):
     return False
 
 
-@loop(f'Tuple((f8, i8, i8))({PROGRAM}, f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], f8, i8, '
-      'i8, f8)')
-def hold(numbers, layout, parameters, addresses, x, limits, rows, bounds, farthest, damping,
-         limit, patience, drop):
+@loop(f'Tuple((f8, i8, i8, i8, i8))({PROGRAM}, f8[:,::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], '
+      'f8, i8, i8, f8, i8)')
+def hold(numbers, layout, parameters, addresses, starts, limits, rows, bounds, farthest, damping,
+         limit, patience, drop, most):
     """
-    Descend from x (nx,) until all rows are within their tolerance of their bounds.
+    Descend from one of `starts` (k, nx) after another until all rows are within their bounds.
 
-    See `gaps` and `move`; a step is at most `farthest` (n,). x is left at the best values seen.
-    Returns the squared violation, the number of iterations and the exit flag.
+    Up to their tolerance, see `gaps` and `move`; a step is at most `farthest` (n,). There are at
+    most `limit` iterations from each start, and `most` from all. The starts that were used are
+    left at their best values. Returns the squared violation of the best one, its exit flag and
+    its number, the number of iterations and of starts used.
     """
     at = layout_of(numbers, layout)
+    best, best_flag, best_start, iterations = np.inf, 0, 0, 0
+    for start in range(len(starts)):
+        error, done, flag = hold_from(at, parameters, addresses, starts[start], limits, rows,
+                                      bounds, farthest, damping, min(limit, most - iterations),
+                                      patience, drop)
+        iterations += done
+        if start == 0 or flag == CONVERGED or error < best:
+            best, best_flag, best_start = error, flag, start
+        if flag == CONVERGED or flag == INTERRUPTED or iterations >= most:
+            return best, flag if flag == INTERRUPTED else best_flag, best_start, iterations, \
+                start + 1
+    return best, best_flag, best_start, iterations, len(starts)
+
+
+@part
+def hold_from(at, parameters, addresses, x, limits, rows, bounds, farthest, damping, limit,
+              patience, drop):
+    """Descend from x (nx,), which is left at the best values seen; see `hold`."""
     n, m, k = at.columns, at.rows, len(rows)
     work, f, J = work_of(at), np.empty(m), np.zeros((m, n))
     below, above, A = np.empty(k), np.empty(k), np.empty((k, n))

@@ -16,7 +16,7 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import are_finite, floats
 from ros2_ik.core.errors import InvalidStateError
-from ros2_ik.core.kernels.comparisons import are_held
+from ros2_ik.core.kernels.comparisons import are_held, are_within
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound
@@ -157,6 +157,8 @@ def _target_violations(target: PoseTarget, error: TargetError) -> list[Violation
 def _constraint_violations(constraint: Constraint, at: Configuration) -> list[Violation]:
     """Rows outside their bounds; one that is no number is outside, too."""
     f, lower, upper = constraint.function.value(at), constraint.lower, constraint.upper
+    if are_within.run(f, lower, upper, constraint.tolerance):
+        return []
     held = (f >= lower - constraint.tolerance) & (f <= upper + constraint.tolerance)
     found = []
     for i in np.flatnonzero(~held):

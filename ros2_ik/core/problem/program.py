@@ -29,16 +29,17 @@ class Program:
     at `start`. `rows[i]` is where function i stands. Formulas and rows that are linear in joint
     values run compiled; what only Python can evaluate stands beside them. Loops take `arrays`:
     numbers, layout, parameters and addresses, see kernels/rows.py. They run `compiled` by
-    default if that is loaded by now. One thread uses it at a time.
+    default if that is loaded by now. One thread uses it at a time, unless it
+    `is_shareable`.
     """
 
     def __init__(self, robot: Robot, functions: Sequence[Any], active: ActiveJoints,
                  start: Array, compiled: bool | None = None) -> None:
-        functions = [function.bind(robot) for function in functions]    # raises for what misfits
-        structure = tuple([_shape(robot, function) for function in functions])
-        self.robot, self.functions, self.active = robot, tuple(functions), active
+        self.functions = tuple([function.bind(robot) for function in functions])    # may raise
+        structure = tuple([_shape(robot, function) for function in self.functions])
+        self.robot, self.active = robot, active
         self.compiled = is_compiled() if compiled is None else compiled
-        self._start = start
+        self._start, self._structure = start, structure
         self._interrupted: Callable[[], Any] | None = None
         self._flag: Any = None
         self._error: BaseException | None = None
@@ -50,33 +51,40 @@ class Program:
         self._python = [(rows, function) for rows, function, shape
                         in zip(self.rows, self.functions, structure, strict=True)
                         if shape.formula == PYTHON] if bound.has_python else []
-        parameters = [self._parameters(function, shape)
-                      for function, shape in zip(functions, structure, strict=True)]
-        self.arrays = bound.numbers, bound.layout, _joined(parameters), self._addresses(bound)
+        self.arrays = (bound.numbers, bound.layout, self._all_parameters(),
+                       self._addresses(bound))
         self._evaluate, self._step = evaluate.of(self.compiled), moved.of(self.compiled)
 
-    def again(self, functions: Sequence[RelativeFunction], active: ActiveJoints,
-              start: Array) -> 'Program':
+    def again(self, functions: Sequence[Any], active: ActiveJoints, start: Array) -> 'Program':
         """Return the program of functions with other parameters, for other limits and start."""
-        if not self.serves(start):
+        if self._python or not self.serves(start):
             return Program(self.robot, functions, active, start, self.compiled)
         program = shallow(self)
         program.functions, program.active, program._start = tuple(functions), active, start
         numbers, layout, _, addresses = self.arrays
-        program.arrays = (numbers, layout,
-                          _joined([function.parameters for function in functions]),
+        program.arrays = (numbers, layout, program._all_parameters(),
                           addresses if self.compiled else [*addresses[:-1], program._answer])
         return program
+
+    @property
+    def is_shareable(self) -> bool:
+        """Whether several threads may run it at once: nothing of it is Python's."""
+        return self.compiled and not self._python
 
     def serves(self, start: Array) -> bool:
         """Return whether the joints that stay, and matter, are where `start` has them."""
         held = self._held
         return not len(held) or bool((start[held] == self._start[held]).all())
 
+    def _all_parameters(self) -> Array:
+        return _joined([self._parameters(function, shape) for function, shape
+                        in zip(self.functions, self._structure, strict=True)])
+
     def _parameters(self, function: Any, shape: '_Shape') -> Array:
         if shape.formula != LINEAR:
             return function.parameters if shape.formula != PYTHON else _NONE
-        f, J = function.evaluate(Configuration(self.robot, self._start))
+        f, J = function.evaluate(Configuration.of_checked(self.robot, self._start,
+                                                          self.robot.scratch_data()))
         slopes = J[:, self.active.column]
         constant = f - slopes @ self._columns(self._start)
         return np.column_stack([function.turning(self.robot), constant, slopes]).reshape(-1)

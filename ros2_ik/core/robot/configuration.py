@@ -71,7 +71,8 @@ class Configuration:
         placement = self._placement(frame)
         if relative_to is not None:
             placement = self._placement(relative_to).actInv(placement)
-        return np.array(placement.homogeneous)
+        pose: Array = placement.homogeneous    # made anew
+        return pose
 
     def jacobian(self, frame: str, relative_to: str | None = None) -> Array:
         """

@@ -12,8 +12,8 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.functions import FramePose, KinematicFunction, RelativeFunction
-from ros2_ik.core.kernels.descents import INTERRUPTED, MOST
-from ros2_ik.core.kernels.lm import descend, descend_to_poses, MANY
+from ros2_ik.core.kernels.descents import INTERRUPTED, MANY, MOST
+from ros2_ik.core.kernels.lm import descend, descend_to_poses
 from ros2_ik.core.kernels.qp import quadratic_program
 from ros2_ik.core.kernels.source import formula, is_compiled
 from ros2_ik.core.problem import IKProblem, PoseTarget

@@ -43,10 +43,16 @@ class ProblemRows:
         self.hard = self._program(asked.functions)
 
     def again(self, problem: IKProblem, functions: list[Any]) -> 'ProblemRows':
-        """Return the rows of a problem that differs in the poses of targets and in the start."""
+        """
+        Return the rows of a problem that differs in poses of targets, start and limits.
+
+        `functions` are the targets' own; those of the constraints are the same.
+        """
+        functions = [*functions, *self._asked.functions[len(functions):]]
         rows = shallow(self)
         rows.problem, rows.limits = problem, problem.active.limits
         rows.hard = self.hard.again(functions, problem.active, problem.start)
+        rows.__dict__.pop('program', None)    # made of the old ones
         return rows
 
     def _program(self, functions: list[Any]) -> Program:

@@ -82,6 +82,20 @@ class Candidate(NamedTuple):
         return self.travel is None or self.travel.change <= NEAR
 
 
+class Begun(NamedTuple):
+    """
+    What was tried before a search goes on with it, as that would have tried it.
+
+    Of each attempt where it ended, how many starts were used, and the last of these; starts that
+    were drawn and not used (k, nq); how often some were drawn, and what draws them.
+    """
+
+    attempts: list[tuple[Attempt, int, Array]]
+    drawn: Array
+    draws: int
+    generator: Any
+
+
 class Search:
     """
     A search for answers to a problem, that can be run in slices.
@@ -110,8 +124,8 @@ class Search:
                  approximate: Sequence[float] | None = None,
                  max_joint_change: Any = None,
                  random_state: int | np.random.Generator | None = None,
-                 budget: Budget | None = None,
-                 options: Mapping[str, Any] | None = None) -> None:
+                 budget: Budget | None = None, options: Mapping[str, Any] | None = None,
+                 begun: Begun | None = None) -> None:
         if not isinstance(problem, IKProblem):
             raise InvalidOptionError(f'problem must be an IKProblem, not {problem!r}')
         _check_choice('select', select, SELECTIONS)
@@ -142,7 +156,7 @@ class Search:
         self.solver, self.reason = chosen_solver(solver, problem)
         self.options = dict(options or {})
         self._loose = self.reason != NAMED and any(target.loose for target in problem.targets)
-        self._seeds = _seeds(problem, seeds)
+        self._seeds = seeds_of(problem, seeds)
         if max_joint_change is not None:
             problem = problem.bounded(JointChangeBound.of(problem.robot, self._seeds[0],
                                                           max_joint_change))
@@ -163,6 +177,8 @@ class Search:
         self._ended: float | None = None
         self._prepare()
         self.budget.begin()
+        if begun is not None:
+            self._go_on_with(begun)
 
     def _prepare(self) -> None:
         self._solver = make_solver(self.solver, self.problem, self.options)
@@ -296,9 +312,23 @@ class Search:
         first = self.attempts == 0
         attempt, used = solver.attempt_in_turn(
             starts, self.budget.for_whole_descent() if first else self.budget)
+        self._forget(used)
+        self._take(solver, attempt, used, starts[used - 1])
+
+    def _go_on_with(self, begun: Begun) -> None:
+        """Take attempts that were made before."""
+        for attempt, used, start in begun.attempts:
+            self._take(self._solver, attempt, used, start)
+        if begun.draws:
+            self._starts = Starts(self.problem, self._seeds[0])
+            self._drawn, self._near = begun.drawn, begun.drawn[:0]
+            self._draws, self._random = begun.draws, begun.generator
+
+    def _take(self, solver: Solver, attempt: Attempt, used: int, start: Array) -> None:
+        """Judge an attempt that is worth it; `start` is the last of those it `used`."""
+        first = self.attempts == 0
         self.attempts += used
         self._count(attempt)
-        self._forget(used)
         if self._loosened and solver is self._loosened[1] and not attempt.reached:
             solver = self._solver    # errors are compared, not what exceeds tolerances
             attempt = attempt._replace(error=_error(solver, attempt.q))
@@ -306,7 +336,7 @@ class Search:
         better = self.best is None or _order(attempt) < _order(self.best.attempt)
         if (better or attempt.reached or self.approximate is not None) \
                 and self._judge(attempt, better):
-            self.still_shrank = _was_cut_off(attempt, solver, starts[used - 1])
+            self.still_shrank = _was_cut_off(attempt, solver, start)
         if first and not self.accepted:
             self.conflict = conflict(self.problem)
         if self.budget.progress and self.best:
@@ -580,7 +610,8 @@ def _error(solver: Solver, q: Array) -> float:
     return solver.attempt(q, Budget(iterations=0)).error
 
 
-def _seeds(problem: IKProblem, seeds: Any) -> list[Array]:
+def seeds_of(problem: IKProblem, seeds: Any) -> list[Array]:
+    """Return seeds as they may be given, each (nq,); raises InvalidStateError."""
     if seeds is None:
         return [problem.start]
     found = listed(seeds)

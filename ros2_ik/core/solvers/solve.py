@@ -23,7 +23,7 @@ from ros2_ik.core.scene import collision_checker, own_collisions, Scene
 from ros2_ik.core.solvers.at_once import answer_at_once
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.matlab_names import one_error_each, targets_along_base, with_names
-from ros2_ik.core.solvers.search import Search
+from ros2_ik.core.solvers.search import Search, seeds_of
 
 TIMEOUT = 0.05    # of a search [s]
 _PLAIN = frozenset((str, float, int, bool, type(None)))    # what can be told apart by a cache
@@ -67,18 +67,23 @@ def _solve(problem: IKProblem, seeds: Any, timeout: float, solver: str, select: 
            random_state: Any, max_iterations: int | None, cancel: Any, progress: Any,
            max_joint_change: Any, options: dict[str, Any]) -> IKSolution:
     budget = Budget.of(timeout, max_iterations, cancel, progress)
-    if not options and seeds is approximate is max_iterations is cancel is progress \
+    begun = None
+    if not options and approximate is max_iterations is cancel is progress \
             is max_joint_change is None and _is_usual(
             select, solutions, winding, solver, allow_restarts, random_state) \
             and isinstance(problem, IKProblem):
-        answer = answer_at_once(problem, budget, allow_restarts, random_state)
-        if answer is not None:
-            return answer
+        found = [problem.start] if seeds is None else seeds_of(problem, seeds)
+        if len(found) == 1:
+            answer = answer_at_once(problem, found[0], solver, budget, allow_restarts,
+                                    random_state)
+            if isinstance(answer, IKSolution):
+                return answer
+            begun = answer
         budget.spent = time.monotonic() - budget.started
     search = Search(problem, seeds, solver=solver, select=select, solutions=solutions,
                     allow_restarts=allow_restarts, winding=winding, approximate=approximate,
                     max_joint_change=max_joint_change, random_state=random_state, budget=budget,
-                    options=options)
+                    options=options, begun=begun)
     search.run()
     return search.solution()
 
@@ -163,7 +168,8 @@ def _is_usual(select: Any, solutions: Any, winding: Any, solver: Any, allow_rest
               random_state: Any) -> bool:
     """Return whether the first answer is wanted, by whatever solver finds it."""
     return (type(select) is type(winding) is type(solver) is str and type(solutions) is int
-            and select == 'first' and winding == 'seed' and solver == 'auto' and solutions == 1
+            and select == 'first' and winding == 'seed' and solutions == 1
+            and solver in ('auto', 'sqp')
             and type(allow_restarts) is bool
             and (random_state is None or isinstance(random_state, np.random.Generator)
                  or type(random_state) is int and random_state >= 0))

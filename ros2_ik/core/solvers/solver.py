@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidOptionError, UnknownOptionError, UnknownSolverError
 from ros2_ik.core.problem import IKProblem
+from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.status import ExitFlag
 
@@ -59,7 +60,7 @@ class Solver(ABC):
         """
         Return this solver for a problem that differs in poses of targets, start and limits alone.
 
-        None where nothing that was prepared serves it.
+        None where nothing that was prepared serves it. Solvers that have this method are kept.
         """
         return None
 
@@ -119,8 +120,9 @@ def _kept(name: str, problem: IKProblem) -> Solver | None:
 
 def _kept_from_now(name: str, problem: IKProblem) -> Solver:
     solver = _solver(name)(problem)
-    if kept := solver.again(problem.unchecked()):
-        problem.structure.solvers[name] = kept
+    if type(solver).again is not Solver.again:
+        problem.structure.solvers[name] = kept = shallow(solver)
+        kept.problem = problem.unchecked()
     return solver
 
 

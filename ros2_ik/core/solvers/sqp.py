@@ -7,9 +7,11 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.kernels.descents import INTERRUPTED
+from ros2_ik.core.kernels.descents import INTERRUPTED, MANY
+from ros2_ik.core.kernels.source import is_compiled
 from ros2_ik.core.kernels.sqp import FAR, hold, lower_cost
 from ros2_ik.core.problem import IKProblem, LeastSquares
+from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
@@ -17,6 +19,7 @@ from ros2_ik.core.status import ExitFlag
 
 GIVE_UP_AFTER = 6     # iterations in a row without a drop of the violation
 DROP = 0.8
+MOVING = 56           # columns of the Jacobians of all starts in turn, half a millisecond's work
 _POSITIONS = {'floating': 3, 'planar': 2}   # columns, the first ones, of a base's position
 
 
@@ -45,14 +48,32 @@ class SequentialQuadratic(Solver):
         self.cost_iterations = whole(cost_iterations, 'cost_iterations', InvalidOptionError)
         self.rows = ProblemRows(problem)
         self._place = problem.active.place
+        self.at_once = 1 if problem.costs else max(1, MOVING // max(
+            1, len(problem.active.columns)))
         self._farthest = self._reach()
         compiled = self.rows.compiled
         self._hold, self._lower_cost = hold.of(compiled), lower_cost.of(compiled)
+
+    def again(self, problem: IKProblem) -> 'SequentialQuadratic | None':
+        if self.rows.compiled != is_compiled():
+            return None
+        solver, before = shallow(self), self.problem
+        solver.problem = problem
+        if not (problem.targets is before.targets and problem.start is before.start
+                and problem.active is before.active and self._is_shareable()):
+            solver.rows = self.rows.again(problem, [one.function for one in problem.targets])
+        return solver
+
+    def _is_shareable(self) -> bool:
+        rows = self.rows
+        return rows.hard.is_shareable and (not self.problem.costs or rows.program.is_shareable)
 
     def _reach(self) -> Array:
         """How far each active column may move in a step: the position of a base, anywhere."""
         active = self.problem.active
         reach = np.full(len(active.columns), self.trust)
+        if active.all_scalar:
+            return reach
         places = [joint.velocity_index + i for joint in active.joints
                   for i in range(_POSITIONS.get(joint.kind, 0))]
         reach[np.isin(active.columns, places)] = FAR
@@ -60,25 +81,33 @@ class SequentialQuadratic(Solver):
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
-        attempt = self.feasible(start, budget)
-        if not (attempt.reached and self.problem.costs):
-            return attempt
-        return self._cheaper(attempt, budget)
+        return self.attempt_in_turn(start[None], budget)[0]
+
+    def attempt_in_turn(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
+        """Descend from one of `starts` (k, nq) after another until the hard rows hold."""
+        attempt, used = self._feasible(starts, budget)
+        if attempt.reached and self.problem.costs:
+            attempt = self._cheaper(attempt, budget)
+        return attempt, used
 
     def feasible(self, start: Array, budget: Budget) -> Attempt:
         """Go from `start` to where the hard rows hold, or as near as it gets."""
+        return self._feasible(start[None], budget)[0]
+
+    def _feasible(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
         rows, program = self.rows, self.rows.hard
         stop = budget.interrupted()
-        limit = 0 if stop else int(min(self.attempt_iterations, budget.iterations))
-        x = np.array(start[self._place])
-        error, iterations, flag = program.run(
+        most = 0 if stop else int(min(budget.iterations, MANY))
+        x = np.array(starts[:, self._place], order='C')    # moved in place
+        error, flag, row, iterations, used = program.run(
             self._hold, None if stop else budget.interrupted, x, rows.limits, rows.rows,
-            rows.bounds, self._farthest, self.damping, limit, GIVE_UP_AFTER, DROP)
+            rows.bounds, self._farthest, self.damping, self.attempt_iterations, GIVE_UP_AFTER,
+            DROP, most)
         if flag == INTERRUPTED:
             flag = program.flag
         elif stop and flag != ExitFlag.CONVERGED:
             flag = stop
-        return Attempt(self._at(start, x), error, iterations, ExitFlag(flag))
+        return Attempt(self._at(starts[row], x[row]), error, iterations, ExitFlag(flag)), used
 
     def _at(self, near: Array, x: Array) -> Array:
         q = near.copy()

@@ -16,7 +16,13 @@ from small_robots import TWO_ARMS
 from ros2_ik.core import (
     collision_checker,
     Configuration,
+    Constraint,
+    FramePosition,
+    GazeAngle,
     IKProblem,
+    IKSolution,
+    JointPositions,
+    LeastSquares,
     load_scene,
     own_collisions,
     PoseTarget,
@@ -41,6 +47,10 @@ def searched(problem, **options):
     return solve(problem, max_iterations=10**8, timeout=60, **options)
 
 
+def short_way(problem, budget, allow_restarts, random_state):
+    return answer_at_once(problem, problem.start, 'auto', budget, allow_restarts, random_state)
+
+
 def questions(robot, tip, count=30, spread=None, seed=5, **options):
     """Yield problems whose poses are reached, from a start at random or within `spread`."""
     generator = np.random.default_rng(seed)
@@ -62,7 +72,7 @@ def test_as_a_search(load, name, spread, collisions):
     robot, short = load(name), 0
     for i, problem in enumerate(questions(robot, TIPS[name], 12, spread, collisions=collisions)):
         solve(problem, timeout=1e-3)     # the solver is kept from now on
-        found = answer_at_once(problem, Budget.of(60), i % 3 > 0, i)
+        found = short_way(problem, Budget.of(60), i % 3 > 0, i)
         if found is None:    # there is more to it
             continue
         short += 1
@@ -82,7 +92,7 @@ def test_a_generator_of_the_users_goes_on_alike(load, kind, spread):
     for problem in questions(robot, TIPS['ur5'], 25, spread):    # some touch: there is more to it
         solve(problem, timeout=1e-3)
         before = ours.bit_generator.state
-        found = answer_at_once(problem, Budget.of(60), True, ours)
+        found = short_way(problem, Budget.of(60), True, ours)
         if found is None:
             assert str(ours.bit_generator.state) == str(before)
             found = solve(problem, max_iterations=2000, timeout=60, random_state=ours)
@@ -92,6 +102,46 @@ def test_a_generator_of_the_users_goes_on_alike(load, kind, spread):
         assert np.array_equal(found.best_q, expected.best_q)
         assert str(ours.bit_generator.state) == str(theirs.bit_generator.state)
     assert taken > 3 or kind is np.random.MT19937 or spread
+
+
+def demands(robot, tip, generator):
+    """Yield problems that a hidden configuration meets, each of other constraints and costs."""
+    for i in range(24):
+        q = robot.random_q(generator)
+        T = Configuration(robot, q).transform(tip)
+        p = T[:3, 3]
+        box = Constraint(FramePosition(tip), p - 0.01, p + 0.01)
+        cone = Constraint(GazeAngle(tip, [0, 0, 0], [0, 0, 1], p + 0.5 * T[:3, 2]), upper=0.1)
+        joint = robot.joint_names[2]
+        kept = Constraint(JointPositions([joint]), q[2] - 0.2, q[2] + 0.2)
+        posture = LeastSquares(JointPositions(), robot.neutral)
+        target = PoseTarget(tip, T)
+        yield IKProblem(
+            robot, [[], [target]][i % 2], constraints=[[box], [cone, kept], [box, cone]][i % 3],
+            costs=[[], [posture]][i % 4 == 3], collisions=i % 5 == 4,
+            start=np.clip(q + generator.uniform(-0.2, 0.2, robot.nq), robot.lower, robot.upper)
+            if i % 4 > 1 else robot.random_q(generator))
+
+
+@pytest.mark.parametrize('kind', [np.random.PCG64, np.random.MT19937, None])
+@pytest.mark.parametrize('name', ['ur5', 'panda'])
+def test_constraints_as_a_search(load, name, kind):
+    """Whether the short way leads to the end, or to where a search goes on."""
+    robot, short = load(name), 0
+    for i, problem in enumerate(demands(robot, TIPS[name], np.random.default_rng(2))):
+        ours, theirs = (i if kind is None else np.random.Generator(kind(i)) for _ in range(2))
+        allowed = i % 7 > 0
+        short += isinstance(short_way(problem, Budget.of(60), allowed, i), IKSolution)
+        options = {'allow_restarts': allowed, 'timeout': 60}
+        found = solve(problem, random_state=ours, **options)
+        expected = searched(problem, random_state=theirs, allow_restarts=allowed)
+        assert np.array_equal(found.best_q, expected.best_q)
+        # a message says how long it took where nothing was found
+        for each in {*SAME, 'costs', 'violations'} - (set() if found else {'message'}):
+            assert getattr(found, each) == getattr(expected, each), each
+        if kind is not None:
+            assert str(ours.bit_generator.state) == str(theirs.bit_generator.state)
+    assert short >= 12
 
 
 def test_is_taken(load, monkeypatch):
@@ -247,5 +297,5 @@ def test_time_over_before_restarts(load, monkeypatch):
         solve(problem, timeout=1)
         late = Budget.of(1e-9)
         time.sleep(1e-3)
-        found = answer_at_once(problem, late, True, 0)
+        found = short_way(problem, late, True, 0)
         assert found is None or found.restarts == 0
