@@ -12,6 +12,7 @@ from ros2_ik.core import (
     Constraint,
     FrameOrientation,
     GazeAngle,
+    LeastSquares,
     PoseTarget,
 )
 
@@ -121,3 +122,43 @@ class Looking(Term):
     def violation(self, at):
         ray = at.point(self.target_frame, self.target, self.frame)
         return max(0.0, angle(self.axis, ray) - self.upper)
+
+
+@dataclass
+class TurnedTowards(Term):
+    """A cost: 1 - cos of the angle of a frame's rotation from a reference."""
+
+    frame: str
+    R: np.ndarray
+    is_cost = True
+
+    def ours(self, robot):
+        return LeastSquares(FrameOrientation(self.frame, self.R, form='chord'))
+
+    def drake(self, program):
+        program.ik.AddOrientationCost(program.frame(None), RotationMatrix(self.R),
+                                      program.frame(self.frame), RotationMatrix(), 1.0)
+
+    def cost(self, at):
+        return 1.0 - float(np.cos(rotation_angle(self.R.T @ at.T(self.frame)[:3, :3])))
+
+
+@dataclass
+class PointedTowards(Term):
+    """A cost: 1 - cos of the angle between an axis of a frame and a direction."""
+
+    frame: str
+    axis: np.ndarray
+    direction: np.ndarray
+    is_cost = True
+
+    def ours(self, robot):
+        return LeastSquares(AngleBetweenVectors(self.frame, self.axis, self.direction,
+                                                form='chord'))
+
+    def drake(self, program):
+        program.ik.AddAngleBetweenVectorsCost(program.frame(self.frame), self.axis,
+                                              program.frame(None), self.direction, 1.0)
+
+    def cost(self, at):
+        return 1.0 - float(np.cos(angle(at.T(self.frame)[:3, :3] @ self.axis, self.direction)))

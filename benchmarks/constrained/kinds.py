@@ -7,8 +7,15 @@ words of each library stands in its class.
 
 import numpy as np
 
-from constrained.directions import Angle, Looking, Pose, Turned
-from constrained.geometry import angle, ORIGIN, X, Z
+from constrained.directions import (
+    Angle,
+    Looking,
+    PointedTowards,
+    Pose,
+    Turned,
+    TurnedTowards,
+)
+from constrained.geometry import angle, frame_along, ORIGIN, X, Z
 from constrained.positions import Apart, Between, Inside, NearLine
 from constrained.whole_body import Balanced, Coupled, Posture
 
@@ -236,3 +243,27 @@ def arm_near_posture(at, random):
     return [Inside('gripper_left_base_link', p, p),
             Angle('gripper_left_base_link', up_in('gripper_left_base_link', at), Z, 0, 0.05),
             Posture(TALOS_HOME)]
+
+
+@kind('panda')
+def point_turned_towards(at, random):
+    """Reach a point with the hand turned as near to some rotation as can be."""
+    p, axis = at.point('panda_hand_tcp', ORIGIN), some_direction(random)
+    R = at.T('panda_hand_tcp')[:3, :3] @ frame_along(axis, ORIGIN)[:3, :3]
+    return [Inside('panda_hand_tcp', p, p), TurnedTowards('panda_hand_tcp', R)]
+
+
+@kind('ur5')
+def elbow_high_pointing_towards(at, random):
+    """Reach a point, the elbow at its height, with the tool along some direction."""
+    p, elbow = at.point('tool0', ORIGIN), at.point('forearm_link', ORIGIN)
+    return [Inside('tool0', p, p), Inside('forearm_link', *box(elbow, 9, 9, 0.05)),
+            PointedTowards('tool0', Z, some_direction(random))]
+
+
+@kind('baxter')
+def cup_pointing_towards(at, random):
+    """Hold a cup level in a box, with its handle towards some direction."""
+    return [Angle('left_gripper', up_in('left_gripper', at), Z, 0, 0.1),
+            Inside('left_gripper', *box(at.point('left_gripper', ORIGIN), 0.02, 0.02, 0.02)),
+            PointedTowards('left_gripper', X, some_direction(random))]

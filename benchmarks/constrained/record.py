@@ -20,18 +20,23 @@ class Record:
         self.wrong: list[int] = []    # seeds
         self.costs: list[tuple[float, float]] = []    # of the first answer, of the best in time
 
-    def measure(self, case: Case, judge: Judge, ask: Ask, clock: Callable[[], float]) -> None:
-        begin = clock()
-        joints = ask(TIMEOUT)
-        self.seconds.append(clock() - begin)
-        good = joints is not None and judge.accepts(case.start_joints | joints, case.terms)
-        self.good.append(good)
-        if joints is not None and not good:
-            self.wrong.append(case.seed)
-        if case.problem.costs:
-            found = joints if good else None, ask(COST_TIMEOUT, best=True)
-            self.costs.append(tuple(judge.cost(case.start_joints, answer, case.terms)
-                                    for answer in found))
+    def measure(self, asked: list[tuple[Case, Ask]], judge: Judge,
+                clock: Callable[[], float]) -> None:
+        """Ask one question after another; answers are judged when all are there."""
+        answers = []
+        for _, ask in asked:
+            begin = clock()
+            answers.append(ask(TIMEOUT))
+            self.seconds.append(clock() - begin)
+        for (case, ask), joints in zip(asked, answers, strict=True):
+            good = joints is not None and judge.accepts(case.start_joints | joints, case.terms)
+            self.good.append(good)
+            if joints is not None and not good:
+                self.wrong.append(case.seed)
+            if case.problem.costs:
+                found = joints if good else None, ask(COST_TIMEOUT, best=True)
+                self.costs.append(tuple(judge.cost(case.start_joints, answer, case.terms)
+                                        for answer in found))
 
     def within(self, seconds: float) -> float:
         """Percentage solved in that time."""

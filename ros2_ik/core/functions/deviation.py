@@ -15,10 +15,13 @@ NEAR = 1e-3       # sine below which the derivative across the plane of a large 
 
 def across(axis: Any) -> Array:
     """Return two unit vectors at right angles to a unit vector and to each other, (2, 3)."""
-    least = np.eye(3)[int(np.abs(axis).argmin())]
-    first = least - (least @ axis) * axis
-    first /= math.sqrt(first @ first)
-    return np.array([first, np.cross(axis, first)])
+    n = v.vector([float(value) for value in axis], 0)
+    lengths = [abs(value) for value in n]
+    least = lengths.index(min(lengths))
+    first = v.times(-n[least], n)
+    first = v.add(first, (float(least == 0), float(least == 1), float(least == 2)))
+    first = v.times(1.0 / v.norm(first), first)
+    return np.array([first, v.cross(n, first)])
 
 
 @part

@@ -21,6 +21,8 @@ SLACK_WEIGHT = 1e8          # weight of hard rows in a step along them
 PENALTY = 1.0       # of their violation in the merit, at least
 GAIN = 1e-8         # of the merit, relative, below which a step is not worth making
 LEAST_STEP = 1e-9
+TRIES = 8           # lengths of one step
+ENOUGH = 0.1        # part of the gain that was predicted
 
 
 @part
@@ -199,9 +201,9 @@ def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty
 
 
 @loop(f'Tuple((f8, f8, i8, i8))({PROGRAM}, f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[:,::1], '
-      'f8[::1], f8[:,::1], f8[::1], i8, b1, f8[::1])')
+      'f8[::1], f8[:,::1], f8[::1], i8, f8[::1])')
 def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, wanted, linear,
-               factor, farthest, limit, use_quasi_newton, last):
+               factor, farthest, limit, last):
     """
     Lower the cost (see `cost_of`) from x (nx,), where the rows hold.
 
@@ -244,7 +246,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         for a in range(n):
             K[a, a] += damping
         if not least(K, g, A, below, above, SLACK_WEIGHT, low, high, d, y):
-            if use_quasi_newton and np.any(bfgs_correction):
+            if np.any(bfgs_correction):
                 bfgs_correction[:] = 0.0      # not positive definite: begin to learn anew
                 continue
             break
@@ -267,9 +269,9 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         after[:] = x
         moved[:] = d
         ratio = cost_after = violation_after = 0.0
-        going = True
-        for turn in range(2):
-            move(at, after, d if turn == 0 else back, limits)
+        going, share, leads_back = True, 1.0, False
+        for turn in range(TRIES):
+            move(at, after, back if leads_back else moved, limits)
             going = fill(at, parameters, addresses, after, work, f_after, J_after)
             if not going:
                 break
@@ -277,26 +279,35 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             gaps(f_after, rows, bounds, below_after, above_after)
             scaled_rows(J_after, rows, bounds, A_after)
             violation_after = violation_of(below_after, above_after)
-            ratio = (cost - cost_after + penalty * (violation - violation_after)) / predicted
-            if turn == 1:
+            gain = cost - cost_after + penalty * (violation - violation_after)
+            ratio = gain / (share * predicted)
+            if leads_back:
                 for j in range(n):
                     moved[j] += back[j]
-            if turn == 1 or ratio >= 0.5 or penalty * violation_after <= 0.1 * predicted:
+            if ratio >= ENOUGH and (turn or ratio >= 0.5
+                                    or penalty * violation_after <= 0.1 * predicted):
                 break
-            # the rows' curvature ate the gain: lead the step back onto them
-            room(at, after, limits, farthest, low, high)
-            if not least(one, zero, A, below_after, above_after, SLACK_WEIGHT, low, high, back,
-                         y_back):
-                break
+            if turn == 0:
+                # the rows' curvature ate the gain: lead the step back onto them
+                room(at, after, limits, farthest, low, high)
+                leads_back = least(one, zero, A, below_after, above_after, SLACK_WEIGHT, low,
+                                   high, back, y_back)
+                if leads_back:
+                    continue
+            leads_back = False
+            # where a parabola through both ends and the slope at the first one is lowest
+            share *= min(max(0.5 / (1.0 - ratio), 0.1), 0.5) if ratio < 0 else 0.5
+            after[:] = x
+            for j in range(n):
+                moved[j] = share * d[j]
         if not going:
             flag = INTERRUPTED
             break
-        if use_quasi_newton:
-            for j in range(n):
-                change[j] = g_after[j] - g[j]
-                for i in range(k):
-                    change[j] += y[n + i] * (A_after[i, j] - A[i, j])
-            update_bfgs(bfgs_correction, H_after if ratio > 1e-4 else H, moved, change)
+        for j in range(n):
+            change[j] = g_after[j] - g[j]
+            for i in range(k):
+                change[j] += y[n + i] * (A_after[i, j] - A[i, j])
+        update_bfgs(bfgs_correction, H_after if ratio > 1e-4 else H, moved, change)
         if ratio > 1e-4:
             fresh = False
             x[:] = after
@@ -309,9 +320,9 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             if cost < best and gaps(f_after, rows, bounds, below_after, above_after)[1]:
                 best = cost
                 best_x[:] = x
-        if ratio < 0.25:
+        if share < 0.3 or ratio <= 1e-4:
             damping *= 4.0
-        elif ratio > 0.75:
+        elif share == 1.0 and ratio > 0.4:
             damping *= 0.3
     last[:] = x
     x[:] = best_x

@@ -204,8 +204,12 @@ def _only_turn(wanted: Interval, low: float, high: float) -> Interval | None:
 
 
 def _key(function: KinematicFunction) -> Any:
-    """Return what two functions that measure the same share; labels tell axes apart."""
-    left_out = ('axes', 'labels', '_rows')
+    """
+    Return what two functions that measure the same share; labels tell axes apart.
+
+    Parameters may be there already or not, and know of the axes.
+    """
+    left_out = ('axes', 'labels', '_rows', 'parameters')
     parts = {name: value for name, value in vars(function).items() if name not in left_out}
     return type(function), tuple((name, _bytes(parts[name])) for name in sorted(parts))
 

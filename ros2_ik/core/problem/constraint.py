@@ -9,7 +9,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, tolerance_of
 from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions import KinematicFunction
+from ros2_ik.core.functions import KinematicFunction, RelativeFunction
 from ros2_ik.core.robot import Configuration, Robot
 
 TOLERANCE = 1e-6
@@ -53,6 +53,10 @@ class Constraint:
         self.lower = spread(self.lower, f'lower bound of {self.name}', self.labels)
         self.upper = spread(self.upper, f'upper bound of {self.name}', self.labels)
         check_bounds(self.function, self.lower, self.upper, self.labels, self.name)
+        self.__dict__.pop('form', None)    # of what it was bound from
+        for function in (self.function, self.form[0]):    # made now, not with the first question
+            if isinstance(function, RelativeFunction):
+                _ = function.parameters
 
     @cached_property
     def form(self) -> tuple[KinematicFunction, Array, Array]:

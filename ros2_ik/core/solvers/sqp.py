@@ -10,7 +10,7 @@ from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.descents import INTERRUPTED, MANY
 from ros2_ik.core.kernels.source import is_compiled
 from ros2_ik.core.kernels.sqp import FAR, hold, lower_cost
-from ros2_ik.core.problem import IKProblem, LeastSquares
+from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.problem_rows import ProblemRows
@@ -31,9 +31,10 @@ class SequentialQuadratic(Solver):
     First the hard rows alone: min 1/2 |dq|^2 + 1/(2 rho) |slack|^2 with lower <= f + J dq + slack
     <= upper, dq within the limits and a trust region [rad, m]; rho = `damping` |violation|^2 +
     1e-9. So a step always exists, and an infeasible problem ends where its violation is least.
-    Then, where there are costs, the same with their Gauss-Newton matrix, damped by the gain
-    ratio of an L1 merit, with a second-order correction; what constraints and scalar costs bend
-    is learnt by a Powell-damped BFGS matrix (Nocedal and Wright, "Numerical Optimization", 18).
+    Then, where there are costs, the same with their Gauss-Newton matrix and a Powell-damped BFGS
+    matrix that learns what this leaves out, the curvature of constraints, scalar costs and
+    rotations; a step that gains too little of an L1 merit is led back onto the rows by a
+    second-order correction, then shortened (Nocedal and Wright, "Numerical Optimization", 18).
     """
 
     kinds = frozenset(('targets', 'constraints', 'costs', 'scalar costs'))
@@ -141,19 +142,5 @@ class SequentialQuadratic(Solver):
         rows, program = self.rows, self.rows.program
         cost, cost_of_last, iterations, flag = program.run(
             self._lower_cost, None if to_the_end else budget.interrupted, x, rows.limits,
-            rows.rows, rows.bounds, *rows.costs, self._farthest, limit, self._uses_quasi_newton,
-            last)
+            rows.rows, rows.bounds, *rows.costs, self._farthest, limit, last)
         return cost, cost_of_last, iterations, program.flag if flag == INTERRUPTED else flag
-
-    @property
-    def _uses_quasi_newton(self) -> bool:
-        """
-        Whether BFGS should learn the curvature that Gauss-Newton leaves out.
-
-        That of scalar costs, and that of constraints where the costs have none of their own;
-        beside costs that are curved themselves it does harm.
-        """
-        robot = self.problem.robot
-        return 'scalar costs' in self.problem.kinds or all(
-            cost.function.turning(robot) is not None
-            for cost in self.problem.costs if isinstance(cost, LeastSquares))
