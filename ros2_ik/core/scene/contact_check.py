@@ -6,6 +6,7 @@ a mesh touches something its triangles decide, and what is inside of them. Of tw
 cells decide.
 """
 
+from collections.abc import Iterator
 from contextlib import closing
 from functools import cached_property
 from typing import Any
@@ -14,9 +15,11 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.kernels.source import is_compiled
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.convex_parts import point_inside
 from ros2_ik.core.scene.geometry_library import coal
+from ros2_ik.core.scene.near_pairs import NearPairs
 from ros2_ik.core.scene.octree_pairs import OctreePairs
 from ros2_ik.core.scene.pair_model import geometries_model, PairModel
 from ros2_ik.core.scene.split_pairs import SplitPairs
@@ -29,7 +32,7 @@ class ContactCheck:
 
     def __init__(self, pairs: PairModel, chosen: Mask | Indices) -> None:
         self._pairs, self._chosen = pairs, chosen
-        self._split = SplitPairs(pairs, chosen)
+        self._last = -1     # the pair that touched last is likely to touch again
         # a half-space touches a mesh where it touches its hull
         hulls_decide = np.array([item.solid is None for item in pairs.items], dtype=bool)
         polyhedron = np.array([isinstance(item.geometry, coal.Halfspace)
@@ -46,6 +49,8 @@ class ContactCheck:
 
     def collides(self, q: Array) -> bool:
         """Return whether anything touches at q (nq,)."""
+        if is_compiled():
+            return next(self._contacts(q), None) is not None
         placed = False
         with closing(self._split.contacts(q)) as contacts:
             for k in contacts:
@@ -60,6 +65,8 @@ class ContactCheck:
 
     def touching(self, q: Array) -> list[int]:
         """Return the numbers of all pairs that touch at q (nq,)."""
+        if is_compiled():
+            return sorted(self._contacts(q))
         with closing(self._split.contacts(q)) as contacts:
             if next(contacts, None) is None:
                 return []
@@ -67,6 +74,41 @@ class ContactCheck:
         if not all(self.certain):
             self._triangles.place(data)
         return [k for k in self._near(data) if self._touches(k)]
+
+    def _contacts(self, q: Array) -> Iterator[int]:
+        """Yield the pairs that touch at q (nq,), first where that is likely or cheap to tell."""
+        near = self._near_pairs.at(q)
+        if not near:
+            return
+        pairs, data = self._pairs, self._pairs.robot.scratch_data()
+        pin.forwardKinematics(pairs.robot.model, data, q)
+        pairs.place(data)
+        near.sort(key=self.certain.__getitem__, reverse=True)
+        if self._last in near:
+            near.remove(self._last)
+            near.insert(0, self._last)
+        placed = False
+        for k in near:
+            if not pin.computeCollision(pairs.model, pairs.data, k):
+                continue
+            if not self.certain[k]:
+                if not placed:
+                    self._triangles.place(data)
+                    placed = True
+                if not self._decide(k):
+                    continue
+            self._last = k
+            yield k
+
+    @cached_property
+    def _near_pairs(self) -> NearPairs:
+        pairs = self._pairs
+        return NearPairs(pairs.robot, pairs.items, pairs.pairs,
+                         np.maximum(pairs.margins, 0.0) + 2 * TOLERANCE)
+
+    @cached_property
+    def _split(self) -> SplitPairs:
+        return SplitPairs(self._pairs, self._chosen)
 
     def _near(self, data: Any) -> list[int]:
         """Return the pairs whose boxes may touch; puts all items where `data` has the joints."""

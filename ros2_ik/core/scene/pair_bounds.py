@@ -22,14 +22,7 @@ class PairBounds:
     def __init__(self, items: Sequence[CollisionGeometry], pairs: Indices) -> None:
         self._first, self._second = np.ascontiguousarray(pairs.T)
         self._joints, self._place = np.unique([item.joint for item in items], return_inverse=True)
-        for item in items:
-            item.geometry.computeLocalAABB()
-        boxes = [item.geometry.aabb_local for item in items]
-        lower, upper = (np.clip(np.where(np.isnan(ends), unknown, ends), -LARGEST, LARGEST)
-                        for ends, unknown in ((np.reshape([box.min_ for box in boxes], (-1, 3)),
-                                               -LARGEST),
-                                              (np.reshape([box.max_ for box in boxes], (-1, 3)),
-                                               LARGEST)))
+        lower, upper = boxes_of(items)
         R = np.array([item.placement.rotation for item in items]).reshape(-1, 3, 3)
         p = np.array([item.placement.translation for item in items]).reshape(-1, 3, 1)
         self._turns, self._centres = R, R @ ((lower + upper) / 2)[:, :, None] + p
@@ -48,3 +41,16 @@ class PairBounds:
         bound: Array = (np.sqrt(np.einsum('ki,ki->k', apart, apart))
                         + np.minimum(gaps.max(axis=1), 0.0))
         return bound
+
+
+def boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:
+    """Return the lower and the upper ends (i, 3) of the boxes round items, in their own frames."""
+    for item in items:
+        item.geometry.computeLocalAABB()
+    boxes = [item.geometry.aabb_local for item in items]
+    lower, upper = (np.clip(np.where(np.isnan(ends), unknown, ends), -LARGEST, LARGEST)
+                    for ends, unknown in ((np.reshape([box.min_ for box in boxes], (-1, 3)),
+                                           -LARGEST),
+                                          (np.reshape([box.max_ for box in boxes], (-1, 3)),
+                                           LARGEST)))
+    return lower, upper

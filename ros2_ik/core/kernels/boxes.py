@@ -1,0 +1,102 @@
+"""Which pairs of boxes, carried by the bodies of a tree, may touch."""
+
+import numpy as np
+
+from ros2_ik.core.kernels.rows import compose, FLOATING, floating_placement, REVOLUTE, turn_about_z
+from ros2_ik.core.kernels.source import inner_part, loop
+
+
+@inner_part
+def place_boxes(q, bodies, motions, nodes, boxes, centred):
+    """Fill the placements (i, 12) of boxes in the root frame; see `near_pairs`."""
+    placed, free = np.empty((len(bodies) + 1, 12)), np.empty((2, 12))
+    for j in range(12):
+        placed[0, j] = 0.0
+    placed[0, 0] = placed[0, 4] = placed[0, 8] = 1.0
+    for k in range(len(bodies)):
+        parent, kind, place = bodies[k, 0] + 1, bodies[k, 1], bodies[k, 2]
+        if kind == FLOATING:
+            compose(placed, parent, motions, k, free, 0)
+            floating_placement(q, place, free, 1)
+            compose(free, 0, free, 1, placed, k + 1)
+            continue
+        compose(placed, parent, motions, k, placed, k + 1)
+        value = motions[k, 12] * q[place] + motions[k, 13]
+        if kind == REVOLUTE:
+            turn_about_z(placed, k + 1, value)
+        else:
+            for r in range(3):
+                placed[k + 1, 9 + r] += value * placed[k + 1, 3 * r + 2]
+    for i in range(len(nodes)):
+        compose(placed, nodes[i] + 1, boxes, i, centred, i)
+
+
+@inner_part
+def are_apart(centred, boxes, a, b, margin):
+    """Return whether one of the fifteen axes shows that two boxes are farther apart than that."""
+    R, S = np.empty((3, 3)), np.empty((3, 3))
+    t = np.empty(3)
+    for i in range(3):
+        t[i] = 0.0
+        for r in range(3):
+            t[i] += (centred[b, 9 + r] - centred[a, 9 + r]) * centred[a, 3 * r + i]
+        for j in range(3):
+            dot = 0.0
+            for r in range(3):
+                dot += centred[a, 3 * r + i] * centred[b, 3 * r + j]
+            R[i, j], S[i, j] = dot, abs(dot)
+    for i in range(3):
+        reach = boxes[a, 12 + i]
+        for j in range(3):
+            reach += boxes[b, 12 + j] * S[i, j]
+        if abs(t[i]) > reach + margin:
+            return True
+    for j in range(3):
+        reach, along = boxes[b, 12 + j], 0.0
+        for i in range(3):
+            reach += boxes[a, 12 + i] * S[i, j]
+            along += t[i] * R[i, j]
+        if abs(along) > reach + margin:
+            return True
+    for i in range(3):    # these axes are at most of length one: the margin is no less than it is
+        i1, i2 = (i + 1) % 3, (i + 2) % 3
+        for j in range(3):
+            j1, j2 = (j + 1) % 3, (j + 2) % 3
+            reach = (boxes[a, 12 + i1] * S[i2, j] + boxes[a, 12 + i2] * S[i1, j]
+                     + boxes[b, 12 + j1] * S[i, j2] + boxes[b, 12 + j2] * S[i, j1])
+            if abs(t[i2] * R[i1, j] - t[i1] * R[i2, j]) > reach + margin:
+                return True
+    return False
+
+
+@loop("i8(Array(f8, 1, 'C', True), i8[:,::1], f8[:,::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], "
+      'i8[::1])')
+def near_pairs(q, bodies, motions, nodes, boxes, pairs, margins, near):
+    """
+    Fill `near` (p,) with the numbers of the pairs whose boxes may touch at q; return how many.
+
+    q (nq,) may be read-only. A body hangs on its parent (-1: the root) and has a kind and its
+    first value's place in q (k, 3), its placement there, its multiplier and its offset (k, 14),
+    see `Tree`. A box is fixed to body `nodes` (-1: the root): placement of its middle and half
+    its sizes (i, 15). `pairs` (p, 2) of boxes may touch if they are at most `margins` (p,) apart.
+    """
+    count = len(nodes)
+    centred, halves = np.empty((count, 12)), np.empty((count, 3))
+    place_boxes(q, bodies, motions, nodes, boxes, centred)
+    for i in range(count):
+        for r in range(3):
+            halves[i, r] = (abs(centred[i, 3 * r]) * boxes[i, 12]
+                            + abs(centred[i, 3 * r + 1]) * boxes[i, 13]
+                            + abs(centred[i, 3 * r + 2]) * boxes[i, 14])
+    found = 0
+    for k in range(len(pairs)):
+        a, b, margin = pairs[k, 0], pairs[k, 1], margins[k]
+        # written so that what is no number is near
+        if (abs(centred[a, 9] - centred[b, 9]) > halves[a, 0] + halves[b, 0] + margin
+                or abs(centred[a, 10] - centred[b, 10]) > halves[a, 1] + halves[b, 1] + margin
+                or abs(centred[a, 11] - centred[b, 11]) > halves[a, 2] + halves[b, 2] + margin):
+            continue
+        if not are_apart(centred, boxes, a, b, margin):
+            near[found] = k
+            found += 1
+    return found

@@ -1,0 +1,61 @@
+"""Which pairs of items may touch at joint values, from the boxes round the items."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.kernels.boxes import near_pairs
+from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot.tree import tree_of
+from ros2_ik.core.scene.collision_geometry import CollisionGeometry
+from ros2_ik.core.scene.pair_bounds import boxes_of
+
+
+class NearPairs:
+    """Finds the pairs (p, 2) of items whose boxes are not more than `margins` (p,) [m] apart."""
+
+    def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], pairs: Indices,
+                 margins: Array) -> None:
+        bodies = _bodies(robot)
+        lower, upper = boxes_of(items)
+        places = [bodies.places[item.joint] * item.placement for item in items]
+        turns = np.array([place.rotation for place in places]).reshape(-1, 3, 3)
+        middles = np.array([place.translation for place in places]).reshape(-1, 3)
+        middles += (turns @ ((lower + upper) / 2)[:, :, None])[:, :, 0]
+        boxes = np.concatenate([turns.reshape(-1, 9), middles, (upper - lower) / 2], axis=1)
+        nodes = np.array([bodies.nodes[item.joint] for item in items], dtype=np.int64)
+        self._given = (bodies.table, bodies.motions, nodes, boxes,
+                       np.ascontiguousarray(pairs, dtype=np.int64), margins)
+
+    def at(self, q: Array) -> list[int]:
+        """Return the numbers of the pairs at q (nq,), in their order."""
+        near = np.empty(len(self._given[-1]), dtype=np.int64)
+        count = near_pairs.run(np.ascontiguousarray(q), *self._given, near)
+        numbers: list[int] = near[:count].tolist()
+        return numbers
+
+
+class _Bodies(NamedTuple):
+    """A robot's tree as `near_pairs` takes it; node and place (SE3) there of each joint."""
+
+    table: Indices
+    motions: Array
+    nodes: list[int]
+    places: list[Any]
+
+
+@lru_cache(maxsize=8)
+def _bodies(robot: Robot) -> _Bodies:
+    model = robot.model
+    frames = tuple(0 if index == 0 else model.getFrameId(name, pin.FrameType.JOINT)
+                   for index, name in enumerate(model.names))
+    tree = tree_of(robot, frames, tuple(robot.joint_names), robot.neutral)
+    places = [pin.SE3(row[:9].reshape(3, 3), row[9:]) * model.frames[frame].placement.inverse()
+              for row, frame in zip(tree.mounting, frames, strict=True)]
+    return _Bodies(np.column_stack([tree.parent, tree.kind, tree.place]).astype(np.int64),
+                   np.column_stack([tree.before, tree.multiplier, tree.offset]),
+                   tree.node.tolist(), places)

@@ -1,0 +1,49 @@
+"""Pairs of boxes that may touch: none that coal finds in contact is missing, few others are in."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from scenes import scattered
+
+from ros2_ik.core.kernels.boxes import near_pairs
+from ros2_ik.core.scene import CollisionChecker, HalfSpace, SceneObject
+from ros2_ik.core.scene.near_pairs import NearPairs
+
+
+@pytest.fixture(params=[True, False], ids=['compiled', 'plain'])
+def mode(request, monkeypatch):
+    monkeypatch.setattr(near_pairs, 'run', near_pairs.of(request.param))
+
+
+@pytest.mark.parametrize('name, root_joint', [
+    ('panda', None), ('ur5', None), ('baxter', None), ('xarm7', None), ('talos', 'freeflyer')])
+def test_none_is_missing(mode, name, root_joint, load):
+    robot = load(name, root_joint)
+    scene = scattered(robot, 6, 1).add(SceneObject('floor', [HalfSpace((0, 0, 1), 0.1)]))
+    checker = CollisionChecker(robot, scene, 'hull')
+    pairs, data, generator = checker._pairs, robot.model.createData(), np.random.default_rng(0)
+    margins = generator.uniform(0, 0.05, len(pairs))
+    near, placed, found = NearPairs(robot, pairs.items, pairs.pairs, margins), pairs.data, 0
+    for _ in range(5):
+        q = robot.random_q(generator)
+        q.setflags(write=False)
+        pin.forwardKinematics(robot.model, data, q)
+        pairs.place(data)
+        pin.computeDistances(pairs.model, placed)
+        distances = np.array([result.min_distance for result in placed.distanceResults])
+        numbers = near.at(q)
+        assert numbers == sorted(set(numbers))
+        within = set(np.flatnonzero(distances <= margins - 1e-6).tolist())
+        assert within <= set(numbers)
+        bounds = pairs.bounds.at(data.oMi.tolist())      # of upright boxes, which are larger
+        assert {*numbers} <= set(np.flatnonzero(bounds <= 2 * margins + 1e-6).tolist())
+        found += len(within)
+    assert found
+
+
+def test_no_number_is_near(mode, load):
+    """What cannot be placed is looked at, not passed over."""
+    checker = CollisionChecker(load('ur5'))
+    pairs = checker._pairs
+    near = NearPairs(checker.robot, pairs.items, pairs.pairs, np.zeros(len(pairs)))
+    assert near.at(np.full(checker.robot.nq, np.nan)) == list(range(len(pairs)))
