@@ -1,7 +1,7 @@
 """Which parts of a robot touch what, and how far they are from it."""
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 import math
 from typing import Any
@@ -33,6 +33,7 @@ from ros2_ik.core.scene.geometry_notes import geometry_notes
 from ros2_ik.core.scene.kept import fork_safe_lock
 from ros2_ik.core.scene.lasting_contacts import lasting_contacts
 from ros2_ik.core.scene.mesh_paths import known_mesh_files
+from ros2_ik.core.scene.pair_bounds import PairBounds
 from ros2_ik.core.scene.pair_model import geometries_model, PairModel
 from ros2_ik.core.scene.robot_geometry import check_detail, robot_geometry
 from ros2_ik.core.scene.scaled_links import scaled_items, with_scaled
@@ -83,6 +84,7 @@ class CollisionChecker:
         self._pairs.margins = self._paddings(self._pairs.names)
         self._chosen, self._check = chosen, ContactCheck(self._pairs, chosen)
         self._known_nearness: DistanceCheck | None = None
+        self._rigid: dict[tuple[int, frozenset[str]], tuple[Indices, PairBounds]] = {}
         self._noted: tuple[DistanceCheck | None, tuple[str, ...]] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -179,17 +181,14 @@ class CollisionChecker:
         pin.computeJointJacobians(model, data, q)
         index = self.robot.frame_id(frame)
         to_tip = pin.updateFramePlacement(model, data, index).inverse()
-        joints = self._rigid_with(int(model.frames[index].parentJoint), moving)
-        carriers = self._pairs.joints[self._pairs.pairs]
-        rigid = np.isin(carriers, joints)
-        known = (rigid[:, 0] & (carriers[:, 1] == 0)) | (rigid[:, 1] & (carriers[:, 0] == 0))
-        if 0 in joints or not known.any():
+        known, bounds = self._rigid_pairs(int(model.frames[index].parentJoint), frozenset(moving))
+        if not len(known):
             return ()
         moved = placement * to_tip
         placements = [moved * there for there in data.oMi]
         placements[0] = data.oMi[0]
-        known &= self._pairs.bounds.at(placements) - self._pairs.margins < -deeper_than
-        return deepest(contact for k in np.flatnonzero(known).tolist()
+        near = bounds.at(placements) - self._pairs.margins[known] < -deeper_than
+        return deepest(contact for k in known[near].tolist()
                        if (contact := self._rigid_contact(k, placements, deeper_than + turned
                                                           * self._reach(k, placements, placement))
                            ))
@@ -221,15 +220,18 @@ class CollisionChecker:
         return (Contact(one.name, other.name, depth, tuple(point.tolist()))
                 if depth > deeper_than else None)
 
-    def _rigid_with(self, joint: int, moving: Collection[str]) -> list[int]:
-        """Return Pinocchio's joints that no joint of `moving` moves relative to one of them."""
-        model = self.robot.model
-        columns = {column for name in moving for column in range(
-            self.robot.joint(name).velocity_index,
-            self.robot.joint(name).velocity_index + self.robot.joint(name).velocity_size)}
-        way = set(model.supports[joint])
-        return [other for other in set(self._pairs.joints.tolist()) if not columns & {
-            model.joints[int(i)].idx_v for i in way ^ set(model.supports[other])}]
+    def _rigid_pairs(self, joint: int, moving: frozenset[str]) -> tuple[Indices, PairBounds]:
+        """Return the pairs of what is rigid with one of Pinocchio's joints and the world."""
+        found = self._rigid.get((joint, moving))
+        if found is None:
+            joints = _rigid_with(self.robot, joint, moving)
+            carriers = self._pairs.joints[self._pairs.pairs]
+            rigid = np.isin(carriers, joints)
+            known = np.flatnonzero(np.zeros(len(rigid), dtype=bool) if 0 in joints else
+                                   (rigid & (carriers[:, ::-1] == 0)).any(axis=1))
+            found = self._rigid[joint, moving] = (
+                known, PairBounds(self._pairs.items, self._pairs.pairs[known]))
+        return found
 
     def distances(self, at: Configuration | Array, influence: float = 0.1,
                   most: int | None = None) -> Distances:
@@ -315,6 +317,18 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
                 each.pair_count for each in _known.values()):
             del _known[next(iter(_known))]
     return made
+
+
+@lru_cache(maxsize=64)
+def _rigid_with(robot: Robot, joint: int, moving: frozenset[str]) -> list[int]:
+    """Return Pinocchio's joints that no joint of `moving` moves relative to one of them."""
+    model = robot.model
+    columns = {column for name in moving for column in range(
+        robot.joint(name).velocity_index,
+        robot.joint(name).velocity_index + robot.joint(name).velocity_size)}
+    way = set(model.supports[joint])
+    return [other for other in range(model.njoints) if not columns & {
+        model.joints[int(i)].idx_v for i in way ^ set(model.supports[other])}]
 
 
 _FLOAT = np.dtype(np.float64)
