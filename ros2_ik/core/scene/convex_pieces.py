@@ -75,16 +75,17 @@ def convex_pieces(vertices: Array, triangles: Indices, padding: float = 0.0) -> 
     as there may be.
     """
     return hulls_from_arrays(remembered(
-        ROOM, _key(vertices, triangles, padding),
+        ROOM, key_of(vertices, triangles, padding),
         lambda: hulls_as_arrays(_cut(vertices, triangles, padding))))
 
 
-def pieces_are_known(vertices: Array, triangles: Indices, padding: float = 0.0) -> bool:
-    """Return whether `convex_pieces` were made before, and are read rather than cut."""
-    return is_remembered(ROOM, _key(vertices, triangles, padding))
+def pieces_are_known(key: str) -> bool:
+    """Return whether `convex_pieces` of that key were made before, and are read, not cut."""
+    return is_remembered(ROOM, key)
 
 
-def _key(vertices: Array, triangles: Indices, padding: float) -> str:
+def key_of(vertices: Array, triangles: Indices, padding: float = 0.0) -> str:
+    """Return what tells one mesh from others."""
     return digest(np.ascontiguousarray(vertices).tobytes(),
                   np.ascontiguousarray(triangles).tobytes(), repr(padding))
 

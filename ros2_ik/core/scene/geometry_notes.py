@@ -1,12 +1,15 @@
 """What stands for the meshes of a checker's robot, in words."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
+from ros2_ik.core.scene.kept import Kept
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.shapes import Mesh
 
 NAMED = 5               # links in one sentence
 WORTH_SAYING = 1e-3     # m
+_written: Kept[tuple[Any, ...], tuple[str, ...]] = Kept()
 
 
 def geometry_notes(geometry: RobotGeometry) -> tuple[str, ...]:
@@ -17,7 +20,11 @@ def geometry_notes(geometry: RobotGeometry) -> tuple[str, ...]:
     those of stand off, as far as that was measured.
     """
     meshes = [(body.link, body.shape) for body in geometry.bodies if isinstance(body.shape, Mesh)]
+    state = tuple((mesh.has_parts, mesh.known_stand_off) for _, mesh in meshes)
+    return _written.get((geometry.key, state), lambda: _write(meshes))
 
+
+def _write(meshes: Sequence[tuple[str, Mesh]]) -> tuple[str, ...]:
     def links(which: Callable[[Mesh], bool]) -> list[str]:
         return list(dict.fromkeys(link for link, mesh in meshes if which(mesh)))
 

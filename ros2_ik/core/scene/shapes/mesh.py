@@ -10,7 +10,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene.convex_pieces import convex_pieces, pieces_are_known
+from ros2_ik.core.scene.convex_pieces import convex_pieces, key_of, pieces_are_known
 from ros2_ik.core.scene.meshes import cached_hull, Hull, read_triangles
 from ros2_ik.core.scene.overestimate import is_measured, Overestimate, overestimate
 from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
@@ -115,7 +115,11 @@ class Mesh(HulledShape):
     @property
     def has_parts(self) -> bool:
         """Whether its convex parts were made."""
-        return pieces_are_known(*self._solid.closed, self.padding)
+        return pieces_are_known(self._key)
+
+    @cached_property
+    def _key(self) -> str:
+        return key_of(*self._solid.closed, self.padding)
 
     def make_parts(self) -> None:
         """Make the convex parts, measure them, and keep both on disk: seconds, or minutes."""
@@ -126,10 +130,15 @@ class Mesh(HulledShape):
     @property
     def known_stand_off(self) -> float | None:
         """How far [m] the solids for distances reach beyond the mesh; None if not measured."""
-        if (self.represented_by == 'exact' and not self.has_parts
-                or not is_measured(self.distance_hulls(), *self._solid.closed)):
+        if self.represented_by == 'exact' and not self.has_parts:
             return None
-        return self.overestimate.distance
+        if not self._measured and is_measured(self.distance_hulls(), *self._solid.closed):
+            self._measured.append(self.overestimate.distance)
+        return self._measured[0] if self._measured else None
+
+    @cached_property
+    def _measured(self) -> list[float]:
+        return []
 
     @property
     def is_open(self) -> bool:
