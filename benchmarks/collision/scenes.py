@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import Configuration, Robot
-from ros2_ik.core.scene import Box, Capsule, Scene, SceneObject
+from ros2_ik.core.scene import Box, Capsule, Cylinder, Scene, SceneObject
 
 Targets = dict[str, np.ndarray]      # tip -> pose
 FINGERS = ('panda_leftfinger', 'panda_rightfinger')
@@ -117,6 +117,52 @@ def beside_table(scene: Scene, generator: np.random.Generator) -> Targets:
     return {PANDA: pose(place, tilted(DOWN, generator, 0.1))}
 
 
+def clutter(robot: Robot, generator: np.random.Generator) -> Scene:
+    """Make a board over a table full of boxes and cylinders of all heights, before the arm."""
+    scene = boxes(robot, table=((0.8, 1.4, 0.04), (0.65, 0, -0.02)),
+                  board=((0.35, 1.4, 0.02), (0.75, 0, generator.uniform(0.6, 0.7))))
+    while len(scene.objects) < 42:
+        x, y = generator.uniform((0.3, -0.65), (1.0, 0.65))
+        wide, high = generator.uniform((0.03, 0.05), (0.1, 0.4))
+        shape = (Box((wide, wide, high)) if generator.random() < 0.5
+                 else Cylinder(wide / 2, high))
+        turn = Rotation.from_euler('z', generator.uniform(-np.pi, np.pi))
+        scene = scene.add(SceneObject(f'thing {len(scene.objects)}', [shape],
+                                      pose((x, y, high / 2), turn)))
+    return scene
+
+
+def in_clutter(scene: Scene, generator: np.random.Generator) -> Targets:
+    """Between the things, pointing down or away from the arm."""
+    x, y = generator.uniform((0.5, -0.45), (0.75, 0.45))
+    turn = Rotation.from_euler('zy', [np.arctan2(y, x), generator.uniform(np.pi / 2, np.pi)])
+    return {PANDA: pose((x, y, generator.uniform(0.08, 0.3)), tilted(turn, generator, 0.1))}
+
+
+def cage(robot: Robot, generator: np.random.Generator) -> Scene:
+    """Make bars round the arm, as near as its joints leave room, and a roof of bars."""
+    scene, wide, high = Scene(robot), generator.uniform(0.28, 0.32), generator.uniform(0.6, 0.7)
+    for k, (x, y) in enumerate(side * np.array(at) for at in [
+            *((wide, y) for y in np.linspace(-wide, wide, 5)),
+            *((x, wide) for x in np.linspace(-wide, wide, 5))] for side in (1, -1)):
+        scene = scene.add(SceneObject(f'bar {k}', [Cylinder(0.01, high)], pose((x, y, high / 2))))
+    across = Rotation.from_euler('x', np.pi / 2)
+    for k, x in enumerate(np.linspace(-wide, wide, 5)):
+        scene = scene.add(SceneObject(f'roof {k}', [Cylinder(0.01, 2 * wide)],
+                                      pose((x, 0, high), across)))
+    return scene
+
+
+def through_cage(scene: Scene, generator: np.random.Generator) -> Targets:
+    """Outside the bars, the hand pointing outward between two of them."""
+    wide = scene.objects['bar 0'].pose.translation[0]
+    place = (wide + generator.uniform(0.0, 0.1), wide * generator.choice([-0.25, 0.25]),
+             generator.uniform(0.2, 0.6))
+    side = Rotation.from_euler('z', generator.integers(4) * np.pi / 2)
+    turn = side * tilted(FORWARD, generator, 0.1)
+    return {PANDA: pose(side.apply(place), turn)}
+
+
 def nothing(robot: Robot, generator: np.random.Generator) -> Scene:
     return Scene(robot)
 
@@ -147,5 +193,7 @@ KINDS = {
     'bin': ('panda', bin_, in_bin),
     'under_table': ('panda', table, under_table),
     'tool_beside_table': ('panda', tool_beside_table, beside_table),
+    'clutter': ('panda', clutter, in_clutter),
+    'cage': ('panda', cage, through_cage),
     'two_arms': ('baxter', nothing, both_hands),
 }
