@@ -1,21 +1,16 @@
 """Moves a colliding solution out of collision."""
 
-from collections.abc import Iterator
-
-import numpy as np
+from functools import cached_property
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions import MinimumDistance
 from ros2_ik.core.problem import accept, Constraint, IKProblem
 from ros2_ik.core.scene import CollisionChecker, Contact
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.problem_rows import ProblemRows
-from ros2_ik.core.solvers.solver import Attempt, Solver
+from ros2_ik.core.solvers.self_motion import SelfMotion
+from ros2_ik.core.solvers.solver import Attempt
 from ros2_ik.core.solvers.sqp import SequentialQuadratic
 
-STRIDE = 0.3        # of a step along the answers [rad, m]
-STEPS = 10          # each way
-RETURN = 4          # iterations back onto the targets after a step
 GAP = 2e-3          # how far apart touching pairs are pushed [m]
 SIGHT = 0.15        # up to what distance pairs are looked at meanwhile [m]
 DOUBT = 1e-4        # so much deeper than tolerances allow for are contacts that must be [m]
@@ -24,63 +19,34 @@ ONE_IN = 8          # answers that touch, where there are restarts, which cost l
 
 class Clearance:
     """
-    Ways out of contact for one problem, whose targets `solver` reaches.
+    Ways out of contact for one problem.
 
-    A robot with more joints than its targets have rows has a curve of answers through each one:
-    that is walked both ways until an answer is free. Others are pushed out: nearest pairs become
-    constraints for `sqp`. With `restarts` that is tried for one answer in eight.
+    A robot with more joints than its targets have rows walks along its answers, see `SelfMotion`.
+    Others are pushed out: nearest pairs become constraints for `sqp`. With `restarts` that is
+    tried for one answer in eight.
     """
 
-    def __init__(self, problem: IKProblem, checker: CollisionChecker, solver: Solver,
-                 restarts: bool) -> None:
-        self._problem, self._checker, self._solver = problem, checker, solver
+    def __init__(self, problem: IKProblem, checker: CollisionChecker, restarts: bool) -> None:
+        self._problem, self._checker = problem, checker
         self._every = ONE_IN if restarts else 1
-        self._vector_space = problem.active.vector_space
-        self._rows: ProblemRows | None = None
         self._pusher: SequentialQuadratic | None = None
         self._asked = 0
 
     def freed(self, touching: Attempt, budget: Budget) -> Attempt | None:
         """Return an attempt that touches nothing and reaches what `touching` reached, or None."""
+        if self._motion is not None:
+            return self._motion.freed(touching, budget)
         self._asked += 1
         if self._asked % self._every:
             return None
-        if self._can_walk():
-            for sign in (1.0, -1.0):
-                for attempt in self._walk(touching.q, sign, budget):
-                    if not self._checker.collides(attempt.q):
-                        return attempt
-            return None
         return self._pushed(touching.q, budget)
 
-    def _can_walk(self) -> bool:
-        if not (self._vector_space and self._problem.kinds <= {'targets'}):
-            return False
-        if self._rows is None:
-            self._rows = ProblemRows(self._problem)
-        return len(self._problem.active.columns) > len(self._rows.lower)
-
-    def _walk(self, q: Array, sign: float, budget: Budget) -> Iterator[Attempt]:
-        """Yield answers one stride from each other, as far as they go."""
-        problem, place = self._problem, self._problem.active.place
-        assert self._rows is not None
-        along: Array | None = None
-        for _ in range(STEPS):
-            if budget.over():
-                return
-            J = self._rows.evaluate_hard(q)[1]
-            free = np.linalg.svd(J)[2][-1] * sign
-            if along is not None and free @ along < 0:
-                free = -free
-            along, moved = free, q.copy()
-            moved[place] = np.clip(moved[place] + STRIDE * free, problem.active.lower,
-                                   problem.active.upper)
-            attempt = self._solver.attempt(moved, Budget(iterations=RETURN))
-            budget.iterations -= attempt.iterations
-            if not attempt.reached or np.abs(attempt.q - q).max() < 0.1 * STRIDE:
-                return       # the curve ends at a limit, or cannot be followed
-            q = attempt.q
-            yield attempt
+    @cached_property
+    def _motion(self) -> SelfMotion | None:
+        if not self._problem.kinds <= {'targets'}:
+            return None
+        motion = SelfMotion(self._problem, self._checker)
+        return motion if motion.is_possible else None
 
     def _pushed(self, q: Array, budget: Budget) -> Attempt | None:
         if self._pusher is None:

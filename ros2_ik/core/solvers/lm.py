@@ -76,7 +76,7 @@ class LevenbergMarquardt(Solver):
         self.step_tolerance = _optional(step_tolerance, 'step_tolerance')
         change = _optional(error_change_tolerance, 'error_change_tolerance')
         solution = _optional(solution_tolerance, 'solution_tolerance')
-        self._options = np.array([
+        self.options = np.array([
             self.damping, self.damping_bias, math.inf if change else GIVE_UP_AFTER, DROP,
             solution, self.gradient_tolerance, self.step_tolerance, change])
         self.rows = ProblemRows(problem, _towards)
@@ -117,7 +117,7 @@ class LevenbergMarquardt(Solver):
         return PoseDescent(q, *self._descend_to_poses(
             numbers, layout, addresses, poses[0][None] if len(poses) == 1 else np.array(poses),
             drawn, active.indices, active.turning, active.limits, active.sampling, rows.rows,
-            rows.bounds, self._options, self.attempt_iterations, q))
+            rows.bounds, self.options, self.attempt_iterations, q))
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
@@ -139,7 +139,7 @@ class LevenbergMarquardt(Solver):
         values = np.array(starts[:, place], order='C')   # moved in place
         error, flag, row, iterations, used = program.run(
             self._descend, None if stop else budget.interrupted, values, rows.limits, rows.rows,
-            rows.bounds, self._options, self.attempt_iterations, most)
+            rows.bounds, self.options, self.attempt_iterations, most)
         q = starts[row].copy()
         q[place] = values[row]
         if flag == INTERRUPTED:

@@ -125,6 +125,5 @@ class Nearby:
         """Return an attempt near the seed and near `touching` that touches nothing, or None."""
         if self._clearance is None:
             assert self.problem.checker is not None
-            self._clearance = Clearance(self.problem, self.problem.checker, self.solver,
-                                        restarts=False)
+            self._clearance = Clearance(self.problem, self.problem.checker, restarts=False)
         return self._clearance.freed(touching, budget)

@@ -486,9 +486,8 @@ class Search:
         if self._near is not None and len(self._near):
             return self._near_problem().freed(touching, self.budget)
         if self._clearance is None:
-            problem, solver = (self._with_tolerances() if self._loose
-                               else (self.problem, self._solver))
-            self._clearance = Clearance(problem, checker, solver, self.allow_restarts)
+            problem = self._with_tolerances()[0] if self._loose else self.problem
+            self._clearance = Clearance(problem, checker, self.allow_restarts)
         return self._clearance.freed(touching, self.budget)
 
     def _enter(self, candidate: Candidate) -> None:

@@ -1,0 +1,64 @@
+"""Steps along the answers of a robot that has more joints than its targets have rows."""
+
+import math
+
+import numpy as np
+
+from ros2_ik.core.kernels.descents import CONVERGED, scaled_rows
+from ros2_ik.core.kernels.lm import descend_from
+from ros2_ik.core.kernels.qp import factorize, solve_lower, solve_upper
+from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
+from ros2_ik.core.kernels.source import loop
+
+RIDGE = 1e-9     # of the rows' products: where a robot is singular, some depend on others
+LEAST = 0.1      # of a step; less of it that is left means that joints are at their limits
+
+
+@loop(f'Tuple((b1, i8))({PROGRAM}, f8[::1], f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], '
+      'f8, i8)')
+def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, bounds, options,
+               length, most):
+    """
+    Step from an answer x (nx,) to another, both of which fulfil the rows.
+
+    The step has that length, in the direction without effect on the rows that is next to `along`
+    (n,), which is left where it led; at most so many iterations of `descend` lead back. Returns
+    whether x is an answer, away from the last one, and the number of iterations.
+    """
+    at = layout_of(numbers, layout)
+    n, k = at.columns, len(rows)
+    f, J = np.empty(at.rows), np.zeros((at.rows, n))
+    A, N, y = np.empty((k, n)), np.empty((k, k)), np.empty(k)
+    step, before = np.empty(n), x.copy()
+    if not fill(at, parameters, addresses, x, work_of(at), f, J):
+        return False, 0
+    scaled_rows(J, rows, bounds, A)
+    for i in range(k):
+        y[i] = 0.0
+        for c in range(n):
+            y[i] += A[i, c] * along[c]
+        for j in range(i + 1):
+            N[i, j] = RIDGE if i == j else 0.0
+            for c in range(n):
+                N[i, j] += A[i, c] * A[j, c]
+    if not factorize(N):
+        return False, 0
+    solve_lower(N, y, 0)
+    solve_upper(N, y)
+    squared = 0.0
+    for c in range(n):
+        for i in range(k):
+            along[c] -= A[i, c] * y[i]
+        squared += along[c] * along[c]
+    if not squared > 1e-12:
+        return False, 0
+    for c in range(n):
+        along[c] /= math.sqrt(squared)
+        step[c] = length * along[c]
+    move(at, x, step, limits)
+    _, iterations, flag = descend_from(at, parameters, addresses, x, limits, rows, bounds,
+                                       options, most)
+    farthest = 0.0
+    for i in range(len(x)):
+        farthest = max(farthest, abs(x[i] - before[i]))
+    return flag == CONVERGED and farthest > LEAST * length, iterations
