@@ -22,7 +22,7 @@ from ros2_ik.core.solvers.lm import LevenbergMarquardt, PoseDescent
 from ros2_ik.core.solvers.report import found_in, named_costs
 from ros2_ik.core.solvers.restarts import chosen_turns, is_close, NEAR, Starts, within_limits
 from ros2_ik.core.solvers.search import Begun, CHANGES, chosen_solver, NAMED
-from ros2_ik.core.solvers.solver import make_solver, Solver
+from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver
 from ros2_ik.core.status import ExitFlag, Status
 
 MANY = 2**13    # numbers drawn at a time: a call takes as long as hundreds of them
@@ -123,7 +123,7 @@ def shared(process: int) -> np.random.Generator:
 
 
 def _poses_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
-                   random_state: Any) -> IKSolution | None:
+                   random_state: Any) -> IKSolution | Begun | None:
     """Descend from the start, then from random ones, in one call."""
     solver = problem.structure.solvers.get('lm')    # kept since the first such question
     active = problem.active
@@ -134,15 +134,16 @@ def _poses_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
     if allow_restarts and problem.change_bound is None and _can_wind_back(random_state) \
             and not budget.over():
         count = solver.at_once
-    found = solver.descend_to_poses(
-        problem, draws(os.getpid()).take(count, size) if random_state is None
-        else np.empty((0, size)))
+    numbers = (draws(os.getpid()).take(count, size) if random_state is None
+               else np.empty((0, size)))
+    found = solver.descend_to_poses(problem, numbers)
     if not count or random_state is None or found.flag == ExitFlag.CONVERGED:
-        return _judged(problem, found, allow_restarts, budget)
+        return _judged(problem, found, allow_restarts, budget, numbers, None)
     # a generator takes longer to make than an answer that is near
     generator = np.random.default_rng(random_state)
-    found = solver.descend_to_poses(problem, generator.random((count, size)))
-    answer = _judged(problem, found, allow_restarts, budget)
+    numbers = generator.random((count, size))
+    found = solver.descend_to_poses(problem, numbers)
+    answer = _judged(problem, found, allow_restarts, budget, numbers, generator)
     if answer is None and generator is random_state:    # the search is to draw the same
         wound: Any = generator.bit_generator
         wound.advance(-count * size)
@@ -154,13 +155,15 @@ def _can_wind_back(random_state: Any) -> bool:
         random_state.bit_generator, np.random.PCG64)
 
 
-def _judged(problem: IKProblem, found: PoseDescent, allow_restarts: bool,
-            budget: Budget) -> IKSolution | None:
-    """Return the answer where descents have ended, None where there is more to it."""
+def _judged(problem: IKProblem, found: PoseDescent, allow_restarts: bool, budget: Budget,
+            numbers: Array, generator: Any) -> IKSolution | Begun | None:
+    """Return the answer where descents have ended, or what is begun; `numbers` made the starts."""
     if found.flag != ExitFlag.CONVERGED:
         return None
     q, change = found.q, _change(problem, found)
     verdict = accept(problem, q)
+    if verdict.touches:
+        return _begun(problem, found, numbers, generator)
     if not verdict.accepted:
         return None
     if allow_restarts and (found.starts > 1 or change is not None and change.change > NEAR) \
@@ -168,6 +171,20 @@ def _judged(problem: IKProblem, found: PoseDescent, allow_restarts: bool,
         return None
     return _solution(problem, q, verdict, 'auto', budget, found.starts, found.iterations, change,
                      ExitFlag.CONVERGED)
+
+
+def _begun(problem: IKProblem, found: PoseDescent, numbers: Array,
+           generator: Any) -> Begun | None:
+    """Return what a search goes on with, the answer that touches first; None where it is near."""
+    end = Attempt(found.q, 0.0, found.iterations, ExitFlag.CONVERGED)
+    start = within_limits(problem, problem.start)
+    if found.starts == 1:
+        return Begun([(end, 1, start)], np.empty((0, len(start))), 0, None)
+    if is_close(problem, start):
+        return None
+    drawn = Starts(problem, problem.start).of(numbers[found.starts - 2:])
+    return Begun([(end, found.starts, drawn[0])], drawn[1:], 1, shared(os.getpid())
+                 if generator is None else generator)
 
 
 def _solution(problem: IKProblem, q: Array, verdict: AcceptanceReport, solver: str,

@@ -38,15 +38,20 @@ class Starts:
         A joint without limits is drawn within pi of the seed, a floating one within a metre of
         it at any orientation.
         """
-        q = np.empty((count, len(self._problem.start)))
-        q[:] = self._problem.start
-        q[:, self._drawn] = self._low + self._span * generator.random((count, len(self._drawn)))
+        q = self.of(generator.random((count, len(self._drawn))))
         for joint in self._floating:
             place = slice(joint.index, joint.index + 3)
             q[:, place] = self._seed[place] + generator.uniform(-1, 1, (count, 3))
             quaternion = generator.normal(size=(count, 4))
             q[:, joint.index + 3:joint.index + 7] = quaternion / np.linalg.norm(
                 quaternion, axis=1, keepdims=True)
+        return q
+
+    def of(self, numbers: Array) -> Array:
+        """Make starts (count, nq) of numbers (count, n) in [0, 1); floating joints stay."""
+        q = np.empty((len(numbers), len(self._problem.start)))
+        q[:] = self._problem.start
+        q[:, self._drawn] = self._low + self._span * numbers
         return q
 
     def near(self, generator: np.random.Generator, sizes: Sequence[float]) -> Array:

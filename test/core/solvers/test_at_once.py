@@ -28,11 +28,13 @@ from ros2_ik.core import (
     PoseTarget,
     Robot,
     Scene,
+    Search,
     solve,
     solve_pose,
 )
 from ros2_ik.core.solvers import at_once, Budget
 from ros2_ik.core.solvers.at_once import answer_at_once
+from ros2_ik.core.solvers.search import Begun
 
 asking = import_module('ros2_ik.core.problem.ik_problem')
 solving = import_module('ros2_ik.core.solvers.solve')    # `solve` is a function, too
@@ -73,7 +75,7 @@ def test_as_a_search(load, name, spread, collisions):
     for i, problem in enumerate(questions(robot, TIPS[name], 12, spread, collisions=collisions)):
         solve(problem, timeout=1e-3)     # the solver is kept from now on
         found = short_way(problem, Budget.of(60), i % 3 > 0, i)
-        if found is None:    # there is more to it
+        if not isinstance(found, IKSolution):    # there is more to it
             continue
         short += 1
         expected = searched(problem, random_state=i, allow_restarts=i % 3 > 0)
@@ -87,13 +89,18 @@ def test_as_a_search(load, name, spread, collisions):
 @pytest.mark.parametrize('kind', [np.random.PCG64, np.random.MT19937])
 def test_a_generator_of_the_users_goes_on_alike(load, kind, spread):
     """Whether the short way was taken, led nowhere, or was not tried."""
-    robot, taken = load('ur5'), 0
+    robot, taken, begun = load('ur5'), 0, 0
     ours, theirs = (np.random.Generator(kind(3)) for _ in range(2))
     for problem in questions(robot, TIPS['ur5'], 25, spread):    # some touch: there is more to it
         solve(problem, timeout=1e-3)
         before = ours.bit_generator.state
         found = short_way(problem, Budget.of(60), True, ours)
-        if found is None:
+        if isinstance(found, Begun):    # it touches
+            begun += 1
+            search = Search(problem, random_state=ours, budget=Budget.of(60, 2000), begun=found)
+            search.run()
+            found = search.solution()
+        elif found is None:
             assert str(ours.bit_generator.state) == str(before)
             found = solve(problem, max_iterations=2000, timeout=60, random_state=ours)
         else:
@@ -102,6 +109,7 @@ def test_a_generator_of_the_users_goes_on_alike(load, kind, spread):
         assert np.array_equal(found.best_q, expected.best_q)
         assert str(ours.bit_generator.state) == str(theirs.bit_generator.state)
     assert taken > 3 or kind is np.random.MT19937 or spread
+    assert begun
 
 
 def demands(robot, tip, generator):
