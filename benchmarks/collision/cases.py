@@ -36,11 +36,11 @@ class Case:
                          start=self.start, checker=checker, collisions=checker is not None)
 
 
-def cases(kind: str, robot: Robot, count: int) -> list[Case]:
-    """Make instances; a kind and a seed give the same ones."""
+def cases(kind: str, robot: Robot, count: int, first: int = 0) -> list[Case]:
+    """Make instances; a kind and the `first` seed give the same ones, each scene has its own."""
     found: list[Case] = []
     _, make_scene, make_targets = KINDS[kind]
-    seed = 0
+    seed = first
     while len(found) < count:
         generator, seed = np.random.default_rng([zlib.crc32(kind.encode()), seed]), seed + 1
         checker = CollisionChecker(robot, make_scene(robot, generator))
@@ -100,7 +100,7 @@ def ours(case: Case) -> Ask:
     problem = case.problem(case.checker)
 
     def ask(timeout: float) -> np.ndarray | None:
-        return solve(problem, [case.start], timeout=timeout, random_state=case.seed).q
+        return solve(problem, timeout=timeout, random_state=case.seed).q
     return ask
 
 
