@@ -23,7 +23,8 @@ def run(absent, *arguments):
 
 NEEDED = [('pose_ik.py', 'yourdfpy', 'yourdfpy'), *(
     pytest.param(*needed, marks=pytest.mark.slow) for needed in (
-        ('collision_ik.py', 'fcl', 'python-fcl'), ('constrained_ik.py', 'pydrake', 'drake')))]
+        ('collision_ik.py', 'fcl', 'python-fcl'), ('constrained_ik.py', 'pydrake', 'drake'),
+        ('whole_body_ik.py', 'yourdfpy', 'yourdfpy')))]
 
 
 @pytest.mark.parametrize(('name', 'module', 'package'), NEEDED)

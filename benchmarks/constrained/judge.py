@@ -45,14 +45,18 @@ class Judge:
                 mass += link.inertial.mass
         return moment / mass
 
-    def accepts(self, joints: dict[str, float], terms: list) -> bool:
-        """Return whether all that is not a cost holds."""
-        for name, value in joints.items():
+    def is_within_limits(self) -> bool:
+        for name, value in self.joints.items():
             lower, upper = self._limits[name]
             if not lower - LIMIT_TOLERANCE <= value <= upper + LIMIT_TOLERANCE:
                 return False
+        return True
+
+    def accepts(self, joints: dict[str, float], terms: list) -> bool:
+        """Return whether all that is not a cost holds."""
         at = self.look(joints)
-        return all(term.violation(at) <= TOLERANCE for term in terms if not term.is_cost)
+        return at.is_within_limits() and all(
+            term.violation(at) <= TOLERANCE for term in terms if not term.is_cost)
 
     def cost(self, start: dict[str, float], joints: dict[str, float] | None,
              terms: list) -> float:
