@@ -1,16 +1,19 @@
 """
-Pose IK against TRAC-IK (pytracik) on the same problems, in one run.
+Pose IK against TRAC-IK, the Robotics Toolbox and EAIK on the same problems, in one run.
 
+    tools/run pip install pytracik eaik roboticstoolbox-python yourdfpy
     tools/run python benchmarks/pose_ik.py [--robots panda ur5] [--count 1000] [--plain]
-        [--collisions] [--turn 10]
+        [--peers TRAC-IK] [--collisions] [--turn 10] [--cpu]
 
 Each problem is a random reachable pose with a random start, or one within 0.1 rad of an answer.
-Both solvers take turns on the same problems, ten by ten: TRAC-IK begins and ends a thread for
+All solvers take turns on the same problems, ten by ten: TRAC-IK begins and ends a thread for
 each, and what the system does for that falls to whatever runs next (with --turn 1 to ours: what
 takes 0.1 us then takes 5). An answer counts when yourdfpy's forward kinematics
 puts the tip within 1e-5 m and 1e-4 rad of the target and every joint is within its limits;
 "wrong" are claims of success that fail this test. Only the ratio in one run says something.
 
+RTB is the Robotics Toolbox' compiled `ik_LM`. EAIK is a closed form, and chooses the solution
+nearest the start; for seven joints it holds one at values that are tried in turn.
 TRAC-IK allows all contacts, and so does ours here. With --collisions ours is compared with itself
 as it is by default, checked against itself, on poses that some configuration free of contact has:
 "same search" is the mean over the problems where the check led to no other answer.
@@ -18,11 +21,13 @@ as it is by default, checked against itself, on poses that some configuration fr
 
 import argparse
 from collections.abc import Callable
+from importlib.util import find_spec
 import io
 import time
 
 import numpy as np
 from peers import leave
+from results import CPU, Results, summary, table_row, WALL
 
 from ros2_ik.core import (
     CollisionChecker,
@@ -34,11 +39,13 @@ from ros2_ik.core import (
 )
 
 try:
+    from pose_peers import PEERS, Solve, Unsuited
     import yourdfpy
 except ImportError as absent:
     leave(absent, __doc__, 'pytracik yourdfpy')
 
 ROBOTS = ('panda', 'ur5', 'xarm7', 'baxter', 'kinova')
+OURS = 'ros2_ik'
 TIMEOUT = 0.05
 
 
@@ -64,9 +71,6 @@ class Judge:
         return np.linalg.norm(T[:3, 3] - target[:3, 3]) <= 1e-5 and angle <= 1e-4
 
 
-Solve = Callable[[np.ndarray, np.ndarray], dict[str, float] | None]
-
-
 def ours(robot: Robot, tip: str, collisions: bool = False) -> Solve:
     generator = np.random.default_rng(0)
 
@@ -76,32 +80,16 @@ def ours(robot: Robot, tip: str, collisions: bool = False) -> Solve:
     return solve
 
 
-def trac_ik(robot: Robot, tip: str) -> Solve | None:
-    try:
-        import pytracik
-    except ImportError:
-        print('pytracik is missing, so there is nothing to compare with: pip install pytracik')
-        return None
-    solver = pytracik.TRAC_IK(robot.root_frame, tip, robot.urdf, TIMEOUT, 5e-6,
-                              pytracik.SolveType.Speed)
-    moving = robot.moving_joints(tip)
-    joints = [j for j in robot.joints if j.name in moving]
-    names, index = [j.name for j in joints], [j.index for j in joints]
-    # it reads a <safety_controller> without soft limits as limits of zero
-    bounds = [(j.lower, j.upper) for j in joints]
-    if np.isfinite(bounds).all():
-        pytracik.set_joint_limits(solver, *zip(*bounds, strict=True))
-
-    def solve(target: np.ndarray, start: np.ndarray) -> dict[str, float] | None:
-        x, y, z, w = quaternion(target[:3, :3])
-        answer = pytracik.ik(solver, start[index], *target[:3, 3], x, y, z, w)
-        return None if answer[0] < 0 else dict(zip(names, answer[1:].tolist(), strict=True))
-    return solve
-
-
-def quaternion(R: np.ndarray) -> np.ndarray:
-    import pinocchio as pin
-    return pin.Quaternion(R).coeffs()
+def found_peers(names: list[str] | None) -> list[str]:
+    """Return the peers that are wanted and installed, and say which are not."""
+    found = []
+    for name in names if names is not None else PEERS:
+        _, module, package = PEERS[name]
+        if find_spec(module) is not None:
+            found.append(name)
+        else:
+            print(f'{name} is not installed, so not compared with: pip install {package}')
+    return found
 
 
 def problems(robot: Robot, tip: str, count: int, near: bool,
@@ -124,28 +112,25 @@ def problems(robot: Robot, tip: str, count: int, near: bool,
 
 
 def measure(solvers: dict[str, Solve], judge: Judge, cases: list[tuple[np.ndarray, ...]],
-            turn: int) -> None:
-    seconds = {name: [] for name in solvers}
-    good, wrong = dict.fromkeys(solvers, 0), dict.fromkeys(solvers, 0)
+            turn: int, clock: Callable[[], float]) -> dict[str, dict]:
+    seconds: dict[str, list[float]] = {name: [] for name in solvers}
+    good: dict[str, list[bool]] = {name: [] for name in solvers}
+    wrong = dict.fromkeys(solvers, 0)
+    for solve in solvers.values():    # what is made once counts for nobody
+        solve(*cases[0])
     for first in range(0, len(cases), turn):
         for name, solve in solvers.items():
             answers = []
             for target, start in cases[first:first + turn]:
-                begin = time.perf_counter()
+                begin = clock()
                 joints = solve(target, start)
-                seconds[name].append(time.perf_counter() - begin)
+                seconds[name].append(clock() - begin)
                 answers.append((joints, target))
             for joints, target in answers:
-                if joints is not None:
-                    verdict = judge.accepts(joints, target)
-                    good[name] += verdict
-                    wrong[name] += not verdict
-    reference = np.mean(next(iter(seconds.values())))
-    for name, values in seconds.items():
-        ms = np.array(values) * 1e3
-        print(f'    {name:10s} success {100 * good[name] / len(cases):6.2f} %   wrong '
-              f'{wrong[name]:3d}   mean {ms.mean():7.3f} ms   median {np.median(ms):7.3f}   '
-              f'p99 {np.percentile(ms, 99):7.3f}   mean / ours {np.mean(values) / reference:5.2f}')
+                right = joints is not None and judge.accepts(joints, target)
+                good[name].append(right)
+                wrong[name] += joints is not None and not right
+    return {name: summary(seconds[name], good[name], wrong[name], (0.005,)) for name in solvers}
 
 
 def compare_with_check(robot: Robot, tip: str, cases: list[tuple[np.ndarray, ...]]) -> None:
@@ -176,9 +161,19 @@ def main() -> None:
                         help='what it costs to check the robot against itself')
     parser.add_argument('--robots', nargs='+', default=ROBOTS)
     parser.add_argument('--count', type=int, default=1000)
+    parser.add_argument('--peers', nargs='*', choices=list(PEERS), metavar='PEER',
+                        help=f'{", ".join(PEERS)}; by default all that are installed')
+    parser.add_argument('--cpu', action='store_true',
+                        help='take the time this process computes, in all threads, for a machine '
+                        'with other work')
+    parser.add_argument('--json', metavar='FILE', help='write the results there, too')
     parser.add_argument('--turn', type=int, default=10, help='problems that one of them solves')
     arguments = parser.parse_args()
     print('plain Python' if arguments.plain or not load_kernels() else 'compiled inner loops')
+    peers = [] if arguments.collisions else found_peers(arguments.peers)
+    clock = time.process_time if arguments.cpu else time.perf_counter
+    results = Results('pose_ik', CPU if arguments.cpu else WALL, f'{arguments.turn} problems each',
+                      [PEERS[peer][2] for peer in peers])
     for name in arguments.robots:
         robot, tip = Robot.load(name), shipped_robots()[name].tip
         if arguments.collisions:
@@ -186,14 +181,23 @@ def main() -> None:
             compare_with_check(robot, tip, problems(robot, tip, arguments.count, False,
                                                     CollisionChecker(robot)))
             continue
-        solvers = {'ros2_ik lm': ours(robot, tip)}
-        if peer := trac_ik(robot, tip):
-            solvers['TRAC-IK'] = peer
+        solvers = {OURS: ours(robot, tip)}
+        for peer in peers:
+            try:
+                solvers[peer] = PEERS[peer][0](robot, tip, TIMEOUT)
+            except Unsuited as reason:
+                print(f'{peer} is left out for {name}: {reason}')
         judge = Judge(robot, tip)
         for near in (False, True):
+            start = 'near' if near else 'random'
             print(f'{name}, {tip}, {"start within 0.1 rad" if near else "random start"}:')
-            measure(solvers, judge, problems(robot, tip, arguments.count, near),
-                    arguments.turn)
+            found = measure(solvers, judge, problems(robot, tip, arguments.count, near),
+                            arguments.turn, clock)
+            for solver, row in found.items():
+                print(f'    {solver:8s} {table_row(row)}   mean / ours '
+                      f'{row["mean_ms"] / found[OURS]["mean_ms"]:5.2f}', flush=True)
+            results.add(name, start, found)
+    results.write(arguments.json)
 
 
 if __name__ == '__main__':

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-FOLDER = Path(__file__).parent
+CPU, WALL = "CPU time of the solver's process", 'wall clock'
 
 
 def summary(seconds: Sequence[float], good: Sequence[bool], wrong: int,

@@ -28,7 +28,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 from peers import leave
-from results import Results, summary, table_row
+from results import CPU, Results, summary, table_row
 
 from ros2_ik.core import Configuration, load_kernels, Robot, solve_pose
 
@@ -236,8 +236,7 @@ def main() -> None:
     parser.add_argument('--json', metavar='FILE', help='write the results there, too')
     options = parser.parse_args()
     load_kernels()
-    results = Results('whole_body_ik', "CPU time of the solver's process",
-                      'one problem each', [])
+    results = Results('whole_body_ik', CPU, '1 problem each', ['yourdfpy'])
     for name in options.kinds:
         kind = KINDS[name]
         solvers: dict = {'ros2_ik': Ours(kind)}

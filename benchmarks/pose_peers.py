@@ -1,0 +1,153 @@
+"""The solvers of other packages that pose_ik.py compares with, set up to do their best."""
+
+from collections.abc import Callable
+import io
+from typing import NamedTuple
+
+import numpy as np
+import yourdfpy
+
+from ros2_ik.core import Robot
+
+Solve = Callable[[np.ndarray, np.ndarray], dict[str, float] | None]
+
+SAMPLES = 64     # of the joint that EAIK holds in an arm of seven
+
+
+class Unsuited(Exception):
+    """Why a peer cannot solve for a robot."""
+
+
+class Chain(NamedTuple):
+    """
+    The joints that move a tip, at zero values in the robot's root frame.
+
+    `frames` (n, 4, 4) turn about their z axes; `tip` (4, 4) is where the tip is.
+    """
+
+    names: list[str]
+    index: list[int]         # places in q
+    lower: np.ndarray
+    upper: np.ndarray
+    frames: np.ndarray
+    tip: np.ndarray
+
+    def within(self, x: np.ndarray) -> np.ndarray:
+        """Bring angles (..., n) within the limits by full turns where that is possible."""
+        turns = np.ceil((self.lower - x) / (2 * np.pi)) * (x < self.lower) \
+            + np.floor((self.upper - x) / (2 * np.pi)) * (x > self.upper)
+        return x + 2 * np.pi * turns
+
+
+def chain(robot: Robot, tip: str) -> Chain:
+    """Read the chain to a tip; raises Unsuited where a joint is not revolute."""
+    urdf = yourdfpy.URDF.load(io.BytesIO(robot.urdf.encode()), load_meshes=False,
+                              build_scene_graph=True)
+    urdf.update_cfg(dict.fromkeys(urdf.actuated_joint_names, 0.0))
+    found, link = [], tip
+    above = {joint.child: joint for joint in urdf.robot.joints}
+    while link != robot.root_frame:
+        joint = above[link]
+        if joint.type != 'fixed':
+            found.insert(0, joint)
+        link = joint.parent
+    if any(joint.type not in ('revolute', 'continuous') or joint.mimic for joint in found):
+        raise Unsuited('a joint is not revolute')
+    frames = []
+    for joint in found:
+        F = urdf.get_transform(joint.child, robot.root_frame).copy()
+        z = np.asarray(joint.axis, dtype=float)
+        x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
+        F[:3, :3] = F[:3, :3] @ np.column_stack([x, np.cross(z, x), z]) / [
+            np.linalg.norm(x), np.linalg.norm(x), 1]
+        frames.append(F)
+    joints = [robot.joint(joint.name) for joint in found]
+    bounds = np.array([(max(j.lower, -2 * np.pi), min(j.upper, 2 * np.pi)) for j in joints])
+    return Chain([j.name for j in joints], [j.index for j in joints], *bounds.T,
+                 np.array(frames), urdf.get_transform(tip, robot.root_frame).copy())
+
+
+def trac_ik(robot: Robot, tip: str, timeout: float) -> Solve:
+    import pytracik
+    solver = pytracik.TRAC_IK(robot.root_frame, tip, robot.urdf, timeout, 5e-6,
+                              pytracik.SolveType.Speed)
+    moving = robot.moving_joints(tip)
+    joints = [j for j in robot.joints if j.name in moving]
+    names, index = [j.name for j in joints], [j.index for j in joints]
+    # it reads a <safety_controller> without soft limits as limits of zero
+    bounds = [(j.lower, j.upper) for j in joints]
+    if np.isfinite(bounds).all():
+        pytracik.set_joint_limits(solver, *zip(*bounds, strict=True))
+
+    def solve(target: np.ndarray, start: np.ndarray) -> dict[str, float] | None:
+        x, y, z, w = quaternion(target[:3, :3])
+        answer = pytracik.ik(solver, start[index], *target[:3, 3], x, y, z, w)
+        return None if answer[0] < 0 else dict(zip(names, answer[1:].tolist(), strict=True))
+    return solve
+
+
+def quaternion(R: np.ndarray) -> np.ndarray:
+    import pinocchio as pin
+    return pin.Quaternion(R).coeffs()
+
+
+def robotics_toolbox(robot: Robot, tip: str, timeout: float) -> Solve:
+    """Its compiled Levenberg-Marquardt, which draws its own random starts; it has no clock."""
+    from roboticstoolbox import ET, ETS
+    arm, parts, before = chain(robot, tip), [], np.eye(4)
+    for F, low, high in zip(arm.frames, arm.lower, arm.upper, strict=True):
+        parts += [ET.SE3(np.linalg.solve(before, F)), ET.Rz(qlim=[low, high])]
+        before = F
+    ets = ETS([*parts, ET.SE3(np.linalg.solve(before, arm.tip))])
+
+    def solve(target: np.ndarray, start: np.ndarray) -> dict[str, float] | None:
+        # E = e'e / 2 of both parts of the error together
+        answer = ets.ik_LM(target, start[arm.index], ilimit=30, slimit=100, tol=1.25e-11, k=0.1,
+                           method='chan')
+        return dict(zip(arm.names, answer.q.tolist(), strict=True)) if answer.success else None
+    return solve
+
+
+def eaik(robot: Robot, tip: str, timeout: float) -> Solve:
+    """Solve in closed form; of seven joints one is held at values that are tried in turn."""
+    from eaik.IK_HP import HPRobot
+    arm = chain(robot, tip)
+    H = arm.frames[:, :3, 2]
+    points = np.vstack([arm.frames[:, :3, 3], arm.tip[:3, 3]])
+    P = np.diff(points, axis=0, prepend=np.zeros((1, 3)))
+    count = len(arm.names)
+    if count == 6:
+        robots = [HPRobot(H, P)]
+    elif count == 7:
+        held = next((i for i in range(7)
+                     if HPRobot(H, P, [(i, 0.3)]).hasKnownDecomposition()), None)
+        if held is None:
+            raise Unsuited('no joint leads to a closed form when held')
+        values = np.random.default_rng(0).permutation(
+            np.linspace(arm.lower[held], arm.upper[held], SAMPLES + 2)[1:-1])
+        robots = [HPRobot(H, P, [(held, float(value))]) for value in values]
+    if count not in (6, 7) or not robots[0].hasKnownDecomposition():
+        raise Unsuited('it has no closed form')
+    turn = arm.tip[:3, :3].T
+
+    def solve(target: np.ndarray, start: np.ndarray) -> dict[str, float] | None:
+        pose, near = target.copy(), start[arm.index]
+        pose[:3, :3] = target[:3, :3] @ turn    # its frames are parallel at zero values
+        for robot in robots:
+            found = robot.IK(pose)
+            exact = ~np.asarray(found.is_LS, dtype=bool)
+            x = arm.within(np.asarray(found.Q).reshape(-1, count)[exact])
+            x = x[((arm.lower <= x) & (x <= arm.upper)).all(axis=1)]
+            if len(x):
+                best = x[np.abs(x - near).max(axis=1).argmin()]
+                return dict(zip(arm.names, best.tolist(), strict=True))
+        return None
+    return solve
+
+
+# name: (how to make it, the module it needs, what to install)
+PEERS = {
+    'TRAC-IK': (trac_ik, 'pytracik', 'pytracik'),
+    'RTB': (robotics_toolbox, 'roboticstoolbox', 'roboticstoolbox-python'),
+    'EAIK': (eaik, 'eaik', 'eaik'),
+}
