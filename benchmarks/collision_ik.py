@@ -27,6 +27,7 @@ from collision.cases import Case, cases, many_cases, ours, TracIK
 from collision.scenes import KINDS, scattered
 import numpy as np
 from peers import leave
+from results import CPU, Results, WALL
 
 from ros2_ik.core import load_kernels, Robot, solve
 from ros2_ik.core.scene import CollisionChecker
@@ -64,12 +65,13 @@ def run_kind(kind: str, options: argparse.Namespace) -> dict[str, Record]:
         for question, _ in solvers.values():
             question(case)(0.05)
     records = {name: Record() for name in solvers}
+    clock = time.process_time if options.cpu else time.perf_counter
     for number, case in enumerate(found):
         warm(case)
         turns = list(solvers.items())
         for name, (question, count) in turns[::1 - 2 * (number % 2)]:   # the first warms caches
             if number < count:
-                records[name].measure(case, judge, question(case))
+                records[name].measure(case, judge, question(case), clock)
     return records
 
 
@@ -82,14 +84,18 @@ def warm(case: Case) -> None:
 
 def table(options: argparse.Namespace) -> None:
     print('% solved in 20, 50, 200 ms; mean, p99 [ms]; wrong claims')
+    results = Results('collision_ik', CPU if options.cpu else WALL, '1 problem each',
+                      ['pytracik', 'drake'])
     for kind in options.kinds:
         records = run_kind(kind, options)
+        results.add(kind, 'random', {name: record.summary() for name, record in records.items()})
         first = next(iter(records.values()))
         for name, record in records.items():
             print(f'{kind:18s} {name:15s} {len(record.good):4d} {record}   mean / ours '
                   f'{record.mean / first.mean:6.2f}', flush=True)
             for text in record.wrong[:3]:
                 print(f'    {text}')
+    results.write(options.json)
 
 
 def claims(options: argparse.Namespace) -> None:
@@ -156,6 +162,10 @@ def main() -> None:
                         metavar='KIND', help=', '.join(KINDS))
     parser.add_argument('--count', type=int, default=100)
     parser.add_argument('--drake', type=int, default=10, help='how many of them Drake gets, slow')
+    parser.add_argument('--cpu', action='store_true',
+                        help='take the time this process computes, in all threads, for a machine '
+                        'with other work')
+    parser.add_argument('--json', metavar='FILE', help='write the table there, too')
     parser.add_argument('--claims', type=int, default=0)
     parser.add_argument('--shares', type=int, default=0)
     parser.add_argument('--seed', type=int, default=0, help='of the cases')

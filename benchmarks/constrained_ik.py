@@ -27,6 +27,7 @@ import time
 
 import numpy as np
 from peers import leave
+from results import CPU, Results as Written, WALL
 
 from ros2_ik.core import InvalidOptionError, load_kernels, Robot
 
@@ -42,6 +43,7 @@ except ImportError as absent:
 
 STARTS = {'random': 'random start', 'near': 'start within 0.1 rad'}
 DRAKE = 'Drake'
+NAMES = {'sqp': 'ros2_ik'}    # in what is written
 CLEARANCE = [name for name, (_, ask, _) in KINDS.items()
              if ask.__module__ == clearance_kinds.__name__]
 FAMILIES = {'open': [name for name in KINDS if name not in CLEARANCE], 'clearance': CLEARANCE}
@@ -85,7 +87,7 @@ def run_kind(kind: str, start: str, options: argparse.Namespace) -> dict[str, Re
     return take_turns(found)
 
 
-def table(start: str, options: argparse.Namespace) -> None:
+def table(start: str, options: argparse.Namespace, written: Written) -> None:
     names = (*options.solvers, DRAKE)
     print(f'\n{STARTS[start]}{", CPU time" * options.cpu}: % solved in 20, 50, 200 ms; mean, p99 '
           '[ms]; wrong claims')
@@ -94,6 +96,8 @@ def table(start: str, options: argparse.Namespace) -> None:
     results: Results = {}
     for kind in options.kinds:
         records = results[kind] = run_kind(kind, start, options)
+        written.add(kind, start, {NAMES.get(name, name): record.summary()
+                                  for name, record in records.items()})
         ratio = records[DRAKE].mean / records[names[0]].mean
         print(f'{kind:24s}' + ''.join(f'{record!s:43s}' for record in records.values())
               + f'{ratio:7.2f}', flush=True)
@@ -132,15 +136,19 @@ def main() -> None:
     parser.add_argument('--turn', type=int, default=10, help='problems that one of them solves')
     parser.add_argument('--cpu', action='store_true',
                         help='take the time this process computes, for a machine with other work')
+    parser.add_argument('--json', metavar='FILE', help='write the results there, too')
     options = parser.parse_args()
     options.kinds = [kind for name in options.kinds for kind in FAMILIES.get(name, [name])]
     if options.kernels:
         load_kernels()
+    written = Written('constrained_ik', CPU if options.cpu else WALL, '1 problem each',
+                      [DRAKE.lower()])
     try:
         for start in options.starts:
-            table(start, options)
+            table(start, options, written)
     except InvalidOptionError as error:    # not every solver takes constraints
         parser.error(str(error))
+    written.write(options.json)
 
 
 if __name__ == '__main__':

@@ -1,10 +1,12 @@
 """What one solver did on one kind of problem, judged by yourdfpy and python-fcl."""
 
+from collections.abc import Callable
 from pathlib import Path
 import sys
 import time
 
 import numpy as np
+from results import summary
 
 from collision.cases import Ask, Case
 
@@ -49,10 +51,11 @@ class Record:
         self.good: list[bool] = []
         self.wrong: list[str] = []
 
-    def measure(self, case: Case, judge: Judge, ask: Ask) -> None:
-        begin = time.perf_counter()
+    def measure(self, case: Case, judge: Judge, ask: Ask,
+                clock: Callable[[], float] = time.perf_counter) -> None:
+        begin = clock()
         q = ask(TIMEOUT)
-        self.seconds.append(time.perf_counter() - begin)
+        self.seconds.append(clock() - begin)
         complaint = '' if q is None else judge.complaint(case, q)
         self.good.append(q is not None and not complaint)
         if complaint:
@@ -61,6 +64,9 @@ class Record:
     def within(self, seconds: float) -> float:
         """Percentage solved in that time."""
         return 100 * float(np.mean(np.array(self.good) & (np.array(self.seconds) <= seconds)))
+
+    def summary(self) -> dict:
+        return summary(self.seconds, self.good, len(self.wrong), (0.02, 0.05, TIMEOUT + 0.05))
 
     @property
     def mean(self) -> float:

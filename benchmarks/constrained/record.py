@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from results import summary
 
 from constrained.cases import Ask, Case
 from constrained.judge import Judge
@@ -41,6 +42,9 @@ class Record:
     def within(self, seconds: float) -> float:
         """Percentage solved in that time."""
         return 100 * float(np.mean(np.array(self.good) & (np.array(self.seconds) <= seconds)))
+
+    def summary(self) -> dict:
+        return summary(self.seconds, self.good, len(self.wrong), (0.05, TIMEOUT))
 
     @property
     def mean(self) -> float:
