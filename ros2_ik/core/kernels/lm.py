@@ -15,9 +15,47 @@ from ros2_ik.core.kernels.descents import (
     MOST,
     STEP_TOO_SMALL,
 )
-from ros2_ik.core.kernels.qp import factorize, solve_lower, solve_upper
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, TURN, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
+
+
+@inner_part
+def factorize_from_end(A):
+    """
+    Make the lower half of A the L of A = L^T L; False where A is not positive definite.
+
+    Taken from the last column on, what is zero in the matrix of a tree whose joints come after
+    those that carry them is zero in L (Featherstone, "Efficient factorization of the joint-space
+    inertia matrix", IJRR 2005). On the diagonal are the inverses of its numbers.
+    """
+    for k in range(len(A) - 1, -1, -1):
+        if not A[k, k] > 0:
+            return False
+        A[k, k] = inverse = 1.0 / math.sqrt(A[k, k])
+        for i in range(k):
+            A[k, i] *= inverse
+        for i in range(k):
+            factor = A[k, i]
+            if factor != 0:
+                for j in range(i + 1):
+                    A[i, j] -= factor * A[k, j]
+    return True
+
+
+@inner_part
+def solve_from_end(L, b):
+    """Make b the solution of L^T L b = b."""
+    n = len(b)
+    for k in range(n - 1, -1, -1):
+        value = b[k] = b[k] * L[k, k]
+        if value != 0:
+            for i in range(k):
+                b[i] -= L[k, i] * value
+    for i in range(n):
+        value = b[i]
+        for j in range(i):
+            value -= L[i, j] * b[j]
+        b[i] = value * L[i, i]
 
 
 @inner_part
@@ -29,11 +67,10 @@ def step_within(H, g, low, high, K, d, held):
         for j in range(i + 1):
             K[i, j] = H[i, j]
     for _ in range(4):
-        if not factorize(K):
+        if not factorize_from_end(K):
             d[:] = 0.0
             return
-        solve_lower(K, d, 0)
-        solve_upper(K, d)
+        solve_from_end(K, d)
         more = False
         for i in range(n):
             if not held[i] and (d[i] < 0 and low[i] == 0 or d[i] > 0 and high[i] == 0):
@@ -85,6 +122,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
     H, K, g, d = np.empty((n, n)), np.empty((n, n)), np.empty(n), np.zeros(n)
     low, high, farthest = np.empty(n), np.empty(n), np.full(n, np.inf)
     held, best_x = np.zeros(n, dtype=np.bool_), x.copy()
+    used, slopes = np.empty(n, dtype=np.int64), np.empty(n)    # of a row, without zeros
     best = before = np.inf
     stall, iteration, flag = 0, 0, 0
     while True:
@@ -103,13 +141,15 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
             away = max(below[i], 0.0) + min(above[i], 0.0)
             if away == 0 and below[i] != above[i]:
                 continue
-            scale = bounds[3, i]
+            scale, row, count = bounds[3, i], rows[i], 0
             for a in range(n):
-                slope = scale * J[rows[i], a]
+                slope = scale * J[row, a]
                 if slope != 0:
                     g[a] += slope * away
-                    for b in range(a + 1):
-                        H[a, b] += slope * scale * J[rows[i], b]
+                    used[count], slopes[count] = a, slope
+                    count += 1
+                    for b in range(count):
+                        H[a, used[b]] += slope * slopes[b]
         room(at, x, limits, farthest, low, high)
         flag = has_ended(g, low, high, d, error, before, iteration, options)
         if flag:
