@@ -15,8 +15,11 @@ from ros2_ik.core.kernels.descents import (
     MOST,
     STEP_TOO_SMALL,
 )
-from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, TURN, work_of
+from ros2_ik.core.kernels.rows import fill, layout_of, move, room, TURN, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
+
+PARTS = 'i8[::1], f8[::1], i8[::1]'    # of `Parts`: places, numbers, addresses
+NUMBERS, LAYOUT, ADDRESSES, GIVEN, VALUES, ROWS, BOUNDS = range(7)    # columns of their table
 
 
 @inner_part
@@ -164,36 +167,36 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
     return best, iteration, flag
 
 
-@loop(f'Tuple((f8, i8, i8, i8, i8))({PROGRAM}, f8[:,::1], f8[:,::1], i8[::1], f8[:,::1], '
-      'f8[::1], i8, i8)')
-def descend(numbers, layout, parameters, addresses, starts, limits, rows, bounds, options,
-            limit, most):
+@loop(f'Tuple((f8, i8, i8, i8, i8))({PARTS}, f8[::1], f8[:,::1], f8[:,::1], f8[::1], i8, i8)')
+def descend(places, numbers, addresses, parameters, starts, limits, options, limit, most):
     """
     Descend from one of `starts` (k, nx) after another until one arrives, or `most` iterations.
 
-    For `rows` and `bounds` see `gaps`, for `limits` see `move`. `options` are damping, its bias,
-    how many iterations in a row may not lower the squared error by the factor `drop`, that
-    factor, and MATLAB's solution, gradient, step and error change tolerances (0: none). The
-    starts that were used are left at their best values. Returns the squared error of the best
-    one, its exit flag and its number, the number of iterations and of starts used.
+    Parts of a problem that share no joint are descended by themselves, see `Parts`. For `limits`
+    see `move`. `options` are damping, its bias, how many iterations in a row may not lower the
+    squared error by the factor `drop`, that factor, and MATLAB's solution, gradient, step and
+    error change tolerances (0: none). The first of the starts is left at the best values, others
+    may be moved, too. Returns the squared error there, the exit flag, which start the last part
+    came from, the number of iterations and of starts used.
     """
-    return descend_in_turn(layout_of(numbers, layout), parameters, addresses, starts, limits, rows,
-                           bounds, options, limit, most)
+    return descend_parts(places, numbers, addresses, parameters, starts, limits, options, limit,
+                         most)
 
 
-@loop('Tuple((i8, i8, i8, i8, f8))(f8[::1], i8[::1], i8[::1], f8[:,:,::1], f8[:,::1], i8[::1], '
-      'i8[::1], f8[:,::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], i8, f8[::1])')
-def descend_to_poses(numbers, layout, addresses, poses, drawn, places, turning, limits, sampling,
-                     rows, bounds, options, limit, q):
+@loop(f'Tuple((i8, i8, i8, i8, f8))({PARTS}, f8[:,:,::1], f8[:,::1], i8[::1], i8[::1], '
+      'f8[:,::1], f8[:,::1], f8[::1], i8, f8[::1])')
+def descend_to_poses(places, numbers, addresses, poses, drawn, indices, turning, limits, sampling,
+                     options, limit, q):
     """
     Descend from a seed q (nq,), then from random starts, until one arrives, and fill q with that.
 
-    `poses` (t, 4, 4) are all parameters of the program, whose values stand at `places` (nx,) of
+    `poses` (t, 4, 4) are all parameters of the program, whose values stand at `indices` (nx,) of
     q. The seed is brought within the limits; `drawn` (k, nx) are numbers in [0, 1) for the random
-    starts, which are within `sampling` (2, nx), too, see Robot.sampling_limits. The values
-    numbered in `turning` may be turned to be near the seed. For the rest see `descend`. Returns
-    the exit flag of the end in q, the number of iterations and of starts used, and of the values
-    the one that is farthest from where the seed has it, and how far.
+    starts, which are within `sampling` (2, nx), too, see Robot.sampling_limits; floating joints
+    start within a metre of the seed at any orientation. The values numbered in `turning` may be
+    turned to be near the seed. For the rest see `descend`. Returns the exit flag of the end in q,
+    the number of iterations and of starts used, and of the values the one that is farthest from
+    where the seed has it, and how far.
     """
     parameters = np.empty(12 * len(poses))
     for i in range(len(poses)):
@@ -201,9 +204,9 @@ def descend_to_poses(numbers, layout, addresses, poses, drawn, places, turning, 
             for k in range(3):
                 parameters[12 * i + 3 * j + k] = poses[i, j, k]
             parameters[12 * i + 9 + j] = poses[i, j, 3]
-    x, seed = np.empty((1 + len(drawn), len(places))), np.empty(len(places))
-    for j in range(len(places)):
-        seed[j] = value = q[places[j]]
+    x, seed = np.empty((1 + len(drawn), len(indices))), np.empty(len(indices))
+    for j in range(len(indices)):
+        seed[j] = value = q[indices[j]]
         low, high = sampling[0, j], sampling[1, j]
         x[0, j] = min(max(value, limits[0, j]), limits[1, j])
         if math.isinf(low):
@@ -213,19 +216,73 @@ def descend_to_poses(numbers, layout, addresses, poses, drawn, places, turning, 
         low, high = max(low, limits[0, j]), min(high, limits[1, j])
         for i in range(len(drawn)):
             x[1 + i, j] = low + (high - low) * drawn[i, j]
-    _, flag, start, iterations, used = descend_in_turn(
-        layout_of(numbers, layout), parameters, addresses, x, limits, rows, bounds, options,
-        limit, MANY)
+    for i in range(len(drawn)):
+        for k in range(table_of(places)[places[0], ROWS], len(places)):
+            draw_pose(drawn[i], seed, places[k], x[1 + i])
+    _, flag, _, iterations, used = descend_parts(places, numbers, addresses, parameters, x,
+                                                 limits, options, limit, MANY)
     for i in range(len(turning)):
         j = turning[i]
-        x[start, j] = turned(x[start, j], seed[j], limits[0, j], limits[1, j], False)
+        x[0, j] = turned(x[0, j], seed[j], limits[0, j], limits[1, j], False)
     farthest, change = 0, 0.0
-    for j in range(len(places)):
-        q[places[j]] = x[start, j]
-        away = abs(x[start, j] - seed[j])
+    for j in range(len(indices)):
+        q[indices[j]] = x[0, j]
+        away = abs(x[0, j] - seed[j])
         if not away <= change:
             farthest, change = j, away
     return flag, iterations, used, farthest, change
+
+
+@part
+def draw_pose(drawn, seed, first, x):
+    """Fill seven values from `first` on: within a metre of the seed, at any orientation."""
+    for i in range(3):
+        x[first + i] = seed[first + i] + 2 * drawn[first + i] - 1
+    # uniform on the sphere of quaternions (Shoemake, Graphics Gems III, 1992)
+    one, other = math.sqrt(1 - drawn[first + 3]), math.sqrt(drawn[first + 3])
+    a, b = TURN * drawn[first + 4], TURN * drawn[first + 5]
+    x[first + 3], x[first + 4] = one * math.sin(a), one * math.cos(a)
+    x[first + 5], x[first + 6] = other * math.sin(b), other * math.cos(b)
+
+
+@part
+def table_of(places):
+    """Return where the data of each part begin, see `Parts`."""
+    return places[1:8 + 7 * places[0]].reshape(places[0] + 1, 7)
+
+
+@part
+def descend_parts(places, numbers, addresses, parameters, starts, limits, options, limit, most):
+    """Descend each part from one of `starts` (k, nx) after another; see `descend`."""
+    table, count = table_of(places), len(starts)
+    error, flag, start, iterations, used = 0.0, CONVERGED, 0, 0, 1
+    for i in range(places[0]):
+        given = places[table[i, GIVEN]:table[i + 1, GIVEN]]
+        values = places[table[i, VALUES]:table[i + 1, VALUES]]
+        rows = places[table[i, ROWS]:table[i + 1, ROWS]]
+        n, own, x, own_limits = len(values), parameters, starts, limits
+        if places[0] > 1:
+            own, x, own_limits = np.empty(len(given)), np.empty((count, n)), np.empty((2, n))
+            for j in range(len(given)):
+                own[j] = parameters[given[j]]
+            for j in range(n):
+                own_limits[0, j], own_limits[1, j] = limits[0, values[j]], limits[1, values[j]]
+                for row in range(count):
+                    x[row, j] = starts[row, values[j]]
+        away, end, start, done, tried = descend_in_turn(
+            layout_of(numbers[table[i, NUMBERS]:table[i + 1, NUMBERS]],
+                      places[table[i, LAYOUT]:table[i + 1, LAYOUT]]),
+            own, addresses[table[i, ADDRESSES]:table[i + 1, ADDRESSES]], x, own_limits,
+            rows, numbers[table[i, BOUNDS]:table[i + 1, BOUNDS]].reshape(4, len(rows)), options,
+            limit, most - iterations)
+        error, iterations, used = error + away, iterations + done, max(used, tried)
+        for j in range(n):
+            starts[0, values[j]] = x[start, j]
+        if end != CONVERGED:
+            flag = end
+        if end == INTERRUPTED:
+            break
+    return error, flag, start, iterations, used
 
 
 @part

@@ -20,6 +20,7 @@ from ros2_ik.core.problem import IKProblem, PoseTarget
 from ros2_ik.core.robot.tree import twelve
 from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.parts import Parts
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
@@ -28,7 +29,7 @@ GIVE_UP_AFTER = 6      # iterations in a row without a drop; a fast failure beat
 DROP = 0.8
 BIAS = 1e-10
 HARD_WEIGHT = 100.0           # weight of the targets' rows over costs whose curvature is about one
-MOVING = 56            # columns of the Jacobians of all starts in turn, half a millisecond's work
+AT_ONCE, MOVING = 8, 160   # starts in turn, and columns of all their steps: half a millisecond
 FLAT, SHORT = 1e-9, 1e-10    # gradient and step [rad, m] that end the way down the costs
 
 
@@ -80,9 +81,10 @@ class LevenbergMarquardt(Solver):
             self.damping, self.damping_bias, math.inf if change else GIVE_UP_AFTER, DROP,
             solution, self.gradient_tolerance, self.step_tolerance, change])
         self.rows = ProblemRows(problem, _towards)
+        self._parts = Parts.of(self.rows)
         self._descend = descend.of(self.rows.compiled)
         self._descend_to_poses = descend_to_poses.of(self.rows.compiled)
-        self.at_once = max(1, MOVING // max(1, len(problem.active.columns) * len(problem.targets)))
+        self.at_once = min(AT_ONCE, max(1, MOVING // max(1, self._parts.columns)))
         self._fits = self.rows.compiled and not any(target.loose for target in problem.targets)
         self._costs = CostDescent(self) if problem.costs else None
         if self._costs:
@@ -94,6 +96,8 @@ class LevenbergMarquardt(Solver):
         solver = shallow(self)
         solver.problem = problem
         solver.rows = self.rows.again(problem, [_towards(target) for target in problem.targets])
+        if not self.rows.hard.serves(problem.start):
+            solver._parts = Parts.of(solver.rows)
         return solver
 
     def serves(self, problem: IKProblem) -> bool:
@@ -109,15 +113,14 @@ class LevenbergMarquardt(Solver):
         Descend from the start, then from random ones, however long that takes.
 
         As `again(problem).attempt_in_turn` does from starts that `Starts.random` makes of the
-        numbers `drawn` (k, n); no joint may be floating.
+        numbers `drawn` (k, n) where no joint is floating.
         """
-        rows, active, q = self.rows, problem.active, problem.start.copy()
-        numbers, layout, _, addresses = rows.hard.arrays
+        parts, active, q = self._parts, problem.active, problem.start.copy()
         poses = [target.transform for target in problem.targets]
         return PoseDescent(q, *self._descend_to_poses(
-            numbers, layout, addresses, poses[0][None] if len(poses) == 1 else np.array(poses),
-            drawn, active.indices, active.turning, active.limits, active.sampling, rows.rows,
-            rows.bounds, self.options, self.attempt_iterations, q))
+            *parts.arrays, poses[0][None] if len(poses) == 1 else np.array(poses), drawn,
+            active.indices, active.turning, active.limits, active.sampling, self.options,
+            self.attempt_iterations, q))
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
@@ -133,15 +136,18 @@ class LevenbergMarquardt(Solver):
 
     def descend(self, starts: Array, budget: Budget, limit: float) -> tuple[Attempt, int]:
         """Descend to the targets in one piece; when told to end, only look at the first start."""
-        rows, program, place = self.rows, self.rows.hard, self.problem.active.place
+        program, place, parts = self.rows.hard, self.problem.active.place, self._parts
         stop = budget.interrupted()
         most = 0 if stop else int(min(limit, MANY))
-        values = np.array(starts[:, place], order='C')   # moved in place
+        values = np.array(starts[:, place], order='C')   # the first is moved in place
+
+        def loop(_numbers: Any, _layout: Any, parameters: Array, addresses: Any) -> Any:
+            return self._descend(*parts.asked_by(addresses), parameters, values, self.rows.limits,
+                                 self.options, self.attempt_iterations, most)
         error, flag, row, iterations, used = program.run(
-            self._descend, None if stop else budget.interrupted, values, rows.limits, rows.rows,
-            rows.bounds, self.options, self.attempt_iterations, most)
+            loop, None if stop else budget.interrupted)
         q = starts[row].copy()
-        q[place] = values[row]
+        q[place] = values[0]
         if flag == INTERRUPTED:
             flag = program.flag
         elif stop and flag != ExitFlag.CONVERGED:

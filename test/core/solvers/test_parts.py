@@ -1,0 +1,105 @@
+"""Targets that share no joint are descended by themselves."""
+
+import numpy as np
+import pytest
+
+from ros2_ik.core import Configuration, IKProblem, load_kernels, PoseTarget, Robot
+from ros2_ik.core.kernels.lm import draw_pose, table_of, VALUES
+from ros2_ik.core.problem import accept
+from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.lm import LevenbergMarquardt
+from ros2_ik.core.status import ExitFlag
+
+HANDS = ('left_gripper', 'right_gripper')
+FEET = ('left_sole_link', 'right_sole_link', 'gripper_left_base_link', 'gripper_right_base_link')
+
+
+def targets(robot, tips, generator):
+    at = Configuration(robot, robot.random_q(generator))
+    return [PoseTarget(tip, at.transform(tip)) for tip in tips]
+
+
+@pytest.fixture(scope='module')
+def baxter():
+    return Robot.load('baxter')
+
+
+def test_each_hand_ends_as_it_would_alone(baxter):
+    """Also where no start suits both hands."""
+    generator, mixed = np.random.default_rng(3), 0
+    for _ in range(30):
+        asked = targets(baxter, HANDS, generator)
+        both = LevenbergMarquardt(IKProblem(baxter, asked))
+        starts = np.array([both.problem.locked(baxter.random_q(generator)) for _ in range(8)])
+        found, used = both.attempt_in_turn(starts, Budget())
+        alone = [LevenbergMarquardt(IKProblem(baxter, target)) for target in asked]
+        ends = [one.attempt_in_turn(starts, Budget()) for one in alone]
+        for one, (end, _) in zip(alone, ends, strict=True):
+            place = one.problem.active.indices
+            assert np.array_equal(found.q[place], end.q[place])
+        assert found.reached is all(end.reached for end, _ in ends)
+        assert used == max(count for _, count in ends)
+        assert found.iterations == sum(end.iterations for end, _ in ends)
+        assert found.error == pytest.approx(sum(end.error for end, _ in ends))
+        mixed += len({count for _, count in ends}) == 2
+    assert mixed > 5
+
+
+def test_what_shares_a_joint_stays_together():
+    generator = np.random.default_rng(0)
+    for root_joint, parts in (('fixed', 3), ('freeflyer', 1)):    # two legs, and torso with arms
+        robot = Robot.load('talos', root_joint)
+        solver = LevenbergMarquardt(IKProblem(robot, targets(robot, FEET, generator)))
+        places = solver._parts.arrays[0]
+        table = table_of(places)
+        assert len(table) == parts + 1
+        values = places[table[0, VALUES]:table[-1, VALUES]]
+        assert sorted(values) == list(range(len(solver.problem.active.indices)))
+
+
+def test_a_bound_on_iterations_is_one_for_all_parts(baxter):
+    generator = np.random.default_rng(1)
+    for _ in range(20):
+        solver = LevenbergMarquardt(IKProblem(baxter, targets(baxter, HANDS, generator)))
+        starts = np.array([solver.problem.locked(baxter.random_q(generator)) for _ in range(4)])
+        for most in (1, 7, 30):
+            found, _ = solver.attempt_in_turn(starts, Budget(iterations=most))
+            assert found.iterations <= most
+
+
+def test_random_poses_of_a_free_base():
+    """Uniform within a metre of the seed, the orientations uniform on the sphere."""
+    generator = np.random.default_rng(2)
+    seed = np.array([9.0, 1, 2, 3, 0, 0, 0, 1, 9])
+    poses = []
+    for drawn in generator.random((20_000, 9)):
+        x = np.full(9, 5.0)
+        draw_pose(drawn, seed, 1, x)
+        assert x[0] == x[8] == 5.0
+        poses.append(x[1:8])
+    p, quaternions = np.split(np.array(poses) - [1, 2, 3, 0, 0, 0, 0], [3], axis=1)
+    assert np.abs(p).max() <= 1 and np.abs(p.mean(axis=0)).max() < 0.02
+    assert p.std(axis=0) == pytest.approx(np.full(3, 1 / np.sqrt(3)), abs=0.01)
+    assert np.linalg.norm(quaternions, axis=1) == pytest.approx(np.ones(len(poses)))
+    # moments of a point on the sphere in four dimensions
+    assert quaternions.mean(axis=0) == pytest.approx(np.zeros(4), abs=0.02)
+    assert np.cov(quaternions.T) == pytest.approx(np.eye(4) / 4, abs=0.02)
+    assert (quaternions**4).mean(axis=0) == pytest.approx(np.full(4, 1 / 8), abs=0.01)
+
+
+def test_a_free_base_from_random_starts():
+    """Some end at the targets from others than the seed."""
+    assert load_kernels()
+    robot, later = Robot.load('talos', 'freeflyer'), 0
+    generator = np.random.default_rng(2)
+    for _ in range(20):
+        problem = IKProblem(robot, targets(robot, FEET, generator), collisions=False,
+                            start=robot.random_q(generator))
+        solver = LevenbergMarquardt(problem)
+        drawn = generator.random((solver.at_once, len(problem.active.indices)))
+        found = solver.descend_to_poses(problem, drawn)
+        assert np.linalg.norm(found.q[3:7]) == pytest.approx(1)
+        if found.flag == ExitFlag.CONVERGED:
+            later += found.starts > 1
+            assert accept(problem, found.q).accepted
+    assert later > 3
