@@ -127,8 +127,7 @@ def _poses_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
     """Descend from the start, then from random ones, in one call."""
     solver = problem.structure.solvers.get('lm')    # kept since the first such question
     active = problem.active
-    if type(solver) is not LevenbergMarquardt or not active.vector_space \
-            or not solver.serves(problem):
+    if type(solver) is not LevenbergMarquardt or not solver.serves(problem):
         return None
     count, size = 0, len(active.indices)
     if allow_restarts and problem.change_bound is None and _can_wind_back(random_state) \
