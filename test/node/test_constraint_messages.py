@@ -53,6 +53,8 @@ EXAMPLES = {
         (TIP, U, V, OTHER, 'vector')),
     'center_of_mass': ({'links': ['panda_link4', TIP], 'relative_to': OTHER, 'axes': 'xz'},
                        (['panda_link4', TIP], OTHER, 'xz')),
+    'center_of_mass in half spaces': ({'A': [[1, -2, 0.5], [0.5, 3, 0]]},
+                                      (None, None, 'xyz', [[1, -2, 0.5], [0.5, 3, 0]])),
     'frame_orientation': ({'frame': TIP, 'reference': pose(T), 'relative_to': OTHER,
                            'offset': pose(A, angles), 'axes': 'z'}, (TIP, T, OTHER, A, 'z')),
     'frame_orientation euler': ({'frame': TIP, 'reference': quaternion(T), 'offset': angles(A),
@@ -84,6 +86,9 @@ EXAMPLES = {
     'point_to_plane': ({'frame': TIP, 'point': P, 'plane_point': Q, 'normal': V,
                         'relative_to': OTHER}, (TIP, P, Q, V, OTHER)),
     'point_to_point_distance': ({'frame': TIP, 'point': P, 'other_point': Q}, (TIP, P, Q)),
+    'support_polygon': ({'corners': [P, Q, V], 'relative_to': OTHER, 'up': U,
+                         'links': ['panda_link4', TIP]},
+                        ([P, Q, V], OTHER, U, ['panda_link4', TIP])),
 }
 # what may be left out or written otherwise, and the class with it
 SHORT = {
@@ -100,6 +105,7 @@ SHORT = {
     'manipulability': ({'frame': TIP}, (TIP,)),
     'minimum_distance': ({}, ()),
     'point_to_plane': ({'frame': TIP, 'normal': V}, (TIP, [0, 0, 0], [0, 0, 0], V)),
+    'support_polygon': ({'corners': [*P, *Q, *V]}, ([P, Q, V],)),
 }
 
 

@@ -357,7 +357,11 @@ NAMED = {
                  bounds=Bounds(target=[0.3])), '', {'left_e1', 'right_e1'}),
     'masses of one arm': (mass_of(links=['left_lower_forearm']), 'left_arm', LEFT),
     'masses of both arms': (mass_of(links=['left_wrist', 'right_wrist']), '', LEFT | RIGHT),
-    'masses of the whole robot': (mass_of(), 'left_arm', LEFT)}
+    'masses of the whole robot': (mass_of(), 'left_arm', LEFT),
+    'balance in one hand': (
+        function('support_polygon', relative_to='left_gripper', links=['left_lower_forearm'],
+                 corners=[[1, 0, 0], [0, 1, 0], [-1, -1, 0]], bounds=Bounds(lower=[-9.0])),
+        'left_arm', LEFT)}
 
 
 @pytest.mark.parametrize('part', ['constraints', 'costs'])

@@ -24,6 +24,7 @@ from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
 from ros2_ik.core.functions.polyhedron import Polyhedron
 from ros2_ik.core.functions.reading import read_function, written_kinds
 from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.functions.support_polygon import SupportPolygon
 from ros2_ik.core.functions.user_function import UserFunction
 from ros2_ik.core.functions.written import field_value, FieldValue
 
@@ -32,7 +33,7 @@ __all__ = [
     'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'Polyhedron',
     'JointCoupling', 'JointPositions', 'KinematicFunction', 'Manipulability',
     'MinimumDistance', 'PairDistance', 'PointToLineDistance', 'PointToPlane',
-    'PointToPointDistance', 'RelativeFunction', 'UserFunction', 'as_placement', 'as_transform',
-    'field_value', 'function_kinds', 'read_function', 'register_function', 'spec_fields',
-    'written_kinds',
+    'PointToPointDistance', 'RelativeFunction', 'SupportPolygon', 'UserFunction', 'as_placement',
+    'as_transform', 'field_value', 'function_kinds', 'read_function', 'register_function',
+    'spec_fields', 'written_kinds',
 ]

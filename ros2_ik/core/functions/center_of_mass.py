@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError, UnknownLinkError
-from ros2_ik.core.functions.fields import Axes, Frame, Names
+from ros2_ik.core.functions.fields import Axes, Frame, Matrix, Names
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.functions.relative_function import wrench_at
 from ros2_ik.core.robot import Configuration, Robot
@@ -21,25 +21,40 @@ from ros2_ik.core.robot.urdf import parse_urdf
 @dataclass(frozen=True, eq=False)
 class CenterOfMass(KinematicFunction):
     """
-    Centre of mass of `links`, (3,) or one row for each of `axes`.
+    Centre of mass of `links`, (3,) or one row for each of `axes`, or of the matrix A (m, 3).
 
-        f = R_A^T (sum_i m_i p_i / sum_i m_i - p_A)     x y z [m]
+        c = R_B^T (sum_i m_i p_i / sum_i m_i - p_B)     x y z [m]
+        f = c, or A c
 
-    A is `relative_to`, which may move, by default the root frame. `links` are by default all
-    that move relative to the root frame; links that are named count wherever they are. Smooth
-    everywhere.
+    B is `relative_to`, which may move, by default the root frame. `links` are by default all
+    that move relative to the root frame; links that are named count wherever they are. With A and
+    an upper bound b, A c <= b, the centre is in a polyhedron. Smooth everywhere.
 
-    Raises InvalidConstraintError for wrong axes and, when it meets the robot, if no link that
-    counts has a mass; UnknownLinkError for a name that is no link.
+    Raises InvalidConstraintError for wrong axes, for A of other columns or with axes, and, when
+    it meets the robot, if no link that counts has a mass; UnknownLinkError for a name that is no
+    link.
     """
 
     links: Names | None = None
     relative_to: Frame | None = None
     axes: Axes = 'xyz'
+    A: Matrix | None = None
     periodic = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.A is None:
+            return
+        if np.shape(self.A)[1] != 3:
+            raise InvalidConstraintError('A must be rows of 3 numbers, not of '
+                                         f'{np.shape(self.A)[1]}')
+        if self.axes != 'xyz':
+            raise InvalidConstraintError(f"axes is '{self.axes}', but A takes all; valid: 'xyz'")
 
     @property
     def labels(self) -> tuple[str, ...]:
+        if self.A is not None:
+            return tuple(f'row {row} [m]' for row in range(len(self.A)))
         return tuple(f'{axis} [m]' for axis in self.axes)
 
     def joints(self, robot: Robot) -> frozenset[str]:
@@ -61,6 +76,8 @@ class CenterOfMass(KinematicFunction):
             J = axes @ J - wrench_at(axes, c) @ at.spatial_jacobian(self.relative_to)
             J *= bodies.moving   # what moves both moves neither, but for rounding
             c = A.actInv(c)
+        if self.A is not None:
+            return self.A @ c, self.A @ J
         rows = ['xyz'.index(axis) for axis in self.axes]
         return c[rows], J[rows]
 

@@ -14,6 +14,7 @@ from ros2_ik.core.functions import (
     JointPositions,
     KinematicFunction,
     RelativeFunction,
+    SupportPolygon,
 )
 from ros2_ik.core.problem.active_joints import TURN
 from ros2_ik.core.problem.ik_problem import IKProblem
@@ -136,7 +137,7 @@ def _intervals(problem: IKProblem) -> Iterator[tuple[Any, Interval]]:
         if isinstance(function.spec, JointPositions):
             yield from _of_joints(problem, function, function.spec, constraint.name, lower, upper)
             continue
-        if not isinstance(function, (RelativeFunction, CenterOfMass)):
+        if not isinstance(function, (RelativeFunction, CenterOfMass, SupportPolygon)):
             continue       # two of these are the same if their arguments are
         key = _key(function)
         for label, low, high in zip(constraint.labels, lower, upper, strict=True):
@@ -204,12 +205,9 @@ def _only_turn(wanted: Interval, low: float, high: float) -> Interval | None:
 
 
 def _key(function: KinematicFunction) -> Any:
-    """
-    Return what two functions that measure the same share; labels tell axes apart.
-
-    Parameters may be there already or not, and know of the axes.
-    """
-    left_out = ('axes', 'labels', '_rows', 'parameters')
+    """Return what two functions that measure the same share; labels tell axes apart."""
+    # the others follow from the rest
+    left_out = ('axes', 'labels', 'center', 'edges', 'parameters')
     parts = {name: value for name, value in vars(function).items() if name not in left_out}
     return type(function), tuple((name, _bytes(parts[name])) for name in sorted(parts))
 

@@ -23,6 +23,7 @@ from ros2_ik.core.functions import (
     PointToLineDistance,
     PointToPointDistance,
     Polyhedron,
+    SupportPolygon,
     UserFunction,
 )
 from ros2_ik.core.problem import (
@@ -221,10 +222,17 @@ class InverseKinematics:
                                       distance_upper))
 
     def add_center_of_mass_constraint(self, lower: Any, upper: Any, relative_to: str | None = None,
-                                      links: Sequence[str] | None = None,
-                                      axes: str = 'xyz') -> Constraint:
-        """Keep the centre of mass of all moving links, or of some, in a box [m]."""
-        return self.add_constraint(CenterOfMass(links, relative_to, axes), lower, upper)
+                                      links: Sequence[str] | None = None, axes: str = 'xyz',
+                                      A: Any = None) -> Constraint:
+        """Keep the centre of mass c of all moving links, or of some, or A c, in a box [m]."""
+        return self.add_constraint(CenterOfMass(links, relative_to, axes, A), lower, upper)
+
+    def add_support_polygon_constraint(
+            self, corners: Any, margin: float = 0.0, relative_to: str | None = None,
+            up: Vector = (0.0, 0.0, 1.0), links: Sequence[str] | None = None) -> Constraint:
+        """Keep the centre of mass `margin` [m] inside the hull of corners (n, 3)."""
+        return self.add_constraint(SupportPolygon(corners, relative_to, up, links),
+                                   _length(margin, 'margin'))
 
     def add_joint_constraint(self, names: str | Sequence[str] | None, lower: Any,
                              upper: Any) -> Constraint:

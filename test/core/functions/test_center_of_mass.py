@@ -27,6 +27,10 @@ def test_as_drake():
         f, J = CenterOfMass(links_of(at.robot), args['expressed_frame']).evaluate(at)
         np.testing.assert_allclose(args['A'] @ f, value, atol=1e-9)
         np.testing.assert_allclose(args['A'] @ J, gradient, atol=1e-9)
+        inside = CenterOfMass(links_of(at.robot), args['expressed_frame'], A=args['A'])
+        f, J = inside.evaluate(at)
+        np.testing.assert_allclose(f, value, atol=1e-9)
+        np.testing.assert_allclose(J, gradient, atol=1e-9)
 
 
 @pytest.mark.parametrize('row', pink('ComTask'))
@@ -102,6 +106,11 @@ def test_bad_arguments(small):
     for axes in ('', 'xx', 'w', 5, None):
         with pytest.raises(InvalidConstraintError, match='axes is'):
             CenterOfMass(axes=axes)
+    for A in (np.eye(2), np.zeros((0, 3)), [[1, np.nan, 0]], 'A', np.zeros(6)):
+        with pytest.raises(InvalidConstraintError, match='A must be'):
+            CenterOfMass(A=A)
+    with pytest.raises(InvalidConstraintError, match="axes is 'xy', but A takes all"):
+        CenterOfMass(axes='xy', A=np.eye(3))
     for links in ('tip', [], [3], ['tip', 'tip'], 5):
         with pytest.raises(InvalidConstraintError, match='links'):
             CenterOfMass(links)
@@ -113,4 +122,5 @@ def test_bad_arguments(small):
 
 def test_names():
     assert CenterOfMass(axes='zx').labels == ('z [m]', 'x [m]')
+    assert CenterOfMass(A=[[1, 0, 0], [0, 1, 0]]).labels == ('row 0 [m]', 'row 1 [m]')
     assert str(CenterOfMass(['a', 'b'])) == 'center_of_mass of a, b'

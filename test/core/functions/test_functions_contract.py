@@ -28,6 +28,7 @@ from ros2_ik.core import (
     PointToPointDistance,
     Polyhedron,
     register_function,
+    SupportPolygon,
     UnknownFrameError,
     UserFunction,
 )
@@ -72,7 +73,8 @@ SAMPLES = {
                               lambda _, a, b: AngleBetweenVectors(a, A, B, b, 'vector'),
                               lambda _, a, b: AngleBetweenVectors(a, A, B, b, 'chord')],
     'center_of_mass': [lambda _, a, b: CenterOfMass(relative_to=b),
-                       lambda _, a, b: CenterOfMass([a], b, 'zx')],
+                       lambda _, a, b: CenterOfMass([a], b, 'zx'),
+                       lambda _, a, b: CenterOfMass([a], b, A=[A, B])],
     'frame_orientation': [
         lambda _, a, b: FrameOrientation(a, R, b),
         lambda _, a, b: FrameOrientation(a, T, b, TURN, 'zx'),
@@ -95,6 +97,8 @@ SAMPLES = {
     'point_to_line_distance': [lambda _, a, b: PointToLineDistance(a, P, Q, A, b)],
     'point_to_plane': [lambda _, a, b: PointToPlane(a, P, Q, A, b)],
     'point_to_point_distance': [lambda _, a, b: PointToPointDistance(a, P, Q, b)],
+    'support_polygon': [lambda _, a, b: SupportPolygon([P, Q, A], b),
+                        lambda _, a, b: SupportPolygon([P, Q, A, B], b, B, [a])],
     'user_function': [lambda robot, a, b: UserFunction(reach, min(robot.nq, 2))],
 }
 CASES = [pytest.param((make, name, relative), id=f'{kind}-{i}-{name}-{"relative" * relative}')

@@ -220,6 +220,7 @@ KINDS = {
     'pair_distance': (balls(), 'ball of left_hand', 'ball of chest'),
     'point_to_line_distance': ('left_hand', P, A, B, 'right_b'),
     'point_to_plane': ('left_hand', P, A, B), 'point_to_point_distance': ('left_hand', P, A),
+    'support_polygon': ([P, A, B],),
     'user_function': (lambda at: at.q[1:3], ['one [m]', 'two [rad]']),
 }
 

@@ -25,6 +25,7 @@ from ros2_ik.core import (
     Robot,
     solve,
     Status,
+    SupportPolygon,
     UserFunction,
 )
 from ros2_ik.core.problem import conflict
@@ -45,7 +46,7 @@ ONE_OF_EACH = [
     FrameOrientation('tip', axes='x'), FramePosition('tip', axes='y'), GazeAngle('tip', P, A, B),
     Polyhedron('tip', [P], [A]), JointPositions(['s2']), FrameOrientation('tip', form='angle'),
     PointToLineDistance('tip', P, A, B), PointToPlane('tip', P, A, B),
-    PointToPointDistance('tip', P, B)]
+    PointToPointDistance('tip', P, B), CenterOfMass(A=[A]), SupportPolygon([P, A, B])]
 
 
 @pytest.mark.parametrize('function', ONE_OF_EACH, ids=str)
@@ -104,6 +105,10 @@ DIFFERENT = [
     (JointCoupling(['s1', 's2'], [1, -1]), JointCoupling(['s1', 's2'], [1, -1], 0.5)),
     (JointCoupling(['s1'], [1]), JointCoupling(['s1'], [1], 0.0, {'s1': 0.5})),
     (JointPositions(['s1']), JointPositions(['s2'])),
+    (CenterOfMass(A=[A, B]), CenterOfMass(A=[B, A])),
+    (CenterOfMass(A=np.eye(3)), CenterOfMass()),
+    (SupportPolygon([P, A, B]), SupportPolygon([P, A, B], links=['tip'])),
+    (SupportPolygon([P, A, B]), SupportPolygon([P, A, B], up=A)),
     (CenterOfMass(), CenterOfMass(['tip'])),
     (CenterOfMass(), CenterOfMass(relative_to='b2')),
     (Manipulability('tip'), Manipulability('b4')),

@@ -422,6 +422,10 @@ BAD = [
     ('cost', (3,), 'callable'),
     ('center_of_mass_constraint', (0, 1, None, None, 'xx'), 'axes'),
     ('center_of_mass_constraint', (NAN, 1), 'not a number'),
+    ('center_of_mass_constraint', (0, 1, None, None, 'xyz', [[1, 0]]), 'A must be rows of 3'),
+    ('support_polygon_constraint', ([P, Q],), 'span an area'),
+    ('support_polygon_constraint', ([P, Q, N], NAN), 'margin'),
+    ('support_polygon_constraint', ([P, Q, N], 0.1, None, [0, 0, 0]), 'up has length zero'),
 ]
 
 

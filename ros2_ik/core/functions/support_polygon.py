@@ -1,0 +1,92 @@
+"""How far inside the area it stands on a robot has its centre of mass."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.center_of_mass import CenterOfMass
+from ros2_ik.core.functions.deviation import across
+from ros2_ik.core.functions.fields import Axis, Frame, Names, Points
+from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
+from ros2_ik.core.functions.placement import FARTHEST
+from ros2_ik.core.robot import Configuration, Robot
+
+FLAT = 1e-9    # part of the size that a corner must stand out to be one
+
+
+@register_function('support_polygon', drake='ComInPolyhedronConstraint')
+@dataclass(frozen=True, eq=False)
+class SupportPolygon(KinematicFunction):
+    """
+    How far inside each edge of a polygon the centre of mass is, seen along `up`, (m,).
+
+        f_i = n_i . (c - p_i)     [m], negative outside; n_i points inwards, across `up`
+
+    The polygon is the convex hull of `corners` (n, 3), which may come in any order, from the
+    feet, say; corners within it make no edge. `corners` and `up` are in `relative_to`, by default
+    the root frame; `links` as in CenterOfMass. A lower bound of 0 keeps the centre of mass above
+    the polygon, a larger one keeps that margin to its edges. The edge from corner i to corner j is
+    called so. Smooth everywhere.
+
+    Raises InvalidConstraintError for corners on one line, and what CenterOfMass raises.
+    """
+
+    corners: Points
+    relative_to: Frame | None = None
+    up: Axis = (0.0, 0.0, 1.0)
+    links: Names | None = None
+    labels: tuple[str, ...] = field(init=False, default=())
+    center: CenterOfMass = field(init=False)    # how far it is along the n_i
+    edges: Array = field(init=False)            # how far the edges are, (m,)
+    periodic = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        corners = np.asarray(self.corners)
+        if np.abs(corners).max() > FARTHEST:
+            raise InvalidConstraintError(f'corners must be up to {FARTHEST:g} m away')
+        flat = corners @ across(self.up).T
+        hull = _hull(flat)
+        if len(hull) < 3:
+            raise InvalidConstraintError('corners must span an area: seen along up, these '
+                                         f'{len(corners)} lie on a line')
+        ends = [*hull[1:], hull[0]]
+        edges = corners[ends] - corners[hull]
+        inwards = np.cross(self.up, edges)
+        inwards /= np.linalg.norm(inwards, axis=1)[:, None]
+        self.keep('center', CenterOfMass(self.links, self.relative_to, A=inwards))
+        self.keep('edges', (inwards * corners[hull]).sum(axis=1))
+        self.keep('labels', tuple(f'edge {i}-{j} [m]' for i, j in zip(hull, ends, strict=True)))
+
+    def joints(self, robot: Robot) -> frozenset[str]:
+        return self.center.joints(robot)
+
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        f, J = self.center.evaluate(at)
+        return f - self.edges, J
+
+    def __str__(self) -> str:
+        relative = '' if self.relative_to is None else f" in '{self.relative_to}'"
+        return f'{self.kind}{relative}'
+
+
+def _hull(points: Array) -> list[int]:
+    """Return which points (n, 2) are corners of their convex hull, counterclockwise."""
+    least = FLAT * float(np.ptp(points, axis=0).max())**2
+    order = np.lexsort((points[:, 1], points[:, 0])).tolist()
+    x, y = points.T.tolist()
+
+    def chain(indices: list[int]) -> list[int]:
+        """Walk along, and leave out what is no turn to the left; Andrew's monotone chain."""
+        found: list[int] = []
+        for k in indices:
+            while len(found) > 1:
+                i, j = found[-2:]
+                if (x[j] - x[i]) * (y[k] - y[i]) - (y[j] - y[i]) * (x[k] - x[i]) > least:
+                    break
+                found.pop()
+            found.append(k)
+        return found[:-1]
+    return chain(order) + chain(order[::-1])
