@@ -17,6 +17,7 @@ from ros2_ik.core.problem.joint_change import (
     largest_change,
     travel,
 )
+from ros2_ik.core.problem.mobility import mobility_of
 from ros2_ik.core.problem.pose_target import (
     ALL_AXES,
     ORIENTATION_TOLERANCE,
@@ -29,5 +30,5 @@ __all__ = [
     'ALL_AXES', 'AcceptanceReport', 'Constraint', 'Cost', 'IKProblem', 'IKSolution',
     'JointChange', 'JointChangeBound', 'LeastSquares', 'ORIENTATION_TOLERANCE',
     'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'TargetError', 'Violation',
-    'accept', 'conflict', 'error_norm', 'largest_change', 'travel',
+    'accept', 'conflict', 'error_norm', 'largest_change', 'mobility_of', 'travel',
 ]

@@ -1,72 +1,39 @@
 """What can be shown to be impossible without searching."""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations
-import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions import (
     CenterOfMass,
-    JointPositions,
     KinematicFunction,
     RelativeFunction,
     SupportPolygon,
 )
-from ros2_ik.core.problem.active_joints import TURN
 from ros2_ik.core.problem.ik_problem import IKProblem
+from ros2_ik.core.problem.interval import exceeds, HAIR, Interval
+from ros2_ik.core.problem.joint_conflicts import joints_apart
+from ros2_ik.core.problem.placement_conflicts import placements_apart
 from ros2_ik.core.problem.pose_target import PoseTarget
-from ros2_ik.core.robot import Configuration, Joint
-
-HAIR = 1e-9     # part of the numbers that rounding may come to: no proof rests on that
-
-
-class Interval(NamedTuple):
-    """Where something wants one row of a function to be; `fixed` says why it is at one value."""
-
-    name: str
-    lower: float
-    upper: float
-    fixed: str = ''
-
-    def excludes(self, other: 'Interval') -> bool:
-        """Return whether both have no common value, by more than rounding."""
-        return (_exceeds(self.lower, other.upper) or _exceeds(other.lower, self.upper))
-
-    def __str__(self) -> str:
-        return f'{self.name} in [{self.lower:.6g}, {self.upper:.6g}]'
+from ros2_ik.core.robot import Configuration
 
 
 def conflict(problem: IKProblem) -> str | None:
     """
-    Return which two demands exclude each other whatever the joint values, or None.
+    Return which demands exclude each other whatever the joint values, or None.
 
     Shown are demands on the same quantity without a common value, such as two boxes of one point
-    that do not meet, joint values outside the joint's limits, two poses of one tip (or of frames
-    fixed to each other), and a bound on the change of a joint that keeps it outside its limits.
-    None proves nothing.
+    that do not meet; joint values outside the joint's limits, or that couplings do not leave; two
+    poses of one tip (or of frames fixed to each other); directions and points that a pose, or the
+    reach and the limits of the joints, exclude; and a bound on the change of a joint that keeps it
+    outside its limits. None proves nothing.
     """
-    if found := next(_kept_outside(problem), None) or next(_apart(problem), None):
-        return found
-    wanted: dict[Any, list[Interval]] = {}
-    for key, interval in _intervals(problem):
-        for other in wanted.setdefault(key, []):
-            if interval.excludes(other):
-                if other.fixed:
-                    return f'{other.fixed}, outside {interval}'
-                return f'{other} and {interval} exclude each other'
-        wanted[key].append(interval)
-    return None
-
-
-def _exceeds(value: float, most: float) -> bool:
-    """Return whether a value is above another one by more than rounding."""
-    if math.isinf(value) or math.isinf(most):
-        return value > most
-    return value > most + HAIR * (1 + abs(value) + abs(most))
+    return next((text for find in (_kept_outside, _apart, joints_apart, _functions_apart,
+                                   placements_apart) for text in find(problem)), None)
 
 
 def _kept_outside(problem: IKProblem) -> Iterator[str]:
@@ -75,7 +42,7 @@ def _kept_outside(problem: IKProblem) -> Iterator[str]:
     if bound is None:
         return
     for joint in problem.active.joints:
-        if joint.is_scalar and _exceeds(problem.lower[joint.index], problem.upper[joint.index]):
+        if joint.is_scalar and exceeds(problem.lower[joint.index], problem.upper[joint.index]):
             yield (f"joint '{joint.name}' begins at {bound.origin[joint.index]:.6g}, outside its "
                    f'limits [{joint.lower:.6g}, {joint.upper:.6g}], and max_joint_change allows '
                    f'{bound.most[joint.name]:g}')
@@ -130,78 +97,23 @@ def _exclusion(problem: IKProblem, one: PoseTarget, other: PoseTarget, off: floa
             f'{most:.4g}')
 
 
-def _intervals(problem: IKProblem) -> Iterator[tuple[Any, Interval]]:
+def _functions_apart(problem: IKProblem) -> Iterator[str]:
+    """Constraints on the same function without a common value."""
+    wanted: dict[Any, list[Interval]] = {}
+    kinds = Counter(type(constraint.function) for constraint in problem.constraints)
     for constraint in problem.constraints:
         function, slack = constraint.function, constraint.tolerance
-        lower, upper = constraint.lower - slack, constraint.upper + slack
-        if isinstance(function.spec, JointPositions):
-            yield from _of_joints(problem, function, function.spec, constraint.name, lower, upper)
-            continue
         if not isinstance(function, (RelativeFunction, CenterOfMass, SupportPolygon)):
             continue       # two of these are the same if their arguments are
+        if kinds[type(function)] < 2:
+            continue
         key = _key(function)
-        for label, low, high in zip(constraint.labels, lower, upper, strict=True):
-            yield (key, label), Interval(f'{constraint.name} ({label})', low, high)
-
-
-def _of_joints(problem: IKProblem, function: KinematicFunction, spec: JointPositions, name: str,
-               lower: Array, upper: Array) -> Iterator[tuple[Any, Interval]]:
-    """Where joints should be, and where they can be: within their limits, or held."""
-    robot = problem.robot
-    names = robot.joint_names if spec.names is None else spec.names
-    if len(names) != len(lower) or not set(names) <= set(robot.joint_names):
-        return     # joints of several numbers, followers
-    value = function.value(Configuration(robot, problem.start))
-    for row, joint in enumerate(map(robot.joint, names)):
-        held = float(problem.start[joint.index])
-        low, high = problem.lower[joint.index], problem.upper[joint.index]
-        if joint.name not in problem.joint_names:
-            low = high = held
-        wraps = joint.kind == 'continuous' and spec.wrap
-        if joint.rotary and not math.isfinite(high - low):
-            continue       # as many turns as one likes
-        bound = problem.change_bound
-        if bound is not None and (low, high) != (joint.lower, joint.upper):
-            within = f'max_joint_change {bound.most.get(joint.name, math.inf):g} of'
-        else:
-            within = 'limits of'
-        fixed = _fixed_at(problem, joint, held)
-        yield joint.name, Interval(f"{within} '{joint.name}'", low, high, fixed)
-        shift = held - value[row]
-        wanted = Interval(name, lower[row] + shift, upper[row] + shift)
-        if not wraps:
-            yield joint.name, wanted
-        elif (turn := _only_turn(wanted, low, high)) is not None:
-            yield joint.name, turn
-
-
-def _fixed_at(problem: IKProblem, joint: Joint, value: float) -> str:
-    """Return why a joint stays at a value; '' if it may move."""
-    if joint.name in problem.joint_names:
-        return ''
-    group = problem.group
-    if group is not None and joint.name not in problem.robot.group(group).joint_names:
-        why = f"is not in group '{group}'"
-    else:
-        why = 'is locked' if joint.name in problem.locked_joints else 'is passive'
-    return f"joint '{joint.name}' {why} and stays at {value:.6g}"
-
-
-def _only_turn(wanted: Interval, low: float, high: float) -> Interval | None:
-    """
-    Return where a joint should be that may be so any number of turns away, within low .. high.
-
-    None where more than one turn will do; one that is outside where none will.
-    """
-    if not math.isfinite(wanted.upper - wanted.lower):
-        return None
-    room = HAIR * (1 + abs(low) + abs(high))
-    first = math.ceil((low - room - wanted.upper) / TURN - HAIR)
-    last = math.floor((high + room - wanted.lower) / TURN + HAIR)
-    if last > first:
-        return None
-    shift = first * TURN    # of the first that is not below: where it is above, none is between
-    return Interval(wanted.name, wanted.lower + shift, wanted.upper + shift)
+        for label, low, high in zip(constraint.labels, constraint.lower - slack,
+                                    constraint.upper + slack, strict=True):
+            interval = Interval(f'{constraint.name} ({label})', low, high)
+            known = wanted.setdefault((key, label), [])
+            yield from (other.against(interval) for other in known if other.excludes(interval))
+            known.append(interval)
 
 
 def _key(function: KinematicFunction) -> Any:

@@ -51,39 +51,39 @@ CASES = {
     'two boxes of two points': ('zero_links', [
         box((0.3, 0, 0.4), name='tip box'),
         Constraint(FramePosition('tip', (0, 0, 0.01)), [-0.35, -1, 0], [-0.25, 1, 1], 'other')],
-        {'tip box', 'other'}, False),
-    'a box out of reach': ('zero_links', [box((2.0, 0, 0), name='far')], {'far'}, False),
+        {'tip box', 'other'}, True),
+    'a box out of reach': ('zero_links', [box((2.0, 0, 0), name='far')], {'far'}, True),
     'a point out of reach': ('zero_links', [Constraint(
-        PointToPointDistance('tip', O, (0, 0, 2)), 0, 0, 'meet')], {'meet'}, False),
+        PointToPointDistance('tip', O, (0, 0, 2)), 0, 0, 'meet')], {'meet'}, True),
     'a line out of reach': ('zero_links', [Constraint(
-        PointToLineDistance('tip', O, (2, 0, 0), UP), 0, 0.5, 'rod')], {'rod'}, False),
+        PointToLineDistance('tip', O, (2, 0, 0), UP), 0, 0.5, 'rod')], {'rod'}, True),
     'a plane out of reach': ('scara', [Constraint(PointToPlane('tip', O, (0, 0, 1), UP), 0,
-                                                  name='above')], {'above'}, False),
+                                                  name='above')], {'above'}, True),
     'half spaces': ('gantry', [Constraint(Polyhedron('tip', [O], [[1, 0, 0], [-1, 0, 0]]),
-                                          upper=[0.1, -0.2], name='wedge')], {'wedge'}, False),
+                                          upper=[0.1, -0.2], name='wedge')], {'wedge'}, True),
     'a cone behind': ('camera', [Constraint(
-        GazeAngle('camera', O, (1, 0, 0), (-1, 0, 0)), 0, 1.0, 'see')], {'see'}, False),
+        GazeAngle('camera', O, (1, 0, 0), (-1, 0, 0)), 0, 1.0, 'see')], {'see'}, True),
     'exactly behind': ('camera', [Constraint(
-        GazeAngle('camera', O, (1, 0, 0), (-1, 0, 0)), 0, 0, 'see')], {'see'}, False),
+        GazeAngle('camera', O, (1, 0, 0), (-1, 0, 0)), 0, 0, 'see')], {'see'}, True),
     'upside down': ('scara', [Constraint(AngleBetweenVectors('tip', UP, UP), 2.0, name='flip')],
-                    {'flip'}, False),
+                    {'flip'}, True),
     'turned over': ('scara', [Constraint(
         FrameOrientation('tip', pose(rotvec=(np.pi, 0, 0)), form='angle'), 0, 1.0, 'over')],
-                    {'over'}, False),
+                    {'over'}, True),
     'rolled': ('scara',
                [Constraint(FrameOrientation('tip', axes='x', form='euler'), 0.5, 1.0, 'rolled')],
                {'rolled'}, False),
     'a pose': ('scara', [Constraint(FramePose('tip', pose((0.3, 0, 0.3), (0.5, 0, 0))), 0, 0,
-                                    'there')], {'there'}, False),
+                                    'there')], {'there'}, True),
     'limits': ('scara', [Constraint(JointPositions(['elbow']), 2.5, 3.0, 'bent')], {'bent'}, True),
-    'limits in the way': ('gantry', [box((1.5, 1.0, 0.2), name='beyond')], {'beyond'}, False),
+    'limits in the way': ('gantry', [box((1.5, 1.0, 0.2), name='beyond')], {'beyond'}, True),
     'two postures': ('scara', [Constraint(JointPositions(['elbow']), 0.5, 0.6, 'one'),
                                Constraint(JointPositions(['elbow']), 0.8, 0.9, 'two')],
                      {'one', 'two'}, True),
     'coupled and not': ('scara', [
         Constraint(JointCoupling(['elbow', 'shoulder'], [1, -1]), 0, 0, 'coupled'),
         Constraint(JointPositions(['elbow', 'shoulder']), [0.5, -1], [0.6, -0.9], 'apart')],
-        {'coupled', 'apart'}, False),
+        {'coupled', 'apart'}, True),
     "a user's": ('scara', [Constraint(UserFunction(lambda at: math.cos(at.q[0])), 1.5, 2.0,
                                       'steep')], {'steep'}, False),
     'above and below': ('gantry', [
@@ -203,9 +203,9 @@ def test_whatever_is_selected(problem_of, arguments):
 
 def test_several_seeds_are_all_tried(small):
     """What is proven needs no restart; what is not gets each seed."""
-    robot = small('zero_links')
+    robot = small('scara')
     seeds = [robot.random_q(np.random.default_rng(i)) for i in range(4)]
-    solution = solve(IKProblem(robot, constraints=[box((2, 0, 0))]), seeds, timeout=60.0,
+    solution = solve(IKProblem(robot, constraints=CASES['rolled'][1]), seeds, timeout=60.0,
                      allow_restarts=False)
     assert '4 attempts' in solution.message and solution.restarts == 0
 
@@ -220,13 +220,12 @@ def test_no_way_out_by_turns_of_followers(small):
 
 
 def test_a_slide_that_is_too_short():
-    """Proven only for joints: a position is not looked through."""
+    """Whether it is asked for by the joint or by where it leads."""
     robot = Robot.from_urdf(urdf(joint('s', 'prismatic', 'base', 'tip', axis=X,
                                        limits=(0.0, 1.0))))
-    for function, status in ((JointPositions(['s']), Status.GOAL_CONSTRAINTS_VIOLATED),
-                             (FramePosition('tip', axes='x'), Status.NO_IK_SOLUTION)):
+    for function in JointPositions(['s']), FramePosition('tip', axes='x'):
         asked = IKProblem(robot, constraints=[Constraint(function, 1.2, 1.5, 'far')])
         solution = solve(asked, timeout=60.0, max_iterations=100, random_state=0)
-        assert solution.status is status
+        assert solution.status is Status.GOAL_CONSTRAINTS_VIOLATED
         assert solution.best_joints['s'] == pytest.approx(1.0)
         assert solution.at_limits == ('s',)

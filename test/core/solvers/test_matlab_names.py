@@ -6,6 +6,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import (
+    AngleBetweenVectors,
     Configuration,
     Constraint,
     FramePosition,
@@ -15,6 +16,7 @@ from ros2_ik.core import (
     solve,
     solve_pose,
     Status,
+    UserFunction,
 )
 
 HAND = 'panda_hand'
@@ -42,8 +44,9 @@ def test_the_same_under_both_names(load, theirs, ours):
 
 
 def test_in_solve_too(load):
-    problem = IKProblem(load('panda'), constraints=[
-        Constraint(FramePosition(HAND), [3] * 3, [3] * 3)])
+    problem = IKProblem(load('panda'), constraints=[    # the hand hangs down, and high up
+        Constraint(FramePosition(HAND, axes='z'), 1.1),
+        Constraint(AngleBetweenVectors(HAND, (0, 0, 1), (0, 0, -1)), upper=0.01)])
     solution = solve(problem, max_time=0.5, allow_random_restart=False)
     assert solution.random_restarts == solution.restarts == 0
     assert solution.matlab_status == 'best available'
@@ -54,8 +57,8 @@ def test_in_solve_too(load):
 
 
 def test_max_time_is_the_timeout(load, ticking):
-    problem = IKProblem(load('panda'), constraints=[
-        Constraint(FramePosition(HAND), [3] * 3, [3] * 3)])
+    far = UserFunction(lambda at: at.transform(HAND)[:3, 3], 3)     # no proof looks through that
+    problem = IKProblem(load('panda'), constraints=[Constraint(far, [3] * 3, [3] * 3)])
     short, long = (solve(problem, max_time=seconds, random_state=0) for seconds in (0.05, 0.5))
     assert 0 < short.random_restarts < long.random_restarts
 
