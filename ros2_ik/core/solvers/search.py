@@ -337,7 +337,7 @@ class Search:
         if (better or attempt.reached or self.approximate is not None) \
                 and self._judge(attempt, better):
             self.still_shrank = _was_cut_off(attempt, solver, start)
-        if first and not self.accepted:
+        if first and not self.accepted and self.approximate is None:
             self.conflict = conflict(self.problem)
         if self.budget.progress and self.best:
             self.budget.progress(math.sqrt(self.best.attempt.error), self.attempts)
