@@ -2,19 +2,16 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-import math
-import time
 from typing import Any
 
 from rclpy.publisher import Publisher
 
 from ros2_ik.core import IKSolution, Search, Status
 from ros2_ik.node.endpoints.answering import answering
+from ros2_ik.node.endpoints.first_slice import ended_at_once
 from ros2_ik.node.endpoints.prepared_request import cut_short, prepared_request, REPLACED
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.workers.member import Done, UnansweredError
-
-TURNS = 2   # of a search beside others: from its seed, and from a few starts, or one uncompiled
 
 Wait = Callable[[Callable[[Done], None]], Awaitable[IKSolution]]
 
@@ -53,9 +50,7 @@ class ComputeIK:
 
     async def _run(self, search: Search) -> IKSolution:
         parameters, pool = self._context.parameters, self._context.pool
-        # while there are long searches, many more may be about to come
-        turns = TURNS if pool.open_jobs else math.inf
-        if _is_short(search) and _run_for(search, parameters.inline_time, turns):
+        if ended_at_once(search, parameters.inline_time, pool.open_jobs):
             return search.solution()
         if pool.open_jobs < parameters.max_pending:
             return await self._continued(search)
@@ -78,22 +73,3 @@ class ComputeIK:
             return cut_short(search, error)
         finally:
             self._handed_on.difference_update(numbers)
-
-
-def _is_short(search: Search) -> bool:
-    """Return whether an attempt is known to take less than a millisecond or so."""
-    return search.problem.kinds <= {'targets'} and not search.options
-
-
-def _run_for(search: Search, seconds: float, turns: float) -> bool:
-    """
-    Run a search for a computing time, and at most so many turns; gives whether it is finished.
-
-    By the clock on the wall a busy machine would leave hardly an attempt to each request.
-    """
-    end = time.thread_time() + seconds
-    while not search.run(seconds=0):
-        turns -= 1
-        if turns <= 0 or time.thread_time() >= end:
-            return False
-    return True

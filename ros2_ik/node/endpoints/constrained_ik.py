@@ -1,19 +1,19 @@
 """Action ~/solve_constrained_ik."""
 
-from collections import deque
 from collections.abc import Awaitable, Callable
 import time
 from typing import Any
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from action_msgs.msg import GoalStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
+from ros2_ik.node.endpoints.action_server import ActionServer, GoalHandle, KEEP
 from ros2_ik.node.endpoints.answering import error_response
+from ros2_ik.node.endpoints.first_slice import ended_at_once
 from ros2_ik.node.endpoints.goals import ActionClients, GoalClients, GoalTurns, OpenGoal
 from ros2_ik.node.endpoints.prepared_request import (
     cut_short,
@@ -26,8 +26,7 @@ from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.workers import UnansweredError
 
 NAME = '~/solve_constrained_ik'
-KEEP = 10          # for so long results are kept for who asks late [s]
-KEPT = 5000        # so many at most
+KEPT = 5000        # goals at most that are open or whose results are kept
 TICK = 0.1         # time between two looks at the open goals [s]
 LOOK_ROUND = 5     # ticks between two looks at who is there
 
@@ -36,7 +35,7 @@ Wait = Callable[[Callable[[Any], None]], Awaitable[Any]]
 
 class ConstrainedIK:
     """
-    Searches for goals in worker processes, with feedback, until they end or are cancelled.
+    Answers goals at once, or searches in worker processes until they end or are cancelled.
 
     `wait(start)` calls start(done) and awaits what done is given. A goal that cannot be read is
     accepted and aborted: only so can it be told why.
@@ -45,11 +44,11 @@ class ConstrainedIK:
     def __init__(self, node: Node, context: NodeContext, solutions: Publisher, wait: Wait) -> None:
         self._node, self._context, self._solutions, self._wait = node, context, solutions, wait
         self._goals: list[OpenGoal] = []
-        self._ended: deque[float] = deque()
         self._turns = GoalTurns(context.goal_pool.size, wait)
         self._clients = ActionClients(node, NAME)
-        self._server = _action_server(node, context.parameters.queue_depth, self._execute,
-                                      goal_callback=self._accept, cancel_callback=self._cancel)
+        self._server = ActionServer(
+            node, SolveConstrainedIK, NAME, context.parameters.queue_depth, accept=self._accept,
+            cancel=self._cancel, execute=self._execute)
         self._ticks = 0
         self._timer = node.create_timer(TICK, self._tick,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -62,24 +61,21 @@ class ConstrainedIK:
 
     # -- what the action server calls -----------------------------------------------------
 
-    def _accept(self, request: Any) -> GoalResponse:
-        while self._ended and self._ended[0] < time.monotonic() - KEEP:
-            self._ended.popleft()
-        if len(self._ended) + len(self._goals) < KEPT:
-            return GoalResponse.ACCEPT
-        self._context.log.error(f'{KEPT} goals in {KEEP} s: rejected', throttle_duration_sec=1.0)
-        return GoalResponse.REJECT
+    def _accept(self, _: Any) -> bool:
+        if len(self._server) < KEPT:
+            return True
+        self._context.log.error(f'{KEPT} goals in {KEEP:.0f} s: rejected',
+                                throttle_duration_sec=1.0)
+        return False
 
-    def _cancel(self, handle: Any) -> CancelResponse:
+    def _cancel(self, handle: GoalHandle) -> None:
         for goal in self._goals:
             if goal.handle is handle:
                 goal.stop('cancelled')
-        return CancelResponse.ACCEPT
 
-    async def _execute(self, handle: Any) -> Any:
-        """Return the result of a goal; never raises."""
-        goal = OpenGoal(handle, GoalClients(self._clients.present()),
-                        self._context.execution.stops)
+    async def _execute(self, handle: GoalHandle) -> tuple[int, Any]:
+        """Return the last status and the result of a goal; never raises."""
+        goal = OpenGoal(handle, self._context.execution.stops)
         result = SolveConstrainedIK.Result()
         try:
             self._enter(goal)
@@ -89,16 +85,12 @@ class ConstrainedIK:
         self._goals.remove(goal)
         for tell in goal.on_finished:
             tell(None)
-        self._ended.append(time.monotonic())
         self._context.statistics.open_goals = len(self._goals)
         self._context.statistics.count('solve_constrained_ik', result.status)
         if handle.is_cancel_requested:
-            handle.canceled()
-        elif result.status == Status.SUCCESS:
-            handle.succeed()
-        else:
-            handle.abort()
-        return result
+            return GoalStatus.STATUS_CANCELED, result
+        succeeded = result.status == Status.SUCCESS
+        return GoalStatus.STATUS_SUCCEEDED if succeeded else GoalStatus.STATUS_ABORTED, result
 
     # -- the way of a goal ----------------------------------------------------------------
 
@@ -107,7 +99,13 @@ class ConstrainedIK:
             goal.stop('cancelled')
         self._goals.append(goal)
         self._context.statistics.open_goals = len(self._goals)
-        self._timer.reset()
+
+    def _keep_watch(self, goal: OpenGoal) -> None:
+        """Begin with what a goal needs that is not answered at once."""
+        if goal.clients is None:
+            goal.clients = GoalClients(self._clients.present())
+            goal.handle.set_executing()
+            self._timer.reset()
 
     async def _answer(self, goal: OpenGoal, result: Any) -> None:
         goal.check()
@@ -129,6 +127,7 @@ class ConstrainedIK:
             result.status = int(goal.status)
             result.message = f'{why}, nothing was moved; {result.message}'
             return
+        self._keep_watch(goal)
         for other in goal.preempted:   # a motion of theirs is braking
             if other in self._goals:
                 await self._wait(other.on_finished.append)
@@ -155,6 +154,10 @@ class ConstrainedIK:
 
     async def _in_turn(self, goal: OpenGoal, question: PreparedRequest) -> IKSolution:
         waits = not self._turns.free
+        if not waits and ended_at_once(question.search, self._context.parameters.inline_time,
+                                       self._context.goal_pool.open_jobs):
+            return question.search.solution()
+        self._keep_watch(goal)
         if not await self._turns.take(goal):
             goal.check()
         try:
@@ -217,29 +220,5 @@ class ConstrainedIK:
     def _end_deserted(self) -> None:
         present = self._clients.present()
         for goal in list(self._goals):
-            if goal.witnesses.all_gone(present):
+            if goal.clients and goal.clients.all_gone(present):
                 goal.stop('its client is gone')
-
-
-class _SteadyNode:
-    """A node on steady time: results expire also while simulated time stands still."""
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)   # rcl does not keep it alive
-        self.clock = self._steady
-
-    def get_clock(self) -> Clock:
-        return self.clock
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._node, name)
-
-
-def _action_server(node: Node, depth: int, execute: Any, **callbacks: Any) -> ActionServer:
-    queue, steady = QoSProfile(depth=depth), _SteadyNode(node)
-    server = ActionServer(steady, SolveConstrainedIK, NAME, execute, result_timeout=KEEP,
-                          goal_service_qos_profile=queue, result_service_qos_profile=queue,
-                          cancel_service_qos_profile=queue, **callbacks)
-    steady.clock = node.get_clock()   # goals are stamped as everything else is
-    return server

@@ -9,6 +9,7 @@ from typing import Any
 from rclpy.node import Node
 
 from ros2_ik.core import IKSolution, Status
+from ros2_ik.node.endpoints.action_server import GoalHandle
 from ros2_ik.node.endpoints.prepared_request import PreparedRequest
 from ros2_ik.node.request_error import RequestError
 
@@ -61,11 +62,13 @@ class OpenGoal:
     was last heard of, `phase` what the feedback says. `why` says why it must end and `status`
     with what; '' as long as it need not. `end` ends what it is doing. `preempted` are the goals
     that this one has ended, `on_finished` is called when it has come to its own end. `stops` is
-    that of the execution when it came: what is stopped later does not begin to move.
+    that of the execution when it came: what is stopped later does not begin to move. `clients`
+    are known as soon as it takes longer.
     """
 
-    def __init__(self, handle: Any, witnesses: GoalClients, stops: int) -> None:
-        self.handle, self.witnesses, self.stops = handle, witnesses, stops
+    def __init__(self, handle: GoalHandle, stops: int) -> None:
+        self.handle, self.stops = handle, stops
+        self.clients: GoalClients | None = None
         self.asked: PreparedRequest | None = None
         self.newest: IKSolution | None = None
         self.phase = 'waiting'
