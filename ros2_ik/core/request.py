@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 import math
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from ros2_ik.core.problem import (
 from ros2_ik.core.problem.active_joints import active_names
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.scene import CollisionChecker
+from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers import Budget, Search
 from ros2_ik.core.solvers.solve import TIMEOUT
 
@@ -170,8 +171,54 @@ class StillWorld:
         return self.robot.to_q(self.at)
 
 
+class Preparation(NamedTuple):
+    """
+    A request as it was worked out: the problem, and which `joints` `World.start` is asked about.
+
+    It serves others, too, that differ from it in seed and poses of targets alone.
+    """
+
+    request: IKRequest
+    problem: IKProblem
+    joints: tuple[Joints, Joints, Joints]
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it serves others, too: where the robot stood counts nowhere but as the start."""
+        request = self.request
+        return not request.more_seeds and request.max_jump is None and (
+            request.follow_frames or all(target.relative_to is None for target in request.targets))
+
+    def again(self, poses: Sequence[Any], seed: Mapping[str, Any], world: World) -> 'Preparation':
+        """Return the one for other poses and another seed in a world with the same checker."""
+        request = shallow(self.request)
+        request.__dict__['seed'] = seed
+        problem = self.problem.again(poses, world.start(request, *self.joints))
+        request.__dict__['targets'] = problem.targets
+        return Preparation(request, problem, self.joints)
+
+    def search(self) -> Search:
+        """Make the search for an answer."""
+        request, problem = self.request, self.problem
+        seeds: list[Any] | None = None
+        if request.more_seeds:
+            seeds = [problem.start, *request.more_seeds]
+        return Search(problem, seeds, solver=request.solver, select=request.select,
+                      solutions=request.solutions, allow_restarts=request.allow_restarts,
+                      winding=request.winding, approximate=request.approximate,
+                      max_joint_change=request.max_joint_change,
+                      random_state=request.random_state,
+                      budget=Budget.of(request.timeout, request.max_iterations),
+                      options=request.solver_options)
+
+
 def prepare(request: IKRequest, world: World) -> Search:
     """Make the search that answers a request; raises IKError for what makes no sense."""
+    return work_out(request, world).search()
+
+
+def work_out(request: IKRequest, world: World) -> Preparation:
+    """Work out what a request asks for; raises IKError for what makes no sense."""
     robot, checker = world.robot, world.checker
     group = chosen_group(request, robot)
     locked = _locked(request, robot, group)
@@ -181,7 +228,8 @@ def prepare(request: IKRequest, world: World) -> Search:
         [*(constraint.function for constraint in request.constraints), *request.costs],
         group or None, locked)
     checked = checker.moving_joints - active if checker else frozenset[str]()
-    start = world.start(request, active, needed_names(request, robot, active), checked)
+    joints = active, needed_names(request, robot, active), checked
+    start = world.start(request, *joints)
     touches = checker if request.avoid_collisions else None   # distances keep theirs
     problem = IKProblem(
         robot, _targets(request, robot, start), group or None, start, locked,
@@ -189,13 +237,7 @@ def prepare(request: IKRequest, world: World) -> Search:
     if request.max_jump is not None:
         problem = problem.bounded(JointChangeBound.of(robot, world.standing(request, start),
                                                       request.max_jump))
-    seeds: list[Any] | None = [start, *request.more_seeds] if request.more_seeds else None
-    return Search(problem, seeds, solver=request.solver, select=request.select,
-                  solutions=request.solutions, allow_restarts=request.allow_restarts,
-                  winding=request.winding, approximate=request.approximate,
-                  max_joint_change=request.max_joint_change, random_state=request.random_state,
-                  budget=Budget.of(request.timeout, request.max_iterations),
-                  options=request.solver_options)
+    return Preparation(request, problem, joints)
 
 
 # -- who may move, and who must be known ----------------------------------------------------

@@ -99,7 +99,10 @@ class IKNode(Node):
         base = FreeBase(parameters, transforms,
                         lambda text: log.warning(text, throttle_duration_sec=5.0))
         state = CurrentState(parameters, joint_states, base, self._now)
-        self._markers = self.create_publisher(MarkerArray, '~/scene_markers', LATCHED)
+        # it offers all that a subscriber can want, and to watch for others slows services
+        self._markers = self.create_publisher(
+            MarkerArray, '~/scene_markers', LATCHED,
+            event_callbacks=PublisherEventCallbacks(use_default_callbacks=False))
         self._made_markers: Made = {}
         self._scene = PlanningScene(parameters, state, transforms.lookup(),
                                     CollisionGeometry(log, self._tell_workers), log,

@@ -1,12 +1,18 @@
 """ComputeIK requests, with every default filled in; solver options and rules of collisions."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import cache
 import math
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
+
+import pinocchio as pin
 
 from ros2_ik.core import (
     ALL_AXES,
     AllowedCollisions,
+    Defaults,
     IKRequest,
     PoseTarget,
     Robot,
@@ -23,7 +29,7 @@ from ros2_ik.node.conversions.frames import (
     reference,
     tip_name,
 )
-from ros2_ik.node.conversions.poses import placement
+from ros2_ik.node.conversions.poses import read_pose
 from ros2_ik.node.conversions.robot_states import joint_values, Values
 from ros2_ik.node.request_error import error_context, RequestError, wrong
 
@@ -83,14 +89,46 @@ def read_request(message: Any, robot: Robot, defaults: Any, lookup: Lookup) -> R
 def _targets(message: Any, tips: Sequence[str], references: Sequence[Reference],
              defaults: Any) -> tuple[PoseTarget, ...]:
     found = []
-    for tip, target, (frame, offset, _), weights in zip(
-            tips, message.targets, references, _weights(message.weights, len(tips)), strict=True):
-        pose = placement(target.pose.position, target.pose.orientation, f"the target of '{tip}'")
+    for index, (tip, (frame, offset, _), weights) in enumerate(zip(
+            tips, references, _weights(message.weights, len(tips)), strict=True)):
+        pose = target_pose(message, index, tip)
         found.append(PoseTarget(
             tip, pose if offset is None else offset * pose, frame, weights,
             message.position_tolerance or defaults.position_tolerance,
             message.orientation_tolerance or defaults.orientation_tolerance))
     return tuple(found)
+
+
+def target_pose(message: Any, index: int, tip: str) -> pin.SE3:
+    """Read the pose of a target, which is for a tip, in its frame; raises RequestError."""
+    return read_pose(message.targets[index].pose, f"the target of '{tip}'")
+
+
+_DEFAULTS = attrgetter(*(field.name for field in fields(Defaults)))
+
+
+def form_of(message: Any, defaults: Any) -> tuple[Any, ...]:
+    """
+    Return what a request has besides the poses of its targets and its seed, to be compared.
+
+    That is what it says, and what `defaults` have for what it leaves open.
+    """
+    kind: Any = type(message)
+    return (_besides(kind)(message),
+            [target.header.frame_id for target in message.targets], _DEFAULTS(defaults))
+
+
+@cache
+def _besides(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
+    names = kind.get_fields_and_field_types()
+    return attrgetter(*(name for name in names if name not in ('targets', 'seed')))
+
+
+def depends_on_form(message: Any, robot: Robot) -> bool:
+    """Return whether a request of the same form means the same, whatever moves meanwhile."""
+    own = {'', robot.root_frame, *robot.frame_names}   # TF has the others
+    return not (message.execute or len(message.seed.attached_collision_objects)) and all(
+        target.header.frame_id.removeprefix('/') in own for target in message.targets)
 
 
 def _references(request: Any, robot: Robot, lookup: Lookup) -> tuple[Reference, ...]:

@@ -9,7 +9,7 @@ from rclpy.publisher import Publisher
 from ros2_ik.core import IKSolution, Search, Status
 from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.endpoints.first_slice import ended_at_once
-from ros2_ik.node.endpoints.prepared_request import cut_short, prepared_request, REPLACED
+from ros2_ik.node.endpoints.prepared_request import cut_short, REPLACED, RequestReader
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.workers.member import Done, UnansweredError
 
@@ -25,6 +25,7 @@ class ComputeIK:
 
     def __init__(self, context: NodeContext, publisher: Publisher, wait: Wait) -> None:
         self._context, self._publisher, self._wait = context, publisher, wait
+        self._reader = RequestReader(context)
         self._handed_on = set[int]()    # numbers of the searches that workers have
 
     def end_all(self) -> None:
@@ -36,7 +37,7 @@ class ComputeIK:
     async def answer(self, request: Any, response: Any) -> float:
         """Answer a request."""
         context = self._context
-        question, stops = prepared_request(context, request), context.execution.stops
+        question, stops = self._reader.read(request), context.execution.stops
         solution = await self._run(question.search)
         if question.robot is not context.description.robot:
             solution = replace(solution, status=Status.INVALID_ROBOT_STATE,

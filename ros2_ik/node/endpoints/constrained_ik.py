@@ -17,9 +17,9 @@ from ros2_ik.node.endpoints.first_slice import ended_at_once
 from ros2_ik.node.endpoints.goals import ActionClients, GoalClients, GoalTurns, OpenGoal
 from ros2_ik.node.endpoints.prepared_request import (
     cut_short,
-    prepared_request,
     PreparedRequest,
     REPLACED,
+    RequestReader,
 )
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.request_error import RequestError
@@ -43,6 +43,7 @@ class ConstrainedIK:
 
     def __init__(self, node: Node, context: NodeContext, solutions: Publisher, wait: Wait) -> None:
         self._node, self._context, self._solutions, self._wait = node, context, solutions, wait
+        self._reader = RequestReader(context)
         self._goals: list[OpenGoal] = []
         self._turns = GoalTurns(context.goal_pool.size, wait)
         self._clients = ActionClients(node, NAME)
@@ -109,7 +110,7 @@ class ConstrainedIK:
 
     async def _answer(self, goal: OpenGoal, result: Any) -> None:
         goal.check()
-        question = goal.asked = prepared_request(self._context, goal.handle.request)
+        question = goal.asked = self._reader.read(goal.handle.request)
         self._make_room(goal)
         found = await self._in_turn(goal, question)
         self._end_outdated(goal)
@@ -163,7 +164,7 @@ class ConstrainedIK:
         try:
             goal.check()
             if waits:   # the world has changed, and only now does its time begin
-                question = goal.asked = prepared_request(self._context, goal.handle.request)
+                question = goal.asked = self._reader.read(goal.handle.request)
             goal.phase = 'searching'
             return await self._search(goal, question)
         finally:

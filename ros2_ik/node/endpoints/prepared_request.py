@@ -14,11 +14,12 @@ from ros2_ik.core import (
     CollisionChecker,
     IKRequest,
     IKSolution,
-    prepare,
+    Preparation,
     Robot,
     Scene,
     Search,
     Status,
+    work_out,
 )
 from ros2_ik.node.controllers.outcome import Outcome
 from ros2_ik.node.controllers.path_checks import OwnScene
@@ -30,7 +31,14 @@ from ros2_ik.node.conversions.answers import (
     solution_message,
 )
 from ros2_ik.node.conversions.constraints import needs_checker, read_constraints
-from ros2_ik.node.conversions.requests import read_request, with_rules
+from ros2_ik.node.conversions.requests import (
+    depends_on_form,
+    form_of,
+    read_request,
+    target_pose,
+    with_rules,
+)
+from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.workers import UnansweredError
@@ -114,21 +122,66 @@ class PreparedRequest(NamedTuple):
         fill_progress(feedback, solution, self.search.problem, header)
 
 
-def prepared_request(context: NodeContext, message: Any) -> PreparedRequest:
-    """Read a ComputeIK request or the goal of an action; raises IKError."""
-    robot = context.robot()
-    request, carrying = read_request(message, robot, context.parameters,
-                                     context.transforms.lookup(message.execute))
-    scene, checker, notes = _surroundings(context, message, request)
-    constraints, costs = read_constraints(message, robot, checker)
-    request = replace(request, constraints=constraints, costs=costs)
-    world = _World(context, robot, checker, message.execute, carrying)
-    search = prepare(request, world)
-    chosen = [] if message.tips else [f'{target.tip} is the default tip'
-                                      for target in request.targets]
-    return PreparedRequest(
-        request, search, message.execute, scene if request.avoid_collisions else None,
-        context.scene.known.scene, world.needed, [*chosen, *world.notes, *notes])
+class _Kept(NamedTuple):
+    """What a request was worked out to, `form` is what it had besides poses and seed."""
+
+    robot: Robot
+    form: tuple[Any, ...]
+    checker: CollisionChecker | None
+    preparation: Preparation
+
+
+class RequestReader:
+    """Reads requests of one type; one that is as the last but for poses and seed in less time."""
+
+    def __init__(self, context: NodeContext) -> None:
+        self._context = context
+        self._last: _Kept | None = None
+
+    def read(self, message: Any) -> PreparedRequest:
+        """Read a ComputeIK request or the goal of an action; raises IKError."""
+        robot, form = self._context.robot(), form_of(message, self._context.parameters)
+        last, self._last = self._last, None
+        prepared = None
+        if last and last.robot is robot and last.form == form:
+            prepared = self._read_again(message, last)
+        return prepared or self._read(message, robot, form)
+
+    def _read(self, message: Any, robot: Robot, form: tuple[Any, ...]) -> PreparedRequest:
+        context = self._context
+        request, carrying = read_request(message, robot, context.parameters,
+                                         context.transforms.lookup(message.execute))
+        scene, checker, notes = _surroundings(context, message, request)
+        constraints, costs = read_constraints(message, robot, checker)
+        request = replace(request, constraints=constraints, costs=costs)
+        world = _World(context, robot, checker, message.execute, carrying)
+        preparation = work_out(request, world)
+        if preparation.lasts and depends_on_form(message, robot):
+            self._last = _Kept(robot, form, checker, preparation)
+        return self._prepared(message, preparation, scene, world, notes)
+
+    def _read_again(self, message: Any, last: _Kept) -> PreparedRequest | None:
+        """Return what a request like the last comes to, None where what is around has changed."""
+        request = last.preparation.request
+        poses = [target_pose(message, index, target.tip)
+                 for index, target in enumerate(request.targets)]
+        seed = joint_values(message.seed, last.robot)
+        scene, checker, notes = _surroundings(self._context, message, request)
+        if checker is not last.checker or len(message.seed.attached_collision_objects):
+            return None
+        world = _World(self._context, last.robot, checker)
+        preparation = last.preparation.again(poses, seed, world)
+        self._last = last
+        return self._prepared(message, preparation, scene, world, notes)
+
+    def _prepared(self, message: Any, preparation: Preparation, scene: Scene | None,
+                  world: '_World', notes: list[str]) -> PreparedRequest:
+        request, search = preparation.request, preparation.search()
+        chosen = [] if message.tips else [f'{target.tip} is the default tip'
+                                          for target in request.targets]
+        return PreparedRequest(
+            request, search, message.execute, scene if request.avoid_collisions else None,
+            self._context.scene.known.scene, world.needed, [*chosen, *world.notes, *notes])
 
 
 class _World:
@@ -140,7 +193,7 @@ class _World:
     """
 
     def __init__(self, context: NodeContext, robot: Robot, checker: CollisionChecker | None,
-                 execute: bool, carrying: frozenset[str]) -> None:
+                 execute: bool = False, carrying: frozenset[str] = frozenset()) -> None:
         self.robot, self.checker = robot, checker
         self._context, self._execute, self._carrying = context, execute, carrying
         self.needed, self.notes = frozenset[str](), list[str]()

@@ -17,6 +17,7 @@ from typing import Any
 from ros2_ik.core import (
     collision_checker,
     IKError,
+    known_mesh_files,
     Mesh,
     mesh_files,
     Robot,
@@ -119,7 +120,7 @@ class CollisionGeometry:
         if self._busy or self._wanted is None:
             return
         robot, options = self._wanted
-        if mesh_files(robot) != self._files:
+        if known_mesh_files(robot) != self._files:
             self._log.info(f"mesh files of robot '{robot.name}' have changed; its collision "
                            'geometry is made anew')
             self.make(robot, *options, self._guess_pairs, wait=0.0)

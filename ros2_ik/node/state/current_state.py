@@ -98,6 +98,7 @@ class CurrentState:
         base = robot.base_joint
         values, old, unseen = dict(given), list[str](), list[str]()
         left, still, doubtful = list[str](), list[str](), list[str]()
+        asked, movable = needed | free | checked, free - needed
         for joint in robot.joints:
             name = joint.name
             if name in given:
@@ -110,8 +111,8 @@ class CurrentState:
                                    self._complaint(name, name == base, reading, now, limit))
             if reading is not None:
                 values[name] = reading.value
-            if name in needed | free | checked and self._contradicts(name, strict, free - needed):
-                doubtful.append(name)
+                if name in asked and self._contradicts(name, strict, movable):
+                    doubtful.append(name)
             if not fresh and name in free:
                 (unseen if reading is None else old).append(name)
             elif not fresh and name in checked:

@@ -172,8 +172,11 @@ class JointStates:
 
     def contradiction(self, name: str, dispute: bool = False) -> str:
         """Return how readings of a joint contradict each other, in a `dispute` if so, or ''."""
-        joint, now = self._joints.get(name), time.monotonic()
-        if joint is None or joint.contradiction is None or not joint.contradictory(now, dispute):
+        joint = self._joints.get(name)
+        if joint is None or joint.contradiction is None:
+            return ''
+        now = time.monotonic()
+        if not joint.contradictory(now, dispute):
             return ''
         if now > self._asked + SOURCES_KEPT:
             self._sources, self._asked = self._named_publishers(), now
