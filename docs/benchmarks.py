@@ -1,0 +1,148 @@
+"""
+Fill the tables of benchmarks.md from results/*.json and draw its plots.
+
+    tools/run python docs/benchmarks.py
+
+The results are written by benchmarks/all.py.
+"""
+
+from collections.abc import Iterator
+import json
+import math
+from pathlib import Path
+import re
+import statistics
+from typing import Any
+from xml.sax.saxutils import escape
+
+FOLDER = Path(__file__).parent
+PAGE = FOLDER / 'benchmarks.md'
+COLOURS = ('#1b9e77', '#d95f02', '#7570b3')
+STARTS = {'random': 'random start', 'near': 'near start'}
+LABELS, WIDTH, BAR, GAP = 260, 860, 13, 9      # [px]
+TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+def ratios(found: dict[str, Any]) -> list[tuple[str, dict[str, float]]]:
+    """Return for each kind of problem the peers' mean times over ours."""
+    rows = []
+    for row in found['rows']:
+        ours, *peers = row['solvers']
+        mean = row['solvers'][ours]['mean_ms']
+        rows.append((label(row), {peer: row['solvers'][peer]['mean_ms'] / mean
+                                  for peer in peers}))
+    return rows
+
+
+def label(row: dict[str, Any]) -> str:
+    return f'{row["kind"]}, {STARTS[row["start"]]}'.replace('_', ' ')
+
+
+def picture(found: dict[str, Any]) -> str:
+    """Draw the ratios as bars on a logarithmic scale, as SVG."""
+    rows = ratios(found)
+    peers = list(dict.fromkeys(peer for _, values in rows for peer in values))
+    colours = dict(zip(peers, COLOURS, strict=False))
+    every = [value for _, values in rows for value in values.values()]
+    least, most = min(0.9, *every) / 1.15, max(1.2, *every) * 1.15
+    scale = (WIDTH - LABELS - 70) / math.log(most / least)
+
+    def x(value: float) -> float:
+        return LABELS + scale * math.log(value / least)
+    parts, y = [], 34
+    for name, values in rows:
+        height = BAR * max(1, len(values))
+        parts.append(text(LABELS - 8, y + height / 2 + 4, name, 'end'))
+        for peer, value in values.items():
+            left, right = sorted((x(1), x(value)))
+            parts.append(f'<rect x="{left:.1f}" y="{y}" width="{right - left:.1f}" '
+                         f'height="{BAR - 2}" fill="{colours[peer]}"/>')
+            parts.append(text(right + 4, y + BAR - 3, f'{value:.2g}' if value < 10
+                              else f'{value:.0f}'))
+            y += BAR
+        y += GAP if len(values) else BAR + GAP
+    for tick in TICKS:
+        if least <= tick <= most:
+            stroke = '#000' if tick == 1 else '#ddd'
+            parts.insert(0, f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="28" y2="{y}" '
+                         f'stroke="{stroke}"/>')
+            parts.append(text(x(tick), y + 14, f'{tick:g}', 'middle'))
+    at = 8
+    for peer in peers:
+        parts.append(f'<rect x="{at}" y="8" width="11" height="11" fill="{colours[peer]}"/>')
+        parts.append(text(at + 16, 18, peer))
+        at += 30 + 8 * len(peer)
+    parts.append(text(LABELS, 18, 'mean time over that of ros2_ik; right of 1 ros2_ik is faster'))
+    return '\n'.join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y + 24}" '
+        'font-family="sans-serif" font-size="12">', '<rect width="100%" height="100%" '
+        'fill="#fff"/>', *parts, '</svg>', ''])
+
+
+def text(x: float, y: float, words: str, anchor: str = 'start') -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def table(found: dict[str, Any]) -> str:
+    """Return a table in Markdown: of each solver success, mean, p99 and false successes."""
+    solvers = list(dict.fromkeys(name for row in found['rows'] for name in row['solvers']))
+    limit = next(name for name in found['rows'][0]['solvers'][solvers[0]]['success'])
+    versions = ', '.join(f'{name} {value}' for name, value in found['versions'].items())
+    count = max(row['solvers'][solvers[0]]['count'] for row in found['rows'])
+    lines = [
+        f'{found["date"]}; {found["machine"]}; {versions}. {found["clock"]}; in turns, '
+        f'{found["turns"]}; {count} problems a row. Cells: success within {limit} ms / at all, '
+        'mean [ms], p99 [ms], false successes: mean over that of ros2_ik.', '',
+        f'| problem | {" | ".join(solvers)} |', f'|---{"|---" * len(solvers)}|']
+    for row, (name, of) in zip(found['rows'], ratios(found), strict=True):
+        cells = [cell(row['solvers'].get(solver), limit) for solver in solvers]
+        cells[1:] = [f'{text}: **{of[peer]:.2f}**' if peer in of else ''
+                     for text, peer in zip(cells[1:], solvers[1:], strict=True)]
+        lines.append(f'| {name} | {" | ".join(cells)} |')
+    return '\n'.join([*lines, '', *means(found, solvers[1:])])
+
+
+def means(found: dict[str, Any], peers: list[str]) -> Iterator[str]:
+    for start, words in STARTS.items():
+        rows = [of for row, (_, of) in zip(found['rows'], ratios(found), strict=True)
+                if row['start'] == start]
+        each = [f'{peer} {statistics.geometric_mean(of[peer] for of in rows if peer in of):.2f}'
+                for peer in peers if any(peer in of for of in rows)]
+        if each:
+            yield f'Geometric mean of the ratios, {words}: {", ".join(each)}.'
+
+
+def cell(found: dict[str, Any] | None, limit: str) -> str:
+    if found is None:
+        return ''
+    success = ' / '.join(f'{share:.4g}' for share in (found['success'][limit],
+                                                      found['success']['all']))
+    return f'{success} %, {found["mean_ms"]:.3f}, {found["p99_ms"]:.2f}, {found["wrong"]}'
+
+
+def filled(page: str, results: dict[str, dict[str, Any]]) -> str:
+    """Put the results in their places, which HTML comments with their names mark."""
+    for name, found in results.items():
+        body = f'![ratios of mean times](results/{name}.svg)\n\n{table(found)}'
+        start, end = f'<!-- {name} -->\n', '<!-- end -->'
+        page, count = re.subn(f'{start}.*?{end}',
+                              lambda _, text=f'{start}{body}\n{end}': text, page, flags=re.S)
+        if count != 1:
+            raise SystemExit(f'{PAGE.name} has {count} places for {name}')
+    return page
+
+
+def results() -> dict[str, dict[str, Any]]:
+    return {path.stem: json.loads(path.read_text(encoding='utf-8'))
+            for path in sorted((FOLDER / 'results').glob('*.json'))}
+
+
+def main() -> None:
+    found = results()
+    for name, of in found.items():
+        (FOLDER / f'results/{name}.svg').write_text(picture(of), encoding='utf-8')
+    PAGE.write_text(filled(PAGE.read_text(encoding='utf-8'), found), encoding='utf-8')
+
+
+if __name__ == '__main__':
+    main()

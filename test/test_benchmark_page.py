@@ -1,0 +1,51 @@
+"""docs/benchmarks.md: its commands exist, and it says what the results say."""
+
+from pathlib import Path
+import re
+import runpy
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / 'docs/benchmarks.md').read_text(encoding='utf-8')
+SCRIPT = runpy.run_path(str(ROOT / 'docs/benchmarks.py'))
+RESULTS = SCRIPT['results']()
+
+
+def commands(text):
+    """Scripts and options of the commands in a text."""
+    for script, given in re.findall(r'python ((?:benchmarks|docs)/\w+\.py)([^`\n]*)', text):
+        yield script, re.findall(r'--[a-z-]+', given)
+
+
+def test_the_commands_exist():
+    found = list(commands(PAGE))
+    assert {script for script, _ in found} >= {'benchmarks/all.py', 'docs/benchmarks.py'}
+    for script, options in found:
+        text = (ROOT / script).read_text(encoding='utf-8')
+        for option in options:
+            assert f"add_argument('{option}'" in text, f'{script} {option}'
+
+
+def test_what_all_runs_exists():
+    runs = runpy.run_path(str(ROOT / 'benchmarks/all.py'))['RUNS']
+    assert set(RESULTS) == set(runs) == set(re.findall(r'<!-- (\w+_ik) -->', PAGE))
+    for name, options in runs.items():
+        text = (ROOT / f'benchmarks/{name}.py').read_text(encoding='utf-8')
+        for option in ('--json', *(word for word in options if word.startswith('--'))):
+            assert f"add_argument('{option}'" in text, f'{name}.py {option}'
+
+
+def test_the_page_has_the_results():
+    assert SCRIPT['filled'](PAGE, RESULTS) == PAGE
+
+
+@pytest.mark.parametrize('name', RESULTS)
+def test_a_plot_has_the_results(name):
+    text = (ROOT / f'docs/results/{name}.svg').read_text(encoding='utf-8')
+    assert text == SCRIPT['picture'](RESULTS[name])
+    ratios = sum(len(of) for _, of in SCRIPT['ratios'](RESULTS[name]))
+    bars = [rect for rect in ElementTree.fromstring(text).iter('{http://www.w3.org/2000/svg}rect')
+            if rect.get('height') == str(SCRIPT['BAR'] - 2) and rect.get('y') != '8']
+    assert len(bars) == ratios > 0
