@@ -87,18 +87,18 @@ class ContactCheck:
         if self._last in near:
             near.remove(self._last)
             near.insert(0, self._last)
-        placed = False
+        if not all(map(self.certain.__getitem__, near)):
+            self._triangles.place(data)
+        last = self._last
         for k in near:
-            if not pin.computeCollision(pairs.model, pairs.data, k):
-                continue
-            if not self.certain[k]:
-                if not placed:
-                    self._triangles.place(data)
-                    placed = True
-                if not self._decide(k):
-                    continue
-            self._last = k
-            yield k
+            if k == last and self._surfaces_meet(k) or self._touches(k):
+                self._last = k
+                yield k
+
+    def _surfaces_meet(self, k: int) -> bool:
+        """Return whether triangles of a pair meet; if so, there is no need to look at hulls."""
+        return (not self.certain[k] and k not in self._octrees.numbers
+                and pin.computeCollision(self._triangles.model, self._triangles.data, k))
 
     @cached_property
     def _near_pairs(self) -> NearPairs:
@@ -157,4 +157,6 @@ def _is_within(inner: CollisionGeometry, at: Any, outer: CollisionGeometry, ther
     points = (point_inside(inner.geometry)[:, None] if inner.solid is None
               else inner.solid.extremes)
     to_outer = there.actInv(at)
-    return outer.solid.holds(points @ to_outer.rotation.T + to_outer.translation)
+    turn, shift = to_outer.rotation.T, to_outer.translation
+    return (outer.solid.may_hold(points[:, 0] @ turn + shift)
+            and outer.solid.holds(points @ turn + shift))

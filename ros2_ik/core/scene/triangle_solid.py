@@ -95,6 +95,11 @@ class TriangleSolid:
         points: Array = vertices[np.unique(triangles)]
         return points
 
+    def may_hold(self, points: Array) -> bool:
+        """Return whether one of some points (k, 3) is in the box round it."""
+        low, high = self._bounds
+        return bool(((points >= low) & (points <= high)).all(axis=1).any())
+
     def holds(self, parts: Array) -> bool:
         """
         Return whether one of some parts is inside, none of which meets the surface.
