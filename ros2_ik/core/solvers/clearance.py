@@ -2,9 +2,12 @@
 
 from functools import cached_property
 
-from ros2_ik.core.arrays import Array
+import numpy as np
+
+from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.functions import MinimumDistance
 from ros2_ik.core.problem import accept, Constraint, IKProblem
+from ros2_ik.core.problem.active_joints import TURN
 from ros2_ik.core.scene import CollisionChecker, Contact
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.self_motion import SelfMotion
@@ -15,6 +18,7 @@ GAP = 2e-3          # how far apart touching pairs are pushed [m]
 SIGHT = 0.15        # up to what distance pairs are looked at meanwhile [m]
 DOUBT = 1e-4        # so much deeper than tolerances allow for are contacts that must be [m]
 ONE_IN = 8          # answers that touch, where there are restarts, which cost less
+SAME = 1e-2         # answers closer than this in every joint [rad, m] are one
 
 
 class Clearance:
@@ -24,22 +28,49 @@ class Clearance:
     A robot with more joints than its targets have rows walks along its answers, see `SelfMotion`.
     Others are pushed out: nearest pairs become constraints for `sqp`. With `restarts` that is
     tried for one answer in eight.
+
+    Without a joint to spare there are only a few answers, which restarts find again and again:
+    these are known from then on. `repeats` counts how many in a row were known.
     """
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker, restarts: bool) -> None:
         self._problem, self._checker = problem, checker
         self._every = ONE_IN if restarts else 1
         self._pusher: SequentialQuadratic | None = None
-        self._asked = 0
+        self._asked = self.repeats = 0
+        self._touching = np.empty((0, len(problem.active.indices)))
 
     def freed(self, touching: Attempt, budget: Budget) -> Attempt | None:
         """Return an attempt that touches nothing and reaches what `touching` reached, or None."""
         if self._motion is not None:
             return self._motion.freed(touching, budget)
+        if self._is_isolated:
+            self._touching = np.vstack([self._touching, touching.q[self._problem.active.place]])
         self._asked += 1
         if self._asked % self._every:
             return None
         return self._pushed(touching.q, budget)
+
+    @property
+    def known(self) -> int:
+        """How many answers are known to touch, where there are but few."""
+        return len(self._touching)
+
+    def knows(self, q: Array) -> bool:
+        """Return whether an answer, but for turns of joints, is one that touches; counts that."""
+        if not len(self._touching):
+            return False
+        away = self._touching - q[self._problem.active.place]
+        turns = self._turns
+        away[:, turns] -= TURN * np.round(away[:, turns] / TURN)
+        is_known = bool((np.abs(away).max(axis=1) < SAME).any())
+        self.repeats = self.repeats + 1 if is_known else 0
+        return is_known
+
+    @cached_property
+    def _turns(self) -> Mask:
+        """Which of the moving joints' values a full turn brings to the same."""
+        return np.isin(self._problem.active.indices, self._problem.angles)
 
     @cached_property
     def _motion(self) -> SelfMotion | None:
@@ -47,6 +78,12 @@ class Clearance:
             return None
         motion = SelfMotion(self._problem, self._checker)
         return motion if motion.is_possible else None
+
+    @cached_property
+    def _is_isolated(self) -> bool:
+        """Whether no answer has others round it, but where the robot is singular."""
+        return (self._motion is None and self._problem.kinds <= {'targets'}
+                and self._problem.active.vector_space)
 
     def _pushed(self, q: Array, budget: Budget) -> Attempt | None:
         if self._pusher is None:

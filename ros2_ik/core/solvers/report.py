@@ -103,7 +103,9 @@ def _what_came(search: Any, status: Status, verdict: AcceptanceReport, seconds: 
                 + '; '.join(str(contact) for contact in search.tip_contacts))
     after = f'in {seconds:.3g} s and {tried}'
     if status is Status.GOAL_IN_COLLISION:
-        return f'no solution without contact found {after}; {_blocked(search)}'
+        known = (f'all {search.all_touch} solutions that were found again and again touch; '
+                 if search.all_touch else '')
+        return f'no solution without contact found {after}; {known}{_blocked(search)}'
     within = ('' if search.problem.change_bound is None
               else f' within max_joint_change {search.problem.change_bound}')
     began = {Status.PREEMPTED: f'cancelled {after}: ',

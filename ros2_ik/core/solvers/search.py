@@ -30,7 +30,7 @@ from ros2_ik.core.problem.active_joints import TURN
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import CollisionChecker, Contact
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.clearance import Clearance, tip_contacts
+from ros2_ik.core.solvers.clearance import Clearance, SAME, tip_contacts
 from ros2_ik.core.solvers.reach import out_of_reach
 from ros2_ik.core.solvers.report import (
     failure_status,
@@ -58,8 +58,8 @@ DOUBT = 2      # so many answers that touch make one ask whether all must, which
 CHANGES = (0.1, 0.3, 0.6)    # of the seed [rad, m], tried before random starts
 EXTRA, SHARE = 48, 0.2       # attempts and part of the time for a nearer answer than a far one
 BEYOND = 4     # attempts that leave the bound on changes, to tell what lies there
+ENOUGH = 100   # answers in a row that are known to touch: hardly one is left that is not
 NAMED = 'asked for by name'
-SAME = 1e-2    # answers closer than this in every joint [rad, m] are one
 
 
 class Candidate(NamedTuple):
@@ -247,7 +247,7 @@ class Search:
         if self.attempts == 0 and not self.budget.cancelled():
             return False                     # best_q needs one look, however late it is
         if self.attempts >= len(self._seeds) and (
-                self.hopeless or not (self.allow_restarts or self._seed_left)):
+                self.hopeless or self.all_touch or not (self.allow_restarts or self._seed_left)):
             return True
         return self.budget.over()
 
@@ -275,6 +275,14 @@ class Search:
     def out_of_reach(self) -> list[str]:
         """What shows that targets are too far away: said in each answer, worked out once."""
         return out_of_reach(self.problem)
+
+    @property
+    def all_touch(self) -> int:
+        """How many answers there seem to be, all of which touch; 0 where more may be found."""
+        if self._clearance is None or self._clearance.repeats < ENOUGH or self.accepted \
+                or self.approximate is not None:
+            return 0
+        return self._clearance.known
 
     @property
     def hopeless(self) -> bool:
@@ -334,7 +342,9 @@ class Search:
             attempt = attempt._replace(error=_error(solver, attempt.q))
         self.last_flag = attempt.exit_flag
         better = self.best is None or _order(attempt) < _order(self.best.attempt)
-        if (better or attempt.reached or self.approximate is not None) \
+        touches = (self._clearance is not None and attempt.reached
+                   and self._clearance.knows(attempt.q))
+        if (better or attempt.reached or self.approximate is not None) and not touches \
                 and self._judge(attempt, better):
             self.still_shrank = _was_cut_off(attempt, solver, start)
         if first and not self.accepted and self.approximate is None:
