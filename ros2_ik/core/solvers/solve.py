@@ -147,12 +147,13 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
         checker = (own_collisions(robot, meshes).checker if scene is None
                    else collision_checker(robot, scene, meshes))
     owners: list[tuple[int, str]] = []
-    fixed = (tip, relative_to, group, *tolerances, joint_limits, collisions, checker is not None)
-    if weights is ALL_AXES and matlab_weights is None and type(tip) is str \
+    tips, poses = ((tip,), [target]) if type(tip) is str else _as_kept(tip, target)
+    fixed = (relative_to, group, *tolerances, joint_limits, collisions, checker is not None)
+    if weights is ALL_AXES and matlab_weights is None and tips \
             and type(collisions) is bool and type(locked) is tuple \
             and _PLAIN.issuperset(map(type, (*fixed, *locked))):
-        problem = _kept_problem(robot, *fixed, *locked).again(
-            [target], robot.neutral if seed is None else seed, checker)
+        problem = _kept_problem(robot, tips, *fixed, *locked).again(
+            poses, robot.neutral if seed is None else seed, checker)
     else:
         wanted, owners = _targets(robot, tip, target, relative_to, weights, matlab_weights,
                                   tolerances)
@@ -175,14 +176,23 @@ def _is_usual(select: Any, solutions: Any, winding: Any, solver: Any, allow_rest
                  or type(random_state) is int and random_state >= 0))
 
 
+def _as_kept(tip: Any, target: Any) -> tuple[tuple[str, ...], list[Any]]:
+    """Return several tips and their poses; none where these do not go together."""
+    if type(tip) in (list, tuple) and type(target) in (list, tuple) \
+            and len(tip) == len(target) and {str}.issuperset(map(type, tip)):
+        return tuple(tip), list(target)
+    return (), []
+
+
 @lru_cache(maxsize=64, typed=True)
-def _kept_problem(robot: Robot, tip: str, relative_to: str | None, group: str | None,
-                  position_tolerance: float, orientation_tolerance: float, joint_limits: bool,
-                  collisions: bool, checked: bool, *locked: str) -> IKProblem:
-    """Return the problem of a pose, made once; its pose, start and checker say nothing."""
-    target = PoseTarget(tip, np.eye(4), relative_to, ALL_AXES, position_tolerance,
-                        orientation_tolerance)
-    problem = IKProblem(robot, target, group, None, locked, joint_limits=joint_limits,
+def _kept_problem(robot: Robot, tips: tuple[str, ...], relative_to: str | None,
+                  group: str | None, position_tolerance: float, orientation_tolerance: float,
+                  joint_limits: bool, collisions: bool, checked: bool,
+                  *locked: str) -> IKProblem:
+    """Return the problem of poses, made once; its poses, start and checker say nothing."""
+    targets = [PoseTarget(tip, np.eye(4), relative_to, ALL_AXES, position_tolerance,
+                          orientation_tolerance) for tip in tips]
+    problem = IKProblem(robot, targets, group, None, locked, joint_limits=joint_limits,
                         collisions=collisions and not checked)
     problem.collisions = collisions
     return problem
