@@ -10,7 +10,11 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError, UnknownLinkError
 from ros2_ik.core.functions.fields import Axes, Frame, Matrix, Names
-from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
+from ros2_ik.core.functions.kinematic_function import (
+    KinematicFunction,
+    Masses,
+    register_function,
+)
 from ros2_ik.core.functions.relative_function import wrench_at
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.urdf import parse_urdf
@@ -81,6 +85,16 @@ class CenterOfMass(KinematicFunction):
         rows = ['xyz'.index(axis) for axis in self.axes]
         return c[rows], J[rows]
 
+    def masses(self, robot: Robot) -> Masses:
+        return self.masses_along(robot, np.zeros(len(self.labels)))
+
+    def masses_along(self, robot: Robot, offsets: Array) -> Masses:
+        """Return the masses of f - offsets, (m,)."""
+        bodies = self._counted(robot)
+        A = np.eye(3)[['xyz'.index(axis) for axis in self.axes]] if self.A is None else self.A
+        return Masses(tuple(bodies.lumps), self.relative_to, np.concatenate(
+            [*bodies.lumps.values(), bodies.fixed, np.column_stack([A, offsets]).reshape(-1)]))
+
     def __str__(self) -> str:
         return self.kind if self.links is None else f'{self.kind} of {", ".join(self.links)}'
 
@@ -90,7 +104,8 @@ class _Bodies(NamedTuple):
     The links that count: a model with their masses only, for what moves; what stands still.
 
     `share` is the part of the mass that moves, `fixed` (3,) the other part's share of the centre.
-    `joints` change the function, `moving` (nv,) are 1 in their columns.
+    `joints` change the function, `moving` (nv,) are 1 in their columns. `lumps` are, by the name
+    of a link for each joint, the share of the mass that it carries and where that is, (4,).
     """
 
     model: Any
@@ -98,6 +113,7 @@ class _Bodies(NamedTuple):
     fixed: Array
     joints: frozenset[str]
     moving: Array
+    lumps: dict[str, Array]
 
 
 def _center(at: Configuration, bodies: _Bodies) -> tuple[Array, Array]:
@@ -133,7 +149,12 @@ def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None
     joints = frozenset().union(*(robot.moving_joints(link, relative_to) for link in counted))
     moving = np.array([float(joint.name in joints) for joint in robot.joints
                        for _ in range(joint.velocity_size)])
-    return _Bodies(model, 1 - still, still * inertias[0].lever, joints, moving)
+    total, carries = sum(inertia.mass for inertia in inertias), {
+        frames[name].parentJoint: name for name in counted}
+    lumps = {name: np.array([inertias[index].mass / total,
+                             *frames[name].placement.actInv(inertias[index].lever)])
+             for index, name in carries.items() if index > 0}
+    return _Bodies(model, 1 - still, still * inertias[0].lever, joints, moving, lumps)
 
 
 def _masses(robot: Robot) -> dict[str, tuple[float, Array]]:

@@ -5,13 +5,21 @@ from collections.abc import Callable
 from functools import lru_cache
 from importlib.metadata import entry_points
 import math
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 import warnings
 
 from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.functions.fields import spec_fields
 from ros2_ik.core.robot import Configuration, Robot
+
+
+class Masses(NamedTuple):
+    """Frames that lumps are fixed to, the one seen from, and numbers; see `mass_rows`."""
+
+    frames: tuple[str, ...]
+    relative_to: str | None
+    parameters: Array
 
 
 class KinematicFunction(ABC):
@@ -80,6 +88,10 @@ class KinematicFunction(ABC):
 
         None where they are not, whatever the joints.
         """
+        return None
+
+    def masses(self, robot: Robot) -> Masses | None:
+        """Return the masses, where all rows are linear in where their centre is."""
         return None
 
     def equality_form(self, lower: Array, upper: Array) -> 'KinematicFunction | None':

@@ -9,7 +9,11 @@ from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.center_of_mass import CenterOfMass
 from ros2_ik.core.functions.deviation import across
 from ros2_ik.core.functions.fields import Axis, Frame, Names, Points
-from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
+from ros2_ik.core.functions.kinematic_function import (
+    KinematicFunction,
+    Masses,
+    register_function,
+)
 from ros2_ik.core.functions.placement import FARTHEST
 from ros2_ik.core.robot import Configuration, Robot
 
@@ -66,6 +70,9 @@ class SupportPolygon(KinematicFunction):
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         f, J = self.center.evaluate(at)
         return f - self.edges, J
+
+    def masses(self, robot: Robot) -> Masses:
+        return self.center.masses_along(robot, self.edges)
 
     def __str__(self) -> str:
         relative = '' if self.relative_to is None else f" in '{self.relative_to}'"

@@ -18,14 +18,14 @@ from ros2_ik.core.kernels.source import (
 
 PROGRAM = 'f8[::1], i8[::1], f8[::1], i8[::1]'    # numbers, layout, parameters, addresses
 REVOLUTE, FLOATING = 1, 2       # kinds of joints, as in robot/tree.py; 0 is prismatic
-LINEAR, PYTHON = -1, -2         # formulas of rows that have none
+LINEAR, PYTHON, MASSES = -1, -2, -3     # formulas of rows that have none
 TURN = 2 * math.pi
 
 Layout = namedtuple('Layout', (
     'table', 'numbers', 'placements', 'columns', 'bodies', 'frames', 'entries', 'rows', 'values',
     'floating', 'floatings', 'parent', 'kind', 'place', 'column', 'motion', 'node', 'formula',
-    'frame', 'relative', 'parameter', 'row', 'support', 'moved_by', 'sign'))
-Work = namedtuple('Work', ('placed', 'twists', 'free', 'frame_placed', 'W'))
+    'frame', 'relative', 'parameter', 'row', 'support', 'moved_by', 'sign', 'first_lump', 'lump'))
+Work = namedtuple('Work', ('placed', 'twists', 'free', 'frame_placed', 'W', 'mass'))
 
 
 @part
@@ -41,7 +41,8 @@ def layout_of(numbers, layout):
     joints, of which `floating` (2 floatings,) has the first place in x and the first column.
     Bodies and frames: see `Tree`; `motion` is the first of a body's twists, of which each has a
     column. Entries: a formula, a frame and the one it is relative to, and where its parameters
-    and rows begin; those of entry t are moved by the bodies `moved_by` from support t to t + 1.
+    and rows begin; those of entry t are moved by the bodies `moved_by` from support t to t + 1,
+    and, where it has masses, they are fixed to the frames `lump` from first lump t to t + 1.
     """
     n, bodies, frames, entries, floatings = (layout[0], layout[1], layout[2], layout[3],
                                              layout[4])
@@ -61,10 +62,11 @@ def layout_of(numbers, layout):
     support = row + entries + 1
     moved_by = support + entries + 1
     sign = moved_by + layout[support + entries]
+    first_lump = sign + layout[support + entries]
     return Layout(layout, numbers, numbers[2 * bodies:].reshape(bodies + frames, 12), n, bodies,
                   frames, entries, layout[row + entries], values, floating, floatings, parent,
                   kind, place, column, motion, node, formula, frame, relative, parameter, row,
-                  support, moved_by, sign)
+                  support, moved_by, sign, first_lump, first_lump + entries + 1)
 
 
 @part
@@ -73,7 +75,8 @@ def work_of(at):
     placed = np.zeros((at.bodies + 1, 12))
     placed[0, 0] = placed[0, 4] = placed[0, 8] = 1.0    # row 0 is the root
     return Work(placed, np.zeros((at.table[at.motion + at.bodies], 6)), np.empty((2, 12)),
-                np.empty((at.frames, 12)), np.zeros((max(at.rows, 1), 6)))
+                np.empty((at.frames, 12)), np.zeros((max(at.rows, 1), 6)),
+                np.empty((at.bodies + 1, 4)))
 
 
 # Placements are rows (12,) of arrays, told by array and number: views of one row, which compiled
@@ -180,14 +183,73 @@ def linear_rows(at, entry, x, parameters, f, J):
         first += at.columns + 2
 
 
+@part
+def mass_rows(at, entry, work, parameters, f, J):
+    """
+    Fill rows of where a centre of mass is, seen from the frame the entry is relative to.
+
+    Parameters: of each lump its share of the mass, and its place in its frame; the share of the
+    centre of what stands still; of each row a direction, along which the centre is measured, and
+    what is taken from that. Each body moves the centre as all that it carries would in one lump.
+    """
+    table, mass, twists, placed = at.table, work.mass, work.twists, work.frame_placed
+    first, relative = table[at.parameter + entry], table[at.relative + entry]
+    mass[:] = 0.0
+    for i in range(table[at.first_lump + entry], table[at.first_lump + entry + 1]):
+        k = table[at.lump + i]
+        body, share = table[at.node + k] + 1, parameters[first]
+        x, y, z = parameters[first + 1], parameters[first + 2], parameters[first + 3]
+        mass[body, 0] += share
+        for r in range(3):
+            mass[body, 1 + r] += share * (placed[k, 3 * r] * x + placed[k, 3 * r + 1] * y
+                                          + placed[k, 3 * r + 2] * z + placed[k, 9 + r])
+        first += 4
+    for k in range(at.bodies, 0, -1):
+        parent = table[at.parent + k - 1] + 1
+        for r in range(4):
+            mass[parent, r] += mass[k, r]
+    cx, cy, cz = (mass[0, 1] + parameters[first], mass[0, 2] + parameters[first + 1],
+                  mass[0, 3] + parameters[first + 2])
+    first += 3
+    for row in range(table[at.row + entry], table[at.row + entry + 1]):
+        x, y, z = parameters[first], parameters[first + 1], parameters[first + 2]
+        ax = placed[relative, 0] * x + placed[relative, 1] * y + placed[relative, 2] * z
+        ay = placed[relative, 3] * x + placed[relative, 4] * y + placed[relative, 5] * z
+        az = placed[relative, 6] * x + placed[relative, 7] * y + placed[relative, 8] * z
+        f[row] = (ax * (cx - placed[relative, 9]) + ay * (cy - placed[relative, 10])
+                  + az * (cz - placed[relative, 11]) - parameters[first + 3])
+        first += 4
+        for j in range(at.columns):
+            J[row, j] = 0.0
+        for k in range(at.bodies):
+            share, sx, sy, sz = mass[k + 1, 0], mass[k + 1, 1], mass[k + 1, 2], mass[k + 1, 3]
+            mx, my, mz = sy * az - sz * ay, sz * ax - sx * az, sx * ay - sy * ax
+            column, begin = table[at.column + k], table[at.motion + k]
+            for t in range(begin, table[at.motion + k + 1]):
+                J[row, column + t - begin] += (
+                    share * (ax * twists[t, 0] + ay * twists[t, 1] + az * twists[t, 2])
+                    + mx * twists[t, 3] + my * twists[t, 4] + mz * twists[t, 5])
+        # the velocity of the frame's point that is at the centre does not count
+        work.W[row, 0], work.W[row, 1], work.W[row, 2] = ax, ay, az
+        work.W[row, 3], work.W[row, 4], work.W[row, 5] = (cy * az - cz * ay, cz * ax - cx * az,
+                                                          cx * ay - cy * ax)
+    add_jacobian_rows(at, entry, work, J)
+
+
 @inner_part
 def jacobian_rows(at, entry, work, J):
     """Turn the wrenches of an entry's rows into rows of J."""
-    table, twists, W = at.table, work.twists, work.W
-    top, end = table[at.row + entry], table[at.row + entry + 1]
-    for row in range(top, end):
+    for row in range(at.table[at.row + entry], at.table[at.row + entry + 1]):
         for j in range(at.columns):
             J[row, j] = 0.0
+    add_jacobian_rows(at, entry, work, J)
+
+
+@inner_part
+def add_jacobian_rows(at, entry, work, J):
+    """Add to rows of J what the wrenches of an entry's rows make of the bodies that move it."""
+    table, twists, W = at.table, work.twists, work.W
+    top, end = table[at.row + entry], table[at.row + entry + 1]
     for i in range(table[at.support + entry], table[at.support + entry + 1]):
         k, sign = table[at.moved_by + i], table[at.sign + i]
         column, first = table[at.column + k], table[at.motion + k]
@@ -218,6 +280,8 @@ def fill(at, parameters, addresses, x, work, f, J):
             jacobian_rows(at, entry, work, J)
         elif number == LINEAR:
             linear_rows(at, entry, x, parameters, f, J)
+        elif number == MASSES:
+            mass_rows(at, entry, work, parameters, f, J)
     return call_back(addresses[len(addresses) - 1], x, f, J)
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.functions import RelativeFunction
-from ros2_ik.core.kernels.rows import evaluate, LINEAR, moved, PYTHON
+from ros2_ik.core.functions import KinematicFunction, RelativeFunction
+from ros2_ik.core.kernels.rows import evaluate, LINEAR, MASSES, moved, PYTHON
 from ros2_ik.core.kernels.source import Formula, is_compiled
 from ros2_ik.core.problem.active_joints import ActiveJoints
 from ros2_ik.core.robot import Configuration, Joint, Robot
@@ -81,6 +81,8 @@ class Program:
                         in zip(self.functions, self._structure, strict=True)])
 
     def _parameters(self, function: Any, shape: '_Shape') -> Array:
+        if shape.formula == MASSES:
+            return function.masses(self.robot).parameters
         if shape.formula != LINEAR:
             return function.parameters if shape.formula != PYTHON else _NONE
         f, J = function.evaluate(Configuration.of_checked(self.robot, self._start,
@@ -196,17 +198,22 @@ def _joined(parameters: Sequence[Array]) -> Array:
 class _Shape(NamedTuple):
     """What the layout of a program depends on, of one function."""
 
-    formula: Any        # a Formula, LINEAR or PYTHON
+    formula: Any        # a Formula, LINEAR, MASSES or PYTHON
     frame: str | None
     relative: str | None
     parameters: int
     rows: int
+    lumps: tuple[str, ...] = ()     # frames that masses are fixed to
 
 
 def _shape(robot: Robot, function: Any) -> _Shape:
     if isinstance(function, RelativeFunction):
         return _Shape(function.rows, function.frame, function.relative_to,
                       len(function.parameters), len(function.labels))
+    masses = function.masses(robot) if isinstance(function, KinematicFunction) else None
+    if masses is not None:
+        return _Shape(MASSES, None, masses.relative_to, len(masses.parameters),
+                      len(function.labels), masses.frames)
     return _Shape(PYTHON if function.turning(robot) is None else LINEAR, None, None, 0,
                   len(function.labels))
 
@@ -235,7 +242,7 @@ def _frames(robot: Robot, names: tuple[str, ...],
     """Return Pinocchio's indices of the frames by name, and the places in q of joints held."""
     frames: dict[str | None, int] = {None: 0}
     for shape in structure:
-        for name in (shape.frame, shape.relative):
+        for name in (shape.frame, shape.relative, *shape.lumps):
             if name is not None:
                 frames[name] = robot.frame_id(name)
     return frames, held_places(robot, tuple(frames.values()), names)
@@ -274,7 +281,9 @@ def _bound(robot: Robot, names: tuple[str, ...], structure: tuple[_Shape, ...], 
               *(formulas.index(shape.formula) if shape.formula in formulas else shape.formula
                 for shape in structure),
               *(frame for frame, _ in pairs), *(relative for _, relative in pairs),
-              *np.cumsum([0, *sizes]), *ends, *support, *moved_by, *signs]
+              *np.cumsum([0, *sizes]), *ends, *support, *moved_by, *signs,
+              *np.cumsum([0, *(len(shape.lumps) for shape in structure)]),
+              *(place_of.index(name) for shape in structure for name in shape.lumps)]
     numbers = np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
                               tree.mounting.reshape(-1)])
     return _Bound(numbers, np.array(layout, dtype=np.int64), formulas, values,

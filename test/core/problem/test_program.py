@@ -21,6 +21,7 @@ from ros2_ik.core import (
     Manipulability,
     PointToLineDistance,
     Polyhedron,
+    SupportPolygon,
     UnknownFrameError,
     UserFunction,
 )
@@ -205,3 +206,24 @@ def test_errors_of_users_pass_through(load):
     bound = program(load('panda'), [UserFunction(broken)])
     with pytest.raises(KeyError, match='mine'):
         bound.evaluate(load('panda').neutral)
+
+
+def test_masses_run_compiled(load):
+    """A support polygon and a box of the centre of mass ask nothing of Python in a descent."""
+    robot = load('talos')
+    foot = 'left_sole_link'
+    functions = [CenterOfMass(None, foot, axes='zx'),
+                 SupportPolygon([[-0.1, -0.1, 0], [0.1, -0.1, 0], [0, 0.1, 0]], foot)]
+    bound = program(robot, functions)
+    assert bound.is_shareable
+    generator = np.random.default_rng(4)
+    for _ in range(5):
+        check(bound, robot, robot.random_q(generator))
+    legs = [name for name in robot.joint_names if name.startswith('leg')]
+    start = robot.random_q(generator)
+    some = program(robot, functions, legs, start)
+    for _ in range(5):
+        q = start.copy()
+        for name in legs:
+            q[robot.joint(name).index] += generator.uniform(-0.2, 0.2)
+        check(some, robot, q)
