@@ -82,7 +82,8 @@ class Program:
 
     def _parameters(self, function: Any, shape: '_Shape') -> Array:
         if shape.formula == MASSES:
-            return function.masses(self.robot).parameters
+            masses: Array = function.masses(self.robot).parameters
+            return masses
         if shape.formula != LINEAR:
             return function.parameters if shape.formula != PYTHON else _NONE
         f, J = function.evaluate(Configuration.of_checked(self.robot, self._start,

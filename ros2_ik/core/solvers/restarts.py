@@ -96,8 +96,12 @@ SIZES = (0.03, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5)   # of the changes of the seed th
 
 
 def is_close(problem: IKProblem, seed: Array) -> bool:
-    """Return whether tips are so near their targets that an answer near the seed is expected."""
-    if not problem.targets or problem.runs_user_code:
+    """
+    Return whether tips are so near their targets that an answer near the seed is expected.
+
+    Not where there are costs: these say which of the answers is wanted.
+    """
+    if not problem.targets or problem.costs or problem.runs_user_code:
         return False
     at = Configuration.of_checked(problem.robot, seed, problem.robot.scratch_data(),
                                   pin.forwardKinematics)
