@@ -23,12 +23,12 @@ class ActiveJoints:
     `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
     where limits are off; `limits` (2, n) the same in q's order, `bounds` for all of q, (nq,) each.
     `at_rest` are the other places in q, `held` those of these that have limits, with these, wider
-    by what is noticeable. `all_scalar` is True where all are of one value, `bounded` where all of
-    these have limits, too, `vector_space` where none is floating. `sampling` (2, n) are the
-    robot's limits in q's order, also where they are off. `drawn` are the places in q of all but
-    the floating ones, `turnable` those that a full turn within the limits may bring to the same
-    place, `turning` these numbered among the active ones, `angles` those that it would if it
-    were within them.
+    by what is noticeable. `scalars` are those of one value, at `scalar_places`. `all_scalar` is
+    True where all are, `bounded` where all of these have limits, too, `vector_space` where none is
+    floating. `sampling` (2, n) are the robot's limits in q's order, also where they are off.
+    `drawn` are the places in q of all but the floating ones, `turnable` those that a full turn
+    within the limits may bring to the same place, `turning` these numbered among the active ones,
+    `angles` those that it would if it were within them.
     """
 
     def __init__(self, robot: Robot, names: tuple[str, ...], limited: bool = True) -> None:
@@ -42,7 +42,9 @@ class ActiveJoints:
             if joint.is_scalar and limited:
                 lower[joint.velocity_index], upper[joint.velocity_index] = joint.lower, joint.upper
         self.lower, self.upper = lower[self.columns], upper[self.columns]
-        self.all_scalar = all(joint.is_scalar for joint in self.joints)
+        self.scalars = tuple(joint for joint in self.joints if joint.is_scalar)
+        self.scalar_places = _as_slice(_flat((j.index, 1) for j in self.scalars))
+        self.all_scalar = len(self.scalars) == len(self.joints)
         self.vector_space = all(j.size == j.velocity_size for j in self.joints)
         infinite = np.full(robot.nq, np.inf)
         self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)

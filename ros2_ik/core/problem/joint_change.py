@@ -64,14 +64,15 @@ def travel(robot: Robot, active: ActiveJoints, before: Array,
 
 def largest_change(active: ActiveJoints, before: Array, after: Array) -> JointChange | None:
     """Return the largest change of the joints, None where there are none."""
-    joints = active.joints
-    if joints and active.all_scalar:     # much faster
-        changes = [abs(change) for change in (after[active.place] - before[active.place]).tolist()]
+    found = [change for joint in active.joints if not joint.is_scalar
+             for change in joint_changes(joint, before, after)] if not active.all_scalar else []
+    if active.scalars:     # in one go
+        places = active.scalar_places
+        changes = [abs(change) for change in (after[places] - before[places]).tolist()]
         most = max(changes)
-        joint = joints[changes.index(most)]
-        return JointChange(joint.name, most, 'rad' if joint.rotary else 'm')
-    return max((change for joint in joints for change in joint_changes(joint, before, after)),
-               key=lambda change: change.change, default=None)
+        joint = active.scalars[changes.index(most)]
+        found.append(JointChange(joint.name, most, 'rad' if joint.rotary else 'm'))
+    return max(found, key=lambda change: change.change, default=None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -267,16 +267,26 @@ class Robot:
             _normalise(q[joint.index + 3:joint.index + 7], joint.name)
         return q
 
+    @cached_property
+    def _places(self) -> list[tuple[str, int | slice]]:
+        """Where the values of each joint are in q."""
+        return [(j.name, j.index if j.is_scalar else slice(j.index, j.index + j.size))
+                for j in self.joints]
+
     def to_joints(self, q: Array, names: Iterable[str] | None = None) -> dict[str, Any]:
         """
         Values by joint name: a float, or an array for floating and planar joints.
 
         `names` may include mimic joints; by default all of `joint_names`.
         """
-        if names is None and len(self.joints) == self.nq:
-            return dict(zip(self.joint_names, q.tolist(), strict=True))
+        if names is None:
+            if len(self.joints) == self.nq:
+                return dict(zip(self.joint_names, q.tolist(), strict=True))
+            values = q.tolist()
+            return {name: values[place] if type(place) is int else q[place].copy()
+                    for name, place in self._places}
         joints: dict[str, Any] = {}
-        for name in self.joint_names if names is None else names:
+        for name in names:
             if not isinstance(name, str):
                 raise UnknownJointError(name, self.joint_names)
             leader, multiplier, offset, _ = self.mimics.get(name, (name, 1.0, 0.0, False))
