@@ -7,9 +7,19 @@ from judge import pose, TreeJudge
 import numpy as np
 import pytest
 from scenes import ball_arm, ball_at, pair, pairs, scattered, solid, tool
+from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import Configuration, Robot
-from ros2_ik.core.scene import Box, Capsule, CollisionChecker, Scene, SceneObject, Sphere
+from ros2_ik.core.scene import (
+    Box,
+    Capsule,
+    CollisionChecker,
+    HalfSpace,
+    OcTree,
+    Scene,
+    SceneObject,
+    Sphere,
+)
 
 BALL = '<sphere radius="0.1"/>'
 
@@ -202,3 +212,22 @@ def test_survives_pickling(load):
     for _ in range(30):
         q = robot.random_q(generator)
         assert pairs(copy.in_collision(q)) == pairs(checker.in_collision(q))
+
+
+@pytest.mark.parametrize('normal', [[0, 0, 1], [0, -1, 0], [2, 0, 0]])
+def test_a_turned_octree_in_a_half_space(normal):
+    """A held cell touches it where its lowest corner is below, however it is turned."""
+    robot = Robot.from_urdf('<robot name="f"><link name="a"/></robot>', root_joint='freeflyer')
+    edge = 0.04
+    scene = (Scene(robot).attach(SceneObject('held', [OcTree(np.full((1, 3), edge / 2), edge)]),
+                                 'a')
+             .add(SceneObject('floor', [HalfSpace(normal, 0.0)])))
+    checker, generator = CollisionChecker(robot, scene), np.random.default_rng(0)
+    corners = np.array([[x, y, z] for x in (0, edge) for y in (0, edge) for z in (0, edge)])
+    for _ in range(200):
+        q = np.r_[generator.uniform(-0.5, 0.5, 3), generator.normal(size=4)]
+        q[3:] /= np.linalg.norm(q[3:])
+        placed = corners @ Rotation.from_quat(q[3:]).as_matrix().T + q[:3]
+        lowest = (placed @ normal).min()
+        if abs(lowest) > 1e-5:
+            assert checker.collides(q) == (lowest < 0), (q, lowest)
