@@ -125,7 +125,8 @@ def shared(process: int) -> np.random.Generator:
 def _poses_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
                    random_state: Any) -> IKSolution | Begun | None:
     """Descend from the start, then from random ones, in one call."""
-    solver = problem.structure.solvers.get('lm')    # kept since the first such question
+    # kept since the first such question, which is to be answered as the others are
+    solver = problem.structure.solvers.get('lm') or make_solver('lm', problem, {})
     active = problem.active
     if type(solver) is not LevenbergMarquardt or not solver.serves(problem):
         return None

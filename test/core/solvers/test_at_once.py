@@ -152,6 +152,19 @@ def test_constraints_as_a_search(load, name, kind):
     assert short >= 12
 
 
+def test_the_first_answer_is_that_of_later_ones(load):
+    """Though no solver is kept for a robot that nobody has asked about."""
+    urdf, tips = load('baxter').urdf, ('left_gripper', 'right_gripper')
+    for k in range(10):
+        robot = Robot.from_urdf(urdf)
+        at = Configuration(robot, robot.random_q(np.random.default_rng(k)))
+        problem = IKProblem(robot, [PoseTarget(tip, at.transform(tip)) for tip in tips],
+                            collisions=False)
+        first, second = (solve(problem, timeout=3.0, random_state=k) for _ in range(2))
+        assert first.success and second.success
+        assert np.array_equal(first.q, second.q), k
+
+
 def test_is_taken(load, monkeypatch):
     """By the library's doors where nothing else is asked for."""
     robot, taken = load('panda'), []
