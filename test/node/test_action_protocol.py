@@ -1,5 +1,6 @@
 """The services and topics of solve_constrained_ik one by one, as clients of any kind use them."""
 
+import time
 import uuid
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
@@ -224,3 +225,27 @@ def test_short_one_waits_its_turn(client, panda):
     client.wait(first.cancel_later())
     assert client.wait(later).result.status == Status.SUCCESS
     assert first.result()[0] == GoalStatus.STATUS_CANCELED
+
+
+def test_end_is_told_while_others_end(client, panda, told):
+    """Goals that come and end without a pause do not keep the status from telling of the first."""
+    first = Raw(client, **short(panda))
+    assert first.accepted().accepted
+    end = time.monotonic() + 2.0
+    while time.monotonic() < end and GoalStatus.STATUS_SUCCEEDED not in first.states(told):
+        assert Raw(client, **short(panda)).accepted().accepted
+        time.sleep(0.03)
+    assert GoalStatus.STATUS_SUCCEEDED in first.states(told)
+
+
+@pytest.mark.slow
+def test_id_that_is_used_again(client, panda, told):
+    """A goal is listed once, also when one with its id was answered long ago."""
+    first = Raw(client, **short(panda))
+    assert first.result()[0] == GoalStatus.STATUS_SUCCEEDED
+    service = client.service(SEND, f'{NAME}/_action/send_goal')
+    again = SEND.Request(goal_id=first.id, goal=SolveConstrainedIK.Goal(**long()))
+    eventually(lambda: client.wait(service.call_async(again)).accepted, 'a forgotten id', 25)
+    eventually(lambda: GoalStatus.STATUS_EXECUTING in first.states(told[-1:]), 'executing')
+    assert first.states(told[-1:]) == [GoalStatus.STATUS_EXECUTING]
+    client.wait(first.cancel_later())

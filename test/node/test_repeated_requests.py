@@ -121,6 +121,18 @@ def test_scene_counts_at_once(client, panda_judge):
     assert client.ik(**asked).status == Status.SUCCESS
 
 
+def test_what_is_held_counts_by_its_own_seed(client, panda_judge):
+    """A thing that is held where the seed has the hand needs no joint values of the last seed."""
+    target = stamped(np.array([[1.0, 0, 0, 0.5], [0, -1, 0, 0], [0, 0, -1, 0.4], [0, 0, 0, 1]]))
+    x, y, z = panda_judge.transform(HOME, 'panda_hand', 'panda_link0')[:3, 3]
+    held = attached(box('held', 0.04, frame='panda_link0', at=pose(x, y, z - 0.12)),
+                    touch=['panda_hand', 'panda_leftfinger', 'panda_rightfinger'])
+    for ask in (client.ik, lambda **fields: client.goal(**fields).result()[1]):
+        assert ask(targets=[target]).status == Status.SUCCESS
+        response = ask(targets=[target], seed=state_holding(held))
+        assert response.status == Status.SUCCESS, response.message
+
+
 def test_joint_states_count_at_once(client, panda):
     """A target in a frame that moves stands where that is now."""
     offset = np.eye(4)

@@ -124,6 +124,7 @@ class ActionServer:
             response.stamp = self._node.get_clock().now().to_msg()
             handle = GoalHandle(self, request, response.stamp)
             self._kept[key] = self._unsent[key] = handle
+            self._sent = deque((each for each in self._sent if each.key != key), LISTED)
             self._node.executor.create_task(self._run, handle)   # when the response was sent
         return response
 
@@ -131,7 +132,8 @@ class ActionServer:
         status, result = await self._execute(handle)
         handle.message.status, handle.ended = status, time.monotonic()
         self._ended.append(handle)
-        self._unasked.reset()
+        if self._unasked.is_canceled():   # else those that end later would put it off
+            self._unasked.reset()
         handle.answer.set_result(self._impl.GetResultService.Response(
             status=status, result=result))
         self._node.executor.wake()   # who waits for it is a task

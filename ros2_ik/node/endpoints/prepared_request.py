@@ -162,12 +162,14 @@ class RequestReader:
 
     def _read_again(self, message: Any, last: _Kept) -> PreparedRequest | None:
         """Return what a request like the last comes to, None where what is around has changed."""
+        if len(message.seed.attached_collision_objects):
+            return None
         request = last.preparation.request
         poses = [target_pose(message, index, target.tip)
                  for index, target in enumerate(request.targets)]
         seed = joint_values(message.seed, last.robot)
         scene, checker, notes = _surroundings(self._context, message, request)
-        if checker is not last.checker or len(message.seed.attached_collision_objects):
+        if checker is not last.checker:
             return None
         world = _World(self._context, last.robot, checker)
         preparation = last.preparation.again(poses, seed, world)
