@@ -3,7 +3,7 @@ Poses of several frames at once against placo, on the same problems, in one run.
 
     python -m venv placo && placo/bin/pip install placo
     tools/run pip install yourdfpy
-    tools/run python benchmarks/whole_body_ik.py --placo-python placo/bin/python
+    tools/run python benchmarks/whole_body_ik.py [--placo-python placo/bin/python] [--count 300]
 
 Baxter's two grippers, and Talos' two hands and two feet with a fixed and with a free base. Each
 problem is made from a random configuration; it starts at random, or within 0.1 rad (0.1 m for the

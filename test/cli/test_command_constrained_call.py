@@ -34,12 +34,14 @@ def ask(process, domain):
 
 @pytest.fixture
 def problem(tmp_path):
-    """Give a function that writes a problem: the hand at least so high."""
+    """Give a function that writes a problem: the hand at least so high, the elbow bent."""
     def write(height, seconds, **fields):
         path = tmp_path / 'problem.yaml'
         path.write_text(yaml.safe_dump({'constraints': [{
             'kind': 'point_to_plane', 'frame': 'panda_hand', 'normal': [0, 0, 1],
-            'bounds': {'name': 'high', 'lower': [height]}, **fields}],
+            'bounds': {'name': 'high', 'lower': [height]}, **fields}, {
+            'kind': 'joint_positions', 'names': ['panda_joint4'],
+            'bounds': {'name': 'folded', 'upper': [-2.5]}}],
             'timeout': {'sec': seconds}}))
         return path
     return write
@@ -54,7 +56,7 @@ def test_an_answer_as_tables(ask):
 
 
 def test_what_cannot_be(ask, problem):
-    run = ask(problem(5, 2))
+    run = ask(problem(1.1, 2))
     assert run.code == 1, run.err
     assert 'VIOLATED by' in run.out and 'best attempt' in run.out
     feedback = [line for line in run.err.splitlines() if 's, searching: ' in line]
@@ -62,7 +64,7 @@ def test_what_cannot_be(ask, problem):
 
 
 def test_a_mistake_is_refused_by_its_place(ask, problem):
-    refused = ask(problem(5, 1, relative_to='nowhere')).refused()
+    refused = ask(problem(1.1, 1, relative_to='nowhere')).refused()
     assert 'INVALID_LINK_NAME: constraints[0] (point_to_plane): relative_to: unknown' in refused
 
 
@@ -73,7 +75,7 @@ def test_nobody_there(ask):
 
 def test_an_interrupt_cancels(domain, problem):
     running = subprocess.Popen(
-        [sys.executable, ROOT / 'scripts/ros2_ik', 'constrained', problem(5, 10)], text=True,
+        [sys.executable, ROOT / 'scripts/ros2_ik', 'constrained', problem(1.1, 10)], text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain})
     killer = threading.Timer(60.0, running.kill)
@@ -134,7 +136,7 @@ def test_an_interrupt_before_the_goal_was_taken_cancels_it(domain, problem, numb
     server = SlowServer(domain)
     try:
         running = subprocess.Popen(
-            [sys.executable, ROOT / 'scripts/ros2_ik', 'constrained', problem(5, 10),
+            [sys.executable, ROOT / 'scripts/ros2_ik', 'constrained', problem(1.1, 10),
              '--node', '/slow_ik'], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain})
         killer = threading.Timer(60.0, running.kill)
