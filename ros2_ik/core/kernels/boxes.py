@@ -8,7 +8,11 @@ from ros2_ik.core.kernels.source import inner_part, loop
 
 @inner_part
 def place_boxes(q, bodies, motions, nodes, boxes, centred):
-    """Fill the placements (i, 12) of boxes in the root frame; see `near_pairs`."""
+    """
+    Fill the placements (i, 12) of boxes in the root frame; see `near_pairs`.
+
+    As `place_bodies` does, but for twists: one part for both made descents up to a tenth slower.
+    """
     placed, free = np.empty((len(bodies) + 1, 12)), np.empty((2, 12))
     for j in range(12):
         placed[0, j] = 0.0

@@ -9,6 +9,7 @@ from ros2_ik.core.kernels.descents import (
     CONVERGED,
     ERROR_CHANGE_TOO_SMALL,
     gaps,
+    in_turn,
     INTERRUPTED,
     look,
     MANY,
@@ -289,14 +290,12 @@ def descend_parts(places, numbers, addresses, parameters, starts, limits, option
 def descend_in_turn(at, parameters, addresses, starts, limits, rows, bounds, options, limit,
                     most):
     """Descend from one of `starts` (k, nx) after another; see `descend`."""
-    best, best_flag, best_start, iterations = np.inf, 0, 0, 0
+    best, used = (np.inf, 0, 0, 0), 0
     for start in range(len(starts)):
         error, done, flag = descend_from(at, parameters, addresses, starts[start], limits, rows,
-                                         bounds, options, min(limit, most - iterations))
-        iterations += done
-        if start == 0 or flag == CONVERGED or error < best:
-            best, best_flag, best_start = error, flag, start
-        if flag == CONVERGED or flag == INTERRUPTED or iterations >= most:
-            return best, flag if flag == INTERRUPTED else best_flag, best_start, iterations, \
-                start + 1
-    return best, best_flag, best_start, iterations, len(starts)
+                                         bounds, options, min(limit, most - best[3]))
+        best, ended = in_turn(best, start, error, done, flag, most)
+        used += 1
+        if ended:
+            break
+    return best[0], best[1], best[2], best[3], used

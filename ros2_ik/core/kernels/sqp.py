@@ -5,6 +5,7 @@ import numpy as np
 from ros2_ik.core.kernels.descents import (
     CONVERGED,
     gaps,
+    in_turn,
     INTERRUPTED,
     ITERATION_LIMIT,
     look,
@@ -57,18 +58,16 @@ def hold(numbers, layout, parameters, addresses, starts, limits, rows, bounds, f
     its number, the number of iterations and of starts used.
     """
     at = layout_of(numbers, layout)
-    best, best_flag, best_start, iterations = np.inf, 0, 0, 0
+    best, used = (np.inf, 0, 0, 0), 0
     for start in range(len(starts)):
         error, done, flag = hold_from(at, parameters, addresses, starts[start], limits, rows,
-                                      bounds, farthest, damping, min(limit, most - iterations),
+                                      bounds, farthest, damping, min(limit, most - best[3]),
                                       patience, drop)
-        iterations += done
-        if start == 0 or flag == CONVERGED or error < best:
-            best, best_flag, best_start = error, flag, start
-        if flag == CONVERGED or flag == INTERRUPTED or iterations >= most:
-            return best, flag if flag == INTERRUPTED else best_flag, best_start, iterations, \
-                start + 1
-    return best, best_flag, best_start, iterations, len(starts)
+        best, ended = in_turn(best, start, error, done, flag, most)
+        used += 1
+        if ended:
+            break
+    return best[0], best[1], best[2], best[3], used
 
 
 @part
