@@ -31,8 +31,8 @@ MANY = 2**13    # numbers drawn at a time: a call takes as long as hundreds of t
 class Draws:
     """Random numbers in [0, 1); threads that ask for some at once may get the same."""
 
-    def __init__(self) -> None:
-        self._generator = np.random.default_rng()
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
         self._numbers, self._next = self._generator.random(MANY), 0
 
     def take(self, count: int, size: int) -> Array:
@@ -46,8 +46,14 @@ class Draws:
 
 @lru_cache(maxsize=1)
 def draws(process: int) -> Draws:
-    """Return those of a process, forked ones have others: to make a generator takes long."""
-    return Draws()
+    """Return those of a process, forked ones have others."""
+    return Draws(shared(process))
+
+
+@lru_cache(maxsize=1)
+def shared(process: int) -> np.random.Generator:
+    """Return the generator of a process, whose threads take turns: to make one takes long."""
+    return np.random.default_rng()
 
 
 def answer_at_once(problem: IKProblem, seed: Array, solver: str, budget: Budget,
@@ -77,9 +83,9 @@ def _held_at_once(problem: IKProblem, seed: Array, name: str, budget: Budget,
             and problem.joint_names and not is_close(problem, start) and not conflict(problem):
         begun = _restarted(problem, solver, seed, budget, random_state, begun)
         attempt = begun.attempts[-1][0]
-    q = chosen_turns(problem, attempt.q, seed)
     if not attempt.reached:
         return begun
+    q = chosen_turns(problem, attempt.q, seed)
     verdict, change = accept(problem, q), largest_change(problem.active, seed, q)
     attempts = sum(used for _, used, _ in begun.attempts)
     if not verdict.accepted or allow_restarts and problem.targets and (
@@ -114,12 +120,6 @@ def _restarted(problem: IKProblem, solver: Solver, seed: Array, budget: Budget,
         if len(drawn) or begun.attempts[-1][0].reached:
             break
     return Begun(begun.attempts, drawn, draws, generator)
-
-
-@lru_cache(maxsize=1)
-def shared(process: int) -> np.random.Generator:
-    """Return the generator of a process, whose threads take turns with it."""
-    return np.random.default_rng()
 
 
 def _poses_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
