@@ -2,6 +2,7 @@
 
 from pathlib import Path
 import threading
+import time
 
 from builtin_interfaces.msg import Duration
 from node_harness import eventually, neutral, reachable, seed, stamped
@@ -110,7 +111,8 @@ def test_same_text_with_another_mesh_is_another_robot(client, node, tmp_path):
     eventually(lambda: node.text.count("robot 'sliding': 1 joints") > swaps, 'another robot')
     eventually(lambda: 'the scene stays, with 1 object' in node.text, 'the scene on it')
     assert not check(client, HOME).valid and search() == Status.GOAL_IN_COLLISION
-    write(0.2)   # nobody publishes anything: it is seen all the same
+    write(0.2)   # nobody publishes anything: it is seen all the same,
+    time.sleep(0.1)   # though the files may be looked at only so often
     response = check(client, HOME)
     assert response.status == Status.COLLISION_CHECKING_UNAVAILABLE
     assert 'ask again' in response.message
