@@ -140,6 +140,18 @@ def test_status_stays_short(client, panda, told):
     assert len(told[-1].status_list) < 10
 
 
+def test_status_of_results_that_nobody_asks_for(client, panda, told):
+    """The end of each is told of; a second later others are not kept busy with them."""
+    goals = [Raw(client, **short(panda, number)) for number in range(30)]
+    eventually(lambda: all(GoalStatus.STATUS_SUCCEEDED in goal.states(told) for goal in goals),
+               'the end of each')
+    time.sleep(1.1)
+    last = Raw(client, **short(panda))
+    eventually(lambda: GoalStatus.STATUS_SUCCEEDED in last.states(told), 'the end of the last')
+    assert len(told[-1].status_list) < 10
+    assert goals[0].result()[1].status == Status.SUCCESS   # it is kept all the same
+
+
 def test_unknown_ids(client, panda):
     ended, unknown = Raw(client, **short(panda)), Raw.__new__(Raw)
     assert ended.result()[0] == GoalStatus.STATUS_SUCCEEDED

@@ -113,9 +113,8 @@ def test_same_text_with_another_mesh_is_another_robot(client, node, tmp_path):
     assert not check(client, HOME).valid and search() == Status.GOAL_IN_COLLISION
     write(0.2)   # nobody publishes anything: it is seen all the same,
     time.sleep(0.1)   # though the files may be looked at only so often
-    response = check(client, HOME)
-    assert response.status == Status.COLLISION_CHECKING_UNAVAILABLE
-    assert 'ask again' in response.message
+    response = check(client, HOME)   # by what is there now, or not at all
+    assert response.valid or 'ask again' in response.message, response
     eventually(lambda: check(client, HOME).valid, 'the mesh of 0.2 m')
     assert search() == Status.SUCCESS
 

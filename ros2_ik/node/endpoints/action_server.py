@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Awaitable, Callable
+import math
 import time
 from typing import Any
 
@@ -16,7 +17,8 @@ from rclpy.task import Future
 
 KEEP = 10.0    # for so long results are kept for who asks late [s]
 LISTED = 5     # goals whose result was sent that the status still lists: one message may get lost
-UNASKED = 0.1  # so long after its end the status tells of a goal whose result nobody asks for [s]
+UNASKED = 0.1  # so long after its end the status tells of a goal whose result nobody asks for [s],
+TOLD = 1.0     # and for so long: thousands of them take 20 ms to send
 OPEN = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING)
 
 
@@ -28,7 +30,7 @@ class GoalHandle:
         self.message = GoalStatus(goal_info=GoalInfo(goal_id=request.goal_id, stamp=stamp),
                                   status=GoalStatus.STATUS_ACCEPTED)
         self.answer: Future = Future()   # of the service get_result
-        self.ended = 0.0
+        self.ended = math.inf
 
     @property
     def key(self) -> bytes:
@@ -68,8 +70,8 @@ class ActionServer:
     `accept(goal)` tells whether it is taken, `cancel(handle)` is called for a goal that is to
     end, `execute(handle)` gives its last status and its result and must not raise. The server of
     rclpy publishes the status of all goals of the last seconds three times a goal, which takes
-    clients longer to read than a goal to be answered. This one lists those whose result was not
-    sent, and tells of the end of one when it was.
+    clients longer to read than a goal to be answered. This one lists those that are open or ended
+    a moment ago without their result being sent, and tells of the end of one when it was.
     """
 
     def __init__(self, node: Node, action: Any, name: str, depth: int, *,
@@ -107,8 +109,10 @@ class ActionServer:
     def publish_status(self) -> None:
         """Tell where the goals stand."""
         self._unasked.cancel()
+        since = time.monotonic() - TOLD
+        unsent = (handle for handle in self._unsent.values() if handle.ended > since)
         self._status.publish(self._impl.GoalStatusMessage(status_list=[
-            handle.message for handle in (*self._sent, *self._unsent.values())]))
+            handle.message for handle in (*self._sent, *unsent)]))
 
     def publish_feedback(self, handle: GoalHandle, feedback: Any) -> None:
         """Tell how a goal goes."""
@@ -118,6 +122,7 @@ class ActionServer:
     # -- the services ---------------------------------------------------------------------
 
     def _take_goal(self, request: Any, response: Any) -> Any:
+        self._forget_old()
         key = bytes(request.goal_id.uuid)
         response.accepted = key not in self._kept and self._accept(request.goal)
         if response.accepted:
