@@ -84,12 +84,12 @@ class ContactCheck:
         pin.forwardKinematics(pairs.robot.model, data, q)
         pairs.place(data)
         near.sort(key=self.certain.__getitem__, reverse=True)
-        if self._last in near:
-            near.remove(self._last)
-            near.insert(0, self._last)
+        last = self._last     # read once: other threads change it
+        if last in near:
+            near.remove(last)
+            near.insert(0, last)
         if not all(map(self.certain.__getitem__, near)):
             self._triangles.place(data)
-        last = self._last
         for k in near:
             if k == last and self._surfaces_meet(k) or self._touches(k):
                 self._last = k

@@ -148,7 +148,7 @@ def test_threads_share_a_checker(load):
     sys.setswitchinterval(1e-5)
     try:
         with ThreadPoolExecutor(8) as pool:
-            assert all(found == alone for found in pool.map(answers, orders * 2))
+            assert all(found == alone for found in pool.map(answers, orders * 6))
     finally:
         sys.setswitchinterval(interval)
 
