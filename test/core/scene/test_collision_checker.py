@@ -1,6 +1,7 @@
 """What touches what, judged by python-fcl on the shapes that URDF and scene name."""
 
 from concurrent.futures import ThreadPoolExecutor
+import itertools
 import pickle
 import sys
 
@@ -30,6 +31,7 @@ from ros2_ik.core.scene import (
     SceneObject,
     Sphere,
 )
+from ros2_ik.core.scene.contact_check import ContactCheck
 
 SHIPPED = ('panda', 'ur5', 'baxter')
 SMALL = [('mimic_chain', 'fixed'), ('fingers', 'fixed'), ('one_joint', 'fixed'),
@@ -148,9 +150,23 @@ def test_threads_share_a_checker(load):
     sys.setswitchinterval(1e-5)
     try:
         with ThreadPoolExecutor(8) as pool:
-            assert all(found == alone for found in pool.map(answers, orders * 6))
+            assert all(found == alone for found in pool.map(answers, orders * 2))
     finally:
         sys.setswitchinterval(interval)
+
+
+def test_other_threads_change_which_pair_touched_last(load):
+    """As they may at any moment: here it is another one each time that somebody looks."""
+    class Restless(ContactCheck):
+        turns = itertools.cycle(range(7))
+        _last = property(lambda self: next(self.turns), lambda self, value: None)
+    robot, generator = load('ur5'), np.random.default_rng(6)
+    checker = CollisionChecker(robot, scattered(robot))
+    restless = Restless(checker._pairs, checker._chosen)
+    for _ in range(100):
+        q = robot.random_q(generator)
+        assert restless.touching(q) == checker._check.touching(q)
+        assert restless.collides(q) == checker._check.collides(q)
 
 
 def _tetrahedron():
