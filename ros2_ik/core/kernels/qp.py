@@ -8,6 +8,7 @@ from ros2_ik.core.kernels.source import inner_part, loop, part
 
 MISSED = 1e-10    # by which a bound may be missed, as a part of 1 + its size
 CHANGES = 10      # of the working set for each row; many more than are needed
+STIFFEST = 1e10   # what a row adds to H at most: more would leave nothing of the rest of H
 
 
 @inner_part
@@ -115,6 +116,15 @@ def add_row(row, value, weight, H, g):
 
 
 @part
+def stiffness(row, weight):
+    """Return the weight of a row's slack, less where that of a long row would be too stiff."""
+    squared = 0.0
+    for value in row:
+        squared += value * value
+    return weight if weight * squared <= STIFFEST else STIFFEST / squared
+
+
+@part
 def settle(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y):
     """
     Fill x and y where the working set is known.
@@ -129,10 +139,11 @@ def settle(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y):
             fixed[j] = True
             x[j] = low[j] if side[i] < 0 else high[j]
         else:
-            add_row(A[j - n], lower[j - n] if side[i] < 0 else upper[j - n], weight, K, h)
+            add_row(A[j - n], lower[j - n] if side[i] < 0 else upper[j - n],
+                    stiffness(A[j - n], weight), K, h)
     for i in range(m):
         if lower[i] == upper[i]:
-            add_row(A[i], lower[i], weight, K, h)
+            add_row(A[i], lower[i], stiffness(A[i], weight), K, h)
     for a in range(n):
         h[a] = x[a] if fixed[a] else -h[a]
     for a in range(n):
@@ -157,7 +168,7 @@ def settle(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y):
         value = 0.0
         for j in range(n):
             value += A[i, j] * x[j]
-        y[n + i] = weight * (value - min(max(value, lower[i]), upper[i]))
+        y[n + i] = stiffness(A[i], weight) * (value - min(max(value, lower[i]), upper[i]))
     for a in range(n):
         if fixed[a]:
             y[a] = -g[a]
@@ -197,7 +208,7 @@ def least(H, g, A, lower, upper, weight, low, high, x, y):
     L, v, M, norm = H.copy(), g.copy(), np.zeros((n + m, n)), np.empty(n + m)
     for i in range(m):          # rows of one value are costs
         if lower[i] == upper[i]:
-            add_row(A[i], lower[i], weight, L, v)
+            add_row(A[i], lower[i], stiffness(A[i], weight), L, v)
     if not factorize(L):
         return False
     solve_lower(L, v, 0)

@@ -18,7 +18,8 @@ from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, work
 from ros2_ik.core.kernels.source import loop, part
 
 FAR = 1e4           # bounds this far away from a row's value count as this far
-SLACK_WEIGHT = 1e8          # weight of hard rows in a step along them
+SLACK_WEIGHT = 1e8          # weight of hard rows in a step along them, at first,
+STIFF = 1e10                # and, times the square of the longest row, at most
 PENALTY = 1.0       # of their violation in the merit, at least
 GAIN = 1e-8         # of the merit, relative, below which a step is not worth making
 LEAST_STEP = 1e-9
@@ -161,6 +162,18 @@ def violation_of(below, above):
 
 
 @part
+def longest_squared(A):
+    """Return the square of the longest row."""
+    longest = 0.0
+    for row in A:
+        squared = 0.0
+        for value in row:
+            squared += value * value
+        longest = max(longest, squared)
+    return longest
+
+
+@part
 def update_bfgs(bfgs_correction, H, s, y):
     """Update H + bfgs_correction by Powell's damped BFGS: step s, change y of the slope."""
     n = len(s)
@@ -235,6 +248,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
     scaled_rows(J, rows, bounds, A)
     violation = violation_of(below, above)
     best, damping, iteration, flag, fresh = cost, 1e-2, 0, CONVERGED, True
+    weight = SLACK_WEIGHT
     while True:
         if iteration >= limit:
             flag = ITERATION_LIMIT
@@ -244,14 +258,15 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         K += bfgs_correction
         for a in range(n):
             K[a, a] += damping
-        if not least(K, g, A, below, above, SLACK_WEIGHT, low, high, d, y):
+        if not least(K, g, A, below, above, weight, low, high, d, y):
             if np.any(bfgs_correction):
                 bfgs_correction[:] = 0.0      # not positive definite: begin to learn anew
                 continue
             break
-        worth = longest = 0.0
+        worth = longest = let_through = 0.0
         for i in range(n, n + k):
             worth = max(worth, abs(y[i]))
+            let_through += y[i] * y[i] / weight
         for j in range(n):
             longest = max(longest, abs(d[j]))
         # a merit that charges less than the rows are worth has its least off them
@@ -259,7 +274,12 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         predicted = predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty)
         if predicted <= GAIN * (1.0 + abs(cost)) or longest < LEAST_STEP or damping > 1e8:
             if fresh:
-                break
+                if (let_through <= GAIN * (1.0 + abs(cost))
+                        or weight * longest_squared(A) >= STIFF):
+                    break
+                weight *= 100.0       # the step leaves the rows, and must not for what it gains
+                damping = 1e-2
+                continue
             # what was learnt may mislead: it is a minimum if it is one without, too
             bfgs_correction[:] = 0.0
             damping, fresh = 1e-2, True
@@ -289,8 +309,8 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             if turn == 0:
                 # the rows' curvature ate the gain: lead the step back onto them
                 room(at, after, limits, farthest, low, high)
-                leads_back = least(one, zero, A, below_after, above_after, SLACK_WEIGHT, low,
-                                   high, back, y_back)
+                leads_back = least(one, zero, A, below_after, above_after, weight, low, high,
+                                   back, y_back)
                 if leads_back:
                     continue
             leads_back = False

@@ -10,16 +10,21 @@ from search_questions import ARM, FAR, problem, reachable, same, TIP
 from small_robots import SMALL
 
 from ros2_ik.core import (
+    Attempt,
     Budget,
     Configuration,
+    ExitFlag,
     IKProblem,
     InvalidOptionError,
     PoseTarget,
+    register_solver,
     Robot,
     Search,
     solve,
+    Solver,
     Status,
 )
+from ros2_ik.core.solvers import solver as registry
 
 
 def test_random_state_makes_it_repeatable(robot):
@@ -75,6 +80,19 @@ def test_default_seed_is_the_start(robot, starts):
     start = robot.random_q(np.random.default_rng(0))
     solve(problem(robot, T=FAR, start=start), solver='recorder', max_iterations=1)
     np.testing.assert_array_equal(starts, [start])
+
+
+def test_seed_that_will_do_where_no_descent_arrives(robot, monkeypatch):
+    class Lost(Solver):
+        def attempt(self, start, budget):
+            return Attempt(start - 0.1, 1.0, 1, ExitFlag.ITERATION_LIMIT)
+    monkeypatch.setattr(registry, '_SOLVERS', dict(registry._SOLVERS))
+    register_solver('lost')(Lost)
+    start = robot.random_q(np.random.default_rng(0))
+    there = Configuration(robot, start).transform(TIP)
+    solution = solve(problem(robot, T=there, start=start), solver='lost', max_iterations=3)
+    assert solution.success
+    np.testing.assert_array_equal(solution.q, start)
 
 
 def test_restarts_are_uniform_within_the_limits(robot, starts):
