@@ -223,7 +223,8 @@ class Search:
     def finished(self) -> bool:
         """Whether there is nothing left to do."""
         if self._ended is None and self._is_over():
-            if self.problem.costs and (not self.accepted or self.select in ('first', 'cost')):
+            wanted = self.problem.costs and self.select in ('first', 'cost')
+            if wanted or self.attempts and not self.accepted:
                 self._take_a_seed()
             self._ended = time.monotonic()
         return self._ended is not None
@@ -232,7 +233,8 @@ class Search:
         """
         Take the first seed that will do as it is and costs less than all that was found.
 
-        Costs may lead all descents from it into contact.
+        Costs may lead all descents from it into contact; and targets that contradict each other
+        by less than their tolerances have none that ends within all.
         """
         for seed in self._seeds:
             q = within_limits(self.problem, seed)
