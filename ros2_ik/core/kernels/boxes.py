@@ -1,5 +1,7 @@
 """Which pairs of boxes, carried by the bodies of a tree, may touch."""
 
+import math
+
 import numpy as np
 
 from ros2_ik.core.kernels.rows import compose, FLOATING, floating_placement, REVOLUTE, turn_about_z
@@ -73,6 +75,70 @@ def are_apart(centred, boxes, a, b, margin):
     return False
 
 
+@inner_part
+def upright_halves(centred, boxes, halves):
+    """Fill half the sizes (i, 3) of the upright boxes round placed ones."""
+    for i in range(len(boxes)):
+        for r in range(3):
+            halves[i, r] = (abs(centred[i, 3 * r]) * boxes[i, 12]
+                            + abs(centred[i, 3 * r + 1]) * boxes[i, 13]
+                            + abs(centred[i, 3 * r + 2]) * boxes[i, 14])
+
+
+@inner_part
+def along_sides(centred, boxes, a, b):
+    """
+    Return how far two boxes are apart along the side of either that parts them best.
+
+    The signed distance of two convex bodies is the largest of that along all directions.
+    """
+    best = -np.inf
+    for side in range(6):
+        one, i = (a, side) if side < 3 else (b, side - 3)
+        x, y, z = centred[one, i], centred[one, 3 + i], centred[one, 6 + i]
+        other = b if side < 3 else a
+        away = abs(x * (centred[other, 9] - centred[one, 9])
+                   + y * (centred[other, 10] - centred[one, 10])
+                   + z * (centred[other, 11] - centred[one, 11])) - boxes[one, 12 + i]
+        for j in range(3):
+            away -= boxes[other, 12 + j] * abs(x * centred[other, j] + y * centred[other, 3 + j]
+                                               + z * centred[other, 6 + j])
+        best = max(best, away)
+    return best
+
+
+@loop("i8(Array(f8, 1, 'C', True), i8[:,::1], f8[:,::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], "
+      'f8, i8[::1], f8[::1])')
+def least_distances(q, bodies, motions, nodes, boxes, pairs, margins, influence, near, least):
+    """
+    Fill `near` and `least` (p,) with the pairs that may be nearer than `influence`; return how many.
+
+    With the distance of their boxes less their margins, which no distance of what is in them is
+    below, also in penetration. For the other arguments see `near_pairs`.
+    """
+    centred, halves = np.empty((len(nodes), 12)), np.empty((len(nodes), 3))
+    place_boxes(q, bodies, motions, nodes, boxes, centred)
+    upright_halves(centred, boxes, halves)
+    found = 0
+    for k in range(len(pairs)):
+        a, b, margin = pairs[k, 0], pairs[k, 1], margins[k]
+        squared, largest = 0.0, -np.inf
+        for r in range(3):
+            away = abs(centred[a, 9 + r] - centred[b, 9 + r]) - halves[a, r] - halves[b, r]
+            largest = max(largest, away)
+            squared += max(away, 0.0) ** 2
+        bound = math.sqrt(squared) if largest > 0 else largest
+        # written so that what is no number is near
+        if bound - margin >= influence:
+            continue
+        bound = max(bound, along_sides(centred, boxes, a, b)) - margin
+        if bound >= influence:
+            continue
+        near[found], least[found] = k, bound
+        found += 1
+    return found
+
+
 @loop("i8(Array(f8, 1, 'C', True), i8[:,::1], f8[:,::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], "
       'i8[::1])')
 def near_pairs(q, bodies, motions, nodes, boxes, pairs, margins, near):
@@ -84,14 +150,9 @@ def near_pairs(q, bodies, motions, nodes, boxes, pairs, margins, near):
     see `Tree`. A box is fixed to body `nodes` (-1: the root): placement of its middle and half
     its sizes (i, 15). `pairs` (p, 2) of boxes may touch if they are at most `margins` (p,) apart.
     """
-    count = len(nodes)
-    centred, halves = np.empty((count, 12)), np.empty((count, 3))
+    centred, halves = np.empty((len(nodes), 12)), np.empty((len(nodes), 3))
     place_boxes(q, bodies, motions, nodes, boxes, centred)
-    for i in range(count):
-        for r in range(3):
-            halves[i, r] = (abs(centred[i, 3 * r]) * boxes[i, 12]
-                            + abs(centred[i, 3 * r + 1]) * boxes[i, 13]
-                            + abs(centred[i, 3 * r + 2]) * boxes[i, 14])
+    upright_halves(centred, boxes, halves)
     found = 0
     for k in range(len(pairs)):
         a, b, margin = pairs[k, 0], pairs[k, 1], margins[k]

@@ -244,9 +244,9 @@ class CollisionChecker:
         if not (isinstance(influence, (int, float, np.integer, np.floating))
                 and influence >= 0):
             raise InvalidOptionError(f'influence must be a number from 0 on, not {influence!r}')
-        data = self.robot.scratch_data()
-        pin.computeJointJacobians(self.robot.model, data, self._q(at))
-        return self._nearness.distances(data, influence, most)
+        q, data = self._q(at), self.robot.scratch_data()
+        pin.computeJointJacobians(self.robot.model, data, q)
+        return self._nearness.distances(q, data, influence, most)
 
     def _q(self, at: Configuration | Array) -> Array:
         """Return q (nq,), or raise InvalidStateError; solvers ask often, so it is quick."""

@@ -2,6 +2,7 @@
 
 from bisect import insort
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 import time
 from typing import Any
 
@@ -9,10 +10,12 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.kernels.source import is_compiled
 from ros2_ik.core.robot.jacobian_masks import follower_reduction
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.contacts import Contact, Distances
 from ros2_ik.core.scene.convex_parts import part_geometries
+from ros2_ik.core.scene.near_pairs import NearPairs
 from ros2_ik.core.scene.octree_pairs import OctreePairs
 from ros2_ik.core.scene.pair_model import geometries_model, PairModel
 
@@ -77,14 +80,14 @@ class DistanceCheck:
         elif k in self._octrees.ellipsoids:
             self._octrees.find_nearest(k, placed.oMg, placed.distanceResults[k])
 
-    def distances(self, data: Any, influence: float, most: int | None) -> Distances:
-        """Return those below `influence`, where `data` has joint placements and Jacobians."""
+    def distances(self, q: Array, data: Any, influence: float, most: int | None) -> Distances:
+        """Return those below `influence` at q; `data` has joint placements and Jacobians there."""
         pairs = self._pairs
         placed = pairs.place(data)
         results, margins = pairs.distance_results, self._margins
         found: list[tuple[float, int]] = []
         farthest = influence
-        for k, least in self._near(data.oMi, influence):
+        for k, least in self._near(q, data.oMi, influence):
             if least > farthest:
                 break
             self._compute(k, placed)
@@ -96,15 +99,22 @@ class DistanceCheck:
                     farthest = found[-1][0]
         return self._gathered(found, np.reshape(data.J, (6, -1)))
 
-    def _near(self, placements: Any, influence: float) -> list[tuple[int, float]]:
+    def _near(self, q: Array, placements: Any, influence: float) -> list[tuple[int, float]]:
         """Pairs that may be that near and their least distances, those first that may be least."""
         if len(self._pairs) < 2:
             return [(k, -np.inf) for k in range(len(self._pairs))]
+        if is_compiled():
+            return self._near_pairs.least(q, influence)
         least = self._pairs.bounds.at(placements.tolist()) - self._pairs.margins
         near = np.flatnonzero(least < influence)
         least = least[near]
         order = least.argsort(kind='stable')
         return list(zip(near[order].tolist(), least[order].tolist(), strict=True))
+
+    @cached_property
+    def _near_pairs(self) -> NearPairs:
+        pairs = self._pairs
+        return NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
 
     def _gathered(self, found: list[tuple[float, int]], twists: Array) -> Distances:
         if not found:      # nothing near

@@ -1,4 +1,4 @@
-"""Which pairs of items may touch at joint values, from the boxes round the items."""
+"""Which pairs of items may be near at joint values, from the boxes round the items."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.kernels.boxes import near_pairs
+from ros2_ik.core.kernels.boxes import least_distances, near_pairs
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import tree_of
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry
@@ -37,6 +37,20 @@ class NearPairs:
         count = near_pairs.run(np.ascontiguousarray(q), *self._given, near)
         numbers: list[int] = near[:count].tolist()
         return numbers
+
+
+    def least(self, q: Array, influence: float) -> list[tuple[int, float]]:
+        """
+        Return the pairs that may be nearer than `influence` [m] at q (nq,), nearest first.
+
+        Each with a lower bound of its signed distance less its margin.
+        """
+        near, least = np.empty(len(self._given[-1]), dtype=np.int64), np.empty(
+            len(self._given[-1]))
+        count = least_distances.run(np.ascontiguousarray(q), *self._given, influence, near, least)
+        least = least[:count]
+        order = least.argsort(kind='stable')
+        return list(zip(near[order].tolist(), least[order].tolist(), strict=True))
 
 
 class _Bodies(NamedTuple):

@@ -1,18 +1,19 @@
-"""Pairs of boxes that may touch: none that coal finds in contact is missing, few others are in."""
+"""Pairs of boxes that may be near: none that coal finds near is missing, few others are in."""
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from scenes import scattered
 
-from ros2_ik.core.kernels.boxes import near_pairs
+from ros2_ik.core.kernels.boxes import least_distances, near_pairs
 from ros2_ik.core.scene import CollisionChecker, HalfSpace, SceneObject
 from ros2_ik.core.scene.near_pairs import NearPairs
 
 
 @pytest.fixture(params=[True, False], ids=['compiled', 'plain'])
 def mode(request, monkeypatch):
-    monkeypatch.setattr(near_pairs, 'run', near_pairs.of(request.param))
+    for loop in near_pairs, least_distances:
+        monkeypatch.setattr(loop, 'run', loop.of(request.param))
 
 
 @pytest.mark.parametrize('name, root_joint', [
@@ -38,6 +39,13 @@ def test_none_is_missing(mode, name, root_joint, load):
         bounds = pairs.bounds.at(data.oMi.tolist())      # of upright boxes, which are larger
         assert {*numbers} <= set(np.flatnonzero(bounds <= 2 * margins + 1e-6).tolist())
         found += len(within)
+        least = near.least(q, 0.1)
+        for number, bound in least:
+            assert bounds[number] - margins[number] - 1e-9 <= bound
+            assert bound <= distances[number] - margins[number] + 1e-6
+        assert [bound for _, bound in least] == sorted(bound for _, bound in least)
+        reached = set(np.flatnonzero(distances - margins < 0.1 - 1e-6).tolist())
+        assert reached <= {number for number, _ in least}
     assert found
 
 
@@ -46,4 +54,6 @@ def test_no_number_is_near(mode, load):
     checker = CollisionChecker(load('ur5'))
     pairs = checker._pairs
     near = NearPairs(checker.robot, pairs.items, pairs.pairs, np.zeros(len(pairs)))
-    assert near.at(np.full(checker.robot.nq, np.nan)) == list(range(len(pairs)))
+    nowhere = np.full(checker.robot.nq, np.nan)
+    assert near.at(nowhere) == list(range(len(pairs)))
+    assert [number for number, _ in near.least(nowhere, 0.1)] == list(range(len(pairs)))
