@@ -111,10 +111,11 @@ def along_sides(centred, boxes, a, b):
       'f8, i8[::1], f8[::1])')
 def least_distances(q, bodies, motions, nodes, boxes, pairs, margins, influence, near, least):
     """
-    Fill `near` and `least` (p,) with the pairs that may be nearer than `influence`; return how many.
+    Fill `near` and `least` (p,) with the pairs whose boxes are nearer than `influence`.
 
-    With the distance of their boxes less their margins, which no distance of what is in them is
-    below, also in penetration. For the other arguments see `near_pairs`.
+    `least` are the distances of the boxes less their margins: no distance of what is in them is
+    below, also in penetration. Return how many pairs there are. For the other arguments see
+    `near_pairs`.
     """
     centred, halves = np.empty((len(nodes), 12)), np.empty((len(nodes), 3))
     place_boxes(q, bodies, motions, nodes, boxes, centred)
