@@ -17,7 +17,7 @@ from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
 
-GIVE_UP_AFTER = 6     # iterations in a row without a drop of the violation
+GIVE_UP_AFTER = 4     # iterations in a row without a drop of the violation
 DROP = 0.8
 MOVING = 56           # columns of the Jacobians of all starts in turn, half a millisecond's work
 _POSITIONS = {'floating': 3, 'planar': 2}   # columns, the first ones, of a base's position
