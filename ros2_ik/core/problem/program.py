@@ -26,7 +26,8 @@ class Program:
     The rows of several functions, one under the other, of the joints that are active.
 
     `evaluate(q)` gives f (m,) and J (m, n) for the columns of the active joints; the others stay
-    at `start`. `rows[i]` is where function i stands. Formulas and rows that are linear in joint
+    at `start`. `rows[i]` is where function i stands, `parameter_places[i]` where its parameters
+    do. Formulas and rows that are linear in joint
     values run compiled; what only Python can evaluate stands beside them. Loops take `arrays`:
     numbers, layout, parameters and addresses, see kernels/rows.py. They run `compiled` by
     default if that is loaded by now. One thread uses it at a time, unless it
@@ -48,6 +49,7 @@ class Program:
         bound = _bound(robot, active.names, structure, start[self._held].tobytes(),
                        Uncompared(start))
         self.rows, self.size, self._values = bound.rows, bound.size, bound.values
+        self.parameter_places = bound.parameters
         self._python = [(rows, function) for rows, function, shape
                         in zip(self.rows, self.functions, structure, strict=True)
                         if shape.formula == PYTHON] if bound.has_python else []
@@ -228,6 +230,7 @@ class _Bound:
     formulas: tuple[Formula, ...]
     values: Any         # the place among the active values of each column, -1 for floating joints
     rows: tuple[slice, ...]
+    parameters: tuple[slice, ...]       # where those of each function stand
     size: int
     has_python: bool
 
@@ -276,19 +279,21 @@ def _bound(robot: Robot, names: tuple[str, ...], structure: tuple[_Shape, ...], 
     sizes = [(n + 2) * shape.rows if shape.formula == LINEAR else shape.parameters
              for shape in structure]
     ends = np.cumsum([0, *(shape.rows for shape in structure)]).tolist()
+    places = np.cumsum([0, *sizes]).tolist()
     layout = [n, len(tree.parent), len(tree.node), len(structure), len(floating) // 2, *values,
               *floating, *tree.parent, *tree.kind, *tree.place, *tree.column, *motions,
               *tree.node,
               *(formulas.index(shape.formula) if shape.formula in formulas else shape.formula
                 for shape in structure),
               *(frame for frame, _ in pairs), *(relative for _, relative in pairs),
-              *np.cumsum([0, *sizes]), *ends, *support, *moved_by, *signs,
+              *places, *ends, *support, *moved_by, *signs,
               *np.cumsum([0, *(len(shape.lumps) for shape in structure)]),
               *(place_of.index(name) for shape in structure for name in shape.lumps)]
     numbers = np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
                               tree.mounting.reshape(-1)])
     return _Bound(numbers, np.array(layout, dtype=np.int64), formulas, values,
-                  tuple(map(slice, ends[:-1], ends[1:])), ends[-1],
+                  tuple(map(slice, ends[:-1], ends[1:])),
+                  tuple(map(slice, places[:-1], places[1:])), ends[-1],
                   any(shape.formula == PYTHON for shape in structure))
 
 

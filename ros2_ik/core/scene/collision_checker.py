@@ -32,6 +32,7 @@ from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.geometry_notes import geometry_notes
 from ros2_ik.core.scene.kept import fork_safe_lock
 from ros2_ik.core.scene.lasting_contacts import lasting_contacts
+from ros2_ik.core.scene.levers import levers
 from ros2_ik.core.scene.mesh_paths import known_mesh_files
 from ros2_ik.core.scene.pair_bounds import PairBounds
 from ros2_ik.core.scene.pair_model import geometries_model, PairModel
@@ -136,6 +137,11 @@ class CollisionChecker:
         return frozenset(joint.name for joint in self.robot.joints if any(
             joint.velocity_index <= column < joint.velocity_index + joint.velocity_size
             for column in columns))
+
+    @cached_property
+    def levers(self) -> Array:
+        """By how much each column can move what is checked at most, (nv,); see `levers`."""
+        return levers(self.robot, self._pairs.items)
 
     def _paddings(self, names: Sequence[tuple[str, str]]) -> Array:
         """How much nearer than it is each pair of these names counts, (k,)."""
