@@ -1,0 +1,380 @@
+"""One step of velocity IK: a quadratic program for each priority, and the move it leads to."""
+
+import math
+
+import numpy as np
+
+from ros2_ik.core.kernels.qp import factorize, least, solve_lower, solve_upper
+from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
+from ros2_ik.core.kernels.source import inner_part, loop, part
+
+# kinds of rows; 0, 1, 2 ... are the priorities of tasks, the first one first
+UNUSED, HARD, BOUNDED, SCALED = -1, -2, -3, -4
+# numbers of a row
+(TARGET, RATE, SHARE, WEIGHT, DAMPING, LOWER, UPPER, SLOWEST, FASTEST, PUSH) = range(10)
+NUMBERS = 10
+# numbers of a column
+LOW, HIGH, SPEED, ACCELERATION, BEFORE = range(5)
+DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
+
+FAR = 1e6           # a step is never longer
+STIFF = 1e8         # weight of the slack of gaps and bounds, where tasks weigh 1,
+FIRM = 0.1          # and of hard tasks and those of higher priority, by the length of their rows
+KEPT = 0.7          # part of the acceleration that tasks count on to brake
+HARDER = 4          # times that accelerations are doubled where a bound asks for more
+MISSED = 1e-6       # by which a bound may be missed before that is told
+BENDS = 4           # times that a step is corrected where a bent way would cross a bound,
+SHORTER = 5         # and halved where that does not help
+SCALE_COST = 1e-3   # of a scaled task that is not done in full
+
+
+@inner_part
+def brake(distance, acceleration, dt):
+    """
+    Return the largest speed from which a joint comes to rest within a distance.
+
+    It slows down by the acceleration in each step of dt: after the last one of n whole steps it
+    rests exactly there, so that no step asks for more.
+    """
+    if not distance > 0:
+        return 0.0
+    if math.isinf(acceleration):
+        return distance / dt
+    x = distance / (acceleration * dt * dt)
+    n = math.floor(0.5 * (math.sqrt(1.0 + 8.0 * x) - 1.0))
+    return acceleration * dt * (x / (n + 1) + 0.5 * n)
+
+
+@inner_part
+def narrow(low, high, lower, upper):
+    """Return low..high within lower..upper, or its end that is nearest to that."""
+    return min(max(low, lower), high), max(min(high, upper), low)
+
+
+@part
+def fill_box(at, x, box, dt, gain, times, low, high):
+    """
+    Fill how far each column may move down and up (n,) in a step of dt.
+
+    Velocity comes before acceleration (`times` which), that before position: what is outside its
+    limits comes back as fast as these allow.
+    """
+    for j in range(at.columns):
+        most = min(box[SPEED, j] * dt, FAR)
+        low[j], high[j] = -most, most
+        a, before = times * box[ACCELERATION, j], box[BEFORE, j]
+        if not math.isinf(a):
+            low[j], high[j] = narrow(low[j], high[j], (before - a * dt) * dt,
+                                     (before + a * dt) * dt)
+        i = at.table[at.values + j]
+        if i < 0:
+            continue
+        down, up = x[i] - box[LOW, j], box[HIGH, j] - x[i]
+        low[j], high[j] = narrow(
+            low[j], high[j],
+            -down if down < 0 else -min(gain * down, brake(down, a, dt) * dt),
+            up if up < 0 else min(gain * up, brake(up, a, dt) * dt))
+
+
+@part
+def rate_bounds(row, J, i, f, bend, box, dt, times):
+    """Return the least and the largest change of a bounded row in a step, along a straight way."""
+    n = J.shape[1]
+    least_change, most_change = row[SLOWEST, i] * dt, row[FASTEST, i] * dt
+    a = 0.0
+    for j in range(n):
+        if J[i, j] != 0:
+            a += 0.5 * times * box[ACCELERATION, j] * abs(J[i, j])
+    if not math.isinf(row[LOWER, i]):
+        left = f[i] - row[LOWER, i]
+        change = (min(-row[SHARE, i] * left, row[PUSH, i] * dt) if left < 0
+                  else -min(row[SHARE, i] * left, brake(left, a, dt) * dt))
+        least_change = max(least_change, change)
+    if not math.isinf(row[UPPER, i]):
+        left = row[UPPER, i] - f[i]
+        change = (max(row[SHARE, i] * left, -row[PUSH, i] * dt) if left < 0
+                  else min(row[SHARE, i] * left, brake(left, a, dt) * dt))
+        most_change = min(most_change, change)
+    if least_change > most_change:
+        least_change = most_change = 0.5 * (least_change + most_change)
+    return least_change - bend[i], most_change - bend[i]
+
+
+@part
+def gap_bound(gaps, i, n, options, box, dt, times):
+    """Return the least change that a gap may make in a step; see `velocity_step`."""
+    h, approach = gaps[i, n], gaps[i, n + 1]
+    if h < 0:
+        change = min(-options[3] * h, options[4] * dt)
+    else:
+        a = 0.0
+        for j in range(n):
+            if gaps[i, j] != 0:
+                a += 0.5 * times * box[ACCELERATION, j] * abs(gaps[i, j])
+        change = -min(options[3] * h, brake(h, a, dt) * dt)
+    return change + approach * dt
+
+
+@part
+def add_task(row, J, i, step, H, g):
+    """Add 1/2 weight |row dq - step|^2 of one row, of whose H the lower half counts."""
+    weight = row[WEIGHT, i]
+    for a in range(J.shape[1]):
+        slope = weight * J[i, a]
+        if slope != 0:
+            g[a] -= slope * step
+            for b in range(a + 1):
+                H[a, b] += slope * J[i, b]
+
+
+@part
+def slower(H, g, box, dt, d, K):
+    """
+    Return by which factor a task has to be slowed down for joints to brake where it ends.
+
+    d is filled with the way to that end. All joints are slowed down alike, so that it stays one.
+    """
+    n = len(g)
+    K[:] = H
+    mean = 0.0
+    for a in range(n):
+        mean = max(mean, H[a, a])
+    for a in range(n):
+        K[a, a] += 1e-6 * mean + 1e-12
+        d[a] = -g[a]
+    if not factorize(K):
+        return 1.0
+    solve_lower(K, d, 0)
+    solve_upper(K, d)
+    factor = 1.0
+    for a in range(n):
+        way, limit = abs(d[a]), box[ACCELERATION, a]
+        if not math.isinf(limit) and way > 0:
+            factor = min(factor, brake(way, KEPT * limit, dt) * dt / way)
+    return factor
+
+
+@part
+def solve_priorities(at, row, kinds, f, J, bend, gaps, box, options, inertia, times, levels, low,
+                     high, d, out):
+    """
+    Fill d (n,) with the step; gives the scale of scaled tasks, NaN where numbers do not suffice.
+
+    `bend` (m,) is by how much bounded rows change beyond what their Jacobians say. `out` (m + k,)
+    is filled with by how much hard rows, bounds and gaps are missed.
+    """
+    n, m, k = at.columns, at.rows, len(gaps)
+    dt, damping = options[0], options[1]
+    scaled = 0
+    for i in range(m):
+        scaled = max(scaled, 1 if kinds[i] == SCALED else 0)
+    N = n + scaled
+    A, lower, upper = np.zeros((2 * m + k, N)), np.empty(2 * m + k), np.empty(2 * m + k)
+    wide_low, wide_high = np.zeros(N), np.ones(N)
+    wide_low[:n], wide_high[:n] = low, high
+    x, y, H, g = np.zeros(N), np.empty(N + 2 * m + k), np.zeros((N, N)), np.zeros(N)
+    K, way = np.empty((n, n)), np.empty(n)
+    count = 0
+    for i in range(k):
+        for j in range(n):
+            A[count, j] = gaps[i, j]
+        lower[count] = gap_bound(gaps, i, n, options, box, dt, times)
+        upper[count] = FAR
+        count += 1
+    for i in range(m):
+        if kinds[i] == BOUNDED:
+            for j in range(n):
+                A[count, j] = J[i, j]
+            lower[count], upper[count] = rate_bounds(row, J, i, f, bend, box, dt,
+                                                     times)
+            lower[count], upper[count] = max(lower[count], -FAR), min(upper[count], FAR)
+            count += 1
+        elif kinds[i] == HARD or kinds[i] == SCALED:
+            step = row[SHARE, i] * (row[TARGET, i] - f[i]) + row[RATE, i] * dt
+            for j in range(n):
+                A[count, j] = FIRM * J[i, j]
+            if kinds[i] == SCALED:
+                A[count, n] = -FIRM * step
+                step = 0.0
+            lower[count] = upper[count] = FIRM * step
+            count += 1
+    accelerated = False
+    firm = 0.0      # beside firm rows damping must stay small where no task is soft
+    for j in range(n):
+        accelerated = accelerated or not math.isinf(box[ACCELERATION, j])
+        squared = 0.0
+        for i in range(m):
+            if kinds[i] == HARD or kinds[i] == SCALED:
+                squared += J[i, j] * J[i, j]
+        firm = max(firm, squared)
+    for level in range(levels):
+        H[:] = 0.0
+        g[:] = 0.0
+        isotropic = 0.0
+        if accelerated:     # the way to where the targets are, then how fast to go it
+            for i in range(m):
+                if kinds[i] == level and row[SHARE, i] > 0:
+                    add_task(row, J, i, row[TARGET, i] - f[i], H, g)
+            slow = slower(H[:n, :n], g[:n], box, dt, way, K)
+            H[:] = 0.0
+            g[:] = 0.0
+        else:
+            slow = 1.0
+        for i in range(m):
+            if kinds[i] == level:
+                share = min(row[SHARE, i], slow)
+                step = share * (row[TARGET, i] - f[i])
+                isotropic += row[DAMPING, i] * row[WEIGHT, i] * step * step
+                add_task(row, J, i, step + row[RATE, i] * dt, H, g)
+        unit = firm
+        for a in range(n):
+            for b in range(len(inertia)):
+                H[a, b] += inertia[a, b] / (dt * dt)
+            H[a, a] += damping + isotropic
+            unit = max(unit, H[a, a])
+        for a in range(n):
+            g[a] /= unit
+            for b in range(a + 1):
+                H[a, b] /= unit
+                H[b, a] = H[a, b]
+            H[a, a] += 1e-12
+        if scaled:
+            H[n, n], g[n] = SCALE_COST, -SCALE_COST
+        if not least(H, g, A[:count], lower[:count], upper[:count], STIFF, wide_low, wide_high, x,
+                     y):
+            return np.nan
+        if level + 1 < levels:
+            for i in range(m):
+                if kinds[i] == level and row[WEIGHT, i] > 0:
+                    value = 0.0
+                    for j in range(n):
+                        A[count, j] = FIRM * J[i, j]
+                        value += A[count, j] * x[j]
+                    lower[count] = upper[count] = value
+                    count += 1
+    d[:] = x[:n]
+    at_row = 0
+    out[:] = 0.0
+    for i in range(k):
+        missed_by(A, at_row, lower, upper, x, 1.0, out, m + i)
+        at_row += 1
+    for i in range(m):
+        if kinds[i] == BOUNDED or kinds[i] == HARD or kinds[i] == SCALED:
+            missed_by(A, at_row, lower, upper, x, 1.0 if kinds[i] == BOUNDED else FIRM, out, i)
+            at_row += 1
+    return x[n] if scaled else 1.0
+
+
+@part
+def missed_by(A, i, lower, upper, x, unit, out, place):
+    """Fill by how much a row is outside its bounds, by its sign."""
+    value = 0.0
+    for j in range(len(x)):
+        value += A[i, j] * x[j]
+    away = value - min(max(value, lower[i]), upper[i])
+    out[place] = away / unit if abs(away) > MISSED * unit else 0.0
+
+
+@part
+def crosses(row, kinds, before, after):
+    """Return whether a bounded row went from within its bounds to outside, or further out."""
+    for i in range(len(kinds)):
+        if kinds[i] == BOUNDED:
+            if (after[i] < min(row[LOWER, i] - MISSED, before[i])
+                    or after[i] > max(row[UPPER, i] + MISSED, before[i])):
+                return True
+    return False
+
+
+@part
+def solve_within(at, x, kinds, row, f, J, bend, gaps, box, options, inertia, levels, low, high, d,
+                 missed):
+    """Fill the step, with more acceleration where bounds ask for it; see `solve_priorities`."""
+    times, scale, braked = 1.0, 1.0, False
+    for j in range(at.columns):
+        braked = braked or not math.isinf(box[ACCELERATION, j])
+    for _ in range(HARDER + 1):
+        fill_box(at, x, box, options[0], options[2], times, low, high)
+        scale = solve_priorities(at, row, kinds, f, J, bend, gaps, box, options, inertia, times,
+                                 levels, low, high, d, missed)
+        short = False
+        for i in range(at.rows + len(gaps)):
+            if missed[i] != 0 and (i >= at.rows or kinds[i] == BOUNDED):
+                short = True
+        if not (short and braked):
+            break
+        times *= 2.0
+    return scale
+
+
+@loop(f'Tuple((i8, f8))({PROGRAM}, f8[::1], i8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], '
+      'f8[:,::1], f8[:,::1], f8[::1], f8[::1])')
+def velocity_step(numbers, layout, parameters, addresses, x, kinds, row, gaps, box, options,
+                  inertia, result, f, missed):
+    """
+    Find the step of dt from x (nx,), which is moved by it.
+
+    `kinds` (m,) say what the rows are for, `row` (NUMBERS, m) what they are to do. `gaps`
+    (k, n + 2) are Jacobian, distance above the one to keep, and speed at which the other side
+    approaches. `box` (5, n) are the limits of the columns and their velocities before. `options`
+    are dt, damping, the gains of limits and gaps, and the speed with which gaps are made wider.
+    `inertia` (n, n), or (0, 0), is added to the damping of velocities.
+
+    `result` (3, n) is filled with the step and how far columns could have gone down and up, f (m,)
+    with the values at x, `missed` (m + k,) with by how much rows are missed. Returns a code
+    (DONE ...) and the scale of scaled tasks.
+    """
+    at = layout_of(numbers, layout)
+    n, m = at.columns, at.rows
+    work, J, J_after = work_of(at), np.zeros((m, n)), np.zeros((m, n))
+    d, low, high = result[0], result[1], result[2]
+    d[:] = 0.0
+    if not fill(at, parameters, addresses, x, work, f, J):
+        return INTERRUPTED, 0.0
+    levels = 1
+    bounded = False
+    total = 0.0
+    for i in range(m):
+        if kinds[i] == UNUSED:
+            continue
+        levels = max(levels, kinds[i] + 1)
+        bounded = bounded or kinds[i] == BOUNDED
+        total += f[i]
+        for j in range(n):
+            total += J[i, j]
+    if total - total != 0:
+        return NOT_FINITE, 0.0
+    begin, free, after, bend = x.copy(), np.empty((2, len(x))), np.empty(m), np.zeros(m)
+    free[0], free[1] = -np.inf, np.inf
+    scale = 1.0
+    for turn in range(BENDS + SHORTER + 1):
+        if turn == BENDS + 1:   # half of a corrected step is none that is half corrected
+            bend[:] = 0.0
+        if turn <= BENDS + 1:
+            scale = solve_within(at, x, kinds, row, f, J, bend, gaps, box, options, inertia,
+                                 levels, low, high, d, missed)
+            if scale != scale:
+                d[:] = 0.0
+                return NOT_FINITE, 0.0
+        if turn > BENDS:
+            for j in range(n):
+                d[j] *= 0.5
+        move(at, x, d, free)
+        if not bounded:
+            break
+        if not fill(at, parameters, addresses, x, work, after, J_after):
+            return INTERRUPTED, 0.0
+        if not crosses(row, kinds, f, after):
+            break
+        if turn == BENDS + SHORTER:
+            break
+        x[:] = begin
+        for i in range(m):
+            if kinds[i] == BOUNDED:
+                bend[i] = after[i] - f[i]
+                for j in range(n):
+                    bend[i] -= J[i, j] * d[j]
+    for i in range(m + len(gaps)):
+        if missed[i] != 0:
+            return RELAXED, scale
+    return DONE, scale

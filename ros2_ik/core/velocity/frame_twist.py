@@ -1,0 +1,75 @@
+"""Functions of which only the velocity counts."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ros2_ik.core import algebra as v
+from ros2_ik.core.functions.fields import Flag, Frame
+from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.kernels.source import formula
+
+
+@dataclass(frozen=True, eq=False)
+class FrameTwist(RelativeFunction):
+    """
+    The velocity of a frame's origin and its angular velocity, as a Jacobian without a value, (6,).
+
+        f = 0,  df/dt = [linear; angular]     x y z [m], rx ry rz [rad]
+
+    Along the axes of `relative_to`, by default the root frame, or, with `own_axes`, of the frame.
+    Only velocities can be asked of it: it has no value that a target could compare with.
+    """
+
+    frame: Frame
+    relative_to: Frame | None = None
+    own_axes: Flag = False
+    labels = ('x [m]', 'y [m]', 'z [m]', 'rx [rad]', 'ry [rad]', 'rz [rad]')
+    kind = 'frame_twist'
+
+    def numbers(self) -> Any:
+        return (float(self.own_axes),)
+
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        p = v.origin(B)
+        for i in range(3):
+            axis = v.column(B, i) if given[0] > 0 else v.column(A, i)
+            f[i] = 0.0
+            f[3 + i] = 0.0
+            v.force(W, i, p, axis)
+            v.moment(W, 3 + i, axis)
+
+
+@dataclass(frozen=True, eq=False)
+class RollingContact(RelativeFunction):
+    """
+    A wheel that touches a floor: its height, and the velocity of its lowest point, (3,).
+
+        f = (0, 0, z - radius),  df/dt = velocity of the wheel's point that touches    x y z [m]
+
+    z is the height of the hub `frame` over the plane z = 0 of the floor `relative_to`, and rows
+    are along the floor's axes. Rows x and y say that the wheel does not slip, which is no function
+    of joint values: f is 0, and only velocities count.
+    """
+
+    frame: Frame
+    relative_to: Frame | None
+    radius: float
+    labels = ('x [m]', 'y [m]', 'z [m]')
+    kind = 'rolling_contact'
+
+    def __post_init__(self) -> None:
+        """Leave the fields as they are: `rolling_task` checks them."""
+
+    def numbers(self) -> Any:
+        return (self.radius,)
+
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        hub, normal = v.origin(B), v.column(A, 2)
+        touching = v.sub(hub, v.times(given[0], normal))
+        f[0] = 0.0
+        f[1] = 0.0
+        f[2] = v.dot(normal, v.sub(hub, v.origin(A))) - given[0]
+        for i in range(3):
+            v.force(W, i, touching, v.column(A, i))

@@ -1,0 +1,134 @@
+"""Limits of joints and frames while they move."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import floats, positive
+from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.robot import Robot
+from ros2_ik.core.velocity.frame_twist import FrameTwist
+
+
+@dataclass(frozen=True)
+class ConfigurationLimit:
+    """
+    Joints stay within their position limits.
+
+    A step goes at most the part `gain`, in (0, 1], of the way that is left; what is outside comes
+    back as fast as the other limits let it.
+    """
+
+    gain: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check the gain."""
+        if not positive(self.gain, 'gain of the configuration limit', InvalidOptionError) <= 1:
+            raise InvalidOptionError('gain of the configuration limit must be in (0, 1], not '
+                                     f'{self.gain!r}')
+
+
+@dataclass(frozen=True)
+class VelocityLimit:
+    """
+    Largest velocities [rad/s, m/s], by default those of the URDF.
+
+    `limit` is one number, one for each column of the tangent space (nv,), or a mapping from
+    joints; joints that are not named keep the URDF's. 0 holds a joint. `scale` is a part of all.
+    """
+
+    limit: Any = None
+    scale: float = 1.0
+
+    def of(self, robot: Robot) -> Array:
+        """Return the limits (nv,), infinite where there is none."""
+        urdf = np.full(robot.nv, np.inf)
+        for joint in robot.joints:
+            if joint.is_scalar:
+                urdf[joint.velocity_index] = joint.velocity_limit
+        return _by_joint(robot, self.limit, urdf, 'velocity limit') * positive(
+            self.scale, 'scale of the velocity limit', InvalidOptionError)
+
+
+@dataclass(frozen=True)
+class AccelerationLimit:
+    """
+    Largest accelerations [rad/s^2, m/s^2], one number, (nv,) or a mapping from joints.
+
+    Joints brake in time for their position limits, exactly in steps. A jump of a target that asks
+    for more is followed as fast as this allows, and without running over it.
+    """
+
+    limit: Any
+
+    def of(self, robot: Robot) -> Array:
+        """Return the limits (nv,), infinite where there is none."""
+        return _by_joint(robot, self.limit, np.full(robot.nv, np.inf), 'acceleration limit')
+
+
+@dataclass(frozen=True)
+class FloatingBaseVelocityLimit:
+    """Largest linear [m/s] and angular [rad/s] velocity of the base, along its own axes each."""
+
+    linear: Any = np.inf
+    angular: Any = np.inf
+
+    def of(self, robot: Robot) -> Array:
+        """Return the limits (nv,), infinite where there is none."""
+        if robot.root_joint != 'freeflyer':
+            raise InvalidOptionError(f"robot '{robot.name}' has no floating base: its root joint "
+                                     f"is '{robot.root_joint}'")
+        limits = np.full(robot.nv, np.inf)
+        limits[:3], limits[3:6] = _three(self.linear, 'linear'), _three(self.angular, 'angular')
+        return limits
+
+
+@dataclass(frozen=True)
+class CartesianVelocityLimit:
+    """Largest linear [m/s] and angular [rad/s] velocity of a frame, along each root axis."""
+
+    frame: str
+    linear: Any = np.inf
+    angular: Any = np.inf
+    relative_to: str | None = None
+
+    @property
+    def function(self) -> FrameTwist:
+        """What is limited."""
+        return FrameTwist(self.frame, self.relative_to)
+
+    @property
+    def most(self) -> Array:
+        """The largest values of its rows, (6,)."""
+        return np.concatenate([_three(self.linear, 'linear'), _three(self.angular, 'angular')])
+
+
+def _three(value: Any, name: str) -> Array:
+    array = floats(value, f'{name} velocity limit', 'one number or three', InvalidOptionError)
+    if array.shape not in ((), (3,)) or not (array >= 0).all():
+        raise InvalidOptionError(f'{name} velocity limit must be one number or three, from 0 on, '
+                                 f'not {value!r}')
+    return np.full(3, array)
+
+
+def _by_joint(robot: Robot, given: Any, default: Array, what: str) -> Array:
+    if given is None:
+        return default
+    limits = default.copy()
+    if isinstance(given, Mapping):
+        for name, value in given.items():
+            joint = robot.joint(name)
+            columns = slice(joint.velocity_index, joint.velocity_index + joint.velocity_size)
+            limits[columns] = floats(value, f"{what} of '{name}'", 'numbers', InvalidOptionError)
+    else:
+        values = floats(given, what, f'one number or {robot.nv}', InvalidOptionError)
+        if values.shape not in ((), (robot.nv,)):
+            raise InvalidOptionError(f'{what} must be one number, {robot.nv} or a mapping from '
+                                     f'joints, not of shape {values.shape}')
+        limits[:] = values
+    if not (limits >= 0).all():
+        raise InvalidOptionError(f'{what} must be from 0 on, not {given!r}')
+    return limits

@@ -1,0 +1,145 @@
+"""Short ways to tasks, under the names that Pink, mink and placo have for them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array, Pose
+from ros2_ik.core.checks import positive
+from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.functions import (
+    AngleBetweenVectors,
+    CenterOfMass,
+    FramePose,
+    GazeAngle,
+    JointCoupling,
+    JointPositions,
+    Manipulability,
+    PointToPointDistance,
+)
+from ros2_ik.core.velocity.frame_twist import FrameTwist, RollingContact
+from ros2_ik.core.velocity.task import PREVIOUS, Task
+
+
+def frame_task(frame: str, target: Pose | None = None, *, position_weight: Any = 1.0,
+               orientation_weight: Any = 1.0, relative_to: str | None = None,
+               **options: Any) -> Task:
+    """
+    Make a task of the pose of a frame (Pink, mink: FrameTask, RelativeFrameTask).
+
+    `target` is T_relative_frame, a (4, 4) array or pinocchio.SE3, by default the origin: give
+    another one before the first step. Weights are numbers or three, along the target's axes; 0 in
+    one of them masks that axis.
+    """
+    weight = np.concatenate([np.full(3, position_weight), np.full(3, orientation_weight)])
+    pose = np.eye(4) if target is None else target
+    return Task(FramePose(frame, pose, relative_to), weight=weight,
+                **{'name': frame, **options})
+
+
+def twist_task(frame: str, twist: Any = 0.0, *, relative_to: str | None = None,
+               own_axes: bool = False, **options: Any) -> Task:
+    """
+    Make a task of the velocity of a frame: [linear; angular] (6,) [m/s, rad/s].
+
+    Along the axes of `relative_to` (default: the root frame), or the frame's own. `scaled` by
+    default: its direction is kept where limits bite.
+    """
+    return Task(FrameTwist(frame, relative_to, own_axes), None, velocity=twist,
+                **{'scaled': True, 'name': frame, **options})
+
+
+def com_task(target: Any, *, axes: str = 'xyz', **options: Any) -> Task:
+    """Make a task of the centre of mass [m] (Pink, mink: ComTask)."""
+    return Task(CenterOfMass(axes=axes), target, **{'name': 'com', **options})
+
+
+def posture_task(target: Any, *, names: Sequence[str] | None = None, **options: Any) -> Task:
+    """
+    Make a task of joint values (Pink: PostureTask): a mapping, or in the order of `names`.
+
+    By default of all joints; name them to leave out a base.
+    """
+    return Task(JointPositions(names, target), **{'name': 'posture', **options})
+
+
+def damping_task(weight: Any, *, names: Sequence[str] | None = None, **options: Any) -> Task:
+    """Make a task that joints do not move: 1/2 weight |v|^2, whatever dt is (DampingTask)."""
+    return joint_velocity_task(0.0, names=names, weight=weight, **{'name': 'damping', **options})
+
+
+def joint_velocity_task(velocity: Any, *, names: Sequence[str] | None = None,
+                        **options: Any) -> Task:
+    """Make a task of joint velocities [rad/s, m/s] (Pink: JointVelocityTask)."""
+    return Task(JointPositions(names, wrap=False), None, velocity=velocity,
+                **{'name': 'joint velocity', **options})
+
+
+def low_acceleration_task(weight: Any, *, names: Sequence[str] | None = None,
+                          **options: Any) -> Task:
+    """Make a task that joints go on as in the last step (Pink: LowAccelerationTask)."""
+    return joint_velocity_task(PREVIOUS, names=names, weight=weight,
+                               **{'name': 'low acceleration', **options})
+
+
+def linear_holonomic_task(A: Any, b: Any = 0.0, q_0: Any = None, *,
+                          names: Sequence[str] | None = None, **options: Any) -> Task:
+    """Make a task of A (q - q_0) = b (Pink: LinearHolonomicTask)."""
+    return Task(JointCoupling(names, A, b, q_0), **{'name': 'linear', **options})
+
+
+def joint_coupling_task(ratios: Mapping[str, float], offset: float = 0.0,
+                        **options: Any) -> Task:
+    """Make a task of sum ratio_i q_i = offset (Pink: JointCouplingTask)."""
+    return Task(JointCoupling(tuple(ratios), [list(ratios.values())], offset),
+                **{'name': 'coupling', **options})
+
+
+def gear_task(joint: str, sources: Mapping[str, float], **options: Any) -> Task:
+    """Make a task of joint = sum ratio_i source_i (placo: GearTask)."""
+    return joint_coupling_task({joint: -1.0, **sources}, **{'name': f'gear of {joint}', **options})
+
+
+def rolling_task(hub: str, radius: float, *, floor: str | None = None, **options: Any) -> Task:
+    """Make a task of a wheel that rolls on the plane z = 0 of `floor` (Pink: RollingTask)."""
+    return _wheel(hub, radius, floor, np.ones(3), options)
+
+
+def omniwheel_task(hub: str, radius: float, *, floor: str | None = None, **options: Any) -> Task:
+    """Make the same of a wheel that slips along the floor's y (Pink: OmniwheelTask)."""
+    return _wheel(hub, radius, floor, np.array([1.0, 0.0, 1.0]), options)
+
+
+def _wheel(hub: str, radius: float, floor: str | None, weight: Array, options: Any) -> Task:
+    contact = RollingContact(hub, floor, positive(radius, 'radius', InvalidOptionError))
+    given = np.asarray(options.pop('weight', 1.0))
+    return Task(contact, weight=given * weight, **{'name': f'wheel {hub}', **options})
+
+
+def manipulability_task(frame: str, rate: float = 0.1, *, rows: str = 'all',
+                        relative_to: str | None = None, **options: Any) -> Task:
+    """Make a task that Yoshikawa's measure grows at a rate [1/s] (Pink: ManipulabilityTask)."""
+    return Task(Manipulability(frame, relative_to, rows), None, velocity=rate,
+                **{'name': f'manipulability of {frame}', **options})
+
+
+def look_at_task(frame: str, point: Any, *, axis: Any = (0, 0, 1), origin: Any = (0, 0, 0),
+                 relative_to: str | None = None, **options: Any) -> Task:
+    """Make a task that an axis of a frame points at a point (mink: LookAtTask)."""
+    return Task(GazeAngle(frame, origin, axis, point, relative_to),
+                **{'name': f'gaze of {frame}', **options})
+
+
+def axis_align_task(frame: str, axis: Any, direction: Any, *, relative_to: str | None = None,
+                    **options: Any) -> Task:
+    """Make a task that an axis of a frame has a direction (mink, placo: AxisAlignTask)."""
+    return Task(AngleBetweenVectors(frame, axis, direction, relative_to),
+                **{'name': f'axis of {frame}', **options})
+
+
+def distance_task(frame: str, other: str, distance: float, *, point: Any = (0, 0, 0),
+                  other_point: Any = (0, 0, 0), **options: Any) -> Task:
+    """Make a task of the distance of two points [m] (placo: DistanceTask)."""
+    return Task(PointToPointDistance(frame, point, other_point, other), distance,
+                **{'name': f'distance of {frame}', **options})

@@ -1,0 +1,103 @@
+"""What a function should do from one moment to the next."""
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import floats, whole
+from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
+from ros2_ik.core.functions import KinematicFunction
+from ros2_ik.core.robot import Robot
+from ros2_ik.core.velocity.gain import Gain
+
+PREVIOUS = 'previous'   # the velocity that the last step had
+
+
+class Task:
+    """
+    f should go to `target` (m,), or move with `velocity` (m,) [units of f per s], or both.
+
+    In a step of dt the function should change by gain (target - f) + velocity dt; the square of
+    what is missing counts with `weight`, a number or one for each row: 1/2 weight |J dq - step|^2.
+    Without a target (None) velocities are compared: 1/2 weight |J v - velocity|^2, whatever dt is.
+
+    `gain` is the part of the error that one step removes, in (0, 1]; or `gain_per_second` k: the
+    part 1 - exp(-k dt). Of several tasks those of a lower `priority` number come first: others
+    only use what these leave free. A task that is `scaled` keeps its direction where limits bite:
+    J dq = s step with the largest s in [0, 1], one for all such tasks, whatever their priority.
+    `lm_damping` times weight |gain error|^2 damps all joints, so that targets beyond reach end in
+    rest; 0 makes no difference to them.
+
+    A function that has no gradient where it should end, as an angle of zero, is replaced by the
+    smooth one behind it (`equality_form`). Raises InvalidTargetError, InvalidOptionError.
+    """
+
+    def __init__(self, function: KinematicFunction, target: Any = 0.0, *, velocity: Any = None,
+                 weight: Any = 1.0, gain: float = 1.0, gain_per_second: float | None = None,
+                 lm_damping: float = 1.0, priority: int = 0, scaled: bool = False,
+                 name: str | None = None) -> None:
+        if not isinstance(function, KinematicFunction):
+            raise InvalidTargetError(f'a task takes a KinematicFunction, not {function!r}')
+        self.function, self.name = function, str(function) if name is None else name
+        if target is None and velocity is None:
+            raise InvalidTargetError(f"task '{self.name}' has neither target nor velocity")
+        self.target = None if target is None else _numbers(target, f'target of {self.name}')
+        self.follows_previous = isinstance(velocity, str) and velocity == PREVIOUS
+        self.velocity = _numbers(0.0 if velocity is None or self.follows_previous else velocity,
+                                 f'velocity of {self.name}')
+        self.weight = _numbers(weight, f'weight of {self.name}')
+        if (self.weight < 0).any():
+            raise InvalidTargetError(f'weight of {self.name} is negative: {weight!r}')
+        self.gain = Gain.of(gain, gain_per_second, self.name)
+        damping = _numbers(lm_damping, f'lm_damping of {self.name}')
+        if damping.shape or damping < 0:
+            raise InvalidOptionError(f'lm_damping of {self.name} must be a number from 0 on, not '
+                                     f'{lm_damping!r}')
+        self.lm_damping = float(damping)
+        self.priority = whole(priority, f'priority of {self.name}', InvalidOptionError, least=0)
+        self.scaled = bool(scaled)
+        if function.labels:
+            self._spread(function.labels)
+
+    def bind(self, robot: Robot) -> 'Task':
+        """Return this task of one robot, with numbers for each row, on a smooth function."""
+        bound = copy(self)
+        bound.function = self.function.bind(robot)
+        bound._spread(bound.function.labels)
+        if bound.target is None:
+            return bound
+        smooth = bound.function.equality_form(bound.target, bound.target)
+        if smooth is None:
+            return bound
+        bound.function = smooth.bind(robot)
+        bound.target = bound.velocity = np.zeros(())
+        if len(bound.weight) != len(smooth.labels):
+            bound.weight = bound.weight.max()
+        bound._spread(bound.function.labels)
+        return bound
+
+    def _spread(self, labels: tuple[str, ...]) -> None:
+        for name in ('target', 'velocity', 'weight'):
+            value = getattr(self, name)
+            if value is not None:
+                setattr(self, name, _spread(value, f'{name} of {self.name}', labels))
+
+    def __repr__(self) -> str:
+        return f"Task('{self.name}')"
+
+
+def _numbers(value: Any, what: str) -> Array:
+    array = floats(value, what, 'finite numbers, one or one for each row', InvalidTargetError)
+    if array.ndim > 1 or not np.isfinite(array).all():
+        raise InvalidTargetError(f'{what} must be finite numbers, one or one for each row, not '
+                                 f'{value!r}')
+    return array
+
+
+def _spread(array: Array, what: str, labels: tuple[str, ...]) -> Array:
+    if array.shape not in ((), (len(labels),)):
+        raise InvalidTargetError(f'{what} must be one number or {len(labels)} ('
+                                 f'{", ".join(labels)}), not {len(array)}')
+    return np.full(len(labels), array)

@@ -1,0 +1,298 @@
+"""Tasks, limits and barriers of a robot, bound once for a loop of steps."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+import math
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import floats, positive, vector
+from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, InvalidTargetError
+from ros2_ik.core.functions import FramePose
+from ros2_ik.core.functions.joint_positions import BoundJoints
+from ros2_ik.core.functions.placement import as_placement
+from ros2_ik.core.kernels import velocity as kernel
+from ros2_ik.core.problem.active_joints import ActiveJoints
+from ros2_ik.core.problem.program import Program
+from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot.tree import twelve
+from ros2_ik.core.scene import CollisionChecker
+from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
+from ros2_ik.core.velocity.gaps import Gaps
+from ros2_ik.core.velocity.limits import (
+    AccelerationLimit,
+    CartesianVelocityLimit,
+    ConfigurationLimit,
+    FloatingBaseVelocityLimit,
+    VelocityLimit,
+)
+from ros2_ik.core.velocity.task import Task
+from ros2_ik.core.velocity.velocity_result import VelocityResult, VelocityStatus
+
+DAMPING = 1e-9
+LOOKS = 3       # at what is near, as long as a step goes further than the last look
+SMALL = 0.02    # [m]; the way of what moves less is as good as straight
+_STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
+           kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
+
+
+class VelocityProgram:
+    """
+    Tasks under limits and barriers, for one step of `dt` [s] after the other.
+
+    Each step solves, for each priority, one quadratic program: min sum of tasks + damping |dq|^2
+    under the joints' box and the rows that must hold. There is always a step: of what contradicts
+    the rest, the last of these yields first: velocity limits, gaps and barriers, acceleration
+    limits, position limits, tasks in `constraints`, tasks by their priority. (Joints brake in
+    time: position limits yield only to a start outside of them, or too fast towards them.) After
+    the step barriers are looked at again, and it is halved where it would cross one.
+
+    `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () is none. Tasks in
+    `constraints` must hold as far as that goes. `locked` joints and the SRDF's passive ones do not
+    move. It remembers the velocity of its last step, for accelerations; `reset` forgets it. One
+    thread uses it at a time.
+    """
+
+    def __init__(self, robot: Robot, tasks: Iterable[Task], dt: float, *,
+                 limits: Iterable[Any] | None = None,
+                 barriers: Iterable[Barrier | CollisionBarrier] = (),
+                 constraints: Iterable[Task] = (), damping: float = DAMPING,
+                 locked: Collection[str] = ()) -> None:
+        self.robot, self.dt = robot, positive(dt, 'dt', InvalidOptionError)
+        self.damping = positive(damping, 'damping', InvalidOptionError)
+        still = robot.passive_joints | {robot.joint(name).name for name in locked}
+        self.active = ActiveJoints(robot, tuple(name for name in robot.joint_names
+                                                if name not in still))
+        given = (ConfigurationLimit(), VelocityLimit()) if limits is None else tuple(limits)
+        frames = [limit for limit in given if isinstance(limit, CartesianVelocityLimit)]
+        every = tuple(barriers)
+        gaps = [Gaps(barrier, self.active.columns, self.dt) for barrier in every
+                if isinstance(barrier, CollisionBarrier)]
+        if len(gaps) > 1:
+            raise InvalidOptionError(f'{len(gaps)} collision barriers were given, but a program '
+                                     'has one: its checker says which pairs count')
+        self._gaps = gaps[0] if gaps else None
+        self._barriers = [barrier.bind(robot) for barrier in every if isinstance(barrier, Barrier)]
+        soft, hard = ([task.bind(robot) for task in some] for some in (tasks, constraints))
+        self._tasks = [*soft, *hard]
+        functions = [*(task.function for task in self._tasks),
+                     *(barrier.bounds.function for barrier in self._barriers),
+                     *(limit.function for limit in frames)]
+        self._program = Program(robot, functions, self.active, robot.neutral)
+        numbers, layout, parameters, addresses = self._program.arrays
+        self._parameters = parameters.copy()    # the functions' own stay as they are
+        self._program.arrays = numbers, layout, self._parameters, addresses
+        m, n = self._program.size, len(self.active.columns)
+        self._kinds = np.full(m, kernel.UNUSED, dtype=np.int64)
+        self._rows = np.zeros((kernel.NUMBERS, m))
+        self._rows[kernel.LOWER], self._rows[kernel.SLOWEST] = -np.inf, -np.inf
+        self._rows[kernel.UPPER], self._rows[kernel.FASTEST] = np.inf, np.inf
+        places = iter(self._program.rows)
+        self.placed_tasks = [(task, next(places)) for task in self._tasks]
+        for number, (task, place) in enumerate(self.placed_tasks):
+            self._enter_task(task, place, number >= len(soft))
+        self._placed_barriers = [(barrier.name, next(places)) for barrier in self._barriers]
+        for barrier, (_, place) in zip(self._barriers, self._placed_barriers, strict=True):
+            self._kinds[place] = kernel.BOUNDED
+            self._rows[kernel.LOWER, place] = barrier.bounds.lower
+            self._rows[kernel.UPPER, place] = barrier.bounds.upper
+            self._rows[kernel.SHARE, place] = barrier.gain.in_step(self.dt)
+            self._rows[kernel.PUSH, place] = barrier.push
+        for limit in frames:
+            place = next(places)
+            self._placed_barriers.append((f"velocity of '{limit.frame}'", place))
+            self._kinds[place] = kernel.BOUNDED
+            self._rows[kernel.SLOWEST, place] = -limit.most
+            self._rows[kernel.FASTEST, place] = limit.most
+        self._box, self._no_gaps = np.empty((5, n)), np.zeros((0, n + 2))
+        self._options = np.array([self.dt, self.damping, 1.0, 1.0, 1.0])
+        self._enter_limits(given)
+        if self._gaps is not None:
+            self._options[3:] = self._gaps.gain, self._gaps.push
+        self._previous = [(place, self._linear(task)) for task, place in self.placed_tasks
+                          if task.follows_previous]
+        self._inertia = np.zeros((0, 0))
+        self._step = kernel.velocity_step.of(self._program.compiled)
+        self._dropped = dict[str, int]()
+        self._before = np.zeros(n)
+
+    def _enter_task(self, task: Task, place: slice, hard: bool) -> None:
+        rows = self._rows
+        has_target = task.target is not None
+        self._kinds[place] = (kernel.HARD if hard else kernel.SCALED if task.scaled
+                              else task.priority)
+        rows[kernel.TARGET, place] = task.target if has_target else 0.0
+        rows[kernel.RATE, place] = task.velocity
+        rows[kernel.SHARE, place] = task.gain.in_step(self.dt) if has_target else 0.0
+        # without a target velocities are compared, not ways
+        rows[kernel.WEIGHT, place] = task.weight / (1.0 if has_target else self.dt ** 2)
+        rows[kernel.DAMPING, place] = task.lm_damping
+        unweighted = rows[kernel.WEIGHT, place] == 0
+        if hard or task.scaled:
+            self._kinds[place][unweighted] = kernel.UNUSED
+
+    def _linear(self, task: Task) -> Array:
+        """Return the Jacobian of a task that follows the velocity before, (m, n)."""
+        if not isinstance(task.function, BoundJoints):
+            raise InvalidTargetError(f"velocity 'previous' is for joints, not for {task.name}")
+        jacobian: Array = task.function.A[:, self.active.column]
+        return jacobian
+
+    def _enter_limits(self, limits: Sequence[Any]) -> None:
+        box, columns = self._box, self.active.columns
+        box[kernel.LOW], box[kernel.HIGH] = -np.inf, np.inf
+        box[kernel.SPEED], box[kernel.ACCELERATION], box[kernel.BEFORE] = np.inf, np.inf, 0.0
+        for limit in limits:
+            if isinstance(limit, ConfigurationLimit):
+                box[kernel.LOW], box[kernel.HIGH] = self.active.lower, self.active.upper
+                self._options[2] = limit.gain
+            elif isinstance(limit, VelocityLimit | FloatingBaseVelocityLimit):
+                box[kernel.SPEED] = np.minimum(box[kernel.SPEED], limit.of(self.robot)[columns])
+            elif isinstance(limit, AccelerationLimit):
+                box[kernel.ACCELERATION] = limit.of(self.robot)[columns]
+            elif not isinstance(limit, CartesianVelocityLimit):
+                raise InvalidOptionError(f'unknown limit {limit!r}; valid: ConfigurationLimit, '
+                                         'VelocityLimit, AccelerationLimit, '
+                                         'FloatingBaseVelocityLimit, CartesianVelocityLimit')
+
+    # -- targets --------------------------------------------------------------------------
+
+    def set_target(self, task: str, target: Any = None, velocity: Any = None) -> None:
+        """
+        Give a task, told by its name, another target or velocity, or both.
+
+        The target of a pose is a pose, of all else numbers (m,). What is not finite leaves the
+        task out until it gets another target. Raises InvalidTargetError for a wrong name or
+        shape.
+        """
+        number = self._number(task)
+        bound, place = self.placed_tasks[number]
+        rows, good = self._rows, True
+        if target is not None:
+            good = self._set_value(number, bound, place, target)
+        if velocity is not None and good:
+            rate = floats(velocity, f'velocity of {task}', 'numbers', InvalidTargetError)
+            good = bool(np.isfinite(rate).all())
+            if good:
+                rows[kernel.RATE, place] = rate
+        if good and task in self._dropped:
+            self._kinds[place] = self._dropped.pop(task)
+        elif not good and task not in self._dropped:
+            self._dropped[task] = int(self._kinds[place].max())
+            self._kinds[place] = kernel.UNUSED
+
+    def _set_value(self, number: int, task: Task, place: slice, target: Any) -> bool:
+        if isinstance(task.function, FramePose):
+            pose = floats(getattr(target, 'homogeneous', target), f'target of {task.name}',
+                          'a 4x4 array or a pinocchio.SE3', InvalidTargetError)
+            if not np.isfinite(pose).all():
+                return False
+            first = self._program.parameter_places[number].start
+            self._parameters[first:first + 12] = twelve(
+                as_placement(pose, f'target of {task.name}'))
+            return True
+        values = floats(target, f'target of {task.name}', 'numbers', InvalidTargetError)
+        if not np.isfinite(values).all():
+            return False
+        if values.shape not in ((), (place.stop - place.start,)):
+            raise InvalidTargetError(f'target of {task.name} must be one number or '
+                                     f'{place.stop - place.start}, not of shape {values.shape}')
+        self._rows[kernel.TARGET, place] = values
+        return True
+
+    def _number(self, name: str) -> int:
+        for number, (task, _) in enumerate(self.placed_tasks):
+            if task.name == name:
+                return number
+        names = ', '.join(f"'{task.name}'" for task, _ in self.placed_tasks)
+        raise InvalidTargetError(f'unknown task {name!r}; valid: {names}')
+
+    def set_scene(self, checker: CollisionChecker,
+                  velocities: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """
+        Look at another scene from now on, in which objects move with `velocities`, by name.
+
+        Each (3,) [m/s] in the root frame: such a gap closes by itself, and the arm gives way.
+        Raises InvalidOptionError where the program has no `CollisionBarrier`.
+        """
+        if self._gaps is None:
+            raise InvalidOptionError('the program has no CollisionBarrier')
+        self._gaps.look(checker, velocities)
+
+    # -- steps ----------------------------------------------------------------------------
+
+    def reset(self, velocity: Any = None) -> None:
+        """Forget the last step; the next one begins with `velocity` (nv,), by default at rest."""
+        self._before[:] = 0.0 if velocity is None else vector(
+            velocity, 'velocity', self.robot.nv, InvalidStateError)[self.active.column]
+
+    def step(self, q: Array) -> VelocityResult:
+        """
+        Find the velocity at q (nq,).
+
+        Raises InvalidStateError for a q that is not finite or of the wrong length; all else is a
+        status of the result.
+        """
+        if q.shape != (self.robot.nq,) or not math.isfinite(q.dot(q)):
+            q = vector(q, 'q', self.robot.nq, InvalidStateError)
+        box, rows, n = self._box, self._rows, self._box.shape[1]
+        box[kernel.BEFORE] = self._before
+        for place, A in self._previous:
+            rows[kernel.RATE, place] = A @ self._before
+        f, result = np.empty(self._program.size), np.empty((3, n))
+        if self._gaps is None:
+            code, scale, missed, x = self._solved(q, self._no_gaps, f, result)
+        else:
+            code, scale, missed, x = self._solved_among(q, self._gaps, f, result)
+        after = q.copy()
+        after[self.active.place] = x
+        v = np.zeros(self.robot.nv)
+        v[self.active.column] = result[0] / self.dt
+        self._before = v[self.active.column]
+        return VelocityResult(v, after, _STATUS[code], scale, tuple(self._dropped), self,
+                              (f, missed, result, rows))
+
+    def _solved(self, q: Array, gaps: Array, f: Array, result: Array
+                ) -> tuple[int, float, Array, Array]:
+        """Fill f and the result; return the code, the scale, what is missed, and where it ends."""
+        x, missed = np.array(q[self.active.place]), np.empty(len(f) + len(gaps))
+        code, scale = self._program.run(
+            self._step, None, x, self._kinds, self._rows, gaps, self._box, self._options,
+            self._inertia, result, f, missed)
+        return code, scale, missed, x
+
+    def _solved_among(self, q: Array, gaps: Gaps, f: Array, result: Array
+                      ) -> tuple[int, float, Array, Array]:
+        """Do the same among things that can be run into: all that a step reaches counts."""
+        reach = gaps.usual
+        for _ in range(LOOKS):
+            solved = self._solved(q, gaps.at(q, reach), f, result)
+            nearer = gaps.approach(result[0])
+            if nearer <= reach:
+                break
+            reach = nearer
+        if nearer <= SMALL:
+            return solved
+        code, scale, missed, x = solved
+        least, after = gaps.least(q), q.copy()
+        for _ in range(kernel.SHORTER):     # what a bent way leads into, rows do not see
+            after[self.active.place] = x
+            if gaps.least(after) >= least - gaps.bearable:
+                break
+            result[0] *= 0.5
+            x = self._program.moved(q, result[0])[self.active.place]
+        return code, scale, missed, x
+
+    # -- what the result tells ------------------------------------------------------------
+
+    @property
+    def column_names(self) -> list[str]:
+        """The joints' names by columns."""
+        return [joint.name for joint in self.active.joints for _ in range(joint.velocity_size)]
+
+    def hard_rows(self, count: int) -> list[tuple[str, slice]]:
+        """Return the names and places of what is hard, among so many rows and gaps."""
+        return [*((task.name, place) for task, place in self.placed_tasks),
+                *self._placed_barriers, ('collisions', slice(self._program.size, count))]

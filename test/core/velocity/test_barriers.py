@@ -1,0 +1,157 @@
+"""What must not be crossed: gaps and bounds, at any step, from either side."""
+
+from judge import pose
+import numpy as np
+import pytest
+
+from ros2_ik.core import (
+    Barrier,
+    CollisionBarrier,
+    CollisionChecker,
+    Configuration,
+    frame_task,
+    FramePosition,
+    PairDistance,
+    PointToPointDistance,
+    posture_task,
+    Robot,
+    Scene,
+    SceneObject,
+    Sphere,
+    VelocityProgram,
+    VelocityStatus,
+)
+
+SLIDER = """<robot name="slider"><link name="world"/>
+<link name="ball"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+<joint name="x" type="prismatic"><parent link="world"/><child link="ball"/><axis xyz="1 0 0"/>
+<limit lower="-9" upper="9" velocity="100" effort="1"/></joint></robot>"""
+TIP = 'panda_hand_tcp'
+
+
+@pytest.fixture(scope='module')
+def slider():
+    return Robot.from_urdf(SLIDER)
+
+
+def ball_at(robot, x, radius=0.1):
+    scene = Scene(robot).add(SceneObject('ball 2', [Sphere(radius)], pose((x, 0, 0))))
+    return CollisionChecker(robot, scene)
+
+
+@pytest.mark.parametrize('dt', [0.1, 0.01, 0.002])
+@pytest.mark.parametrize('kind', ['all', 'pair'])
+def test_no_tunnel_through_a_wall(slider, dt, kind):
+    """Mink's rows let it through at small steps; the balls' distance is known: |x - 1| - .2."""
+    checker = ball_at(slider, 1.0)
+    barrier = (CollisionBarrier(checker, 0.02) if kind == 'all' else
+               Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.02))
+    q = np.zeros(1)
+    program = VelocityProgram(slider, [posture_task([5.0], lm_damping=0)], dt, barriers=[barrier])
+    for _ in range(100):
+        q = program.step(q).q
+        assert 1 - q[0] - 0.2 >= 0.02 - 1e-6
+    assert 1 - q[0] - 0.2 == pytest.approx(0.02, abs=1e-3)
+
+
+@pytest.mark.parametrize('depth', [0.02, 0.199])
+@pytest.mark.parametrize('kind', ['all', 'pair'])
+def test_out_of_penetration(slider, depth, kind):
+    """Pink pushes deeper, mink stays: 2 cm are left within .1 s, at the speed of the push."""
+    checker = ball_at(slider, 1.0)
+    barrier = (CollisionBarrier(checker, 0.001) if kind == 'all' else
+               Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.001))
+    q = np.array([0.8 + depth])
+    program = VelocityProgram(slider, [posture_task([5.0])], 0.01, barriers=[barrier])
+    for k in range(int(depth / 0.25 / 0.01) + 4):
+        step = program.step(q)
+        assert -0.25 - 1e-6 <= step.v[0] < 0 or k > 5
+        q = step.q
+    assert 1 - q[0] - 0.2 > 0
+
+
+def test_far_away_it_does_nothing(slider):
+    """Pink's default damps everything, an obstacle 2 m away included."""
+    task = posture_task([0.3], gain=0.1, lm_damping=0)
+    free = VelocityProgram(slider, [task], 0.01).step(np.zeros(1))
+    near = VelocityProgram(slider, [task], 0.01, barriers=[
+        CollisionBarrier(ball_at(slider, 2.3))]).step(np.zeros(1))
+    assert near.v == pytest.approx(free.v, abs=1e-9)
+
+
+@pytest.mark.parametrize('dt', [0.1, 0.01])
+def test_it_gives_way_to_what_moves(slider, dt):
+    """A ball that comes at .5 m/s; what was seen at the same q before does not count."""
+    q, x = np.zeros(1), 0.5
+    program = VelocityProgram(slider, [posture_task([0.0])], dt,
+                              barriers=[CollisionBarrier(ball_at(slider, x), 0.02)])
+    for _ in range(int(2 / dt)):
+        program.set_scene(ball_at(slider, x), {'ball 2': (-0.5, 0, 0)})
+        q = program.step(q).q
+        x -= 0.5 * dt
+        assert x - q[0] - 0.2 >= 0.02 - 1e-5
+    assert q[0] < -0.6
+
+
+def test_more_than_is_possible_is_said(slider):
+    """Between two balls that leave too little room nothing moves, and it says so."""
+    scene = Scene(slider)
+    for name, x in (('left', -0.25), ('right', 0.25)):
+        scene = scene.add(SceneObject(name, [Sphere(0.1)], pose((x, 0, 0))))
+    barrier = CollisionBarrier(CollisionChecker(slider, scene), 0.1)
+    q = np.array([0.02])
+    program = VelocityProgram(slider, [posture_task([1.0])], 0.01, barriers=[barrier])
+    for _ in range(60):
+        step = program.step(q)
+        q = step.q
+    assert step.status is VelocityStatus.RELAXED and 'collisions' in step.relaxed
+    assert 'relaxed: collisions by' in step.message
+    assert abs(q[0]) < 0.021 and abs(step.v[0]) < 1e-3
+
+
+def test_a_box_for_the_tool_and_a_ball_it_stays_out_of(load):
+    panda = load('panda')
+    q = panda.neutral.copy()
+    q[3], q[5] = -1.5, 1.5
+    at = Configuration(panda, q).transform(TIP)[:3, 3].copy()
+    centre = at + [0.15, 0, 0]
+    program = VelocityProgram(panda, [frame_task(TIP), posture_task(q, weight=1e-3)], 0.01,
+                              barriers=[
+        Barrier(FramePosition(TIP), at - [0.3, 0.3, 0.05], at + [0.3, 0.3, 0.05]),
+        Barrier(PointToPointDistance(TIP, (0, 0, 0), centre), 0.1)])
+    generator = np.random.default_rng(0)
+    least = 1.0
+    for _ in range(12):
+        goal = Configuration(panda, panda.random_q(generator)).transform(TIP).copy()
+        goal[:3, 3] = centre + generator.uniform(-0.2, 0.2, 3)
+        program.set_target(TIP, goal)
+        for _ in range(100):
+            q = program.step(q).q
+            p = Configuration(panda, q).transform(TIP)[:3, 3]
+            assert (np.abs(p - at) <= np.array([0.3, 0.3, 0.05]) + 1e-5).all()
+            least = min(least, np.linalg.norm(p - centre))
+    assert 0.1 - 1e-5 <= least < 0.11
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_arms_among_obstacles(load, seed):
+    """Nothing touches on the way to targets, most of which the obstacles are in the way of."""
+    panda, generator = load('panda'), np.random.default_rng(seed)
+    scene = Scene(panda)
+    for i in range(8):
+        place = generator.uniform([-0.7, -0.7, 0.1], [0.7, 0.7, 0.9])
+        scene = scene.add(SceneObject(f'{i}', [Sphere(0.08)], pose(place)))
+    checker = CollisionChecker(panda, scene)
+    q = panda.random_q(generator)
+    while checker.distances(q, 0.02, 1).distance.size:
+        q = panda.random_q(generator)
+    program = VelocityProgram(panda, [frame_task(TIP, gain=0.5), posture_task(q, weight=1e-3)],
+                              0.01, barriers=[CollisionBarrier(checker, 0.01)])
+    near = 1.0
+    for _ in range(8):
+        goal = Configuration(panda, panda.random_q(generator)).transform(TIP)
+        program.set_target(TIP, goal)
+        for _ in range(80):
+            q = program.step(q).q
+            near = min(near, checker.distances(q, 1.0, 1).distance[0])
+    assert 0.009 < near < 0.02

@@ -1,0 +1,241 @@
+"""One step: the optimum of its tasks under the limits, by other code."""
+
+from judge import TreeJudge
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from velocity_judge import bounded_least_squares, jacobian
+
+from ros2_ik.core import Configuration, FramePosition, JointPositions, Robot
+from ros2_ik.core.kernels.source import is_compiled
+from ros2_ik.core.velocity import (
+    ConfigurationLimit,
+    damping_task,
+    frame_task,
+    joint_velocity_task,
+    posture_task,
+    solve_velocity,
+    Task,
+    twist_task,
+    VelocityLimit,
+    VelocityProgram,
+    VelocityStatus,
+)
+
+TIP, DT = 'panda_hand_tcp', 0.01
+
+
+@pytest.fixture(scope='module')
+def panda(load):
+    return load('panda')
+
+
+@pytest.fixture(scope='module')
+def place(panda):
+    judge = TreeJudge(panda.urdf)
+
+    def place_at(q, frame=TIP):
+        return judge.transform(panda.to_joints(q), frame)
+    return place_at
+
+
+def box(robot, q, gain=0.5):
+    v = np.array([joint.velocity_limit for joint in robot.joints]) * DT
+    return np.maximum(-v, gain * (robot.lower - q)), np.minimum(v, gain * (robot.upper - q))
+
+
+@pytest.mark.parametrize('gain', [0.2, 1.0])
+def test_pose_and_posture_as_bounded_least_squares(panda, place, gain):
+    """Position and posture under joint limits and velocity limits, some of them active."""
+    generator, active = np.random.default_rng(0), 0
+    for _ in range(20):
+        q, goal = panda.random_q(generator), panda.random_q(generator)
+        target = place(goal)[:3, 3]
+        step = solve_velocity(Configuration(panda, q), [
+            Task(FramePosition(TIP), target, gain=gain, lm_damping=0),
+            posture_task(goal, weight=1e-2, gain=gain, lm_damping=0)], DT, damping=1e-9)
+        J = jacobian(place, q)[:3]
+        low, high = box(panda, q)
+        wanted = bounded_least_squares([
+            (J, gain * (target - place(q)[:3, 3]), 1.0),
+            (np.eye(panda.nv), gain * (goal - q), 1e-2),
+            (np.eye(panda.nv), np.zeros(panda.nv), 1e-9)], low, high)
+        assert step.v * DT == pytest.approx(wanted, abs=2e-6)
+        assert step.q == pytest.approx(q + wanted, abs=2e-6)
+        assert step.status is VelocityStatus.SOLVED
+        active += len(step.active_limits) > 0
+    assert active > 5
+
+
+def test_levenberg_marquardt_damping(panda, place):
+    """It is lm_damping times the weighted square of the wanted step, on every joint."""
+    q = panda.random_q(np.random.default_rng(3))
+    target, weight, gain, lm = place(q)[:3, 3] + [0.3, 0.1, 0.2], 2.0, 0.5, 0.7
+    step = solve_velocity(Configuration(panda, q), [
+        Task(FramePosition(TIP), target, gain=gain, weight=weight, lm_damping=lm)], DT, limits=())
+    J, e = jacobian(place, q)[:3], gain * (target - place(q)[:3, 3])
+    H = weight * J.T @ J + (lm * weight * e @ e + 1e-9) * np.eye(panda.nv)
+    assert step.v * DT == pytest.approx(np.linalg.solve(H, weight * J.T @ e), abs=1e-6)
+
+
+def test_a_step_goes_the_way_that_the_gain_says(panda, place):
+    """Without limits a small error shrinks by 1 - gain, or by exp(-k dt)."""
+    q = panda.random_q(np.random.default_rng(1))
+    T = place(q)
+    T[:3, :3] = T[:3, :3] @ Rotation.from_rotvec([1e-3, -2e-3, 1e-3]).as_matrix()
+    T[:3, 3] += [1e-3, 1e-3, -2e-3]
+    for options, left in (({'gain': 0.3}, 0.7), ({'gain_per_second': 5.0}, np.exp(-0.05))):
+        program = VelocityProgram(panda, [frame_task(TIP, T, lm_damping=0, **options)], DT,
+                                  limits=())
+        first = program.step(q)
+        second = program.step(first.q)
+        assert second.errors[TIP] == pytest.approx(left * first.errors[TIP], abs=2e-5)
+
+
+def test_velocities_go_the_way_they_say(panda, place):
+    """Pink's JointVelocityTask goes backwards; mink's cost depends on dt."""
+    q = panda.neutral.copy()
+    q[3] = -1.5
+    for dt in (0.1, 0.01, 0.001):
+        step = solve_velocity(Configuration(panda, q), [joint_velocity_task(0.1)], dt, limits=())
+        assert step.v == pytest.approx(np.full(panda.nv, 0.1), abs=1e-5)
+        both = solve_velocity(Configuration(panda, q), [
+            joint_velocity_task(0.1, weight=3.0), damping_task(1.0)], dt, limits=())
+        assert both.v == pytest.approx(np.full(panda.nv, 0.075), abs=1e-5)
+
+
+def test_twist(panda, place):
+    """The tool moves and turns as it is told, in root axes or its own."""
+    generator = np.random.default_rng(2)
+    for own in (False, True):
+        q = panda.random_q(generator)
+        twist = np.array([0.02, -0.01, 0.03, 0.1, 0.05, -0.1])
+        step = solve_velocity(Configuration(panda, q), [twist_task(TIP, twist, own_axes=own)],
+                              DT, limits=())
+        J = jacobian(place, q)
+        found = J @ step.v
+        if own:
+            R = place(q)[:3, :3]
+            found = np.concatenate([R.T @ found[:3], R.T @ found[3:]])
+        assert found == pytest.approx(twist, abs=1e-5)
+
+
+def test_scaled_tasks_keep_their_direction(panda, place):
+    """Where speed limits bite the tool goes slower, not elsewhere, and says how much."""
+    generator, slowed = np.random.default_rng(4), 0
+    for _ in range(20):
+        q = panda.random_q(generator)
+        J = jacobian(place, q)
+        if np.linalg.svd(J)[1][-1] < 0.05:
+            continue
+        twist = np.concatenate([generator.normal(size=3), np.zeros(3)]) * 3
+        step = solve_velocity(Configuration(panda, q), [twist_task(TIP, twist)], DT)
+        found = J @ step.v
+        assert 0 < step.scale < 1
+        angle = np.arccos(found @ twist / np.linalg.norm(found) / np.linalg.norm(twist))
+        assert np.degrees(angle) < 0.5
+        assert found == pytest.approx(step.scale * twist, abs=1e-2)
+        slowed += 1
+    assert slowed > 8
+
+
+def test_priorities(panda, place):
+    """The second only uses what the first leaves free, also where they contradict each other."""
+    q = panda.random_q(np.random.default_rng(5))
+    target = place(q)[:3, 3]
+    first = Task(FramePosition(TIP), target + [0.003, 0, 0], lm_damping=0)
+    second = Task(FramePosition(TIP), target - [0.1, 0.002, 0.001], weight=100.0, priority=1,
+                  name='other', lm_damping=0)
+    third = posture_task(q + 0.3, priority=2, gain=0.01)
+    alone = solve_velocity(Configuration(panda, q), [first], DT, limits=())
+    J = jacobian(place, q)[:3]
+    both = solve_velocity(Configuration(panda, q), [first, second, third], DT, limits=())
+    assert J @ both.v * DT == pytest.approx(J @ alone.v * DT, abs=1e-6)
+    # the posture is reached as far as the null space of J goes
+    null = np.eye(panda.nv) - np.linalg.pinv(J) @ J
+    assert null @ both.v * DT == pytest.approx(null @ np.full(panda.nv, 0.003), abs=1e-5)
+
+
+def test_hard_tasks(panda, place):
+    """Identical ones agree, contradicting ones share what is missing, and say by how much."""
+    q = panda.random_q(np.random.default_rng(6))
+    at, J = place(q)[:3, 3], jacobian(place, q)[:3]
+    hard = [Task(FramePosition(TIP), at + [0.001, 0.002, 0], name=f'{i}') for i in range(2)]
+    soft = posture_task(q + 1.0, gain=0.01)
+    step = solve_velocity(Configuration(panda, q), [soft], DT, constraints=hard, limits=())
+    assert J @ step.v * DT == pytest.approx([0.001, 0.002, 0], abs=1e-6) and step.success
+    other = Task(FramePosition(TIP), at - [0.001, 0.002, 0], name='against')
+    step = solve_velocity(Configuration(panda, q), [soft], DT, constraints=[hard[0], other],
+                          limits=())
+    assert step.status is VelocityStatus.RELAXED and set(step.relaxed) == {'0', 'against'}
+    assert step.relaxed['0'] == pytest.approx(0.002, rel=1e-3)
+    assert J @ step.v * DT == pytest.approx([0, 0, 0], abs=1e-5)
+
+
+def test_streams_of_targets_change_nothing_else(panda, place):
+    """A bound program with other targets does what a new one does; a target of NaN is left out."""
+    generator = np.random.default_rng(7)
+    q = panda.random_q(generator)
+    pose = frame_task(TIP, np.eye(4), gain=0.5)
+    program = VelocityProgram(panda, [pose, posture_task(q, weight=1e-3)], DT)
+    for _ in range(5):
+        T = place(panda.random_q(generator))
+        program.set_target(TIP, T)
+        new = solve_velocity(Configuration(panda, q), [
+            frame_task(TIP, T, gain=0.5), posture_task(q, weight=1e-3)], DT)
+        assert program.step(q).v == pytest.approx(new.v, abs=1e-12)
+    assert pose.function.parameters == pytest.approx(frame_task(TIP).function.parameters)
+    bad = T.copy()
+    bad[0, 3] = np.nan
+    program.set_target(TIP, bad)
+    step = program.step(q)
+    assert step.dropped == (TIP,) and 'not finite' in step.message
+    assert np.isfinite(step.q).all() and step.v == pytest.approx(0, abs=1e-9)
+    program.set_target(TIP, T)
+    assert program.step(q).v == pytest.approx(new.v, abs=1e-9) and not program.step(q).dropped
+
+
+def test_compiled_and_plain_do_the_same(panda, place, monkeypatch):
+    generator = np.random.default_rng(8)
+    if not is_compiled():
+        pytest.skip('numba is not installed')
+    import ros2_ik.core.problem.program as program_module
+    q, T = panda.random_q(generator), place(panda.random_q(generator))
+    tasks = [frame_task(TIP, T), posture_task(q, priority=1), twist_task('panda_link4', 0.01)]
+    compiled = VelocityProgram(panda, tasks, DT).step(q)
+    monkeypatch.setattr(program_module, 'is_compiled', lambda: False)
+    plain = VelocityProgram(panda, tasks, DT).step(q)
+    assert plain.v == pytest.approx(compiled.v, abs=1e-7)
+    assert plain.status is compiled.status
+
+
+def test_limits_of_a_joint_that_cannot_move(panda):
+    """Pink takes equal limits, and velocity 0, for none."""
+    q = panda.neutral.copy()
+    q[3] = -1.5
+    still = panda.joint_names[1]
+    step = solve_velocity(Configuration(panda, q), [posture_task(q + 1.0)], DT, limits=[
+        ConfigurationLimit(), VelocityLimit({still: 0.0})])
+    assert step.v[1] == 0 and np.abs(step.v).max() > 0.5
+    locked = VelocityProgram(panda, [posture_task(q + 1.0)], DT, locked=[still]).step(q)
+    assert locked.v[1] == 0 and locked.q[1] == q[1]
+
+
+def test_joint_positions_of_some(panda):
+    q = panda.neutral.copy()
+    q[3] = -1.5
+    one = panda.joint_names[2]
+    step = solve_velocity(Configuration(panda, q), [
+        Task(JointPositions([one]), 0.01, lm_damping=0)], DT, limits=())
+    assert step.v[2] * DT == pytest.approx(0.01, abs=1e-6)
+    assert np.abs(np.delete(step.v, 2)).max() < 1e-9
+
+
+def test_robots_with_a_floating_base():
+    robot = Robot.load('talos', root_joint='freeflyer')
+    q = robot.neutral.copy()
+    program = VelocityProgram(robot, [
+        frame_task('left_sole_link', Configuration(robot, q).transform('left_sole_link')),
+        posture_task(q, weight=1e-3)], DT)
+    step = program.step(q)
+    assert step.v == pytest.approx(0, abs=1e-6) and step.q == pytest.approx(q, abs=1e-9)
