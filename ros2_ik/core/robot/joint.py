@@ -77,8 +77,8 @@ def read_joints(model: Any, elements: dict[str, JointElement]) -> tuple[Joint, .
     """
     Joints that have values in the q of a Pinocchio model, in order.
 
-    Their limits are narrowed by those of the joints that mimic them, see Joint. Raises
-    RobotDescriptionError where that leaves nothing.
+    Their limits are narrowed by those of the joints that mimic them, velocities included, see
+    Joint. Raises RobotDescriptionError where that leaves no position.
     """
     joints = {name: _joint(model, element) for name, element in elements.items()
               if element.kind != 'fixed' and not element.mimic}
@@ -118,4 +118,7 @@ def _narrowed(leader: Joint, follower: JointElement) -> Joint:
     if kind == 'continuous' and (math.isfinite(lower) or math.isfinite(upper)
                                  or not _follower(follower).turns_along):
         kind = 'revolute'
-    return replace(leader, kind=kind, lower=lower + 0.0, upper=upper + 0.0)   # no -0.0
+    # 0 is often written for the velocity of a follower, and means nothing
+    velocity = follower.velocity / abs(multiplier) if follower.velocity > 0 else math.inf
+    return replace(leader, kind=kind, lower=lower + 0.0, upper=upper + 0.0,   # no -0.0
+                   velocity_limit=min(leader.velocity_limit, velocity))

@@ -349,3 +349,17 @@ def test_one_robot_in_many_threads(small):
         together = list(pool.map(lambda q: Configuration(robot, q, robot.scratch_data()).transform(
             'left_hand'), qs))
     np.testing.assert_array_equal(alone, together)
+
+
+@pytest.mark.parametrize('multiplier, velocity, most', [
+    (-2.0, 1.0, 0.5), (0.5, 1.0, 1.5), (1.0, 0.0, 1.5), (0.0, 1.0, 1.5)])
+def test_followers_are_no_faster_than_they_may_be(multiplier, velocity, most):
+    """A velocity of 0 is what many descriptions have for a follower: it says nothing."""
+    limit = '<limit lower="-1" upper="1" velocity="{}" effort="1"/>'
+    robot = Robot.from_urdf(f"""<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
+        <joint name="lead" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+          {limit.format(1.5)}</joint>
+        <joint name="follow" type="revolute"><parent link="b"/><child link="c"/>
+          <axis xyz="0 0 1"/>{limit.format(velocity)}
+          <mimic joint="lead" multiplier="{multiplier}"/></joint></robot>""")
+    assert robot.joint('lead').velocity_limit == most
