@@ -6,9 +6,10 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import floats, positive, vector
+from ros2_ik.core.checks import finite, floats, positive, vector
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, InvalidTargetError
 from ros2_ik.core.functions import FramePose
 from ros2_ik.core.functions.joint_positions import BoundJoints
@@ -50,8 +51,9 @@ class VelocityProgram:
     the step barriers are looked at again, and it is halved where it would cross one.
 
     `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () is none. Tasks in
-    `constraints` must hold as far as that goes. `locked` joints and the SRDF's passive ones do not
-    move. It remembers the velocity of its last step, for accelerations; `reset` forgets it. One
+    `constraints` must hold as far as that goes. `kinetic_energy` is a weight of 1/2 v^T M v, so
+    that light links move rather than heavy ones. `locked` joints and the SRDF's passive ones do
+    not move. It remembers the velocity of its last step, for accelerations; `reset` forgets it. One
     thread uses it at a time.
     """
 
@@ -59,9 +61,12 @@ class VelocityProgram:
                  limits: Iterable[Any] | None = None,
                  barriers: Iterable[Barrier | CollisionBarrier] = (),
                  constraints: Iterable[Task] = (), damping: float = DAMPING,
-                 locked: Collection[str] = ()) -> None:
+                 kinetic_energy: float = 0.0, locked: Collection[str] = ()) -> None:
         self.robot, self.dt = robot, positive(dt, 'dt', InvalidOptionError)
         self.damping = positive(damping, 'damping', InvalidOptionError)
+        self.kinetic_energy = finite(kinetic_energy, 'kinetic_energy', InvalidOptionError)
+        if self.kinetic_energy < 0:
+            raise InvalidOptionError(f'kinetic_energy must be from 0 on, not {kinetic_energy!r}')
         still = robot.passive_joints | {robot.joint(name).name for name in locked}
         self.active = ActiveJoints(robot, tuple(name for name in robot.joint_names
                                                 if name not in still))
@@ -113,7 +118,6 @@ class VelocityProgram:
             self._options[3:] = self._gaps.gain, self._gaps.push
         self._previous = [(place, self._linear(task)) for task, place in self.placed_tasks
                           if task.follows_previous]
-        self._inertia = np.zeros((0, 0))
         self._step = kernel.velocity_step.of(self._program.compiled)
         self._dropped = dict[str, int]()
         self._before = np.zeros(n)
@@ -260,8 +264,17 @@ class VelocityProgram:
         x, missed = np.array(q[self.active.place]), np.empty(len(f) + len(gaps))
         code, scale = self._program.run(
             self._step, None, x, self._kinds, self._rows, gaps, self._box, self._options,
-            self._inertia, result, f, missed)
+            self._inertia(q), result, f, missed)
         return code, scale, missed, x
+
+    def _inertia(self, q: Array) -> Array:
+        """Return the weighted mass matrix of the active columns, (n, n), or (0, 0)."""
+        if self.kinetic_energy == 0:
+            return _NO_INERTIA
+        M = pin.crba(self.robot.model, self.robot.scratch_data(), q, pin.Convention.LOCAL)
+        columns = self.active.columns
+        whole = np.triu(M) + np.triu(M, 1).T    # of M only this half is filled
+        return self.kinetic_energy * whole[np.ix_(columns, columns)]
 
     def _solved_among(self, q: Array, gaps: Gaps, f: Array, result: Array
                       ) -> tuple[int, float, Array, Array]:
@@ -296,3 +309,6 @@ class VelocityProgram:
         """Return the names and places of what is hard, among so many rows and gaps."""
         return [*((task.name, place) for task, place in self.placed_tasks),
                 *self._placed_barriers, ('collisions', slice(self._program.size, count))]
+
+
+_NO_INERTIA = np.zeros((0, 0))
