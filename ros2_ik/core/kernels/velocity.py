@@ -18,13 +18,15 @@ LOW, HIGH, SPEED, ACCELERATION, BEFORE = range(5)
 DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
 
 FAR = 1e6           # a step is never longer
-STIFF = 1e8         # weight of the slack of gaps and bounds, where tasks weigh 1,
-FIRM = 0.1          # and of hard tasks and those of higher priority, by the length of their rows
+STIFF = 1e7         # weight of the slack of gaps and bounds, where tasks weigh 1,
+FIRM = 0.3          # and of hard tasks and those of higher priority, by the length of their rows
+EASE = 1e-7         # damping there is always: less would drown in the rounding of stiff rows,
+EASINGS = 3         # and how often it is tried with a hundred times more
 KEPT = 0.7          # part of the acceleration that tasks count on to brake
 HARDER = 4          # times that accelerations are doubled where a bound asks for more
 MISSED = 1e-6       # by which a bound may be missed before that is told
 BENDS = 4           # times that a step is corrected where a bent way would cross a bound,
-SHORTER = 5         # and halved where that does not help
+SHORTER = 8         # and halved where that does not help
 SCALE_COST = 1e-3   # of a scaled task that is not done in full
 
 
@@ -62,10 +64,10 @@ def fill_box(at, x, box, dt, gain, times, low, high):
     for j in range(at.columns):
         most = min(box[SPEED, j] * dt, FAR)
         low[j], high[j] = -most, most
-        a, before = times * box[ACCELERATION, j], box[BEFORE, j]
+        a, before = box[ACCELERATION, j], box[BEFORE, j]
         if not math.isinf(a):
-            low[j], high[j] = narrow(low[j], high[j], (before - a * dt) * dt,
-                                     (before + a * dt) * dt)
+            low[j], high[j] = narrow(low[j], high[j], (before - times * a * dt) * dt,
+                                     (before + times * a * dt) * dt)
         i = at.table[at.values + j]
         if i < 0:
             continue
@@ -207,7 +209,13 @@ def solve_priorities(at, row, kinds, f, J, bend, gaps, box, options, inertia, ti
             if kinds[i] == HARD or kinds[i] == SCALED:
                 squared += J[i, j] * J[i, j]
         firm = max(firm, squared)
+    solved = x.copy()
     for level in range(levels):
+        rows_of_level = 0
+        for i in range(m):
+            rows_of_level += 1 if kinds[i] == level else 0
+        if level and not rows_of_level:
+            continue
         H[:] = 0.0
         g[:] = 0.0
         isotropic = 0.0
@@ -237,12 +245,22 @@ def solve_priorities(at, row, kinds, f, J, bend, gaps, box, options, inertia, ti
             for b in range(a + 1):
                 H[a, b] /= unit
                 H[b, a] = H[a, b]
-            H[a, a] += 1e-12
+            H[a, a] += EASE
         if scaled:
             H[n, n], g[n] = SCALE_COST, -SCALE_COST
-        if not least(H, g, A[:count], lower[:count], upper[:count], STIFF, wide_low, wide_high, x,
-                     y):
-            return np.nan
+        found = False
+        for _ in range(EASINGS):
+            found = least(H, g, A[:count], lower[:count], upper[:count], STIFF, wide_low,
+                          wide_high, x, y)
+            if found:
+                break
+            for a in range(n):
+                H[a, a] += 100.0 * EASE
+        if not found:
+            if level == 0:
+                return np.nan
+            break       # those of higher priority have their step
+        solved[:] = x
         if level + 1 < levels:
             for i in range(m):
                 if kinds[i] == level and row[WEIGHT, i] > 0:
@@ -252,6 +270,7 @@ def solve_priorities(at, row, kinds, f, J, bend, gaps, box, options, inertia, ti
                         value += A[count, j] * x[j]
                     lower[count] = upper[count] = value
                     count += 1
+    x[:] = solved
     d[:] = x[:n]
     at_row = 0
     out[:] = 0.0

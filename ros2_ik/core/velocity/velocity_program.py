@@ -53,8 +53,8 @@ class VelocityProgram:
     `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () is none. Tasks in
     `constraints` must hold as far as that goes. `kinetic_energy` is a weight of 1/2 v^T M v, so
     that light links move rather than heavy ones. `locked` joints and the SRDF's passive ones do
-    not move. It remembers the velocity of its last step, for accelerations; `reset` forgets it. One
-    thread uses it at a time.
+    not move. It remembers the velocity of its last step, for accelerations; `reset` forgets it.
+    One thread uses it at a time.
     """
 
     def __init__(self, robot: Robot, tasks: Iterable[Task], dt: float, *,
@@ -274,7 +274,8 @@ class VelocityProgram:
         M = pin.crba(self.robot.model, self.robot.scratch_data(), q, pin.Convention.LOCAL)
         columns = self.active.columns
         whole = np.triu(M) + np.triu(M, 1).T    # of M only this half is filled
-        return self.kinetic_energy * whole[np.ix_(columns, columns)]
+        chosen: Array = self.kinetic_energy * whole[np.ix_(columns, columns)]
+        return chosen
 
     def _solved_among(self, q: Array, gaps: Gaps, f: Array, result: Array
                       ) -> tuple[int, float, Array, Array]:
