@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 import shlex
+import shutil
 
 from ros2_ik.cli.answer import WantedPose
 from ros2_ik.cli.node_answer import pose_message
@@ -21,12 +22,12 @@ def hints(robot: str, wanted: WantedPose, scene: str = '') -> str:
         f'{run}ros2_ik fk {robot} --frame {wanted.tip}',
         *([f'{run}ros2_ik solve {robot} --scene {shlex.quote(scene)} --xyz {xyz} --rpy {rpy}']
           if scene else []),
-        f'{run}ros2 service call /ros2_ik/compute_ik ros2_ik/srv/ComputeIK '
-        + shlex.quote(_request_yaml(wanted))]
+        *([f'{run}ros2 service call /ros2_ik/compute_ik ros2_ik/srv/ComputeIK '
+           + shlex.quote(_request_yaml(wanted))] if shutil.which('ros2') else [])]
     lines = ''.join(f'  {command}\n' for command in commands)
     return (f'{robot} is running: mock robot /mock_robot, IK node /ros2_ik, in ROS domain '
             f'{os.environ.get("ROS_DOMAIN_ID", "0")}.\nTry in a second terminal:\n{lines}'
-            '(the last one where ros2cli is installed)\nCtrl-C ends the demo.')
+            'Ctrl-C ends the demo.')
 
 
 def _runner() -> str:
