@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.scene import CollisionChecker
@@ -19,15 +19,15 @@ SLACK = 0.1     # part of the margin that a bent way may take; the next step giv
 class Gaps:
     """Jacobians and distances of the pairs of a checker that are near each other."""
 
-    def __init__(self, barrier: CollisionBarrier, columns: Indices, dt: float) -> None:
-        self._barrier, self._columns, self._dt = barrier, columns, dt
+    def __init__(self, barrier: CollisionBarrier, dt: float) -> None:
+        self._barrier, self._dt = barrier, dt
         self.gain, self.push = barrier.gain.in_step(dt), barrier.push
         self.bearable = SLACK * barrier.margin
         self.look(barrier.checker, {})
 
     def look(self, checker: CollisionChecker, velocities: Mapping[str, Any]) -> None:
         """Take a checker of a scene in which objects move with velocities (3,), by name [m/s]."""
-        self._checker, self._levers = checker, checker.levers[self._columns]
+        self._checker, self._levers = checker, checker.levers
         self._velocities = {name: vector(value, f"velocity of '{name}'", 3, InvalidOptionError)
                             for name, value in velocities.items()}
         fastest = max((float(np.linalg.norm(v)) for v in self._velocities.values()), default=0.0)
@@ -50,8 +50,8 @@ class Gaps:
         Of those that are less than `reach` [m] above it.
         """
         found = self._checker.distances(q, self._barrier.margin + reach, self._barrier.rows)
-        rows = np.zeros((len(found.distance), len(self._columns) + 2))
-        rows[:, :-2] = found.jacobian[:, self._columns]
+        rows = np.zeros((len(found.distance), len(self._levers) + 2))
+        rows[:, :-2] = found.jacobian
         rows[:, -2] = found.distance - self._barrier.margin
         if self._velocities:
             still = np.zeros(3)

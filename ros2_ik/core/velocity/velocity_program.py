@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import finite, floats, positive, vector
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, InvalidTargetError
 from ros2_ik.core.functions import FramePose
@@ -67,13 +67,16 @@ class VelocityProgram:
         self.kinetic_energy = finite(kinetic_energy, 'kinetic_energy', InvalidOptionError)
         if self.kinetic_energy < 0:
             raise InvalidOptionError(f'kinetic_energy must be from 0 on, not {kinetic_energy!r}')
-        still = robot.passive_joints | {robot.joint(name).name for name in locked}
-        self.active = ActiveJoints(robot, tuple(name for name in robot.joint_names
-                                                if name not in still))
+        # all are in the program, as those that stay may stand anywhere
+        self.active = ActiveJoints(robot, robot.joint_names)
         given = (ConfigurationLimit(), VelocityLimit()) if limits is None else tuple(limits)
         frames = [limit for limit in given if isinstance(limit, CartesianVelocityLimit)]
         every = tuple(barriers)
-        gaps = [Gaps(barrier, self.active.columns, self.dt) for barrier in every
+        for barrier in every:
+            if not isinstance(barrier, Barrier | CollisionBarrier):
+                raise InvalidOptionError(f'unknown barrier {barrier!r}; valid: Barrier, '
+                                         'CollisionBarrier')
+        gaps = [Gaps(barrier, self.dt) for barrier in every
                 if isinstance(barrier, CollisionBarrier)]
         if len(gaps) > 1:
             raise InvalidOptionError(f'{len(gaps)} collision barriers were given, but a program '
@@ -82,6 +85,7 @@ class VelocityProgram:
         self._barriers = [barrier.bind(robot) for barrier in every if isinstance(barrier, Barrier)]
         soft, hard = ([task.bind(robot) for task in some] for some in (tasks, constraints))
         self._tasks = [*soft, *hard]
+        _check_names(self._tasks)
         functions = [*(task.function for task in self._tasks),
                      *(barrier.bounds.function for barrier in self._barriers),
                      *(limit.function for limit in frames)]
@@ -114,12 +118,15 @@ class VelocityProgram:
         self._box, self._no_gaps = np.empty((5, n)), np.zeros((0, n + 2))
         self._options = np.array([self.dt, self.damping, 1.0, 1.0, 1.0])
         self._enter_limits(given)
+        still = {*locked, *(robot.passive_joints & {*robot.joint_names})}
+        for joint in map(robot.joint, still):
+            self._box[kernel.SPEED, joint.velocity_index:][:joint.velocity_size] = 0.0
         if self._gaps is not None:
             self._options[3:] = self._gaps.gain, self._gaps.push
         self._previous = [(place, self._linear(task)) for task, place in self.placed_tasks
                           if task.follows_previous]
         self._step = kernel.velocity_step.of(self._program.compiled)
-        self._dropped = dict[str, int]()
+        self._dropped = dict[str, Indices]()    # the kinds of their rows
         self._before = np.zeros(n)
 
     def _enter_task(self, task: Task, place: slice, hard: bool) -> None:
@@ -141,11 +148,11 @@ class VelocityProgram:
         """Return the Jacobian of a task that follows the velocity before, (m, n)."""
         if not isinstance(task.function, BoundJoints):
             raise InvalidTargetError(f"velocity 'previous' is for joints, not for {task.name}")
-        jacobian: Array = task.function.A[:, self.active.column]
+        jacobian: Array = task.function.A
         return jacobian
 
     def _enter_limits(self, limits: Sequence[Any]) -> None:
-        box, columns = self._box, self.active.columns
+        box = self._box
         box[kernel.LOW], box[kernel.HIGH] = -np.inf, np.inf
         box[kernel.SPEED], box[kernel.ACCELERATION], box[kernel.BEFORE] = np.inf, np.inf, 0.0
         for limit in limits:
@@ -153,9 +160,9 @@ class VelocityProgram:
                 box[kernel.LOW], box[kernel.HIGH] = self.active.lower, self.active.upper
                 self._options[2] = limit.gain
             elif isinstance(limit, VelocityLimit | FloatingBaseVelocityLimit):
-                box[kernel.SPEED] = np.minimum(box[kernel.SPEED], limit.of(self.robot)[columns])
+                box[kernel.SPEED] = np.minimum(box[kernel.SPEED], limit.of(self.robot))
             elif isinstance(limit, AccelerationLimit):
-                box[kernel.ACCELERATION] = limit.of(self.robot)[columns]
+                box[kernel.ACCELERATION] = limit.of(self.robot)
             elif not isinstance(limit, CartesianVelocityLimit):
                 raise InvalidOptionError(f'unknown limit {limit!r}; valid: ConfigurationLimit, '
                                          'VelocityLimit, AccelerationLimit, '
@@ -184,7 +191,7 @@ class VelocityProgram:
         if good and task in self._dropped:
             self._kinds[place] = self._dropped.pop(task)
         elif not good and task not in self._dropped:
-            self._dropped[task] = int(self._kinds[place].max())
+            self._dropped[task] = self._kinds[place].copy()
             self._kinds[place] = kernel.UNUSED
 
     def _set_value(self, number: int, task: Task, place: slice, target: Any) -> bool:
@@ -229,8 +236,8 @@ class VelocityProgram:
 
     def reset(self, velocity: Any = None) -> None:
         """Forget the last step; the next one begins with `velocity` (nv,), by default at rest."""
-        self._before[:] = 0.0 if velocity is None else vector(
-            velocity, 'velocity', self.robot.nv, InvalidStateError)[self.active.column]
+        self._before = np.zeros(self.robot.nv) if velocity is None else vector(
+            velocity, 'velocity', self.robot.nv, InvalidStateError)
 
     def step(self, q: Array) -> VelocityResult:
         """
@@ -241,6 +248,8 @@ class VelocityProgram:
         """
         if q.shape != (self.robot.nq,) or not math.isfinite(q.dot(q)):
             q = vector(q, 'q', self.robot.nq, InvalidStateError)
+        if self.robot.has_floating_joints:
+            q = self.robot.to_q(q)      # with quaternions of length one
         box, rows, n = self._box, self._rows, self._box.shape[1]
         box[kernel.BEFORE] = self._before
         for place, A in self._previous:
@@ -250,32 +259,27 @@ class VelocityProgram:
             code, scale, missed, x = self._solved(q, self._no_gaps, f, result)
         else:
             code, scale, missed, x = self._solved_among(q, self._gaps, f, result)
-        after = q.copy()
-        after[self.active.place] = x
-        v = np.zeros(self.robot.nv)
-        v[self.active.column] = result[0] / self.dt
-        self._before = v[self.active.column]
-        return VelocityResult(v, after, _STATUS[code], scale, tuple(self._dropped), self,
-                              (f, missed, result, rows))
+        self._before = v = result[0] / self.dt
+        return VelocityResult(v, x, _STATUS[code], scale, tuple(self._dropped), self,
+                              (f, missed, result, rows[kernel.TARGET].copy()))
 
     def _solved(self, q: Array, gaps: Array, f: Array, result: Array
                 ) -> tuple[int, float, Array, Array]:
         """Fill f and the result; return the code, the scale, what is missed, and where it ends."""
-        x, missed = np.array(q[self.active.place]), np.empty(len(f) + len(gaps))
+        x, missed = q.copy(), np.empty(len(f) + len(gaps))
         code, scale = self._program.run(
             self._step, None, x, self._kinds, self._rows, gaps, self._box, self._options,
             self._inertia(q), result, f, missed)
         return code, scale, missed, x
 
     def _inertia(self, q: Array) -> Array:
-        """Return the weighted mass matrix of the active columns, (n, n), or (0, 0)."""
+        """Return the weighted mass matrix, (nv, nv), or (0, 0)."""
         if self.kinetic_energy == 0:
             return _NO_INERTIA
         M = pin.crba(self.robot.model, self.robot.scratch_data(), q, pin.Convention.LOCAL)
-        columns = self.active.columns
-        whole = np.triu(M) + np.triu(M, 1).T    # of M only this half is filled
-        chosen: Array = self.kinetic_energy * whole[np.ix_(columns, columns)]
-        return chosen
+        # of M only the upper half is filled
+        whole: Array = self.kinetic_energy * (np.triu(M) + np.triu(M, 1).T)
+        return whole
 
     def _solved_among(self, q: Array, gaps: Gaps, f: Array, result: Array
                       ) -> tuple[int, float, Array, Array]:
@@ -290,13 +294,12 @@ class VelocityProgram:
         if nearer <= SMALL:
             return solved
         code, scale, missed, x = solved
-        least, after = gaps.least(q), q.copy()
+        least = gaps.least(q)
         for _ in range(kernel.SHORTER):     # what a bent way leads into, rows do not see
-            after[self.active.place] = x
-            if gaps.least(after) >= least - gaps.bearable:
+            if gaps.least(x) >= least - gaps.bearable:
                 break
             result[0] *= 0.5
-            x = self._program.moved(q, result[0])[self.active.place]
+            x = np.array(pin.integrate(self.robot.model, q, result[0]))
         return code, scale, missed, x
 
     # -- what the result tells ------------------------------------------------------------
@@ -310,6 +313,14 @@ class VelocityProgram:
         """Return the names and places of what is hard, among so many rows and gaps."""
         return [*((task.name, place) for task, place in self.placed_tasks),
                 *self._placed_barriers, ('collisions', slice(self._program.size, count))]
+
+
+def _check_names(tasks: Sequence[Task]) -> None:
+    names = [task.name for task in tasks]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidTargetError(f"{names.count(name)} tasks have the name '{name}'; give "
+                                     'others by name=')
 
 
 _NO_INERTIA = np.zeros((0, 0))

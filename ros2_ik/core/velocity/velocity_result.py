@@ -50,8 +50,8 @@ class VelocityResult:
     @cached_property
     def errors(self) -> Mapping[str, Array]:
         """How far each task that has a target was from it before the step, (m,), by name."""
-        f, _, _, rows = self._numbers
-        return {task.name: rows[0, place] - f[place]
+        f, _, _, targets = self._numbers
+        return {task.name: targets[place] - f[place]
                 for task, place in self._program.placed_tasks if task.target is not None}
 
     @cached_property

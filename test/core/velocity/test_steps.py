@@ -6,7 +6,14 @@ import pytest
 from scipy.spatial.transform import Rotation
 from velocity_judge import bounded_least_squares, jacobian
 
-from ros2_ik.core import Configuration, FramePosition, JointPositions, Robot
+from ros2_ik.core import (
+    Configuration,
+    FramePosition,
+    InvalidOptionError,
+    InvalidTargetError,
+    JointPositions,
+    Robot,
+)
 from ros2_ik.core.kernels.source import is_compiled
 from ros2_ik.core.velocity import (
     ConfigurationLimit,
@@ -219,6 +226,44 @@ def test_limits_of_a_joint_that_cannot_move(panda):
     assert step.v[1] == 0 and np.abs(step.v).max() > 0.5
     locked = VelocityProgram(panda, [posture_task(q + 1.0)], DT, locked=[still]).step(q)
     assert locked.v[1] == 0 and locked.q[1] == q[1]
+
+
+def test_locked_joints_count_where_they_stand(panda, place):
+    """Not where the robot is neutral: the tool goes where it should by what moves."""
+    q = panda.random_q(np.random.default_rng(11))
+    T = place(q)
+    T[:3, 3] += [0.002, -0.001, 0.001]
+    program = VelocityProgram(panda, [frame_task(TIP, T, lm_damping=0)], DT, limits=(),
+                              locked=[panda.joint_names[1]])
+    for _ in range(30):
+        step = program.step(q)
+        assert step.q[1] == q[1]
+        q = step.q
+    assert place(q)[:3, 3] == pytest.approx(T[:3, 3], abs=1e-6)
+
+
+def test_a_masked_hard_task_comes_back_after_a_bad_target(panda, place):
+    q = panda.random_q(np.random.default_rng(12))
+    T = place(q)
+    T[2, 3] += 0.001
+    hard = frame_task(TIP, T, position_weight=[0, 0, 1], orientation_weight=0)
+    program = VelocityProgram(panda, [posture_task(q + 0.1, gain=0.1)], DT, constraints=[hard])
+    before = program.step(q)
+    program.set_target(TIP, np.full((4, 4), np.nan))
+    assert program.step(q).dropped == (TIP,)
+    program.set_target(TIP, T)
+    program.reset()
+    assert program.step(q).v == pytest.approx(before.v, abs=1e-12)
+    step = program.step(q)
+    program.set_target(TIP, np.eye(4))    # errors stay those of their step
+    assert step.errors['posture'] == pytest.approx(np.full(panda.nv, 0.1), abs=1e-9)
+
+
+def test_what_is_no_barrier_or_has_the_same_name_is_refused(panda):
+    with pytest.raises(InvalidOptionError, match='unknown barrier 3; valid: Barrier'):
+        VelocityProgram(panda, [], DT, barriers=[3])
+    with pytest.raises(InvalidTargetError, match=f"2 tasks have the name '{TIP}'"):
+        VelocityProgram(panda, [frame_task(TIP), twist_task(TIP)], DT)
 
 
 def test_joint_positions_of_some(panda):
