@@ -1,4 +1,4 @@
-"""Which pairs of boxes, carried by the bodies of a tree, may touch."""
+"""Which pairs of boxes, carried by the bodies of a tree, may be near each other."""
 
 import math
 
@@ -9,9 +9,11 @@ from ros2_ik.core.kernels.source import inner_part, loop
 
 
 @inner_part
-def place_boxes(q, bodies, motions, nodes, boxes, centred):
+def place_boxes(q, bodies, motions, nodes, boxes, centred, halves):
     """
     Fill the placements (i, 12) of boxes in the root frame; see `near_pairs`.
+
+    And half the sizes (i, 3) of the upright boxes round them.
 
     As `place_bodies` does, but for twists: one part for both made descents up to a tenth slower.
     """
@@ -35,6 +37,10 @@ def place_boxes(q, bodies, motions, nodes, boxes, centred):
                 placed[k + 1, 9 + r] += value * placed[k + 1, 3 * r + 2]
     for i in range(len(nodes)):
         compose(placed, nodes[i] + 1, boxes, i, centred, i)
+        for r in range(3):
+            halves[i, r] = (abs(centred[i, 3 * r]) * boxes[i, 12]
+                            + abs(centred[i, 3 * r + 1]) * boxes[i, 13]
+                            + abs(centred[i, 3 * r + 2]) * boxes[i, 14])
 
 
 @inner_part
@@ -76,16 +82,6 @@ def are_apart(centred, boxes, a, b, margin):
 
 
 @inner_part
-def upright_halves(centred, boxes, halves):
-    """Fill half the sizes (i, 3) of the upright boxes round placed ones."""
-    for i in range(len(boxes)):
-        for r in range(3):
-            halves[i, r] = (abs(centred[i, 3 * r]) * boxes[i, 12]
-                            + abs(centred[i, 3 * r + 1]) * boxes[i, 13]
-                            + abs(centred[i, 3 * r + 2]) * boxes[i, 14])
-
-
-@inner_part
 def along_sides(centred, boxes, a, b):
     """
     Return how far two boxes are apart along the side of either that parts them best.
@@ -118,8 +114,7 @@ def least_distances(q, bodies, motions, nodes, boxes, pairs, margins, influence,
     `near_pairs`.
     """
     centred, halves = np.empty((len(nodes), 12)), np.empty((len(nodes), 3))
-    place_boxes(q, bodies, motions, nodes, boxes, centred)
-    upright_halves(centred, boxes, halves)
+    place_boxes(q, bodies, motions, nodes, boxes, centred, halves)
     found = 0
     for k in range(len(pairs)):
         a, b, margin = pairs[k, 0], pairs[k, 1], margins[k]
@@ -152,8 +147,7 @@ def near_pairs(q, bodies, motions, nodes, boxes, pairs, margins, near):
     its sizes (i, 15). `pairs` (p, 2) of boxes may touch if they are at most `margins` (p,) apart.
     """
     centred, halves = np.empty((len(nodes), 12)), np.empty((len(nodes), 3))
-    place_boxes(q, bodies, motions, nodes, boxes, centred)
-    upright_halves(centred, boxes, halves)
+    place_boxes(q, bodies, motions, nodes, boxes, centred, halves)
     found = 0
     for k in range(len(pairs)):
         a, b, margin = pairs[k, 0], pairs[k, 1], margins[k]

@@ -116,11 +116,18 @@ def add_row(row, value, weight, H, g):
 
 
 @part
-def stiffness(row, weight):
-    """Return the weight of a row's slack, less where that of a long row would be too stiff."""
+def squared_length(row):
+    """Return the sum of the squares of a row's numbers."""
     squared = 0.0
     for value in row:
         squared += value * value
+    return squared
+
+
+@part
+def stiffness(row, weight):
+    """Return the weight of a row's slack, less where that of a long row would be too stiff."""
+    squared = squared_length(row)
     return weight if weight * squared <= STIFFEST else STIFFEST / squared
 
 

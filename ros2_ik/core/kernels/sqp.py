@@ -13,13 +13,12 @@ from ros2_ik.core.kernels.descents import (
     scaled_rows,
     STEP_TOO_SMALL,
 )
-from ros2_ik.core.kernels.qp import least
+from ros2_ik.core.kernels.qp import least, squared_length, STIFFEST
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, work_of
 from ros2_ik.core.kernels.source import loop, part
 
 FAR = 1e4           # bounds this far away from a row's value count as this far
-SLACK_WEIGHT = 1e8          # weight of hard rows in a step along them, at first,
-STIFF = 1e10                # and, times the square of the longest row, at most
+SLACK_WEIGHT = 1e8          # weight of hard rows in a step along them, at first
 PENALTY = 1.0       # of their violation in the merit, at least
 GAIN = 1e-8         # of the merit, relative, below which a step is not worth making
 LEAST_STEP = 1e-9
@@ -166,10 +165,7 @@ def longest_squared(A):
     """Return the square of the longest row."""
     longest = 0.0
     for row in A:
-        squared = 0.0
-        for value in row:
-            squared += value * value
-        longest = max(longest, squared)
+        longest = max(longest, squared_length(row))
     return longest
 
 
@@ -275,7 +271,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         if predicted <= GAIN * (1.0 + abs(cost)) or longest < LEAST_STEP or damping > 1e8:
             if fresh:
                 if (let_through <= GAIN * (1.0 + abs(cost))
-                        or weight * longest_squared(A) >= STIFF):
+                        or weight * longest_squared(A) >= STIFFEST):
                     break
                 weight *= 100.0       # the step leaves the rows, and must not for what it gains
                 damping = 1e-2

@@ -38,7 +38,6 @@ class NearPairs:
         numbers: list[int] = near[:count].tolist()
         return numbers
 
-
     def least(self, q: Array, influence: float) -> list[tuple[int, float]]:
         """
         Return the pairs that may be nearer than `influence` [m] at q (nq,), nearest first.
