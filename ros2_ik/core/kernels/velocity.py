@@ -78,43 +78,37 @@ def fill_box(at, x, box, dt, gain, times, low, high):
             up if up < 0 else min(gain * up, brake(up, a, dt) * dt))
 
 
+@inner_part
+def row_acceleration(J, i, box, times):
+    """Return how fast the joints may slow row i of a Jacobian down, all of them half-way."""
+    a = 0.0
+    for j in range(box.shape[1]):
+        if J[i, j] != 0:
+            a += 0.5 * times * box[ACCELERATION, j] * abs(J[i, j])
+    return a
+
+
+@inner_part
+def least_change_of(left, share, push, acceleration, dt):
+    """Return the least change in a step of what is `left` above a bound; back from below it."""
+    if left < 0:
+        return min(-share * left, push * dt)
+    return -min(share * left, brake(left, acceleration, dt) * dt)
+
+
 @part
 def rate_bounds(row, J, i, f, bend, box, dt, times):
     """Return the least and the largest change of a bounded row in a step, along a straight way."""
-    n = J.shape[1]
     least_change, most_change = row[SLOWEST, i] * dt, row[FASTEST, i] * dt
-    a = 0.0
-    for j in range(n):
-        if J[i, j] != 0:
-            a += 0.5 * times * box[ACCELERATION, j] * abs(J[i, j])
+    a = row_acceleration(J, i, box, times)
+    share, push = row[SHARE, i], row[PUSH, i]
     if not math.isinf(row[LOWER, i]):
-        left = f[i] - row[LOWER, i]
-        change = (min(-row[SHARE, i] * left, row[PUSH, i] * dt) if left < 0
-                  else -min(row[SHARE, i] * left, brake(left, a, dt) * dt))
-        least_change = max(least_change, change)
+        least_change = max(least_change, least_change_of(f[i] - row[LOWER, i], share, push, a, dt))
     if not math.isinf(row[UPPER, i]):
-        left = row[UPPER, i] - f[i]
-        change = (max(row[SHARE, i] * left, -row[PUSH, i] * dt) if left < 0
-                  else min(row[SHARE, i] * left, brake(left, a, dt) * dt))
-        most_change = min(most_change, change)
+        most_change = min(most_change, -least_change_of(row[UPPER, i] - f[i], share, push, a, dt))
     if least_change > most_change:
         least_change = most_change = 0.5 * (least_change + most_change)
     return least_change - bend[i], most_change - bend[i]
-
-
-@part
-def gap_bound(gaps, i, n, options, box, dt, times):
-    """Return the least change that a gap may make in a step; see `velocity_step`."""
-    h, approach = gaps[i, n], gaps[i, n + 1]
-    if h < 0:
-        change = min(-options[3] * h, options[4] * dt)
-    else:
-        a = 0.0
-        for j in range(n):
-            if gaps[i, j] != 0:
-                a += 0.5 * times * box[ACCELERATION, j] * abs(gaps[i, j])
-        change = -min(options[3] * h, brake(h, a, dt) * dt)
-    return change + approach * dt
 
 
 @part
@@ -130,19 +124,18 @@ def add_task(row, J, i, step, H, g):
 
 
 @part
-def slower(H, g, box, dt, d, K):
+def slower(H, g, box, dt):
     """
     Return by which factor a task has to be slowed down for joints to brake where it ends.
 
-    d is filled with the way to that end. All joints are slowed down alike, so that it stays one.
+    All joints are slowed down alike, so that the way stays one.
     """
-    n = len(g)
-    K[:] = H
-    mean = 0.0
+    n, K, d = len(g), H.copy(), np.empty(len(g))
+    largest = 0.0
     for a in range(n):
-        mean = max(mean, H[a, a])
+        largest = max(largest, H[a, a])
     for a in range(n):
-        K[a, a] += 1e-6 * mean + 1e-12
+        K[a, a] += 1e-6 * largest + 1e-12
         d[a] = -g[a]
     if not factorize(K):
         return 1.0
@@ -157,39 +150,25 @@ def slower(H, g, box, dt, d, K):
 
 
 @part
-def solve_priorities(at, row, kinds, f, J, bend, gaps, box, options, inertia, times, levels, low,
-                     high, d, out):
+def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, A, lower, upper):
     """
-    Fill d (n,) with the step; gives the scale of scaled tasks, NaN where numbers do not suffice.
+    Fill the rows that come before all soft tasks; return how many they are, and their size.
 
-    `bend` (m,) is by how much bounded rows change beyond what their Jacobians say. `out` (m + k,)
-    is filled with by how much hard rows, bounds and gaps are missed.
+    These are gaps, then bounds, hard and scaled tasks in their order. The size is by how much hard
+    and scaled ones would add to H, at most, if they were soft.
     """
-    n, m, k = at.columns, at.rows, len(gaps)
-    dt, damping = options[0], options[1]
-    scaled = 0
-    for i in range(m):
-        scaled = max(scaled, 1 if kinds[i] == SCALED else 0)
-    N = n + scaled
-    A, lower, upper = np.zeros((2 * m + k, N)), np.empty(2 * m + k), np.empty(2 * m + k)
-    wide_low, wide_high = np.zeros(N), np.ones(N)
-    wide_low[:n], wide_high[:n] = low, high
-    x, y, H, g = np.zeros(N), np.empty(N + 2 * m + k), np.zeros((N, N)), np.zeros(N)
-    K, way = np.empty((n, n)), np.empty(n)
-    count = 0
-    for i in range(k):
-        for j in range(n):
-            A[count, j] = gaps[i, j]
-        lower[count] = gap_bound(gaps, i, n, options, box, dt, times)
+    n, dt, count, size = J.shape[1], options[0], 0, 0.0
+    for i in range(len(gaps)):
+        A[count, :n] = gaps[i, :n]
+        lower[count] = gaps[i, n + 1] * dt + least_change_of(
+            gaps[i, n], options[3], options[4], row_acceleration(gaps, i, box, times), dt)
         upper[count] = FAR
         count += 1
-    for i in range(m):
+    for i in range(len(kinds)):
         if kinds[i] == BOUNDED:
-            for j in range(n):
-                A[count, j] = J[i, j]
-            lower[count], upper[count] = rate_bounds(row, J, i, f, bend, box, dt,
-                                                     times)
-            lower[count], upper[count] = max(lower[count], -FAR), min(upper[count], FAR)
+            A[count, :n] = J[i]
+            low, high = rate_bounds(row, J, i, f, bend, box, dt, times)
+            lower[count], upper[count] = max(low, -FAR), min(high, FAR)
             count += 1
         elif kinds[i] == HARD or kinds[i] == SCALED:
             step = row[SHARE, i] * (row[TARGET, i] - f[i]) + row[RATE, i] * dt
@@ -200,54 +179,73 @@ def solve_priorities(at, row, kinds, f, J, bend, gaps, box, options, inertia, ti
                 step = 0.0
             lower[count] = upper[count] = FIRM * step
             count += 1
-    accelerated = False
-    firm = 0.0      # beside firm rows damping must stay small where no task is soft
     for j in range(n):
-        accelerated = accelerated or not math.isinf(box[ACCELERATION, j])
         squared = 0.0
-        for i in range(m):
+        for i in range(len(kinds)):
             if kinds[i] == HARD or kinds[i] == SCALED:
                 squared += J[i, j] * J[i, j]
-        firm = max(firm, squared)
-    solved = x.copy()
-    for level in range(levels):
-        rows_of_level = 0
-        for i in range(m):
-            rows_of_level += 1 if kinds[i] == level else 0
-        if level and not rows_of_level:
-            continue
+        size = max(size, squared)
+    return count, size
+
+
+@part
+def soft_tasks(row, kinds, level, f, J, box, options, inertia, accelerated, size, H, g):
+    """Fill the quadratic form of the tasks of a priority, brought to size one, `size` at least."""
+    n, dt = J.shape[1], options[0]
+    slow, isotropic, unit = 1.0, 0.0, size
+    H[:] = 0.0
+    g[:] = 0.0
+    if accelerated:     # the way to where the targets are, then how fast to go it
+        for i in range(len(kinds)):
+            if kinds[i] == level and row[SHARE, i] > 0:
+                add_task(row, J, i, row[TARGET, i] - f[i], H, g)
+        slow = slower(H[:n, :n], g[:n], box, dt)
         H[:] = 0.0
         g[:] = 0.0
-        isotropic = 0.0
-        if accelerated:     # the way to where the targets are, then how fast to go it
-            for i in range(m):
-                if kinds[i] == level and row[SHARE, i] > 0:
-                    add_task(row, J, i, row[TARGET, i] - f[i], H, g)
-            slow = slower(H[:n, :n], g[:n], box, dt, way, K)
-            H[:] = 0.0
-            g[:] = 0.0
-        else:
-            slow = 1.0
-        for i in range(m):
-            if kinds[i] == level:
-                share = min(row[SHARE, i], slow)
-                step = share * (row[TARGET, i] - f[i])
-                isotropic += row[DAMPING, i] * row[WEIGHT, i] * step * step
-                add_task(row, J, i, step + row[RATE, i] * dt, H, g)
-        unit = firm
-        for a in range(n):
-            for b in range(len(inertia)):
-                H[a, b] += inertia[a, b] / (dt * dt)
-            H[a, a] += damping + isotropic
-            unit = max(unit, H[a, a])
-        for a in range(n):
-            g[a] /= unit
-            for b in range(a + 1):
-                H[a, b] /= unit
-                H[b, a] = H[a, b]
-            H[a, a] += EASE
-        if scaled:
-            H[n, n], g[n] = SCALE_COST, -SCALE_COST
+    for i in range(len(kinds)):
+        if kinds[i] == level:
+            step = min(row[SHARE, i], slow) * (row[TARGET, i] - f[i])
+            isotropic += row[DAMPING, i] * row[WEIGHT, i] * step * step
+            add_task(row, J, i, step + row[RATE, i] * dt, H, g)
+    for a in range(n):
+        for b in range(len(inertia)):
+            H[a, b] += inertia[a, b] / (dt * dt)
+        H[a, a] += options[1] + isotropic
+        unit = max(unit, H[a, a])
+    for a in range(n):
+        g[a] /= unit
+        for b in range(a + 1):
+            H[a, b] /= unit
+            H[b, a] = H[a, b]
+        H[a, a] += EASE
+    for a in range(n, len(g)):      # of the scale
+        H[a, a], g[a] = SCALE_COST, -SCALE_COST
+
+
+@part
+def solve_priorities(row, kinds, f, J, bend, gaps, box, options, inertia, times, accelerated,
+                     levels, low, high, d, out):
+    """
+    Fill d (n,) with the step; gives the scale of scaled tasks, NaN where numbers do not suffice.
+
+    `bend` (m,) is by how much bounded rows change beyond what their Jacobians say. `out` (m + k,)
+    is filled with by how much hard rows, bounds and gaps are missed.
+    """
+    (m, n), k, scaled = J.shape, len(gaps), 0
+    for i in range(m):
+        scaled = max(scaled, 1 if kinds[i] == SCALED else 0)
+    N = n + scaled
+    A, lower, upper = np.zeros((2 * m + k, N)), np.empty(2 * m + k), np.empty(2 * m + k)
+    wide_low, wide_high = np.zeros(N), np.ones(N)
+    wide_low[:n], wide_high[:n] = low, high
+    x, y, H, g = np.zeros(N), np.empty(N + 2 * m + k), np.zeros((N, N)), np.zeros(N)
+    # beside firm rows damping must stay small where no task is soft
+    count, size = firm_rows(row, kinds, f, J, bend, gaps, box, options, times, A, lower, upper)
+    solved = x.copy()
+    for level in range(levels):
+        if level and not np.any(kinds == level):
+            continue
+        soft_tasks(row, kinds, level, f, J, box, options, inertia, accelerated, size, H, g)
         found = False
         for _ in range(EASINGS):
             found = least(H, g, A[:count], lower[:count], upper[:count], STIFF, wide_low,
@@ -262,26 +260,33 @@ def solve_priorities(at, row, kinds, f, J, bend, gaps, box, options, inertia, ti
             break       # those of higher priority have their step
         solved[:] = x
         if level + 1 < levels:
-            for i in range(m):
-                if kinds[i] == level and row[WEIGHT, i] > 0:
-                    value = 0.0
-                    for j in range(n):
-                        A[count, j] = FIRM * J[i, j]
-                        value += A[count, j] * x[j]
-                    lower[count] = upper[count] = value
-                    count += 1
-    x[:] = solved
-    d[:] = x[:n]
+            count = hold(row, kinds, level, J, x, A, lower, upper, count)
+    d[:] = solved[:n]
     at_row = 0
     out[:] = 0.0
     for i in range(k):
-        missed_by(A, at_row, lower, upper, x, 1.0, out, m + i)
+        missed_by(A, at_row, lower, upper, solved, 1.0, out, m + i)
         at_row += 1
     for i in range(m):
         if kinds[i] == BOUNDED or kinds[i] == HARD or kinds[i] == SCALED:
-            missed_by(A, at_row, lower, upper, x, 1.0 if kinds[i] == BOUNDED else FIRM, out, i)
+            unit = 1.0 if kinds[i] == BOUNDED else FIRM
+            missed_by(A, at_row, lower, upper, solved, unit, out, i)
             at_row += 1
-    return x[n] if scaled else 1.0
+    return solved[n] if scaled else 1.0
+
+
+@part
+def hold(row, kinds, level, J, x, A, lower, upper, count):
+    """Add the tasks of a priority to the rows, at what x makes of them; return how many rows."""
+    for i in range(len(kinds)):
+        if kinds[i] == level and row[WEIGHT, i] > 0:
+            value = 0.0
+            for j in range(J.shape[1]):
+                A[count, j] = FIRM * J[i, j]
+                value += A[count, j] * x[j]
+            lower[count] = upper[count] = value
+            count += 1
+    return count
 
 
 @part
@@ -309,18 +314,17 @@ def crosses(row, kinds, before, after):
 def solve_within(at, x, kinds, row, f, J, bend, gaps, box, options, inertia, levels, low, high, d,
                  missed):
     """Fill the step, with more acceleration where bounds ask for it; see `solve_priorities`."""
-    times, scale, braked = 1.0, 1.0, False
-    for j in range(at.columns):
-        braked = braked or not math.isinf(box[ACCELERATION, j])
+    times, scale = 1.0, 1.0
+    accelerated = not np.all(np.isinf(box[ACCELERATION]))
     for _ in range(HARDER + 1):
         fill_box(at, x, box, options[0], options[2], times, low, high)
-        scale = solve_priorities(at, row, kinds, f, J, bend, gaps, box, options, inertia, times,
-                                 levels, low, high, d, missed)
+        scale = solve_priorities(row, kinds, f, J, bend, gaps, box, options, inertia, times,
+                                 accelerated, levels, low, high, d, missed)
         short = False
         for i in range(at.rows + len(gaps)):
             if missed[i] != 0 and (i >= at.rows or kinds[i] == BOUNDED):
                 short = True
-        if not (short and braked):
+        if not (short and accelerated):
             break
         times *= 2.0
     return scale

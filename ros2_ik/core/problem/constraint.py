@@ -8,7 +8,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, tolerance_of
-from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.errors import IKError, InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, RelativeFunction
 from ros2_ik.core.robot import Configuration, Robot
 
@@ -85,11 +85,11 @@ def given(value: Any, name: str) -> Array:
     return array
 
 
-def spread(array: Array, name: str, labels: tuple[str, ...]) -> Array:
+def spread(array: Array, name: str, labels: tuple[str, ...],
+           fault: type[IKError] = InvalidConstraintError) -> Array:
     """Return a number, or one for each row, as (m,), read-only."""
     if array.shape not in ((), (len(labels),)):
-        raise InvalidConstraintError(f'{name} must be one number or {len(labels)}, not of shape '
-                                     f'{array.shape}')
+        raise fault(f'{name} must be one number or {len(labels)}, not of shape {array.shape}')
     full = np.full(len(labels), array)
     full.setflags(write=False)
     return full

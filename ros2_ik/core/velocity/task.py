@@ -9,6 +9,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, whole
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.functions import KinematicFunction
+from ros2_ik.core.problem.constraint import spread
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.gain import Gain
 
@@ -82,7 +83,8 @@ class Task:
         for name in ('target', 'velocity', 'weight'):
             value = getattr(self, name)
             if value is not None:
-                setattr(self, name, _spread(value, f'{name} of {self.name}', labels))
+                setattr(self, name, spread(value, f'{name} of {self.name}', labels,
+                                           InvalidTargetError))
 
     def __repr__(self) -> str:
         return f"Task('{self.name}')"
@@ -94,10 +96,3 @@ def _numbers(value: Any, what: str) -> Array:
         raise InvalidTargetError(f'{what} must be finite numbers, one or one for each row, not '
                                  f'{value!r}')
     return array
-
-
-def _spread(array: Array, what: str, labels: tuple[str, ...]) -> Array:
-    if array.shape not in ((), (len(labels),)):
-        raise InvalidTargetError(f'{what} must be one number or {len(labels)} ('
-                                 f'{", ".join(labels)}), not {len(array)}')
-    return np.full(len(labels), array)

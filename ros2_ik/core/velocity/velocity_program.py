@@ -15,7 +15,8 @@ from ros2_ik.core.functions import FramePose
 from ros2_ik.core.functions.joint_positions import BoundJoints
 from ros2_ik.core.functions.placement import as_placement
 from ros2_ik.core.kernels import velocity as kernel
-from ros2_ik.core.problem.active_joints import ActiveJoints
+from ros2_ik.core.problem.active_joints import active_joints
+from ros2_ik.core.problem.constraint import spread
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import twelve
@@ -68,7 +69,7 @@ class VelocityProgram:
         if self.kinetic_energy < 0:
             raise InvalidOptionError(f'kinetic_energy must be from 0 on, not {kinetic_energy!r}')
         # all are in the program, as those that stay may stand anywhere
-        self.active = ActiveJoints(robot, robot.joint_names)
+        self.active = active_joints(robot, robot.joint_names)
         given = (ConfigurationLimit(), VelocityLimit()) if limits is None else tuple(limits)
         frames = [limit for limit in given if isinstance(limit, CartesianVelocityLimit)]
         every = tuple(barriers)
@@ -180,14 +181,11 @@ class VelocityProgram:
         """
         number = self._number(task)
         bound, place = self.placed_tasks[number]
-        rows, good = self._rows, True
+        good = True
         if target is not None:
             good = self._set_value(number, bound, place, target)
         if velocity is not None and good:
-            rate = floats(velocity, f'velocity of {task}', 'numbers', InvalidTargetError)
-            good = bool(np.isfinite(rate).all())
-            if good:
-                rows[kernel.RATE, place] = rate
+            good = self._set_row(kernel.RATE, bound, place, velocity, f'velocity of {task}')
         if good and task in self._dropped:
             self._kinds[place] = self._dropped.pop(task)
         elif not good and task not in self._dropped:
@@ -204,13 +202,14 @@ class VelocityProgram:
             self._parameters[first:first + 12] = twelve(
                 as_placement(pose, f'target of {task.name}'))
             return True
-        values = floats(target, f'target of {task.name}', 'numbers', InvalidTargetError)
+        return self._set_row(kernel.TARGET, task, place, target, f'target of {task.name}')
+
+    def _set_row(self, row: int, task: Task, place: slice, given: Any, what: str) -> bool:
+        """Set numbers of a task's rows, and return whether they are finite: else nothing is."""
+        values = floats(given, what, 'numbers', InvalidTargetError)
         if not np.isfinite(values).all():
             return False
-        if values.shape not in ((), (place.stop - place.start,)):
-            raise InvalidTargetError(f'target of {task.name} must be one number or '
-                                     f'{place.stop - place.start}, not of shape {values.shape}')
-        self._rows[kernel.TARGET, place] = values
+        self._rows[row, place] = spread(values, what, task.function.labels, InvalidTargetError)
         return True
 
     def _number(self, name: str) -> int:
@@ -286,7 +285,8 @@ class VelocityProgram:
         """Do the same among things that can be run into: all that a step reaches counts."""
         reach = gaps.usual
         for _ in range(LOOKS):
-            solved = self._solved(q, gaps.at(q, reach), f, result)
+            rows = gaps.at(q, reach)
+            solved = self._solved(q, rows, f, result)
             nearer = gaps.approach(result[0])
             if nearer <= reach:
                 break
@@ -294,7 +294,7 @@ class VelocityProgram:
         if nearer <= SMALL:
             return solved
         code, scale, missed, x = solved
-        least = gaps.least(q)
+        least = float(rows[:, -2].min(initial=0.0))
         for _ in range(kernel.SHORTER):     # what a bent way leads into, rows do not see
             if gaps.least(x) >= least - gaps.bearable:
                 break

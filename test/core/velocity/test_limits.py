@@ -173,6 +173,8 @@ def test_speed_of_a_base():
     (lambda r: posture_task(np.zeros(8), velocity=[1, 2]).bind(r), 'one number or 8'),
     (lambda r: VelocityProgram(r, [posture_task(r.neutral)], 0.01).set_target('tip', 0.0),
      "unknown task 'tip'; valid: 'posture'"),
+    (lambda r: VelocityProgram(r, [posture_task(r.neutral)], 0.01).set_target(
+        'posture', velocity=[1, 2]), 'velocity of posture must be one number or 8'),
     (lambda r: VelocityProgram(r, [], 0.01, limits=[3]), 'unknown limit 3; valid:'),
     (lambda r: VelocityProgram(r, [], 0.01).step(np.full(8, np.nan)), 'q must be 8 finite')])
 def test_what_makes_no_sense_is_refused(panda, wrong, text):
