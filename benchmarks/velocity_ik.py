@@ -152,9 +152,9 @@ def placos(given: Course, python: str) -> Run:
         urdf = Path(folder) / 'robot.urdf'
         urdf.write_text(without_shapes(robot.urdf), encoding='utf-8')
         question = json.dumps({
-            'urdf': str(urdf), 'frames': given.frames, 'dt': DT, 'steps': STEPS,
-            'joints': {joint.name: (joint.lower, joint.upper, joint.velocity_limit)
-                       for joint in robot.joints},
+            'urdf': str(urdf), 'tips': given.frames, 'free_base': False, 'dt': DT, 'steps': STEPS,
+            'joints': {joint.name: (joint.lower, joint.upper) for joint in robot.joints},
+            'speeds': {joint.name: joint.velocity_limit for joint in robot.joints},
             'start': given.start.tolist(),
             'targets': [[T.tolist() for T in targets] for targets in given.targets]})
         done = subprocess.run([python, CHILD], input=question + '\n', capture_output=True,
