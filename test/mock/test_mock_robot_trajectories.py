@@ -124,9 +124,10 @@ def test_nothing_is_refused_that_the_real_one_takes(mock, home):
 
 def test_a_first_point_at_time_0_is_a_step(mock, home):
     states = mock.move(TOPIC, trajectory(ARM, (0.0, moved(0.5)), (0.3, moved(0.6))))
-    assert positions(states[1])[ARM[0]] == pytest.approx(0.5)
-    assert velocities(states[1])[ARM[0]] == pytest.approx(
-        0.5 / max(seconds(states[1], states[0]), 0.01))
+    cycle = seconds(states[1], states[0])
+    far = 0.5 + cycle / 3.0     # and a cycle of the way after it
+    assert positions(states[1])[ARM[0]] == pytest.approx(far)
+    assert velocities(states[1])[ARM[0]] == pytest.approx(far / max(cycle, 0.01))
     mock.logged('defect: panda_joint1 moves at')
 
 
@@ -200,6 +201,7 @@ def test_the_newest_trajectory_wins_from_the_measured_state_on(mock, home):
     for before, after in zip(mock.states[count:], mock.states[count + 1:], strict=False):
         far = abs(positions(after)[ARM[0]] - positions(before)[ARM[0]])
         assert far <= 1.001 * seconds(after, before) + 1e-9   # no step
+        assert far > 0 or velocities(after)[ARM[0]] == 0      # and none that stands for a cycle
     mock.hear(20)
     assert positions(mock.states[-1])[ARM[0]] == pytest.approx(0.0, abs=1e-12)
 

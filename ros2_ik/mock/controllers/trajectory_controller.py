@@ -27,8 +27,9 @@ class TrajectoryController(MockController):
     """
     Moves the joints along `~/joint_trajectory` (trajectory_msgs/JointTrajectory).
 
-    The newest trajectory wins, from the measured state on. Where control_msgs is installed there
-    is the action `~/follow_joint_trajectory`, too.
+    The newest trajectory wins, from the measured state on, which is that of the last cycle: the
+    first command is a cycle farther, as of version 4.17 of the real one. Where control_msgs is
+    installed there is the action `~/follow_joint_trajectory`, too.
     """
 
     def __init__(self, name: str, body: MockJoints, joints: Sequence[str],
@@ -73,6 +74,11 @@ class TrajectoryController(MockController):
         """Forget the trajectory."""
         self.trajectory = self._desired = None
 
+    def activate(self) -> None:
+        """Listen from now on; what was before does not count."""
+        super().activate()
+        self._last_update = 0
+
     def deactivate(self) -> None:
         """Abort the goal of the action; the joints stay as they were commanded last."""
         super().deactivate()
@@ -84,31 +90,29 @@ class TrajectoryController(MockController):
         if self._goal:
             self._goal.update(now)   # judges the last cycle
         if self.trajectory:
-            fresh = not self.trajectory.begun
-            if fresh:
-                self._begin(self.trajectory, now)
+            steps = not self.trajectory.begun and self._begin(self.trajectory, now)
             position, velocity = self._desired = self.trajectory.sample(now)
-            # where a new trajectory does not begin at the joints, they step
-            steps = fresh and not np.allclose(position, self._measured()[0], rtol=0, atol=1e-9)
             self.body.command(self.joints, position,
                               None if steps else velocity * self.body.time_scale)
         self._last_update = now
         return True
 
-    def _begin(self, trajectory: Trajectory, now: int) -> None:
+    def _begin(self, trajectory: Trajectory, now: int) -> bool:
+        """Begin a trajectory; gives whether the joints step, since it begins elsewhere."""
+        start, measured = self._last_update or now, self._measured()
         turning = self.body.turning(self.joints)
-        if self._desired and self.get_parameter('interpolate_from_desired_state').value:
-            trajectory.begin(self._last_update, *self._desired, turning)
-        else:
-            trajectory.begin(now, *self._measured(), turning)
-        for defect in self._jumps(trajectory, now):
+        desired = self.get_parameter('interpolate_from_desired_state').value
+        state = self._desired if desired and self._desired else measured
+        trajectory.begin(start, *state, turning)
+        for defect in self._jumps(trajectory, start, now - start):
             self.get_logger().error(f'defect: a trajectory with a step: {defect}')
+        return not np.allclose(trajectory.sample(start)[0], measured[0], rtol=0, atol=1e-9)
 
-    def _jumps(self, trajectory: Trajectory, now: int) -> list[str]:
+    def _jumps(self, trajectory: Trajectory, start: int, cycle: int) -> list[str]:
         """Return where a trajectory that begins now asks for more than the joints can do."""
-        jumps, cycle = list[str](), now - self._last_update
+        jumps = list[str]()
         for begin, end in trajectory.segments:
-            first = begin.time == now   # from where the joints are, which may lag
+            first = begin.time == start   # from where the joints are, which may lag
             seconds = max(end.time - begin.time, cycle if first else 0) * SECOND
             jumps += self.body.impossible(self.joints, end.position - begin.position, seconds,
                                           LUMP if first else HASTE)
