@@ -285,7 +285,7 @@ class IKNode(Node):
         if robot is not None and names & {'meshes', 'missing_meshes'}:
             self._scene.make_geometry(robot)
         if 'scene' in names:
-            self._scene.load(self._node_context.parameters.scene)
+            self._scene.take(self._node_context.parameters.scene)
 
     def _look_at_defaults(self, robot: Robot) -> None:
         """Say what is wrong with them before a request fails; another robot may come."""

@@ -15,6 +15,7 @@ from scene_harness import (
     check,
     diff,
     HOME,
+    objects,
     pose,
     state_holding,
 )
@@ -173,6 +174,9 @@ def test_shipped_scene_by_parameter(client, panda):
     assert response.status == Status.SUCCESS, response.message
     checker = collision_checker(panda, load_scene('table', panda))
     assert not checker.in_collision(Configuration(panda, values(response.solution)))
+    applied(client, diff(box('cup', at=pose(0, 0, 2))))
+    assert client.set('scene', 'table').successful    # as with `ros2 param load`: nothing goes
+    assert {'cup', 'table'} <= set(objects(client))
     result = client.set('scene', 'tabel')
     assert not result.successful and 'table' in result.reason
     assert client.set('scene', '').successful

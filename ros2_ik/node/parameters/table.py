@@ -49,8 +49,9 @@ PARAMETERS = (
          'Refuse requests that need a joint value which is neither given nor fresh, even if it '
          'only says where the search starts.'),
     Spec('scene', '',
-         'Scene file (YAML), or name of a shipped scene, that replaces the scene when it is set '
-         'and stands at the start. Empty: no file; the scene stays as it is.'),
+         'Scene file (YAML), or name of a shipped scene, that stands at the start and replaces '
+         'the scene when another one is set; to read a file again, set it empty before. '
+         'Empty: no file; the scene stays as it is.'),
     Spec('max_scene_objects', 10_000,
          'Changes of the scene that would give it more objects are refused.', '', 1, 1_000_000),
     Spec('max_scene_shapes', 1000,

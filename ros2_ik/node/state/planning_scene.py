@@ -70,6 +70,7 @@ class PlanningScene:
         self._shown: Scene | None = None
         self._shown_at = 0.0
         self._known: SceneState | None = None
+        self._loaded = ''        # the value of parameter `scene` that the scene began with
         self.fault = ''          # why the scene of parameter `scene` is not there, or ''
         self.waiting = False     # whether that is only for joint values that have not come yet
         self._tried = 0.0
@@ -242,9 +243,14 @@ class PlanningScene:
         """Return the reason against a scene file, or ''. Without a robot any will do for now."""
         return self._read(scene)[1] if scene and self._known else ''
 
+    def take(self, scene: str) -> None:
+        """Load another scene; to set the present one again takes nothing away from it."""
+        if scene != self._loaded or self.fault:
+            self.load(scene)
+
     def load(self, scene: str) -> None:
         """Take the scene of a file in place of the present one; '' changes nothing."""
-        self._tried = time.monotonic()
+        self._tried, self._loaded = time.monotonic(), scene
         if self._known is None or not scene:
             self.fault, self.waiting = '', False
             return
@@ -253,7 +259,9 @@ class PlanningScene:
             self._log.error(f"parameter scene, '{scene}': {fault}")
         self.fault = fault and f"the scene '{scene}' of parameter scene is not loaded: {fault}"
         if found is not None:
-            self._log.info(f"scene '{scene}': {contents(found)}")
+            old = self._known.scene
+            gone = f', in place of {contents(old)}' if old.objects or old.attached else ''
+            self._log.info(f"scene '{scene}': {contents(found)}{gone}")
             self._put(SceneState(found, scene))
 
     def _read(self, scene: str) -> tuple[Scene | None, str, bool]:
