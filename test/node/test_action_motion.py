@@ -84,5 +84,5 @@ def test_preempted_on_the_way(client, record):
     finally:
         assert client.set('goals', 'queue').successful
     assert (state, result.status) == (GoalStatus.STATUS_ABORTED, Status.PREEMPTED)
-    assert 'newer goal' in result.message
+    assert 'stopped on the way: preempted by a newer goal' in result.message
     assert near(record.still(), {'panda_joint1': -0.5}) < 1e-3

@@ -34,7 +34,7 @@ HALF = 0.5     # part of its velocity that joints on an unbraked way have at lea
 PLACE = 0.1    # who tells no velocities stands when he is at one place for so long [s]
 AGAIN = 0.1    # so much later than it should an arm may come to rest, before it is told again [s]
 
-Cancelled = Callable[[], bool]
+Cancelled = Callable[[], str]   # why it is to end, or ''
 Clear = Callable[[Mapping[str, float]], bool]
 
 
@@ -65,7 +65,7 @@ class MotionExecution:
         self.who = self.group = ''      # who asked for it, and for which group
         self.joints = tuple(joint for one in controllers for joint in one.joints)
         self._measured, self._parameters = measured, parameters
-        self._cancelled = cancelled or (lambda: False)
+        self._cancelled = cancelled or (lambda: '')
         self.limits = motion_limits(robot, self.joints, parameters)
         self._before = self.limits      # with those of what it replaced,
         self._joined_at = -np.inf       # on whose way it is until then
@@ -112,8 +112,8 @@ class MotionExecution:
         """Raise RequestError if the execution is not to be any more."""
         if self._withdrawn:
             raise RequestError(self._withdrawn.status, self._withdrawn.message)
-        if self._cancelled():
-            raise RequestError(Status.PREEMPTED, 'cancelled before anything was moved')
+        if reason := self._cancelled():
+            raise RequestError(Status.PREEMPTED, f'{reason}, before anything was moved')
 
     # -- while it runs --------------------------------------------------------------------
 
@@ -386,8 +386,8 @@ class MotionExecution:
     def _judge(self) -> Outcome | None:
         if reason := self._measured.stale(self.joints):
             self.stop(Status.ROBOT_STATE_STALE, f'stopped on the way: {reason}')
-        elif self._cancelled():
-            self.stop(Status.PREEMPTED, 'stopped on the way: cancelled')
+        elif reason := self._cancelled():
+            self.stop(Status.PREEMPTED, f'stopped on the way: {reason}')
         elif reason := self._trouble() or self._astray():
             self.stop(Status.CONTROL_FAILED, f'stopped on the way: {reason}')
         elif self.now() >= self.end:

@@ -134,9 +134,7 @@ class ConstrainedIK:
                 await self._wait(other.on_finished.append)
         goal.phase, goal.newest = 'moving', solution
         await question.move(self._context, solution, result, goal.stops,
-                            'action solve_constrained_ik', lambda: bool(goal.why))
-        if goal.why and result.status != Status.SUCCESS:
-            result.message = f'{goal.why}; {result.message}'
+                            'action solve_constrained_ik', lambda: goal.why)
 
     def _make_room(self, goal: OpenGoal) -> None:
         """End those that this one preempts; raises RequestError when too many are open."""
