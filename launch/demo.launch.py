@@ -66,9 +66,9 @@ def make_all(context: LaunchContext) -> list[Action]:
     if control not in CONTROLS:
         raise ValueError(f"control: '{control}' is none of {', '.join(CONTROLS)}")
     real = control == 'ros2_control'
-    # the node reads what the mock robot publishes, as it would from a real one; the SRDF, of
-    # which ros2_control knows nothing, comes as a parameter
-    arguments = {'robot': robot if real else '',
+    # the SRDF, of which ros2_control knows nothing, comes as a parameter, and so does the URDF:
+    # a node that hears of one before the other would load the robot twice
+    arguments = {'robot': robot,
                  'controllers': '' if control == 'none' else robot,
                  'scene': LaunchConfiguration('scene'),
                  'config': LaunchConfiguration('config'), 'namespace': namespace,

@@ -58,7 +58,8 @@ def _requests(context: NodeContext) -> tuple[bytes, str, Values]:
     values |= {'open goals': statistics.open_goals, 'refused as busy': statistics.busy}
     values |= dict(_times(statistics.percentiles(50, 90, 99)))
     defects = statistics.failures['FAILURE']
-    text = f'{statistics.requests.total()} requests, {statistics.failures.total()} failures'
+    text = (f'requests: {statistics.requests.total()}, without success: '
+            f'{statistics.failures.total()}')
     return (DiagnosticStatus.WARN if defects else DiagnosticStatus.OK), text, values
 
 
