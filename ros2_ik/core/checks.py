@@ -27,7 +27,7 @@ def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
 
 def are_finite(values: Array) -> bool:
     """Return whether values (n,) and their squares are finite: of few, NumPy's way takes long."""
-    return math.isfinite(sum([value * value for value in values.tolist()]))
+    return math.isfinite(values.dot(values))
 
 
 def vector(value: Any, name: str, size: int, error: type[IKError],

@@ -111,8 +111,8 @@ def _configuration(problem: IKProblem, q: Array) -> Configuration:
     robot = problem.robot
     # a user's function may use what the robot's functions share
     data = robot.model.createData() if problem.runs_user_code else robot.scratch_data()
-    if robot.has_floating_joints:    # whose quaternions are normalised
-        return Configuration(robot, q, data)
+    if robot.has_floating_joints:
+        q = robot.to_q(q)    # whose quaternions are normalised
     asks_more = problem.constraints or problem.costs
     return Configuration.of_checked(robot, q, data, pin.computeJointJacobians if asks_more
                                     else pin.forwardKinematics)

@@ -23,9 +23,10 @@ class ActiveJoints:
     `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
     where limits are off; `limits` (2, n) the same in q's order, `bounds` for all of q, (nq,) each.
     `at_rest` are the other places in q, `held` those of these that have limits, with these, wider
-    by what is noticeable. `scalars` are those of one value, at `scalar_places`. `all_scalar` is
-    True where all are, `bounded` where all of these have limits, too, `vector_space` where none is
-    floating. `sampling` (2, n) are the robot's limits in q's order, also where they are off.
+    by what is noticeable. `scalars` are those of one value, at `scalar_places`, `others` the
+    rest. `all_scalar` is True where that is none, `bounded` where all of these have limits, too,
+    `vector_space` where none is floating. `sampling` (2, n) are the robot's limits in q's order,
+    also where they are off.
     `drawn` are the places in q of all but the floating ones, `turnable` those that a full turn
     within the limits may bring to the same place, `turning` these numbered among the active ones,
     `angles` those that it would if it were within them.
@@ -43,8 +44,9 @@ class ActiveJoints:
                 lower[joint.velocity_index], upper[joint.velocity_index] = joint.lower, joint.upper
         self.lower, self.upper = lower[self.columns], upper[self.columns]
         self.scalars = tuple(joint for joint in self.joints if joint.is_scalar)
+        self.others = tuple(joint for joint in self.joints if not joint.is_scalar)
         self.scalar_places = _as_slice(_flat((j.index, 1) for j in self.scalars))
-        self.all_scalar = len(self.scalars) == len(self.joints)
+        self.all_scalar = not self.others
         self.vector_space = all(j.size == j.velocity_size for j in self.joints)
         infinite = np.full(robot.nq, np.inf)
         self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)

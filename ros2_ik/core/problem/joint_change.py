@@ -36,16 +36,16 @@ def joint_changes(joint: Joint, before: Array, after: Array) -> list[JointChange
     A floating or planar joint has two changes: the length of its path [m] and its angle [rad].
     """
     part = slice(joint.index, joint.index + joint.size)
-    a, b = before[part], after[part]
+    a, b = before[part].tolist(), after[part].tolist()
     if joint.is_scalar:
-        return [JointChange(joint.name, abs(float(b[0] - a[0])), 'rad' if joint.rotary else 'm')]
+        return [JointChange(joint.name, abs(b[0] - a[0]), 'rad' if joint.rotary else 'm')]
     if joint.kind == 'planar':
-        return [JointChange(joint.name, math.hypot(*(b - a)[:2]), 'm'),
-                JointChange(joint.name, abs(float(b[2] - a[2])), 'rad')]
+        return [JointChange(joint.name, math.dist(a[:2], b[:2]), 'm'),
+                JointChange(joint.name, abs(b[2] - a[2]), 'rad')]
     # the angle between unit quaternions, exact also where it is small
-    chord = min(float(np.linalg.norm(b[3:] - a[3:])), float(np.linalg.norm(b[3:] + a[3:])))
+    chord = min(math.dist(a[3:], b[3:]), math.dist(a[3:], [-value for value in b[3:]]))
     angle = 4 * math.asin(min(1.0, chord / 2))
-    return [JointChange(joint.name, float(np.linalg.norm(b[:3] - a[:3])), 'm'),
+    return [JointChange(joint.name, math.dist(a[:3], b[:3]), 'm'),
             JointChange(joint.name, angle, 'rad')]
 
 
@@ -64,11 +64,10 @@ def travel(robot: Robot, active: ActiveJoints, before: Array,
 
 def largest_change(active: ActiveJoints, before: Array, after: Array) -> JointChange | None:
     """Return the largest change of the joints, None where there are none."""
-    found = [change for joint in active.joints if not joint.is_scalar
-             for change in joint_changes(joint, before, after)] if not active.all_scalar else []
+    found = [change for joint in active.others for change in joint_changes(joint, before, after)]
     if active.scalars:     # in one go
         places = active.scalar_places
-        changes = [abs(change) for change in (after[places] - before[places]).tolist()]
+        changes = np.abs(after[places] - before[places]).tolist()
         most = max(changes)
         joint = active.scalars[changes.index(most)]
         found.append(JointChange(joint.name, most, 'rad' if joint.rotary else 'm'))
