@@ -16,7 +16,15 @@ from ros2_ik.core.kernels.descents import (
     MOST,
     STEP_TOO_SMALL,
 )
-from ros2_ik.core.kernels.rows import fill, layout_of, move, room, TURN, work_of
+from ros2_ik.core.kernels.rows import (
+    fill_slopes,
+    fill_values,
+    layout_of,
+    move,
+    room,
+    TURN,
+    work_of,
+)
 from ros2_ik.core.kernels.source import inner_part, loop, part
 
 PARTS = 'i8[::1], f8[::1], i8[::1]'    # of `Parts`: places, numbers, addresses
@@ -115,22 +123,44 @@ def has_ended(g, low, high, d, error, before, iteration, options):
     return 0
 
 
-@part
-def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, limit):
+@inner_part
+def normal_equations(J, rows, bounds, below, above, H, g, slopes):
+    """Fill H = J^T J, its lower half, and g = J^T e of the `rows` that ask for something."""
+    n = len(g)
+    H[:] = 0.0
+    g[:] = 0.0
+    for i in range(len(rows)):
+        away = max(below[i], 0.0) + min(above[i], 0.0)
+        if away == 0 and below[i] != above[i]:
+            continue
+        for a in range(n):    # in a row of their own, which is faster to read
+            slopes[a] = bounds[3, i] * J[rows[i], a]
+        for a in range(n):
+            slope = slopes[a]
+            if slope != 0:
+                g[a] += slope * away
+                for b in range(a + 1):
+                    H[a, b] += slope * slopes[b]
+
+
+@inner_part
+def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, limit, work):
     """Descend from x (nx,), which is left at the best values seen; see `descend`."""
-    n, m, k = at.columns, at.rows, len(rows)
+    n, m = at.columns, at.rows
     damping, bias, patience, drop, solved = (options[0], options[1], options[2], options[3],
                                              options[4])
-    work, f, J = work_of(at), np.empty(m), np.zeros((m, n))
-    below, above = np.empty(k), np.empty(k)
-    H, K, g, d = np.empty((n, n)), np.empty((n, n)), np.empty(n), np.zeros(n)
-    low, high, farthest = np.empty(n), np.empty(n), np.full(n, np.inf)
+    # few arrays: to make one takes as long as a hundred sums
+    J, squares, vectors, values = np.zeros((m, n)), np.empty((2, n, n)), np.zeros((6, n)), \
+        np.empty((3, m))
+    H, K, g, d, low, high, slopes, farthest = squares[0], squares[1], vectors[0], vectors[1], \
+        vectors[2], vectors[3], vectors[4], vectors[5]
+    f, below, above = values[0], values[1], values[2]
+    farthest[:] = np.inf
     held, best_x = np.zeros(n, dtype=np.bool_), x.copy()
-    used, slopes = np.empty(n, dtype=np.int64), np.empty(n)    # of a row, without zeros
     best = before = np.inf
     stall, iteration, flag = 0, 0, 0
     while True:
-        if not fill(at, parameters, addresses, x, work, f, J):
+        if not fill_values(at, parameters, addresses, x, work, f, J):
             flag = INTERRUPTED
             break
         error, holds = gaps(f, rows, bounds, below, above)
@@ -139,21 +169,8 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
         best, stall, flag = look(x, error, best_x, best, stall, iteration, limit, patience, drop)
         if flag:
             break
-        H[:] = 0.0
-        g[:] = 0.0
-        for i in range(k):
-            away = max(below[i], 0.0) + min(above[i], 0.0)
-            if away == 0 and below[i] != above[i]:
-                continue
-            scale, row, count = bounds[3, i], rows[i], 0
-            for a in range(n):
-                slope = scale * J[row, a]
-                if slope != 0:
-                    g[a] += slope * away
-                    used[count], slopes[count] = a, slope
-                    count += 1
-                    for b in range(count):
-                        H[a, used[b]] += slope * slopes[b]
+        fill_slopes(at, work, J)
+        normal_equations(J, rows, bounds, below, above, H, g, slopes)
         room(at, x, limits, farthest, low, high)
         flag = has_ended(g, low, high, d, error, before, iteration, options)
         if flag:
@@ -252,7 +269,7 @@ def table_of(places):
     return places[1:8 + 7 * places[0]].reshape(places[0] + 1, 7)
 
 
-@part
+@inner_part
 def descend_parts(places, numbers, addresses, parameters, starts, limits, options, limit, most):
     """Descend each part from one of `starts` (k, nx) after another; see `descend`."""
     table, count = table_of(places), len(starts)
@@ -286,14 +303,14 @@ def descend_parts(places, numbers, addresses, parameters, starts, limits, option
     return error, flag, start, iterations, used
 
 
-@part
+@inner_part
 def descend_in_turn(at, parameters, addresses, starts, limits, rows, bounds, options, limit,
                     most):
     """Descend from one of `starts` (k, nx) after another; see `descend`."""
-    best, used = (np.inf, 0, 0, 0), 0
+    best, used, work = (np.inf, 0, 0, 0), 0, work_of(at)
     for start in range(len(starts)):
         error, done, flag = descend_from(at, parameters, addresses, starts[start], limits, rows,
-                                         bounds, options, min(limit, most - best[3]))
+                                         bounds, options, min(limit, most - best[3]), work)
         best, ended = in_turn(best, start, error, done, flag, most)
         used += 1
         if ended:

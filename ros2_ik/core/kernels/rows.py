@@ -269,6 +269,14 @@ def fill(at, parameters, addresses, x, work, f, J):
 
     The last of the addresses is that of what Python evaluates; False where it wants to end.
     """
+    goes_on = fill_values(at, parameters, addresses, x, work, f, J)
+    fill_slopes(at, work, J)
+    return goes_on
+
+
+@inner_part
+def fill_values(at, parameters, addresses, x, work, f, J):
+    """Fill the values of a program, and of J what `fill_slopes` does not; see `fill`."""
     table = at.table
     place_bodies(at, x, work)
     for entry in range(at.entries):
@@ -277,12 +285,19 @@ def fill(at, parameters, addresses, x, work, f, J):
             call(addresses[number], work.frame_placed, table[at.frame + entry],
                  table[at.relative + entry], parameters, table[at.parameter + entry], f, work.W,
                  table[at.row + entry])
-            jacobian_rows(at, entry, work, J)
         elif number == LINEAR:
             linear_rows(at, entry, x, parameters, f, J)
         elif number == MASSES:
             mass_rows(at, entry, work, parameters, f, J)
     return call_back(addresses[len(addresses) - 1], x, f, J)
+
+
+@inner_part
+def fill_slopes(at, work, J):
+    """Fill the rows of J that wrenches stand for, after `fill_values`."""
+    for entry in range(at.entries):
+        if at.table[at.formula + entry] >= 0:
+            jacobian_rows(at, entry, work, J)
 
 
 @part

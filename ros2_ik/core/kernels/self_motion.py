@@ -29,8 +29,8 @@ def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, b
     n, k = at.columns, len(rows)
     f, J = np.empty(at.rows), np.zeros((at.rows, n))
     A, N, y = np.empty((k, n)), np.empty((k, k)), np.empty(k)
-    step, before = np.empty(n), x.copy()
-    if not fill(at, parameters, addresses, x, work_of(at), f, J):
+    step, before, work = np.empty(n), x.copy(), work_of(at)
+    if not fill(at, parameters, addresses, x, work, f, J):
         return False, 0
     scaled_rows(J, rows, bounds, A)
     for i in range(k):
@@ -57,7 +57,7 @@ def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, b
         step[c] = length * along[c]
     move(at, x, step, limits)
     _, iterations, flag = descend_from(at, parameters, addresses, x, limits, rows, bounds,
-                                       options, most)
+                                       options, most, work)
     farthest = 0.0
     for i in range(len(x)):
         farthest = max(farthest, abs(x[i] - before[i]))
