@@ -198,23 +198,26 @@ def descend(places, numbers, addresses, parameters, starts, limits, options, lim
     came from, the number of iterations and of starts used.
     """
     return descend_parts(places, numbers, addresses, parameters, starts, limits, options, limit,
-                         most)
+                         most, False)
 
 
-@loop(f'Tuple((i8, i8, i8, i8, f8))({PARTS}, f8[:,:,::1], f8[:,::1], i8[::1], i8[::1], '
-      'f8[:,::1], f8[:,::1], f8[::1], i8, f8[::1])')
+@loop(f'Tuple((f8, i8, i8, i8, i8, f8))({PARTS}, f8[:,:,::1], f8[:,::1], i8[::1], i8[::1], '
+      "f8[:,::1], f8[:,::1], f8[::1], i8, Array(f8, 1, 'C', True), f8[::1], b1)")
 def descend_to_poses(places, numbers, addresses, poses, drawn, indices, turning, limits, sampling,
-                     options, limit, q):
+                     options, limit, seed, q, tried):
     """
-    Descend from a seed q (nq,), then from random starts, until one arrives, and fill q with that.
+    Descend from q (nq,), then from random starts, until one arrives, and fill q with that.
+
+    First q is the `seed` (nq,), which may be read-only. Once that has been `tried`, q is where it
+    led, and parts of the problem that arrived there stay.
 
     `poses` (t, 4, 4) are all parameters of the program, whose values stand at `indices` (nx,) of
-    q. The seed is brought within the limits; `drawn` (k, nx) are numbers in [0, 1) for the random
+    q. These are brought within the limits; `drawn` (k, nx) are numbers in [0, 1) for the random
     starts, which are within `sampling` (2, nx), too, see Robot.sampling_limits; floating joints
     start within a metre of the seed at any orientation. The values numbered in `turning` may be
-    turned to be near the seed. For the rest see `descend`. Returns the exit flag of the end in q,
-    the number of iterations and of starts used, and of the values the one that is farthest from
-    where the seed has it, and how far.
+    turned to be near the seed. For the rest see `descend`. Returns the squared error and the exit
+    flag of the end in q, the number of iterations and of starts used, and of the values the one
+    that is farthest from where the seed has it, and how far.
     """
     parameters = np.empty(12 * len(poses))
     for i in range(len(poses)):
@@ -222,11 +225,11 @@ def descend_to_poses(places, numbers, addresses, poses, drawn, indices, turning,
             for k in range(3):
                 parameters[12 * i + 3 * j + k] = poses[i, j, k]
             parameters[12 * i + 9 + j] = poses[i, j, 3]
-    x, seed = np.empty((1 + len(drawn), len(indices))), np.empty(len(indices))
+    x, begin = np.empty((1 + len(drawn), len(indices))), np.empty(len(indices))
     for j in range(len(indices)):
-        seed[j] = value = q[indices[j]]
+        begin[j] = value = seed[indices[j]]
         low, high = sampling[0, j], sampling[1, j]
-        x[0, j] = min(max(value, limits[0, j]), limits[1, j])
+        x[0, j] = min(max(q[indices[j]], limits[0, j]), limits[1, j])
         if math.isinf(low):
             low = value - math.pi if math.isinf(high) else high - TURN
         if math.isinf(high):
@@ -236,19 +239,19 @@ def descend_to_poses(places, numbers, addresses, poses, drawn, indices, turning,
             x[1 + i, j] = low + (high - low) * drawn[i, j]
     for i in range(len(drawn)):
         for k in range(table_of(places)[places[0], ROWS], len(places)):
-            draw_pose(drawn[i], seed, places[k], x[1 + i])
-    _, flag, _, iterations, used = descend_parts(places, numbers, addresses, parameters, x,
-                                                 limits, options, limit, MANY)
+            draw_pose(drawn[i], begin, places[k], x[1 + i])
+    error, flag, _, iterations, used = descend_parts(places, numbers, addresses, parameters, x,
+                                                 limits, options, limit, MANY, tried)
     for i in range(len(turning)):
         j = turning[i]
-        x[0, j] = turned(x[0, j], seed[j], limits[0, j], limits[1, j], False)
+        x[0, j] = turned(x[0, j], begin[j], limits[0, j], limits[1, j], False)
     farthest, change = 0, 0.0
     for j in range(len(indices)):
         q[indices[j]] = x[0, j]
-        away = abs(x[0, j] - seed[j])
+        away = abs(x[0, j] - begin[j])
         if not away <= change:
             farthest, change = j, away
-    return flag, iterations, used, farthest, change
+    return error, flag, iterations, used, farthest, change
 
 
 @part
@@ -270,7 +273,8 @@ def table_of(places):
 
 
 @inner_part
-def descend_parts(places, numbers, addresses, parameters, starts, limits, options, limit, most):
+def descend_parts(places, numbers, addresses, parameters, starts, limits, options, limit, most,
+                  tried):
     """Descend each part from one of `starts` (k, nx) after another; see `descend`."""
     table, count = table_of(places), len(starts)
     error, flag, start, iterations, used = 0.0, CONVERGED, 0, 0, 1
@@ -287,13 +291,13 @@ def descend_parts(places, numbers, addresses, parameters, starts, limits, option
                 own_limits[0, j], own_limits[1, j] = limits[0, values[j]], limits[1, values[j]]
                 for row in range(count):
                     x[row, j] = starts[row, values[j]]
-        away, end, start, done, tried = descend_in_turn(
+        away, end, start, done, starts_used = descend_in_turn(
             layout_of(numbers[table[i, NUMBERS]:table[i + 1, NUMBERS]],
                       places[table[i, LAYOUT]:table[i + 1, LAYOUT]]),
             own, addresses[table[i, ADDRESSES]:table[i + 1, ADDRESSES]], x, own_limits,
             rows, numbers[table[i, BOUNDS]:table[i + 1, BOUNDS]].reshape(4, len(rows)), options,
-            limit, most - iterations)
-        error, iterations, used = error + away, iterations + done, max(used, tried)
+            limit, most - iterations, tried)
+        error, iterations, used = error + away, iterations + done, max(used, starts_used)
         for j in range(n):
             starts[0, values[j]] = x[start, j]
         if end != CONVERGED:
@@ -305,12 +309,17 @@ def descend_parts(places, numbers, addresses, parameters, starts, limits, option
 
 @inner_part
 def descend_in_turn(at, parameters, addresses, starts, limits, rows, bounds, options, limit,
-                    most):
-    """Descend from one of `starts` (k, nx) after another; see `descend`."""
+                    most, tried):
+    """
+    Descend from one of `starts` (k, nx) after another; see `descend`.
+
+    The first, where it has been `tried`, is only looked at.
+    """
     best, used, work = (np.inf, 0, 0, 0), 0, work_of(at)
     for start in range(len(starts)):
+        longest = 0 if tried and start == 0 else min(limit, most - best[3])
         error, done, flag = descend_from(at, parameters, addresses, starts[start], limits, rows,
-                                         bounds, options, min(limit, most - best[3]), work)
+                                         bounds, options, longest, work)
         best, ended = in_turn(best, start, error, done, flag, most)
         used += 1
         if ended:

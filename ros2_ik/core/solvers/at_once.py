@@ -25,30 +25,6 @@ from ros2_ik.core.solvers.search import Begun, CHANGES, chosen_solver, NAMED
 from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver
 from ros2_ik.core.status import ExitFlag, Status
 
-MANY = 2**13    # numbers drawn at a time: a call takes as long as hundreds of them
-
-
-class Draws:
-    """Random numbers in [0, 1); threads that ask for some at once may get the same."""
-
-    def __init__(self, generator: np.random.Generator) -> None:
-        self._generator = generator
-        self._numbers, self._next = self._generator.random(MANY), 0
-
-    def take(self, count: int, size: int) -> Array:
-        """Return numbers (count, size)."""
-        first, last = self._next, self._next + count * size
-        if last > MANY:
-            self._numbers, first, last = self._generator.random(MANY), 0, count * size
-        self._next = last
-        return self._numbers[first:last].reshape(count, size)
-
-
-@lru_cache(maxsize=1)
-def draws(process: int) -> Draws:
-    """Return those of a process, forked ones have others."""
-    return Draws(shared(process))
-
 
 @lru_cache(maxsize=1)
 def shared(process: int) -> np.random.Generator:
@@ -104,9 +80,7 @@ def _held_at_once(problem: IKProblem, seed: Array, name: str, budget: Budget,
 def _restarted(problem: IKProblem, solver: Solver, seed: Array, budget: Budget,
                random_state: Any, begun: Begun) -> Begun:
     """Go on from starts near the seed, where no target is far from it, and from random ones."""
-    generator = shared(os.getpid()) if random_state is None else np.random.default_rng(
-        random_state)
-    starts, draws = Starts(problem, seed), 0
+    generator, starts, draws = _generator(random_state), Starts(problem, seed), 0
     for nearby in (False,) if problem.targets else (True, False):
         drawn = (starts.near(generator, CHANGES) if nearby
                  else starts.random(generator, solver.at_once))
@@ -134,20 +108,22 @@ def _poses_at_once(problem: IKProblem, budget: Budget, allow_restarts: bool,
     if allow_restarts and problem.change_bound is None and _can_wind_back(random_state) \
             and not budget.over():
         count = solver.at_once
-    numbers = (draws(os.getpid()).take(count, size) if random_state is None
-               else np.empty((0, size)))
+    generator, numbers = random_state, np.empty((0, size))
     found = solver.descend_to_poses(problem, numbers)
-    if not count or random_state is None or found.flag == ExitFlag.CONVERGED:
-        return _judged(problem, found, allow_restarts, budget, numbers, None)
-    # a generator takes longer to make than an answer that is near
-    generator = np.random.default_rng(random_state)
-    numbers = generator.random((count, size))
-    found = solver.descend_to_poses(problem, numbers)
+    if count and found.flag != ExitFlag.CONVERGED:
+        # numbers, and what draws them, are made only now: most answers are near
+        generator = _generator(random_state)
+        numbers = generator.random((count, size))
+        found = solver.descend_to_poses(problem, numbers, found)
     answer = _judged(problem, found, allow_restarts, budget, numbers, generator)
-    if answer is None and generator is random_state:    # the search is to draw the same
+    if answer is None and generator is random_state and numbers.size:
         wound: Any = generator.bit_generator
-        wound.advance(-count * size)
+        wound.advance(-numbers.size)    # the search is to draw the same
     return answer
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    return shared(os.getpid()) if random_state is None else np.random.default_rng(random_state)
 
 
 def _can_wind_back(random_state: Any) -> bool:
@@ -159,7 +135,7 @@ def _judged(problem: IKProblem, found: PoseDescent, allow_restarts: bool, budget
             numbers: Array, generator: Any) -> IKSolution | Begun | None:
     """Return the answer where descents have ended, or what is begun; `numbers` made the starts."""
     if found.flag != ExitFlag.CONVERGED:
-        return None
+        return _begun(problem, found, numbers, generator)
     q, change = found.q, _change(problem, found)
     verdict = accept(problem, q)
     if verdict.touches:
@@ -175,16 +151,17 @@ def _judged(problem: IKProblem, found: PoseDescent, allow_restarts: bool, budget
 
 def _begun(problem: IKProblem, found: PoseDescent, numbers: Array,
            generator: Any) -> Begun | None:
-    """Return what a search goes on with, the answer that touches first; None where it is near."""
-    end = Attempt(found.q, 0.0, found.iterations, ExitFlag.CONVERGED)
+    """Return what a search goes on with, the end that was found first; None where it is near."""
+    end = Attempt(found.q, found.error, found.iterations, ExitFlag(found.flag))
     start = within_limits(problem, problem.start)
     if found.starts == 1:
         return Begun([(end, 1, start)], np.empty((0, len(start))), 0, None)
     if is_close(problem, start):
         return None
-    drawn = Starts(problem, problem.start).of(numbers[found.starts - 2:])
-    return Begun([(end, found.starts, drawn[0])], drawn[1:], 1, shared(os.getpid())
-                 if generator is None else generator)
+    left = np.empty((0, len(start)))
+    if problem.active.vector_space:     # a search does not draw what moves a base alike
+        left = Starts(problem, problem.start).of(numbers[found.starts - 1:])
+    return Begun([(end, found.starts, start)], left, 1, generator)
 
 
 def _solution(problem: IKProblem, q: Array, verdict: AcceptanceReport, solver: str,

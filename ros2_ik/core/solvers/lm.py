@@ -108,19 +108,25 @@ class LevenbergMarquardt(Solver):
         """
         return self._fits and is_compiled() and self.rows.hard.serves(problem.start)
 
-    def descend_to_poses(self, problem: IKProblem, drawn: Array) -> 'PoseDescent':
+    def descend_to_poses(self, problem: IKProblem, drawn: Array,
+                         before: 'PoseDescent | None' = None) -> 'PoseDescent':
         """
         Descend from the start, then from random ones, however long that takes.
 
         As `again(problem).attempt_in_turn` does from starts that `Starts.random` makes of the
-        numbers `drawn` (k, n) where no joint is floating.
+        numbers `drawn` (k, n) where no joint is floating. What was found `before` from the start
+        alone is not sought again.
         """
-        parts, active, q = self._parts, problem.active, problem.start.copy()
+        parts, active = self._parts, problem.active
+        q = problem.start.copy() if before is None else before.q
         poses = [target.transform for target in problem.targets]
-        return PoseDescent(q, *self._descend_to_poses(
+        found = PoseDescent(q, *self._descend_to_poses(
             *parts.arrays, poses[0][None] if len(poses) == 1 else np.array(poses), drawn,
             active.indices, active.turning, active.limits, active.sampling, self.options,
-            self.attempt_iterations, q))
+            self.attempt_iterations, problem.start, q, before is not None))
+        if before is None:
+            return found
+        return found._replace(iterations=before.iterations + found.iterations)
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
@@ -163,12 +169,13 @@ class PoseDescent(NamedTuple):
     """
     Where descents to poses from several starts ended.
 
-    q (nq,), turned to be near the start of the problem, the exit flag there, the number of
-    iterations and of starts used, and of the moving joints' values the one that is farthest from
-    where the problem's start has it, and how far.
+    q (nq,), turned to be near the start of the problem, the squared error and the exit flag there,
+    the number of iterations and of starts used, and of the moving joints' values the one that is
+    farthest from where the problem's start has it, and how far.
     """
 
     q: Array
+    error: float
     flag: int
     iterations: int
     starts: int

@@ -34,7 +34,9 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.solvers import at_once, Budget
 from ros2_ik.core.solvers.at_once import answer_at_once
+from ros2_ik.core.solvers.lm import PoseDescent
 from ros2_ik.core.solvers.search import Begun
+from ros2_ik.core.status import ExitFlag
 
 asking = import_module('ros2_ik.core.problem.ik_problem')
 solving = import_module('ros2_ik.core.solvers.solve')    # `solve` is a function, too
@@ -280,16 +282,30 @@ def test_again_after_variation_takes_poses_in_the_same_frame():
 
 
 def test_forked_processes_draw_their_own():
-    mine = at_once.draws(os.getpid()).take(1, 1)[0, 0]
+    mine = at_once.shared(os.getpid()).random()
     reading, writing = os.pipe()
     if not os.fork():
-        os.write(writing, at_once.draws(os.getpid()).take(1, 1)[0, 0].hex().encode())
+        os.write(writing, at_once.shared(os.getpid()).random().hex().encode())
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as answer:
         theirs = float.fromhex(answer.read())
     os.wait()
-    assert theirs not in (mine, at_once.draws(os.getpid()).take(1, 1)[0, 0])
+    assert theirs not in (mine, at_once.shared(os.getpid()).random())
+
+
+def test_what_a_free_base_begins_with():
+    """A search does not draw what moves a base as the short way does: it goes on with others."""
+    robot, generator = Robot.load('talos', 'freeflyer'), np.random.default_rng(4)
+    tip = 'left_sole_link'
+    T = Configuration(robot, robot.random_q(generator)).transform(tip)
+    problem = IKProblem(robot, PoseTarget(tip, T), start=robot.random_q(generator),
+                        collisions=False)
+    drawn = generator.random((3, len(problem.active.indices)))
+    touching = PoseDescent(robot.random_q(generator), 0.0, ExitFlag.CONVERGED, 9, 2, 0, 0.0)
+    begun = at_once._begun(problem, touching, drawn, generator)
+    assert [used for _, used, _ in begun.attempts] == [2]
+    assert begun.drawn.shape == (0, robot.nq)
 
 
 def test_meshes_that_are_not_asked_for_are_not_read(load, monkeypatch):
@@ -319,4 +335,7 @@ def test_time_over_before_restarts(load, monkeypatch):
         late = Budget.of(1e-9)
         time.sleep(1e-3)
         found = short_way(problem, late, True, 0)
-        assert found is None or found.restarts == 0
+        if isinstance(found, Begun):
+            assert [used for _, used, _ in found.attempts] == [1]
+        else:
+            assert found.restarts == 0
