@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from ros2_ik.core import Configuration, IKProblem, load_kernels, PoseTarget, Robot
-from ros2_ik.core.kernels.lm import draw_pose, table_of, VALUES
+from ros2_ik.core.kernels.lm import draw_pose, table_of, take_over, VALUES
+from ros2_ik.core.kernels.rows import layout_of, work_of
 from ros2_ik.core.problem import accept
+from ros2_ik.core.problem.program import Program
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.status import ExitFlag
@@ -55,6 +57,29 @@ def test_what_shares_a_joint_stays_together():
         assert len(table) == parts + 1
         values = places[table[0, VALUES]:table[-1, VALUES]]
         assert sorted(values) == list(range(len(solver.problem.active.indices)))
+
+
+def test_a_restart_takes_over_the_arm_that_arrived():
+    """With the torso, which carries it; where both arms are far away it takes over nothing."""
+    robot, generator = Robot.load('talos'), np.random.default_rng(6)
+    q, (left, right) = robot.random_q(generator), FEET[2:]
+    at = Configuration(robot, q)
+    problem = IKProblem(robot, [PoseTarget(tip, at.transform(tip)) for tip in (left, right)])
+    rows, active = LevenbergMarquardt(problem).rows, problem.active
+    program = Program(robot, rows.hard.functions, active, q, compiled=False)
+    numbers, layout, parameters, addresses = program.arrays
+    layout = layout_of(numbers, layout)
+
+    def restarted(moved):
+        ended = np.array([q[i] + 0.5 * (name in moved)
+                          for name, i in zip(active.names, active.indices, strict=True)])
+        x = np.zeros(len(ended))
+        take_over(layout, parameters, addresses, ended, x, rows.rows, rows.bounds,
+                  work_of(layout))
+        return {name for name, a, b in zip(active.names, x, ended, strict=True) if a == b}
+    arm = robot.moving_joints(right) - robot.moving_joints(left)
+    assert restarted(arm) == robot.moving_joints(left)
+    assert restarted(set(active.names)) == set()
 
 
 def test_a_bound_on_iterations_is_one_for_all_parts(baxter):
