@@ -29,7 +29,7 @@ GIVE_UP_AFTER = 6      # iterations in a row without a drop; a fast failure beat
 DROP = 0.8
 BIAS = 1e-10
 HARD_WEIGHT = 100.0           # weight of the targets' rows over costs whose curvature is about one
-AT_ONCE, MOVING = 8, 160   # starts in turn, and columns of all their steps: half a millisecond
+AT_ONCE, MOVING = 16, 384  # starts in turn, and columns of all their steps: a millisecond
 FLAT, SHORT = 1e-9, 1e-10    # gradient and step [rad, m] that end the way down the costs
 
 
