@@ -73,14 +73,30 @@ def solve_from_end(L, b):
 
 
 @inner_part
-def step_within(H, g, low, high, K, d, held):
-    """Fill d with H d = g within low..high; what is pushed outward on a limit is held."""
+def step_within(H, g, low, high, K, d, held, at_once):
+    """
+    Fill d with H d = g within low..high; what is pushed outward on a limit is held.
+
+    With `at_once` that is from the first what the gradient pushes outward (Bertsekas, "Projected
+    Newton methods for optimization problems with simple constraints", SIAM J. Control 1982): it
+    mostly is the same, and takes fewer factorizations.
+    """
     n = len(g)
     for i in range(n):
-        held[i], d[i] = False, g[i]
-        for j in range(i + 1):
-            K[i, j] = H[i, j]
+        held[i] = at_once and (g[i] < 0 and low[i] == 0 or g[i] > 0 and high[i] == 0)
     for _ in range(4):
+        for i in range(n):
+            d[i] = g[i]
+            for j in range(i + 1):
+                K[i, j] = H[i, j]
+        for i in range(n):
+            if held[i]:    # as if its row and column were those of the identity
+                d[i] = 0.0
+                for j in range(i):
+                    K[i, j] = 0.0
+                for j in range(i, n):
+                    K[j, i] = 0.0
+                K[i, i] = 1.0
         if not factorize_from_end(K):
             d[:] = 0.0
             return
@@ -91,12 +107,6 @@ def step_within(H, g, low, high, K, d, held):
                 held[i] = more = True
         if not more:
             break
-        for i in range(n):
-            d[i] = 0.0 if held[i] else g[i]
-            for j in range(i + 1):
-                K[i, j] = 0.0 if held[i] or held[j] else H[i, j]
-            if held[i]:
-                K[i, i] = 1.0
     for i in range(n):
         d[i] = min(max(d[i], low[i]), high[i])
 
@@ -180,7 +190,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
         before = error
         for a in range(n):
             H[a, a] += damping * min(error, MOST) + bias
-        step_within(H, g, low, high, K, d, held)
+        step_within(H, g, low, high, K, d, held, at.entries > 1)
         move(at, x, d, limits)
         iteration += 1
     x[:] = best_x
