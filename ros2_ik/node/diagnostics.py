@@ -6,18 +6,19 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.servo.messages import OFF, State
 
 Values = dict[str, Any]
 
 
-def diagnostics(context: NodeContext, name: str) -> DiagnosticArray:
-    """Make the message; `name` is the node's."""
+def diagnostics(context: NodeContext, servo: State | None, name: str) -> DiagnosticArray:
+    """Make the message; `servo` is what that has said last, `name` is the node's."""
     message = DiagnosticArray()
     message.header.stamp = context.clock.now().to_msg()
     for topic, (level, text, values) in {
             'robot': _robot(context), 'joint_states': _joint_states(context),
             'requests': _requests(context), 'workers': _workers(context),
-            'motions': _motions(context)}.items():
+            'motions': _motions(context), 'servo': _servo(servo)}.items():
         message.status.append(DiagnosticStatus(
             level=level, name=f'{name}: {topic}', message=text, hardware_id=name,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()]))
@@ -71,6 +72,17 @@ def _motions(context: NodeContext) -> tuple[bytes, str, Values]:
         values |= {f'{key}{suffix}': value for key, value in motion.items()}
     text = f'{len(motions)} under way' if motions else 'nothing is moved'
     return DiagnosticStatus.OK, text, values
+
+
+def _servo(state: State | None) -> tuple[bytes, str, Values]:
+    if state is None or state.mode == OFF:
+        why = f'off: {state.ended}' if state and state.ended else 'off'
+        return DiagnosticStatus.OK, why, {}
+    ticks = state.ticks
+    values: Values = {'steps': ticks.taken, 'missed steps': ticks.missed} | {
+        f'late {name} [ms]': f'{1e3 * seconds:.3f}' for name, seconds in (
+            ('p50', ticks.p50), ('p99', ticks.p99), ('max', ticks.most))}
+    return DiagnosticStatus.OK, f'follows {state.mode} commands: {state.message}', values
 
 
 def _times(percentiles: list[float]) -> Iterator[tuple[str, str]]:

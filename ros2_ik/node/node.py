@@ -27,7 +27,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import MarkerArray
 
 from ros2_ik.core import Robot, Scene, Status
@@ -44,6 +44,7 @@ from ros2_ik.node.endpoints.compute_ik import ComputeIK
 from ros2_ik.node.endpoints.constrained_ik import ConstrainedIK
 from ros2_ik.node.endpoints.execute import Execute
 from ros2_ik.node.endpoints.planning_scene import PlanningSceneEndpoints
+from ros2_ik.node.endpoints.servo import Servo
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.parameters.parameters import scene_fault, start_notes
@@ -63,6 +64,7 @@ from ros2_ik.srv import (
     ComputeIK as ComputeIKService,
     Execute as ExecuteService,
     GetPlanningScene,
+    SwitchServo,
 )
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -218,7 +220,8 @@ class IKNode(Node):
         health = self.create_publisher(DiagnosticArray, '/diagnostics', 10,
                                        event_callbacks=unwatched)
         self.create_timer(1.0, lambda: health.publish(
-            diagnostics(self._node_context, self.get_fully_qualified_name())),
+            diagnostics(self._node_context, self._servo.state,
+                        self.get_fully_qualified_name())),
             clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _serve_execution(self, requests: QoSProfile) -> None:
@@ -226,6 +229,10 @@ class IKNode(Node):
         self.create_service(ExecuteService, '~/execute', execute.answer, qos_profile=requests,
                             callback_group=ReentrantCallbackGroup())
         self.create_service(Trigger, '~/stop', execute.stop, qos_profile=requests)
+        self._servo = Servo(self, self._node_context, self._wait)
+        self.create_service(SwitchServo, '~/servo/switch', self._servo.switch,
+                            qos_profile=requests, callback_group=ReentrantCallbackGroup())
+        self.create_service(SetBool, '~/servo/pause', self._servo.pause, qos_profile=requests)
 
     def _serve_scene(self, requests: QoSProfile) -> None:
         scene = PlanningSceneEndpoints(self._node_context, self._wait)
@@ -317,6 +324,7 @@ class IKNode(Node):
         for pool in (self._pool, self._goal_pool):
             pool.cancel_all()
         self._spin_until_quiet(executor)
+        self._servo.close()
         for pool in (self._pool, self._goal_pool):
             pool.close()
         self._scene.close()

@@ -129,6 +129,8 @@ class VelocityProgram:
         self._step = kernel.velocity_step.of(self._program.compiled)
         self._dropped = dict[str, Indices]()    # the kinds of their rows
         self._before = np.zeros(n)
+        # of the last step: the least distance above the margin, as far as it was near [m]
+        self.nearest_gap = np.inf
 
     def _enter_task(self, task: Task, place: slice, hard: bool) -> None:
         rows = self._rows
@@ -284,17 +286,18 @@ class VelocityProgram:
                       ) -> tuple[int, float, Array, Array]:
         """Do the same among things that can be run into: all that a step reaches counts."""
         reach = gaps.usual
-        for _ in range(LOOKS):
+        for _ in range(LOOKS):      # what is farther away than `reach` does not bound the step
             rows = gaps.at(q, reach)
+            self.nearest_gap = float(rows[:, -2].min(initial=np.inf))
             solved = self._solved(q, rows, f, result)
             nearer = gaps.approach(result[0])
-            if nearer <= reach:
+            if nearer <= gaps.gain * reach:
                 break
-            reach = nearer
+            reach = nearer / gaps.gain
         if nearer <= SMALL:
             return solved
         code, scale, missed, x = solved
-        least = float(rows[:, -2].min(initial=0.0))
+        least = min(self.nearest_gap, 0.0)
         for _ in range(kernel.SHORTER):     # what a bent way leads into, rows do not see
             if gaps.least(x) >= least - gaps.bearable:
                 break

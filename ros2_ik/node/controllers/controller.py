@@ -10,10 +10,11 @@ from typing import Any, ClassVar, TypeVar
 
 from rclpy.clock import Clock, ClockType
 
-from ros2_ik.core import Array, Motion, MotionLimits, MotionState
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.node.controllers.command_topic import SentMessages
 from ros2_ik.node.controllers.joint_feedback import Feedback
 from ros2_ik.node.controllers.motion_clock import MotionClock
+from ros2_ik.node.controllers.servo_output import ServoOutput
 
 Bounds = tuple[Array, Array]
 
@@ -130,6 +131,15 @@ class Controller(ABC):
 
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
         """Find out what is needed before a motion; raises RequestError."""
+
+    @abstractmethod
+    def servo_output(self, robot: Robot) -> ServoOutput:
+        """Return how it is told the servo's steps; after `prepare`."""
+
+    @property
+    def their_goal(self) -> str:
+        """The action of the controller where another client has a goal under way, or ''."""
+        return ''
 
     def blend_time(self, states: Sequence[MotionState], limits: MotionLimits,
                    tracking_delay: float, apart: Array) -> float:

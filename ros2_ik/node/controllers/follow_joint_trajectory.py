@@ -70,6 +70,11 @@ class FollowJointTrajectoryController(TrajectoryController):
             return f'there is no action {self.topic}'
         return self.under_way()
 
+    @property
+    def trajectory_topic(self) -> str:
+        name: str = self._others.topic_name
+        return name
+
     def send_trajectory(self, message: JointTrajectory) -> None:
         """Send a goal; while the one before is not answered, only once that is accepted."""
         if time.monotonic() < self._asked + PATIENCE:

@@ -1,10 +1,28 @@
 """Joint commands as many simulators take them."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from sensor_msgs.msg import JointState
 
-from ros2_ik.core import MotionState
+from ros2_ik.core import MotionState, Robot
 from ros2_ik.node.controllers.controller import register_controller
+from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
 from ros2_ik.node.controllers.stream import Stream
+
+
+@dataclass(frozen=True)
+class JointStateOutput(ServoOutput):
+    """Positions and velocities by name."""
+
+    message_type = JointState
+
+    def message(self, knots: Sequence[Knot]) -> JointState:
+        time, position, velocity = knots[-1]
+        message = JointState(name=list(self.joints), position=position.tolist(),
+                             velocity=velocity.tolist())
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(time, 10**9)
+        return message
 
 
 @register_controller('joint_state')
@@ -14,6 +32,9 @@ class JointStateStream(Stream):
     usual_topic = 'joint_command'
     message_type = JointState
     by_name = True
+
+    def servo_output(self, robot: Robot) -> JointStateOutput:
+        return JointStateOutput(self._commands.name, self.joints)
 
     def concerns(self, message: JointState) -> bool:
         return self.shares(message.name)

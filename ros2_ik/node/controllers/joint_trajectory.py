@@ -34,6 +34,11 @@ class JointTrajectoryController(TrajectoryController):
     def unavailable_reason(self) -> str:
         return self.under_way() or self._commands.unheard()
 
+    @property
+    def trajectory_topic(self) -> str:
+        name: str = self._commands.name
+        return name
+
     def send_trajectory(self, message: JointTrajectory) -> None:
         self._commands.publish(message)
 

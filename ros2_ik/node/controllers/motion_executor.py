@@ -1,6 +1,6 @@
 """The one who commands the robot: nothing is moved but by this."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 import time
 import traceback
@@ -10,7 +10,7 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 
 from ros2_ik.core import IKError, Robot, Status
-from ros2_ik.node.controllers.controller import ControllerContext, Pauses
+from ros2_ik.node.controllers.controller import Controller, ControllerContext, Pauses
 from ros2_ik.node.controllers.joint_feedback import JointFeedback, LATEST, offset
 from ros2_ik.node.controllers.motion_execution import Cancelled, MotionExecution, Phase
 from ros2_ik.node.controllers.motion_report import log_line, progress
@@ -55,6 +55,8 @@ class MotionExecutor:
         self._retired = list[RobotControllers]()
         self._executions: list[MotionExecution] = []
         self.stops = 0   # how often all motions were stopped
+        self.lent = frozenset[str]()   # joints that another part of the node moves,
+        self.lent_move = False         # and whether they move
         self._closing = False
         self._paused = False   # whether it was told that /clock stands
         self._timer = context.node.create_timer(
@@ -93,12 +95,12 @@ class MotionExecutor:
                 execution.stop(status, f'stopped on the way: {reason}')
             except Exception as error:   # the others must stop all the same
                 self._abandon(execution, error)
-        return len(self._executions)
+        return len(self._executions) + self.lent_move
 
     @property
     def moving(self) -> bool:
         """Whether anything moves, or is about to."""
-        return bool(self._executions)
+        return bool(self._executions) or self.lent_move
 
     def unstopped(self) -> str:
         """
@@ -106,7 +108,7 @@ class MotionExecutor:
 
         Also why it is not known whether one moves.
         """
-        if any(execution.under_way for execution in self._executions):
+        if self.lent_move or any(execution.under_way for execution in self._executions):
             return ''
         return next((text for one in self._controllers.controllers
                      if (text := self._unknown(one.joints) or self._moves(one.joints)
@@ -181,11 +183,57 @@ class MotionExecutor:
                 execution.phase = Phase.DONE
                 self._tidy()
 
+    async def lend(self, robot: Robot, joints: Collection[str]) -> list[Controller]:
+        """
+        Return the controllers of joints that stand; raises RequestError.
+
+        No motion of them begins until `take_back`.
+        """
+        self._check_ready(robot)
+        controllers = self._controllers.choose(joints)
+        execution = MotionExecution(robot, controllers, {}, self._measured, self._parameters, None)
+        for other in self._executions:
+            if other.shares(execution):
+                raise RequestError(Status.CONTROL_FAILED, 'a motion of these joints, asked for '
+                                   f'by {other.who}, is {other.phase.value}')
+        before, self.lent = self.lent, self.lent | {*execution.joints}
+        try:
+            self._measured.require(execution.joints)
+            await self._prepare(execution)
+            await self._stand(execution)
+            self._controllers.cancel(execution.joints, [])
+        except Exception:
+            self.lent = before
+            raise
+        return controllers
+
+    def take_back(self) -> None:
+        """Let motions move all joints again."""
+        self.lent, self.lent_move = frozenset(), False
+
     # -- before anything is sent ----------------------------------------------------------
 
     def _claim(self, robot: Robot, joints: Mapping[str, Any], group: str,
                cancelled: Cancelled | None) -> MotionExecution | None:
         """Make one that owns its joints, None where all are there; raises RequestError."""
+        self._check_ready(robot)
+        goal = read_goal(robot, joints, group, self._controllers, self._measured,
+                         self._parameters.goal_tolerance)
+        if not goal:
+            return None
+        execution = MotionExecution(robot, self._controllers.choose(goal), goal, self._measured,
+                                    self._parameters, cancelled)
+        if taken := self.lent & {*execution.joints}:
+            raise RequestError(
+                Status.CONTROL_FAILED, f"the servo is on for joint '{min(taken)}'; nothing was "
+                'moved: end it by ~/servo/switch, mode off, before')
+        self._measured.require(execution.joints)
+        self._make_way(execution)
+        self._executions.append(execution)
+        return execution
+
+    def _check_ready(self, robot: Robot) -> None:
+        """Raise RequestError if nothing of a robot may be moved now."""
         if self._closing:
             raise RequestError(Status.PREEMPTED, 'the node is being stopped')
         if self._robot is None or robot.key != self._robot.key:
@@ -196,16 +244,16 @@ class MotionExecutor:
             raise RequestError(
                 Status.ROBOT_STATE_STALE, 'use_sim_time is true, but nothing has come '
                 'on /clock; nothing was moved')
-        goal = read_goal(robot, joints, group, self._controllers, self._measured,
-                         self._parameters.goal_tolerance)
-        if not goal:
-            return None
-        execution = MotionExecution(robot, self._controllers.choose(goal), goal, self._measured,
-                                    self._parameters, cancelled)
-        self._measured.require(execution.joints)
-        self._make_way(execution)
-        self._executions.append(execution)
-        return execution
+
+    async def _prepare(self, execution: MotionExecution) -> None:
+        """Have the controllers find out what they need; raises RequestError."""
+        for controller in execution.controllers:
+            while reason := controller.unavailable_reason():
+                if time.monotonic() > controller.made + DISCOVERY:
+                    raise RequestError(Status.CONTROL_FAILED, reason)
+                await self._pauses.pause(LOOK)
+                execution.check()
+            await controller.prepare()
 
     def _make_way(self, execution: MotionExecution) -> None:
         """Raise RequestError if another one has some of the joints, or have that one withdrawn."""
@@ -244,13 +292,7 @@ class MotionExecutor:
         Where it replaces others, it begins on their way, when what must be done before is done:
         within `lead` [s], and in the time that its controllers need to join it.
         """
-        for controller in execution.controllers:
-            while reason := controller.unavailable_reason():
-                if time.monotonic() > controller.made + DISCOVERY:
-                    raise RequestError(Status.CONTROL_FAILED, reason)
-                await self._pauses.pause(LOOK)
-                execution.check()
-            await controller.prepare()
+        await self._prepare(execution)
         execution.check()
         for other in self._under_way(execution):
             if slow := next((one for one in other.controllers if one.delay > PROMPT), None):

@@ -1,5 +1,7 @@
 """Topic of a forward_command_controller or JointGroupPositionController (ros2_controllers)."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 import time
 from typing import Any
 
@@ -8,14 +10,26 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.clock import Clock, ClockType
 from std_msgs.msg import Float64MultiArray
 
-from ros2_ik.core import MotionState, Status
+from ros2_ik.core import MotionState, Robot, Status
 from ros2_ik.node.controllers.controller import Pauses, register_controller
+from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.request_error import RequestError
 
 PATIENCE = 2.0   # for the controller's parameters [s]
 LOOK = 0.02      # between two looks whether they can be asked for [s]
 UNKNOWN = '_NODE_NAME_UNKNOWN_'   # of a listener whose node has not been discovered yet
+
+
+@dataclass(frozen=True)
+class PositionOutput(ServoOutput):
+    """Positions in the controller's order."""
+
+    order: tuple[int, ...]
+    message_type = Float64MultiArray
+
+    def message(self, knots: Sequence[Knot]) -> Float64MultiArray:
+        return Float64MultiArray(data=knots[-1].position[list(self.order)].tolist())
 
 
 @register_controller('position')
@@ -93,6 +107,9 @@ class PositionController(Stream):
             callback_group=self.context.callback_group)
         future = self._client.call_async(GetParameters.Request(names=['joints']))
         future.add_done_callback(lambda answered: finish(answered.result()))
+
+    def servo_output(self, robot: Robot) -> PositionOutput:
+        return PositionOutput(self._commands.name, self.joints, tuple(self._order))
 
     def message(self, state: MotionState) -> Float64MultiArray:
         return Float64MultiArray(data=state.position[self._order].tolist())

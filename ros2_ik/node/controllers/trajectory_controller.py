@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 import math
 from typing import Any
 
@@ -12,9 +13,18 @@ import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_ik.core import Array, even_braking_motion, Motion, MotionLimits, MotionState
+from ros2_ik.core import (
+    Array,
+    even_braking_motion,
+    Motion,
+    MotionLimits,
+    MotionState,
+    Robot,
+)
 from ros2_ik.node.controllers.controller import BrakingTask, Controller, ControllerContext
 from ros2_ik.node.controllers.joint_feedback import ASIDE, Feedback, LATEST
+from ros2_ik.node.controllers.motion_limits import acceleration_limits, position_bounds
+from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
 
 # -- motions as messages -----------------------------------------------------------------------
 
@@ -73,6 +83,38 @@ def _duration(seconds: float) -> Duration:
 def seconds_of(point: JointTrajectoryPoint) -> float:
     """Return when a point of a trajectory is reached, from its begin on [s]."""
     return float(point.time_from_start.sec + point.time_from_start.nanosec * 1e-9)
+
+
+@dataclass(frozen=True)
+class TrajectoryOutput(ServoOutput):
+    """
+    The steps of just now and of the next moment, by their times: messages overlap.
+
+    Nothing depends on when a controller begins with one. `deceleration` (n,) brings the joints
+    to rest after the newest step, should nothing more come; `lower` and `upper` (n,) bound that.
+    """
+
+    deceleration: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    message_type = JointTrajectory
+    ahead = 0.06
+    period = 0.009
+
+    def message(self, knots: Sequence[Knot]) -> JointTrajectory:
+        message = JointTrajectory(joint_names=list(self.joints))
+        first = knots[0].time
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(first, 10**9)
+        message.points = [JointTrajectoryPoint(
+            positions=knot.position.tolist(), velocities=knot.velocity.tolist(),
+            time_from_start=_duration((knot.time - first) * 1e-9))
+            for knot in (*knots, self.rest(knots[-1]))]
+        return message
+
+    def rest(self, last: Knot) -> Knot:
+        seconds = max(float((np.abs(last.velocity) / self.deceleration).max()), SHORTEST)
+        end = np.clip(last.position + last.velocity * (seconds / 2), self.lower, self.upper)
+        return Knot(last.time + round(seconds * 1e9), end, np.zeros(len(end)))
 
 
 # -- the controller ----------------------------------------------------------------------------
@@ -141,14 +183,31 @@ class TrajectoryController(Controller):
 
     def under_way(self) -> str:
         """Return what another client has under way, so that no motion may begin, or ''."""
-        if self._their_goal and self.context.node.count_publishers(self._goal_states.topic_name):
-            return f'nothing was moved: another client has a goal under way on {self._their_goal}'
+        if self.their_goal:
+            return f'nothing was moved: another client has a goal under way on {self.their_goal}'
         # not only while the arm is seen to move: where it turns it stands for a moment
         left = self._theirs_until - self.context.now()
         if left > 0:
             return (f"nothing was moved: a trajectory of another client for controller "
                     f"'{self.name}' lasts for {left:.2g} s more")
         return ''
+
+    @property
+    def their_goal(self) -> str:
+        present = self._their_goal and self.context.node.count_publishers(
+            self._goal_states.topic_name)
+        return self._their_goal if present else ''
+
+    @property
+    @abstractmethod
+    def trajectory_topic(self) -> str:
+        """The controller's topic of trajectories."""
+
+    def servo_output(self, robot: Robot) -> TrajectoryOutput:
+        limits = (acceleration_limits(self.joints, self.context.parameters),
+                  *position_bounds(robot, self.joints))
+        return TrajectoryOutput(self.trajectory_topic, self.joints,
+                                *(tuple(numbers.tolist()) for numbers in limits))
 
     def begin(self, motion: Motion) -> None:
         # late readings tell of the motion before, unless this one begins where joints stand

@@ -82,7 +82,7 @@ class PreparedRequest(NamedTuple):
 
     async def move(self, context: NodeContext, solution: IKSolution, answer: Any, stops: int,
                    who: str,
-                   cancelled: Callable[[], bool] | None = None) -> None:
+                   cancelled: Callable[[], str] | None = None) -> None:
         """
         Bring the robot to a solution that is in the answer, and say there what came of it.
 

@@ -153,6 +153,17 @@ PARAMETERS = (
     Spec('max_jump', 1.0, 'With execute, joints may move so far to a solution, unless the request '
          'has a max_joint_change of its own; 0: not bounded. ~/execute has its own bound.',
          'rad or m', 0, 1e6),
+    Spec('servo_rate', 250.0, 'Steps a second while the servo is on.', 'Hz', 20, 1000),
+    Spec('servo_velocity_scaling', 0.25, 'Part of the velocity limits that the servo uses, when '
+         'the request gives none.', '', 1e-3, 1),
+    Spec('servo_acceleration_scaling', 0.5, 'Part of the acceleration limits that the servo '
+         'uses.', '', 1e-3, 1),
+    Spec('servo_linear_velocity', 0.25, 'Fastest that the servo moves the tip.', 'm/s', 1e-3, 10),
+    Spec('servo_angular_velocity', 0.8, 'Fastest that the servo turns the tip.', 'rad/s', 1e-3,
+         20),
+    Spec('servo_command_timeout', 0.1, 'Commands of the servo that are older do not count: the '
+         'arm comes to rest.', 's', 0.02, 10),
+    Spec('servo_margin', 0.01, 'The servo keeps so far from everything.', 'm', 1e-4, 1),
     Spec('command_period', 0.01, 'Time between two points of a trajectory, or commands of a '
          'stream.', 's', 0.001, 0.2),
 )

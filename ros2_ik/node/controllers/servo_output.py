@@ -1,0 +1,39 @@
+"""How the servo's steps are told to a controller."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from ros2_ik.core import Array
+
+
+class Knot(NamedTuple):
+    """Where joints (n,) shall be at a time of the node's clock [ns], and how fast they move."""
+
+    time: int
+    position: Array
+    velocity: Array
+
+
+@dataclass(frozen=True)
+class ServoOutput(ABC):
+    """
+    Writes the commands for one controller; it goes to another process, by pickle.
+
+    `topic` is its whole name, `joints` are in the order of the knots.
+    """
+
+    topic: str
+    joints: tuple[str, ...]
+    message_type: ClassVar[Any]
+    ahead: ClassVar[float] = 0.0    # so long before the joints shall be there it is told [s]
+    period: ClassVar[float] = 0.0   # between two messages, at least [s]
+
+    def rest(self, last: Knot) -> Knot:
+        """Return where and when the joints come to rest by themselves after the last message."""
+        return last
+
+    @abstractmethod
+    def message(self, knots: Sequence[Knot]) -> Any:
+        """Write the newest knots, of which the last one is the newest."""

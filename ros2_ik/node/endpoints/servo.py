@@ -1,0 +1,221 @@
+"""Services ~/servo/switch and ~/servo/pause; the servo's topics belong to its own process."""
+
+from collections.abc import Awaitable, Callable
+import time
+from typing import Any
+
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+from ros2_ik.core import Array, Robot, Scene, Status
+from ros2_ik.node.controllers.controller import Controller
+from ros2_ik.node.controllers.motion_limits import motion_limits
+from ros2_ik.node.controllers.planning import checked_scaling
+from ros2_ik.node.conversions.frames import group_name, link_name, tip_name
+from ros2_ik.node.endpoints.answering import answering
+from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.request_error import RequestError, wrong
+from ros2_ik.node.servo.messages import (
+    Begin,
+    End,
+    MODES,
+    NO_TICKS,
+    OFF,
+    Pause,
+    State,
+    TakeScene,
+)
+from ros2_ik.node.servo.names import servo_names
+from ros2_ik.node.servo.process import ServoProcess
+
+LOOK = 0.02       # between two looks at the servo and at what it has to know [s]
+STARTING = 20.0   # so long its process may take to start, on a busy computer [s],
+DIED = 'its process has died: what the controllers were told last counts'
+REST = 5.0        # and to come to rest [s]
+SHARED = ('servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'servo_margin',
+          'servo_command_timeout', 'joint_state_speed', 'execute_state_timeout',
+          'max_tracking_error', 'start_tolerance')
+
+Wait = Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
+
+
+class Servo:
+    """
+    Switches the servo, tells it of the scene, and hears how it stands.
+
+    `state` is what it has said last. Its process starts when it is switched on first.
+    """
+
+    def __init__(self, node: Node, context: NodeContext, wait: Wait) -> None:
+        self._node, self._context, self._wait = node, context, wait
+        self.state: State | None = None
+        self._process: ServoProcess | None = None
+        self._begun: Begin | None = None
+        self._controllers: list[Controller] = []
+        self._moved: tuple[str, ...] = ()
+        self._stops, self._paused = 0, False
+        self._scene: Scene | None = None    # that it knows
+        self._waiting: list[tuple[Callable[[State], bool], float, Callable[[Any], None]]] = []
+        self._timer = node.create_timer(LOOK, self._look,
+                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer.cancel()
+
+    @property
+    def on(self) -> bool:
+        """Whether it follows commands, or comes to rest."""
+        return self._begun is not None
+
+    # -- services -------------------------------------------------------------------------
+
+    @answering('servo/switch')
+    async def switch(self, request: Any, response: Any) -> None:
+        """Switch it on, off, or over to other commands."""
+        mode = request.mode
+        if mode == OFF:
+            response.message = await self._switch_off()
+        elif mode in MODES:
+            response.message = await self._switch_on(mode, request)
+        else:
+            raise wrong(f"mode is '{mode}'; valid: {', '.join((*MODES, OFF))}")
+        response.success = True
+
+    @answering('servo/pause')
+    def pause(self, request: Any, response: Any) -> None:
+        """Have it ignore commands, and come to rest, or go on."""
+        self._paused = bool(request.data)
+        if self._process:
+            self._process.send(Pause(self._paused))
+        response.success = True
+        response.message = 'commands are ignored' if self._paused else 'commands are followed'
+
+    async def _switch_off(self) -> str:
+        if not self.on:
+            return 'the servo was off'
+        self._end('switched off')
+        await self._until(lambda state: state.mode == OFF, REST, 'come to rest')
+        return 'the servo is off, the arm at rest'
+
+    async def _switch_on(self, mode: str, request: Any) -> str:
+        context = self._context
+        robot, parameters = context.robot(), context.parameters
+        group = group_name(robot, request.group, parameters)
+        tip = '' if mode == 'joint' else (
+            link_name(robot, request.tip, 'tip') if request.tip
+            else tip_name(robot, group, parameters))
+        names = robot.group(group).joint_names if group else robot.joint_names
+        joints = tuple(name for name in names if robot.joint(name).is_scalar
+                       and name not in robot.passive_joints and name not in robot.mimics)
+        if tip and not robot.moving_joints(tip) & {*joints}:
+            raise wrong(f"no joint of group '{group}' moves '{tip}'")
+        scaling = checked_scaling(request.velocity_scaling or parameters.servo_velocity_scaling,
+                                  parameters)
+        scene = context.scene.known.scene
+        checker, notes = context.scene.checker(scene)
+        goes_on = self._begun is not None and self._moved == joints
+        if self.on and not goes_on:
+            await self._switch_off()
+        if not goes_on:
+            self._controllers = await context.execution.lend(robot, joints)
+        self._moved = joints
+        try:
+            begin = self._begin(robot, mode, tip, joints, scaling, scene, checker is not None)
+            self._send(begin)
+            state = await self._until(lambda state: state.mode == mode or bool(state.ended),
+                                      STARTING, 'start')
+        except Exception:
+            if not goes_on:
+                self._forget()
+            raise
+        if state.ended:
+            raise RequestError(Status.CONTROL_FAILED, state.ended)
+        of = f" of '{tip}'" if tip else ''
+        return '; '.join([f'the servo follows {mode} commands{of}, with {len(joints)} joints and '
+                          f'{scaling:g} of their velocity limits', *notes])
+
+    def _begin(self, robot: Robot, mode: str, tip: str, joints: tuple[str, ...], scaling: float,
+               scene: Any, checked: bool) -> Begin:
+        context, parameters = self._context, self._context.parameters
+        # what else its controllers command is held
+        every = tuple(joint for one in self._controllers for joint in one.joints)
+        limits = motion_limits(robot, every, parameters)
+        moved = np.array([float(joint in joints) for joint in every])
+        q: Array = np.array(context.state.start(robot, {}, frozenset(every)).q)
+        return Begin(mode, tip, every, q, limits.velocity * scaling * moved,
+                     limits.acceleration * parameters.servo_acceleration_scaling,
+                     tuple(one.servo_output(robot) for one in self._controllers), scene,
+                     context.scene.geometry.options if checked else None,
+                     {name: getattr(parameters, name) for name in SHARED})
+
+    def _send(self, begin: Begin) -> None:
+        if self._process is None:
+            self._process = ServoProcess(servo_names(self._node))
+            self._process.send(Pause(self._paused))
+        self._begun, self._scene, self._stops = begin, begin.scene, self._context.execution.stops
+        self.state = None
+        self._process.send(begin)
+        self._timer.reset()
+
+    # -- meanwhile ------------------------------------------------------------------------
+
+    def _end(self, reason: str) -> None:
+        if self._process and self.on:
+            self._process.send(End(reason))
+
+    def _look(self) -> None:
+        """Hear how it stands, and tell it what has changed."""
+        try:
+            for state in self._process.news() if self._process else ():
+                self._hear(state)
+        except EOFError:
+            self._process = None
+            self._hear(State(OFF, False, -1, DIED, DIED, NO_TICKS))
+        now = time.monotonic()
+        for waiting in [one for one in self._waiting if one[1] <= now]:
+            self._waiting.remove(waiting)
+            waiting[2](None)
+        if self.on:
+            self._tell()
+        elif not self._waiting:
+            self._timer.cancel()
+
+    def _hear(self, state: State) -> None:
+        self.state = state
+        self._context.execution.lent_move = state.moving
+        if state.mode == OFF:
+            if self.on and state.ended != 'switched off':
+                self._context.log.warning(f'the servo has ended: {state.ended}')
+            self._forget()
+        for waiting in [one for one in self._waiting if one[0](state)]:
+            self._waiting.remove(waiting)
+            waiting[2](state)
+
+    def _tell(self) -> None:
+        execution, scene = self._context.execution, self._context.scene.known.scene
+        if execution.stops != self._stops:
+            self._stops = execution.stops
+            self._end('all motions were stopped')
+        for controller in self._controllers:
+            if controller.their_goal:
+                self._end(f'another client has a goal under way on {controller.their_goal}')
+        if scene is not self._scene and self._process:
+            self._scene = scene
+            self._process.send(TakeScene(scene))
+
+    def _forget(self) -> None:
+        self._begun = None
+        self._context.execution.take_back()
+
+    async def _until(self, condition: Callable[[State], bool], seconds: float, what: str) -> State:
+        """Wait until it says something; raises RequestError if it does not in time."""
+        end = time.monotonic() + seconds
+        state = await self._wait(lambda done: self._waiting.append((condition, end, done)))
+        if state is None:
+            raise RequestError(Status.TIMED_OUT, f'the servo did not {what} within {seconds:g} s')
+        found: State = state
+        return found
+
+    def close(self) -> None:
+        """Have its process end."""
+        if self._process:
+            self._process.close()

@@ -1,0 +1,92 @@
+"""What clients command the servo: read, checked, and put into the robot's root frame."""
+
+from collections.abc import Callable
+import math
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped, TwistStamped
+import numpy as np
+
+from ros2_ik.core import Array, Configuration, Robot
+from ros2_ik.msg import JointJog as OwnJointJog
+from ros2_ik.node.conversions.frames import Reference, reference
+from ros2_ik.node.conversions.poses import read_pose
+from ros2_ik.node.request_error import wrong
+from ros2_ik.node.servo.follower import Command, Follower
+
+try:
+    from control_msgs.msg import JointJog
+except ImportError:
+    JointJog = OwnJointJog
+
+
+class Commands:
+    """Readers of messages by mode; `now` is the time of the node's clock [s]."""
+
+    def __init__(self, timeout: Callable[[], float], now: Callable[[], float]) -> None:
+        self._timeout, self._now = timeout, now
+
+    def read(self, message: Any, follower: Follower) -> Command:
+        """Read a message of the follower's mode; raises RequestError for what makes no sense."""
+        value = {'pose': _pose, 'twist': _twist, 'joint': _joints}[follower.begin.mode](
+            message, follower)
+        now, stamp = self._now(), message.header.stamp
+        sent = stamp.sec + stamp.nanosec * 1e-9
+        age = now - sent if sent else 0.0
+        if age >= self._timeout():
+            raise wrong(f'a command is {age:.3g} s old; parameter servo_command_timeout allows '
+                        f'{self._timeout():g} s')
+        if age < -self._timeout():
+            raise wrong(f'a command is stamped {-age:.3g} s ahead of the clock here')
+        return Command(value, now + self._timeout() - age)
+
+
+MESSAGES = {'pose': ('target', PoseStamped), 'twist': ('twist', TwistStamped),
+            'joint': ('joint_jog', JointJog)}
+
+
+def _pose(message: PoseStamped, follower: Follower) -> Array:
+    place, frame = read_pose(message.pose, 'the target'), _frame(message, follower)
+    pose: Array = (place if frame is None else frame * place).homogeneous
+    return pose
+
+
+def _twist(message: TwistStamped, follower: Follower) -> Array:
+    twist = message.twist
+    values = np.array([twist.linear.x, twist.linear.y, twist.linear.z,
+                       twist.angular.x, twist.angular.y, twist.angular.z])
+    if not np.isfinite(values).all():
+        raise wrong(f'the twist holds a number that is not finite: {values.tolist()}')
+    if (frame := _frame(message, follower)) is not None:
+        values = np.concatenate([frame.rotation @ values[:3], frame.rotation @ values[3:]])
+    parameters = follower.begin.parameters
+    faster = max(float(np.linalg.norm(values[:3])) / parameters['servo_linear_velocity'],
+                 float(np.linalg.norm(values[3:])) / parameters['servo_angular_velocity'], 1.0)
+    slowed: Array = values / faster
+    return slowed
+
+
+def _joints(message: Any, follower: Follower) -> Array:
+    names, velocities = list(message.joint_names), list(message.velocities)
+    if len(message.displacements):
+        raise wrong('displacements of joints are not supported; valid: velocities')
+    if len(names) != len(velocities):
+        raise wrong(f'the jog has {len(names)} names and {len(velocities)} velocities')
+    joints, values = follower.begin.joints, np.zeros(len(follower.begin.joints))
+    for name, velocity in zip(names, velocities, strict=True):
+        if name not in joints:
+            raise wrong(f"joint '{name}' is not moved by the servo; valid: {', '.join(joints)}")
+        if not math.isfinite(velocity):
+            raise wrong(f"the velocity of joint '{name}' is {velocity}")
+        values[joints.index(name)] = velocity
+    return values
+
+
+def _frame(message: Any, follower: Follower) -> Any:
+    """Return where a message's frame is now in the root frame, None for that itself."""
+    robot, frame_id = follower.robot, message.header.frame_id
+    return reference(robot, frame_id, _no_frame).placement(Configuration(robot, follower.q))
+
+
+def _no_frame(robot: Robot, frame_id: str) -> Reference:
+    raise LookupError('the servo takes frames of the robot only')

@@ -1,0 +1,418 @@
+"""The servo's process: takes commands, and tells controllers each step in time."""
+
+from bisect import bisect_right
+from collections import deque
+from contextlib import suppress
+import gc
+import os
+from pathlib import Path
+import time
+import traceback
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
+
+from ros2_ik.core import Array, load_kernels, MotionState, Scene
+from ros2_ik.msg import ServoStatus
+from ros2_ik.node.controllers.command_topic import CommandTopic, SentMessages
+from ros2_ik.node.controllers.joint_feedback import JointFeedback, offset, tracking
+from ros2_ik.node.controllers.motion_clock import MotionClock
+from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
+from ros2_ik.node.request_error import RequestError, wrong
+from ros2_ik.node.servo.commands import Commands, MESSAGES
+from ros2_ik.node.servo.follower import Follower, Step
+from ros2_ik.node.servo.messages import (
+    Begin,
+    End,
+    NO_TICKS,
+    OFF,
+    Pause,
+    State,
+    TakeScene,
+    Ticks,
+)
+from ros2_ik.node.servo.names import Names
+from ros2_ik.node.state.joint_states import JointStates, publishers
+
+NAME = 'ik_servo'   # of the process
+NICENESS = -10      # where that is allowed
+IDLE = 0.02         # between two looks at what the node says, while nothing is on [s]
+LOOK = 0.02         # between two looks at joint_states [s]
+TELL = 0.1          # between two messages of how it stands [s]
+HOLD = 0.5          # so long where the arm came to rest is repeated: a message may be lost [s]
+KEPT = 1.0          # what was commanded is known for so long [s]
+RECENT = 0.3        # objects that were moved so lately still move [s]
+DISCOVERY = 2.0     # joint_states may take so long to be heard of at first [s]
+NOTED = 0.5         # so long the status tells of a command that was refused [s]
+COUNTED = 2500      # steps of which the jitter is told
+# best effort matches every publisher, and only the newest command counts
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+def serve_servo(connection: Any, names: Names) -> None:
+    """Work until the node closes the pipe or is gone; then come to rest."""
+    Path('/proc/self/comm').write_text(NAME)
+    with suppress(PermissionError):
+        os.nice(NICENESS)
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    load_kernels()
+    loop = Loop(connection, names)
+    gc.freeze()     # what lives as long as the process is not looked through again
+    try:
+        loop.run()
+    finally:
+        rclpy.try_shutdown()
+
+
+class Loop:
+    """One thread: callbacks between the steps."""
+
+    def __init__(self, connection: Any, names: Names) -> None:
+        self._connection = connection
+        self._node = node = rclpy.create_node(
+            f'{names.node}_servo', namespace=names.namespace, use_global_arguments=False,
+            start_parameter_services=False, parameter_overrides=[
+                Parameter('use_sim_time', Parameter.Type.BOOL, names.simulated)])
+        self._log = node.get_logger()
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(node)
+        self._values: Any = SimpleNamespace(joint_state_speed=1.5)
+        self._joint_states = JointStates(
+            lambda text: self._log.warning(text, throttle_duration_sec=5.0), self._now_ns,
+            lambda: publishers(node, names.joint_states), lambda: self._values.joint_state_speed,
+            self._log.info, lambda: names.simulated)
+        node.create_subscription(JointState, names.joint_states,
+                                 lambda message, info: self._joint_states.take(message, info),
+                                 qos_profile_sensor_data)
+        self._clock = MotionClock(node)
+        self._commands = Commands(lambda: self._values.servo_command_timeout,
+                                  lambda: self._now_ns() * 1e-9)
+        for mode, (topic, kind) in MESSAGES.items():
+            node.create_subscription(kind, f'{names.servo}/{topic}', self._taker(mode), NEWEST)
+        self._status = node.create_publisher(ServoStatus, f'{names.servo}/status', 10)
+        self._session: Session | None = None
+        self._paused, self._gone = False, False
+        self._note, self._noted = '', -1.0
+        self._told, self._told_at = State(OFF, False, 0, '', '', NO_TICKS), 0.0
+
+    def _now_ns(self) -> int:
+        now: int = self._node.get_clock().now().nanoseconds
+        return now
+
+    # -- time -----------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Step in time as long as something is on, and look for news of the node otherwise."""
+        due = time.monotonic()
+        while not self._gone or self._session:
+            period = self._session.dt if self._session else IDLE
+            due = max(due + period, time.monotonic())    # what is missed is not made up for
+            while (left := due - time.monotonic()) > 0:
+                self._executor.spin_once(timeout_sec=left)
+            self._hear()
+            if self._session:
+                self._step(self._session, time.monotonic() - due)
+            elif not self._gone:
+                gc.collect()
+
+    def _step(self, session: 'Session', late: float) -> None:
+        try:
+            session.step(late)
+        except Exception as error:   # what it has told last has to do
+            self._log.error(traceback.format_exc())
+            session.end(f'{type(error).__name__}: {error}')
+            session.over = True
+        self._tell(session)
+        if session.over:
+            session.close()
+            self._session = None
+            gc.unfreeze()
+
+    # -- the node -------------------------------------------------------------------------
+
+    def _hear(self) -> None:
+        try:
+            while not self._gone and self._connection.poll():
+                self._take(self._connection.recv())
+        except (EOFError, OSError):
+            self._gone = True
+            if self._session:
+                self._session.end('the node is gone')
+
+    def _take(self, message: Begin | End | Pause | TakeScene) -> None:
+        try:
+            self._do(message)
+        except Exception as error:      # such as a scene that cannot be checked
+            self._log.error(traceback.format_exc())
+            if self._session:
+                self._session.end(f'{type(error).__name__}: {error}')
+
+    def _do(self, message: Begin | End | Pause | TakeScene) -> None:
+        if isinstance(message, Begin):
+            self._begin(message)
+        elif isinstance(message, Pause):
+            self._paused = message.paused
+        elif self._session and isinstance(message, End):
+            self._session.end(message.reason)
+        elif self._session and isinstance(message, TakeScene):
+            self._session.look(message)
+
+    def _begin(self, begin: Begin) -> None:
+        self._values = SimpleNamespace(**begin.parameters)
+        before, robot = self._session, begin.scene.robot
+        follower = Follower(robot, begin, 1 / begin.parameters['servo_rate'])
+        self._joint_states.set_robot(robot)
+        if before and before.follower.begin.joints == begin.joints and not before.ended:
+            before.go_on(follower)
+            return
+        measured = JointFeedback(self._joint_states, self._values, self._clock)
+        self._session = Session(self._node, self._clock, measured, follower, self._values)
+
+    def _tell(self, session: 'Session') -> None:
+        now = time.monotonic()
+        mode = OFF if session.over else session.follower.begin.mode
+        step = session.last
+        message = session.ended or session.fault or (
+            self._note if now < self._noted + NOTED else step.message)
+        code = ServoStatus.INVALID if session.ended else step.code
+        state = State(mode, session.follower.moving, code, message, session.ended, session.ticks())
+        if now < self._told_at + TELL and state[:3] == self._told[:3] \
+                and state.ended == self._told.ended:
+            return
+        self._told, self._told_at = state, now
+        status = ServoStatus(code=code, message=message, mode=mode, scale=step.scale)
+        status.header.stamp = self._node.get_clock().now().to_msg()
+        self._status.publish(status)
+        if not self._gone:
+            with suppress(OSError):     # it has just gone
+                self._connection.send(state)
+
+    # -- clients --------------------------------------------------------------------------
+
+    def _taker(self, mode: str) -> Any:
+        def take(message: Any) -> None:
+            session = self._session
+            if session is None or session.ended:
+                return
+            follower = session.follower
+            try:
+                if mode != follower.begin.mode:
+                    raise wrong(f"a command for mode '{mode}' is ignored: the servo follows "
+                                f"'{follower.begin.mode}'")
+                command = self._commands.read(message, follower)
+            except RequestError as error:
+                self._note, self._noted = str(error), time.monotonic()
+            else:
+                if self._paused:
+                    self._note, self._noted = 'paused', time.monotonic()
+                else:
+                    follower.obey(command)
+        return take
+
+
+class Session:
+    """
+    The time from a `Begin` to its end.
+
+    `ended` says why it comes to an end, `fault` what keeps it from moving at present, or are ''.
+    `over` is when nothing moves any more by it.
+    """
+
+    def __init__(self, node: Any, clock: MotionClock, measured: JointFeedback,
+                 follower: Follower, values: Any) -> None:
+        self._clock, self._measured, self._values = clock, measured, values
+        self.follower, self.dt = follower, follower.dt
+        self.ended, self.fault, self.over = '', 'waits for joint_states', False
+        self.last = Step(follower.q, follower.v, 0, 'waits for commands', 0.0)
+        self._node = node
+        context = SimpleNamespace(node=node, sent=SentMessages(), callback_group=None)
+        self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
+                                               lambda _, topic: self._yield(topic)))
+                         for output in follower.begin.outputs]
+        self._ahead = min(output.ahead for output, _ in self._outputs)
+        self._sent = [-1.0] * len(self._outputs)
+        self._knots = deque[tuple[int, Any, Any]]()
+        self._began = self._stepped = self._moved = time.monotonic()
+        self._looked, self._time = 0.0, 0
+        self._scene, self._scene_at = follower.begin.scene, -RECENT
+        self._late, self._missed, self._count = deque[float](maxlen=COUNTED), 0, 0
+
+    def _now(self) -> int:
+        now: int = self._node.get_clock().now().nanoseconds
+        return now
+
+    def close(self) -> None:
+        """Give up what it has of ROS."""
+        for _, topic in self._outputs:
+            topic.close()
+
+    def go_on(self, follower: Follower) -> None:
+        """Follow commands of another mode, from the present velocity on."""
+        follower.q, follower.v = self.follower.q, self.follower.v
+        self.follower = follower
+
+    def look(self, message: TakeScene) -> None:
+        """Take what is around the robot from now on."""
+        now, scene = time.monotonic(), message.scene
+        self.follower.look(self.follower.checker(scene), self._speeds(scene, now))
+        self._scene, self._scene_at = scene, now
+
+    def _speeds(self, scene: Scene, now: float) -> dict[str, Array]:
+        """Return how fast objects move, by where they were in the scene before [m/s]."""
+        seconds = now - self._scene_at
+        if seconds > RECENT:
+            return {}
+        pairs = {name: (self._scene.objects[name], item) for name, item in scene.objects.items()
+                 if name in self._scene.objects}
+        return {name: (after.pose.translation - before.pose.translation) / max(seconds, LOOK)
+                for name, (before, after) in pairs.items() if before.pose != after.pose}
+
+    def end(self, reason: str) -> None:
+        """Come to rest; the first reason counts."""
+        self.ended = self.ended or reason
+        self.follower.brake()
+
+    def _yield(self, topic: str) -> None:
+        """Say nothing more: another client commands the joints."""
+        self.end(f'another client sends commands on {topic}')
+        self.over = True
+
+    def ticks(self) -> Ticks:
+        """Return how punctual the last steps were."""
+        if not self._late:
+            return NO_TICKS
+        p50, p99 = np.percentile(list(self._late), (50, 99))
+        return Ticks(self._count, self._missed, float(p50), float(p99), max(self._late))
+
+    # -- steps ----------------------------------------------------------------------------
+
+    def step(self, late: float) -> None:
+        """Take the steps that are due, and tell the controllers."""
+        now, steady = self._now(), time.monotonic()
+        self._late.append(late)
+        self._count += 1
+        self._missed += late > self.dt
+        self._mind_joint_states(steady)
+        if self._scene_at + RECENT < steady < self._scene_at + 2 * RECENT:
+            self._scene_at = -RECENT     # what has moved has come to rest
+            self.follower.look(self.follower.checker(self._scene))
+        if self.fault or self.over:
+            self._stepped = steady
+            return
+        elapsed, self._stepped = steady - self._stepped, steady
+        for _ in range(self._due(now, elapsed)):
+            self.last = self.follower.step(now * 1e-9)
+            self._keep()
+        if self.follower.moving:
+            self._moved = steady
+        if steady <= self._moved + HOLD:
+            self._publish(steady)
+        elif self.ended:
+            self.over = True
+
+    def _due(self, now: int, elapsed: float) -> int:
+        """Return how many steps are due; what could not be told in time ends it, or is slower."""
+        dt = round(self.dt * 1e9)
+        behind = (now - self._time) * 1e-9
+        if not self.follower.moving or behind > 1.0 or behind < -1.0:
+            self._time = now
+            return 1
+        if self._ahead == 0.0:
+            self.follower.pause(elapsed)
+            self._time = max(self._time + dt, now) - dt
+            return 1
+        if behind > self._ahead:
+            self._rest(now)
+            return 1
+        return int(behind / self.dt)
+
+    def _rest(self, now: int) -> None:
+        """Go on from where the joints have come to rest by what they were told last."""
+        joints, (at, position, velocity) = self.follower.begin.joints, self._knots[-1]
+        q, ends = self.follower.q.copy(), list[int]()
+        for output, _ in self._outputs:
+            chosen = [joints.index(joint) for joint in output.joints]
+            end = output.rest(Knot(at, position[chosen], velocity[chosen]))
+            q[self.follower.places[chosen]] = end.position
+            ends.append(end.time)
+        self.follower.stand(q)
+        self._knots.append((max(ends), q[self.follower.places], np.zeros(len(joints))))
+        self._time = max(now, max(ends) - round(self._ahead * 1e9))
+
+    def _keep(self) -> None:
+        """Put down what the step commands, in the middle of it: between two it is a parabola."""
+        step, dt = self.last, self.dt
+        self._time += round(dt * 1e9)
+        places, columns = self.follower.places, self.follower.columns
+        self._knots.append((self._time + round((self._ahead - dt / 2) * 1e9),
+                            step.q[places] - step.v[columns] * (dt / 2), step.v[columns]))
+        while self._knots[0][0] < self._time - KEPT * 1e9:
+            self._knots.popleft()
+
+    def _publish(self, steady: float) -> None:
+        begin = self.follower.begin
+        for k, (output, topic) in enumerate(self._outputs):
+            if steady < self._sent[k] + output.period:
+                continue
+            self._sent[k] = steady
+            topic.publish(output.message(self._of(output, begin.joints)))
+
+    def _of(self, output: ServoOutput, joints: tuple[str, ...]) -> list[Knot]:
+        """Return what is new to a controller."""
+        chosen = [joints.index(joint) for joint in output.joints]
+        if output.ahead == 0.0:
+            step, places = self.last, self.follower.places[chosen]
+            return [Knot(self._time, step.q[places], step.v[self.follower.columns[chosen]])]
+        since = self._time - round((output.ahead / 2) * 1e9)
+        first = max(bisect_right(self._knots, since, key=lambda knot: knot[0]) - 1, 0)
+        return [Knot(at, position[chosen], velocity[chosen])
+                for at, position, velocity in list(self._knots)[first:]]
+
+    # -- joint_states ---------------------------------------------------------------------
+
+    def _mind_joint_states(self, steady: float) -> None:
+        """Look whether the arm is known to be where it was told to be."""
+        if steady < self._looked + LOOK:
+            return
+        self._looked = steady
+        follower = self.follower
+        joints, robot = follower.begin.joints, follower.robot
+        if reason := self._measured.stale(joints):
+            if self.fault and steady < self._began + DISCOVERY:
+                return
+            self.end(reason)
+            self.over = self.over or bool(self.fault)
+            return
+        self.fault = ''
+        if steady <= self._moved + HOLD:
+            if not self._knots:
+                return
+            most = self._values.max_tracking_error
+            seen = tracking(robot, joints, self._commanded, self._measured, self._ahead)
+            k = int(np.argmax(seen.error))
+            if 0 < most < seen.error[k]:
+                self.end(f"joint '{joints[k]}' is {seen.error[k]:.3g} from where it was told to "
+                         'be')
+            return
+        at, speeds = self._measured.state(joints)
+        here = follower.q[follower.places]
+        if not speeds.any() and np.abs(offset(robot, joints, at, here)).max() \
+                > self._values.start_tolerance:
+            q = follower.q.copy()
+            q[follower.places] = here + offset(robot, joints, at, here)
+            follower.stand(q)
+
+    def _commanded(self, moment: float) -> MotionState:
+        """Return where the joints were told to be at a moment of the motion clock."""
+        at = self._now() - round((self._clock.now() - moment) * 1e9)
+        k = bisect_right(self._knots, at, key=lambda knot: knot[0]) - 1
+        time_at, position, velocity = self._knots[max(k, 0)]
+        ahead = min(max((at - time_at) * 1e-9, 0.0), self.dt)
+        return MotionState(position + ahead * velocity, velocity, np.zeros(len(velocity)))

@@ -1,0 +1,75 @@
+"""What the node and the servo's process say to each other through their pipe."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ros2_ik.core import Array, Scene
+from ros2_ik.node.controllers.servo_output import ServoOutput
+
+MODES = ('pose', 'twist', 'joint')
+OFF = 'off'
+
+
+@dataclass(frozen=True)
+class Begin:
+    """
+    To the servo: follow commands of a mode from now on.
+
+    `q` (nq,) is where the robot stands. `joints` may move, with `velocity` and `acceleration`
+    (n,) at most; `linear` [m/s] and `angular` [rad/s] bound the tip. `options` are those of
+    `collision_checker` for the scene, None where nothing is checked. `parameters` are values of
+    the node's parameters by name.
+    """
+
+    mode: str
+    tip: str
+    joints: tuple[str, ...]
+    q: Array
+    velocity: Array
+    acceleration: Array
+    outputs: tuple[ServoOutput, ...]
+    scene: Scene
+    options: tuple[str, str] | None
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+class End(NamedTuple):
+    """To the servo: come to rest, and follow nothing any more."""
+
+    reason: str
+
+
+class Pause(NamedTuple):
+    """To the servo: come to rest, and go on when that is taken back."""
+
+    paused: bool
+
+
+class TakeScene(NamedTuple):
+    """To the servo: from now on this is around the robot."""
+
+    scene: Scene
+
+
+class Ticks(NamedTuple):
+    """How punctual the last steps were: missed ones, and by how much they were late [s]."""
+
+    taken: int
+    missed: int
+    p50: float
+    p99: float
+    most: float
+
+
+NO_TICKS = Ticks(0, 0, 0.0, 0.0, 0.0)
+
+
+class State(NamedTuple):
+    """To the node: how the servo stands; `ended` says why it has ended, or is ''."""
+
+    mode: str
+    moving: bool
+    code: int
+    message: str
+    ended: str
+    ticks: Ticks

@@ -1,0 +1,20 @@
+"""What the servo's process has to know of the node it belongs to."""
+
+from typing import Any, NamedTuple
+
+
+class Names(NamedTuple):
+    """The node, and whole names of topics; those of the servo begin with `servo`."""
+
+    node: str
+    namespace: str
+    joint_states: str
+    servo: str
+    simulated: bool
+
+
+def servo_names(node: Any) -> Names:
+    """Return the names of a node, with all that it was told to call otherwise."""
+    return Names(node.get_name(), node.get_namespace(), node.resolve_topic_name('joint_states'),
+                 node.resolve_topic_name('~/servo'),
+                 bool(node.get_parameter('use_sim_time').value))

@@ -1,0 +1,160 @@
+"""The servo's steps, judged exactly and without ROS: limits, gaps, ways, singularities, rest."""
+
+import coal
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from ros2_ik.core import Box, load_kernels, Robot, Scene, SceneObject
+from ros2_ik.node.servo.follower import Command, Follower
+from ros2_ik.node.servo.messages import Begin
+
+TIP, DT, EVER = 'panda_hand_tcp', 0.004, 1e9
+HOME = np.array([0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398])
+VELOCITY, ACCELERATION = np.full(7, 0.5), np.full(7, 1.5)
+PARAMETERS = {'servo_linear_velocity': 0.25, 'servo_angular_velocity': 0.8, 'servo_margin': 0.01}
+SLAB = SceneObject('slab', [Box([0.4, 0.4, 0.4])], pin.SE3(np.eye(3), np.array([0.307, 0, 0.1])))
+
+
+@pytest.fixture(scope='module')
+def robot():
+    load_kernels()
+    return Robot.load('panda')
+
+
+@pytest.fixture(scope='module')
+def tip_of(robot):
+    """Give forward kinematics by pinocchio alone."""
+    model = pin.buildModelFromXML(robot.urdf)
+    data, frame = model.createData(), model.getFrameId(TIP)
+
+    def tip(arm):
+        pin.framesForwardKinematics(model, data, np.concatenate([arm, np.zeros(model.nq - 7)]))
+        return data.oMf[frame].copy()
+    return tip
+
+
+class Run:
+    """A follower, and all its steps."""
+
+    def __init__(self, robot, mode, arm=HOME, scene=None):
+        joints = robot.group('arm').joint_names
+        q = robot.to_q(dict(zip(joints, arm, strict=True)))
+        self.follower = Follower(robot, Begin(
+            mode, '' if mode == 'joint' else TIP, tuple(joints), q, VELOCITY, ACCELERATION, (),
+            scene or Scene(robot), ('exact', 'refuse') if scene else None, PARAMETERS), DT)
+        self.robot, self.arm, self.steps = robot, [np.array(arm)], []
+
+    def go(self, value, seconds):
+        """Command the same for a while; None: nothing."""
+        if value is None:
+            self.follower.brake()
+        else:
+            self.follower.obey(Command(np.asarray(value, dtype=float), EVER))
+        for _ in range(round(seconds / DT)):
+            self.steps.append(self.follower.step(0.0))
+            self.arm.append(self.steps[-1].q[self.follower.places])
+        return self
+
+    def judge(self, slack=1e-6):
+        """Judge limits of position, velocity and acceleration by differences of positions."""
+        arm = np.array(self.arm)
+        model = self.robot.model
+        places = self.follower.places
+        lower, upper = model.lowerPositionLimit[places], model.upperPositionLimit[places]
+        assert (arm >= lower - 1e-9).all() and (arm <= upper + 1e-9).all()
+        v = np.diff(arm, axis=0) / DT
+        assert (np.abs(v) <= VELOCITY + slack).all(), np.abs(v).max(axis=0)
+        a = np.diff(np.vstack([np.zeros(7), v]), axis=0) / DT
+        assert (np.abs(a) <= ACCELERATION + slack / DT).all(), np.abs(a).max(axis=0)
+        return arm, v
+
+
+def test_random_commands_keep_all_limits(robot):
+    random = np.random.default_rng()
+    for mode in ('twist', 'joint', 'pose'):
+        run = Run(robot, mode)
+        for _ in range(30):
+            if mode == 'pose':
+                value = pin.SE3.Random().homogeneous
+                value[:3, 3] = random.uniform((-0.9, -0.9, -0.2), (0.9, 0.9, 1.2))
+            else:
+                value = random.uniform(-1, 1, 6 if mode == 'twist' else 7)
+            run.go(value, random.uniform(0.02, 1.0))
+            if random.random() < 0.3:
+                run.go(None, random.uniform(0.02, 0.5))
+        run.judge()
+        assert np.abs(run.go(None, 1.0).judge()[1][-1]).max() == 0
+
+
+def test_a_twist_keeps_its_direction_where_limits_bite(robot, tip_of):
+    random = np.random.default_rng()
+    for _ in range(5):
+        direction = random.normal(size=3)
+        direction /= np.linalg.norm(direction)
+        run = Run(robot, 'twist').go([*(0.25 * direction), 0, 0, 0], 0.6)
+        ways = np.array([tip_of(arm).translation for arm in run.arm])
+        steps = np.diff(ways, axis=0)
+        steps = steps[np.linalg.norm(steps, axis=1) > 0.05 * DT]    # faster than 50 mm/s
+        angles = np.degrees(np.arccos(np.clip(steps @ direction / np.linalg.norm(
+            steps, axis=1), -1, 1)))
+        assert angles.max() < 0.5
+
+
+def test_it_halts_before_what_is_in_the_way_and_leaves_it(robot, tip_of):
+    scene = Scene(robot).add(SLAB)
+    run = Run(robot, 'twist', scene=scene).go([0, 0, -0.2, 0, 0, 0], 4.0)
+    assert run.steps[-1].message == 'halted by something near'
+    assert 0.3 < tip_of(run.arm[-1]).translation[2] < 0.33
+    run.go([0, 0, 0.2, 0, 0, 0], 2.0)
+    assert tip_of(run.arm[-1]).translation[2] > 0.4
+    run.judge(slack=1e-4)
+    model = pin.buildModelFromXML(robot.urdf)
+    shapes = pin.buildGeomFromUrdfString(model, robot.urdf, pin.GeometryType.COLLISION,
+                                         package_dirs=list(robot.package_dirs))
+    slab = coal.CollisionObject(coal.Box(0.4, 0.4, 0.4), np.eye(3), np.array([0.307, 0, 0.1]))
+    data, places = model.createData(), shapes.createData()
+    for arm in run.arm[::20]:
+        pin.updateGeometryPlacements(model, data, shapes, places,
+                                     np.concatenate([arm, np.zeros(model.nq - 7)]))
+        for shape, place in zip(shapes.geometryObjects, places.oMg, strict=True):
+            mine = coal.CollisionObject(shape.geometry, place.rotation, place.translation)
+            assert not coal.collide(mine, slab, coal.CollisionRequest(), coal.CollisionResult())
+
+
+def test_out_of_a_penetration(robot):
+    deep = SceneObject('box', [Box([0.2, 0.2, 0.2])], pin.SE3(np.eye(3), np.array(
+        [0.307, 0, 0.397])))
+    run = Run(robot, 'twist', scene=Scene(robot).add(deep)).go(None, 1.0)
+    checker = run.follower.checker(Scene(robot).add(deep))
+    assert checker.in_collision(run.steps[0].q) and not checker.in_collision(run.steps[-1].q)
+
+
+def test_it_rests_where_a_target_is_beyond_reach(robot, tip_of):
+    for away in ((1.0, 0, 0), (0.1, 0.5, 0.2), (-0.3, 0, -0.3), (0.2, 0.2, 0.9)):
+        goal = tip_of(HOME).homogeneous
+        goal[:3, 3] += away
+        run = Run(robot, 'pose').go(goal, 16.0)
+        _, v = run.judge()
+        late = v[-round(3.0 / DT):]
+        signs = np.sign(np.where(np.abs(late) > 1e-3, late, 0))
+        assert (np.diff(signs, axis=0) != 0).sum(axis=0).max() / 3.0 < 2
+        assert np.abs(late).max() < 0.02
+
+
+def test_into_a_singularity_and_out_again(robot, tip_of):
+    run = Run(robot, 'twist').go([0.2, 0, 0.1, 0, 0, 0], 8.0)
+    reached = tip_of(run.arm[-1]).translation
+    assert any('singularity' in step.message for step in run.steps)
+    run.go([-0.2, 0, -0.1, 0, 0, 0], 4.0)
+    back = tip_of(run.arm[-1]).translation - reached
+    assert np.linalg.norm(back) > 0.1 and back @ (-0.2, 0, -0.1) > 0
+    run.judge()
+
+
+def test_a_command_counts_until_its_time(robot):
+    run = Run(robot, 'twist')
+    run.follower.obey(Command(np.array([0.1, 0, 0, 0, 0, 0]), 0.1))
+    times = np.arange(0, 0.5, DT)
+    moved = [run.follower.step(now).v.any() for now in times]
+    assert all(moved[:25]) and not any(moved[-25:])
