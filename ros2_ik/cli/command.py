@@ -6,7 +6,7 @@ import os
 import sys
 
 from ros2_ik import __version__
-from ros2_ik.cli import call, constrained, fk, functions, robots, solve, stop
+from ros2_ik.cli import call, constrained, fk, functions, robots, servo, solve, stop
 from ros2_ik.cli.arguments import Parser
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
 
@@ -26,7 +26,7 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, constrained, fk, functions, robots, call, stop):
+    for module in (solve, constrained, fk, functions, robots, call, stop, servo):
         module.add_parser(commands)
     return parser
 

@@ -17,8 +17,9 @@ def main() -> int:
     args = _arguments()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     try:
-        run = demo.once if args.once else demo.stay
-        return run(args.robot, args.scene)
+        if args.once:
+            return demo.once(args.robot, args.scene)
+        return demo.stay(args.robot, args.scene, args.servo)
     except Ended:
         return 0
     except Failed as failure:
@@ -38,6 +39,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument('--once', action='store_true',
                         help='ask a question (with a scene a second one, inside an object), print '
                              'the answer, exit 0 if it holds')
+    parser.add_argument('--servo', action='store_true', help='move the arm by keys')
     return parser.parse_args()
 
 

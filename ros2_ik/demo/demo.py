@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 # The node's own defaults are for arms that can hurt somebody.
+PATIENCE = 10.0   # for the servo's services [s]
 SCALING = {'velocity_scaling': 0.5, 'acceleration_scaling': 0.5}
 
 
@@ -74,17 +75,21 @@ class Demo:
             client.kill()
         return min(client.wait(), 1)
 
-    def stay(self, robot: str, scene: str = '') -> int:
-        """Return what to try once the node answers, and stay until the end."""
+    def stay(self, robot: str, scene: str = '', servo: bool = False) -> int:
+        """Tell what to try once the node answers, or let keys move the arm, until the end."""
         from ros2_ik.cli.question import BadQuestion
         shipped = self._shipped(robot, scene)
         self._check_domain()
-        self._start(shipped, scene, echo=True)
+        self._start(shipped, scene, echo=not servo)
         from ros2_ik.demo.first_question import ask
         from ros2_ik.demo.hints import hints
         try:
             with self._client() as client:
                 first = ask(client, shipped, scene)
+                if servo:
+                    from ros2_ik.cli.servo import steer
+                    steer(client, first.wanted.tip, '', '', 0.1, 0.4, PATIENCE)
+                    return 0
         except BadQuestion as refusal:
             self._check()
             raise Failed(refusal) from None

@@ -3,10 +3,13 @@
 from contextlib import contextmanager
 import os
 from pathlib import Path
+import pty
 import signal
+import subprocess
 import threading
 import time
 
+from ament_index_python.packages import get_package_prefix
 from arm_harness import (
     ARM,
     at_home,
@@ -26,6 +29,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scene_harness import applied, box, change, diff, pose as place
+from sensor_msgs.msg import Joy
 from std_srvs.srv import SetBool
 
 from ros2_ik.core import Robot
@@ -388,6 +392,63 @@ def test_a_process_that_is_killed_ends_it_and_another_one_starts(client, servo, 
     before = servo.rest()
     with servo.commanding('twist', twist(0, -0.1, 0, 0, 0, 0)):
         eventually(lambda: np.abs(servo.q() - before).max() > 0.01, 'motion')
+
+
+def command(domain, *words, **options):
+    return subprocess.Popen(
+        [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ros2_ik', 'servo', *words],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, **options)
+
+
+def test_keys_move_the_tip(domain, servo):
+    mine, its = pty.openpty()
+    before = servo.rest()
+    with command(domain, '--tip', TIP, '--speed', '0.1', stdin=its) as process:
+        try:
+            eventually(lambda: any(one.mode == 'twist' for one in servo.statuses), 'the servo', 30)
+            eventually(lambda: servo.client.node.count_publishers('ros2_ik/servo/twist'),
+                       'a publisher')
+            time.sleep(0.5)
+            assert np.abs(servo.q() - before).max() < 1e-9
+            for _ in range(5):
+                os.write(mine, b'a')
+                time.sleep(0.1)
+            moved = servo.rest()
+            way = FRAMES.tip(moved).translation - FRAMES.tip(before).translation
+            assert way[1] > 0.02 and np.abs(way[[0, 2]]).max() < 2e-3
+            os.write(mine, b'x')
+            text = process.communicate(timeout=20)[0]
+            assert process.returncode == 0, text
+        finally:
+            process.kill()
+            os.close(mine)
+            os.close(its)
+    assert servo.switch('off').message == 'the servo was off'
+
+
+def test_a_gamepad_moves_the_tip_while_its_button_is_held(domain, servo):
+    with command(domain, '--joy', '/joy', stdin=subprocess.DEVNULL) as process:
+        try:
+            eventually(lambda: any(one.mode == 'twist' for one in servo.statuses), 'the servo', 30)
+            before, joy = servo.rest(), Joy(axes=[0.0, 1.0, 0, 0, 0], buttons=[0] * 8)
+            publisher = servo.client.node.create_publisher(Joy, '/joy', 10)
+            for held in (0, 1):
+                joy.buttons[4] = held
+                for _ in range(25):
+                    publisher.publish(joy)
+                    time.sleep(0.02)
+                assert (np.abs(servo.q() - before).max() > 0.01) == held
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 0, process.stdout.read()
+        finally:
+            process.kill()
+    servo.client.node.destroy_publisher(publisher)
+
+
+def test_without_a_terminal_there_are_no_keys(domain):
+    with command(domain, stdin=subprocess.DEVNULL) as process:
+        assert process.wait(20) == 2 and 'stdin is none' in process.stdout.read()
 
 
 def test_wrong_requests_are_refused(servo):
