@@ -61,8 +61,8 @@ def arm(client, domain, kind, tmp_path_factory):
         node = start(**active)
         at_home(client)
         yield mock
-        assert 'defect' not in mock.text, mock.text
-        assert 'Traceback' not in node.text, node.text
+    assert 'defect' not in mock.text, mock.text
+    assert 'Traceback' not in node.text, node.text
 
 
 class Servo:

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections import deque
 from contextlib import suppress
 import gc
+import math
 import os
 from pathlib import Path
 import time
@@ -43,10 +44,11 @@ from ros2_ik.node.state.joint_states import JointStates, publishers
 
 NAME = 'ik_servo'   # of the process
 NICENESS = -10      # where that is allowed
-IDLE = 0.02         # between two looks at what the node says, while nothing is on [s]
+IDLE = 0.05         # between two looks at what the node says, while nothing is on [s]
 LOOK = 0.02         # between two looks at joint_states [s]
 TELL = 0.1          # between two messages of how it stands [s]
 HOLD = 0.5          # so long where the arm came to rest is repeated: a message may be lost [s]
+ENDING = 3.0        # longer it does not take to come to rest [s]
 KEPT = 1.0          # what was commanded is known for so long [s]
 RECENT = 0.3        # objects that were moved so lately still move [s]
 DISCOVERY = 2.0     # joint_states may take so long to be heard of at first [s]
@@ -64,7 +66,6 @@ def serve_servo(connection: Any, names: Names) -> None:
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     load_kernels()
     loop = Loop(connection, names)
-    gc.freeze()     # what lives as long as the process is not looked through again
     try:
         loop.run()
     finally:
@@ -119,8 +120,6 @@ class Loop:
             self._hear()
             if self._session:
                 self._step(self._session, time.monotonic() - due)
-            elif not self._gone:
-                gc.collect()
 
     def _step(self, session: 'Session', late: float) -> None:
         try:
@@ -133,7 +132,7 @@ class Loop:
         if session.over:
             session.close()
             self._session = None
-            gc.unfreeze()
+            gc.enable()
 
     # -- the node -------------------------------------------------------------------------
 
@@ -173,6 +172,8 @@ class Loop:
             before.go_on(follower)
             return
         measured = JointFeedback(self._joint_states, self._values, self._clock)
+        gc.collect()
+        gc.disable()    # which would take the time of steps
         self._session = Session(self._node, self._clock, measured, follower, self._values)
 
     def _tell(self, session: 'Session') -> None:
@@ -242,6 +243,7 @@ class Session:
         self._began = self._stepped = self._moved = time.monotonic()
         self._looked, self._time = 0.0, 0
         self._scene, self._scene_at = follower.begin.scene, -RECENT
+        self._ended_at = math.inf
         self._late, self._missed, self._count = deque[float](maxlen=COUNTED), 0, 0
 
     def _now(self) -> int:
@@ -276,7 +278,8 @@ class Session:
 
     def end(self, reason: str) -> None:
         """Come to rest; the first reason counts."""
-        self.ended = self.ended or reason
+        if not self.ended:
+            self.ended, self._ended_at = reason, time.monotonic()
         self.follower.brake()
 
     def _yield(self, topic: str) -> None:
@@ -296,6 +299,8 @@ class Session:
     def step(self, late: float) -> None:
         """Take the steps that are due, and tell the controllers."""
         now, steady = self._now(), time.monotonic()
+        if steady > self._ended_at + ENDING:    # as where something pushes it on and on
+            self.over = True
         self._late.append(late)
         self._count += 1
         self._missed += late > self.dt
