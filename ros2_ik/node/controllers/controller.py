@@ -10,11 +10,12 @@ from typing import Any, ClassVar, TypeVar
 
 from rclpy.clock import Clock, ClockType
 
-from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
 from ros2_ik.node.controllers.command_topic import SentMessages
 from ros2_ik.node.controllers.joint_feedback import Feedback
 from ros2_ik.node.controllers.motion_clock import MotionClock
 from ros2_ik.node.controllers.servo_output import ServoOutput
+from ros2_ik.node.request_error import RequestError
 
 Bounds = tuple[Array, Array]
 
@@ -132,9 +133,10 @@ class Controller(ABC):
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
         """Find out what is needed before a motion; raises RequestError."""
 
-    @abstractmethod
     def servo_output(self, robot: Robot) -> ServoOutput:
-        """Return how it is told the servo's steps; after `prepare`."""
+        """Return how it is told the servo's steps, after `prepare`; raises RequestError."""
+        raise RequestError(Status.CONTROL_FAILED,
+                           f"controller '{self.name}' cannot be told the servo's steps")
 
     @property
     def their_goal(self) -> str:

@@ -10,9 +10,13 @@ from action_msgs.msg import GoalStatus
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
+from ros2_ik.core import Robot
 from ros2_ik.node.controllers.command_topic import ANY
 from ros2_ik.node.controllers.controller import BrakingTask, register_controller
-from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
+from ros2_ik.node.controllers.trajectory_controller import (
+    TrajectoryController,
+    TrajectoryOutput,
+)
 
 PATIENCE = 0.2   # for the answer to a goal, before the next one is sent [s]
 LONGEST = 2.0    # that is waited for an answer as if it would come [s]
@@ -70,10 +74,8 @@ class FollowJointTrajectoryController(TrajectoryController):
             return f'there is no action {self.topic}'
         return self.under_way()
 
-    @property
-    def trajectory_topic(self) -> str:
-        name: str = self._others.topic_name
-        return name
+    def servo_output(self, robot: Robot) -> TrajectoryOutput:
+        return self.trajectory_output(self._others.topic_name, robot)
 
     def send_trajectory(self, message: JointTrajectory) -> None:
         """Send a goal; while the one before is not answered, only once that is accepted."""

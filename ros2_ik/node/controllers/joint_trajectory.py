@@ -5,9 +5,13 @@ from typing import Any
 from action_msgs.msg import GoalStatusArray
 from trajectory_msgs.msg import JointTrajectory
 
+from ros2_ik.core import Robot
 from ros2_ik.node.controllers.command_topic import CommandTopic
 from ros2_ik.node.controllers.controller import register_controller
-from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
+from ros2_ik.node.controllers.trajectory_controller import (
+    TrajectoryController,
+    TrajectoryOutput,
+)
 
 
 @register_controller('joint_trajectory')
@@ -34,10 +38,8 @@ class JointTrajectoryController(TrajectoryController):
     def unavailable_reason(self) -> str:
         return self.under_way() or self._commands.unheard()
 
-    @property
-    def trajectory_topic(self) -> str:
-        name: str = self._commands.name
-        return name
+    def servo_output(self, robot: Robot) -> TrajectoryOutput:
+        return self.trajectory_output(self._commands.name, robot)
 
     def send_trajectory(self, message: JointTrajectory) -> None:
         self._commands.publish(message)

@@ -198,15 +198,11 @@ class TrajectoryController(Controller):
             self._goal_states.topic_name)
         return self._their_goal if present else ''
 
-    @property
-    @abstractmethod
-    def trajectory_topic(self) -> str:
-        """The controller's topic of trajectories."""
-
-    def servo_output(self, robot: Robot) -> TrajectoryOutput:
+    def trajectory_output(self, topic: str, robot: Robot) -> TrajectoryOutput:
+        """Return how the servo's steps are told on a topic of trajectories."""
         limits = (acceleration_limits(self.joints, self.context.parameters),
                   *position_bounds(robot, self.joints))
-        return TrajectoryOutput(self.trajectory_topic, self.joints,
+        return TrajectoryOutput(topic, self.joints,
                                 *(tuple(numbers.tolist()) for numbers in limits))
 
     def begin(self, motion: Motion) -> None:
