@@ -93,6 +93,7 @@ class AngleBetweenVectors(FormedFunction):
     relative_to: Frame | None = None
     form: Annotated[str, choice(*FORMS)] = 'angle'
     forms = FORMS
+    reference_field = 'other_vector'
 
     def numbers(self) -> Any:
         return self.vector, self.other_vector, across(self.other_vector)

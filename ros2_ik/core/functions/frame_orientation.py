@@ -142,6 +142,7 @@ class FrameOrientation(FormedFunction):
     axes: Axes = 'xyz'
     form: Annotated[str, choice(*FORMS)] = 'vector'
     forms = FORMS
+    reference_field = 'reference'
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -38,6 +38,7 @@ class FramePose(RelativeFunction):
     frame: Frame
     reference: Placement
     relative_to: Frame | None = None
+    reference_field = 'reference'
     labels = ('x [m]', 'y [m]', 'z [m]', 'rx [rad]', 'ry [rad]', 'rz [rad]')
 
     def __post_init__(self) -> None:

@@ -92,6 +92,7 @@ class GazeAngle(FormedFunction):
     relative_to: Frame | None = None
     form: Annotated[str, choice(*FORMS)] = 'angle'
     forms = FORMS
+    reference_field = 'target'
 
     def numbers(self) -> Any:
         return self.axis, across(self.axis), self.origin, self.target

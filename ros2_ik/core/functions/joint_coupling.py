@@ -34,6 +34,7 @@ class JointCoupling(KinematicFunction):
     ratios: Matrix
     offset: RowNumbers = 0.0
     reference: Reference = None
+    reference_field = 'offset'
 
     def __post_init__(self) -> None:
         super().__post_init__()

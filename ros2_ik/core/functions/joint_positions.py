@@ -73,6 +73,7 @@ class JointPositions(KinematicFunction):
     names: Names | None = None
     reference: Reference = None
     wrap: Flag = True
+    reference_field = 'reference'
     labels = ()
 
     def bind(self, robot: Robot) -> 'BoundJoints':

@@ -29,13 +29,14 @@ class KinematicFunction(ABC):
     It knows nothing of how it is used: the same function serves as target, constraint or cost,
     of any robot. `kind` is the name it is registered under, `peers` what others call it.
     `periodic` is True where full turns of joints change nothing, `is_user_code` where it calls
-    what a user wrote.
+    what a user wrote. `reference_field` names the field that f is compared with, where it is zero.
     """
 
     kind: ClassVar[str]
     peers: ClassVar[dict[str, str]]
     periodic: ClassVar[bool] = False
     is_user_code: ClassVar[bool] = False
+    reference_field: ClassVar[str | None] = None
 
     @property
     @abstractmethod

@@ -68,6 +68,18 @@ class Program:
                           addresses if self.compiled else [*addresses[:-1], program._answer])
         return program
 
+    def exchange(self, number: int, function: Any) -> None:
+        """Put in place of function `number`, in this program alone, one with other parameters."""
+        numbers, layout, parameters, addresses = self.arrays
+        parameters = parameters.copy()
+        parameters[self.parameter_places[number]] = self._parameters(
+            function, self._structure[number])
+        self.arrays = numbers, layout, parameters, addresses
+        rows = self.rows[number]
+        self.functions = (*self.functions[:number], function, *self.functions[number + 1:])
+        self._python = [(place, function if place == rows else other)
+                        for place, other in self._python]
+
     @property
     def is_shareable(self) -> bool:
         """Whether several threads may run it at once: nothing of it is Python's."""

@@ -1,6 +1,7 @@
 """What a function should do from one moment to the next."""
 
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.gain import Gain
 
 PREVIOUS = 'previous'   # the velocity that the last step had
+_NOWHERE: Array | None = None
 
 
 class Task:
@@ -42,6 +44,7 @@ class Task:
         if not isinstance(function, KinematicFunction):
             raise InvalidTargetError(f'a task takes a KinematicFunction, not {function!r}')
         self.function, self.name = function, str(function) if name is None else name
+        self.given, self.smooth_at = function, _NOWHERE
         if target is None and velocity is None:
             raise InvalidTargetError(f"task '{self.name}' has neither target nor velocity")
         self.target = None if target is None else _numbers(target, f'target of {self.name}')
@@ -65,6 +68,7 @@ class Task:
     def bind(self, robot: Robot) -> 'Task':
         """Return this task of one robot, with numbers for each row, on a smooth function."""
         bound = copy(self)
+        bound.given = self.function.spec
         bound.function = self.function.bind(robot)
         bound._spread(bound.function.labels)
         if bound.target is None:
@@ -72,12 +76,26 @@ class Task:
         smooth = bound.function.equality_form(bound.target, bound.target)
         if smooth is None:
             return bound
-        bound.function = smooth.bind(robot)
+        bound.smooth_at, bound.function = bound.target, smooth.bind(robot)
         bound.target = bound.velocity = np.zeros(())
         if len(bound.weight) != len(smooth.labels):
             bound.weight = bound.weight.max()
         bound._spread(bound.function.labels)
         return bound
+
+    @property
+    def is_at_reference(self) -> bool:
+        """Whether f should go to where it is zero: to a reference that can be another one."""
+        return (self.given.reference_field is not None and self.target is not None
+                and not self.target.any())
+
+    def toward(self, reference: Any, robot: Robot) -> KinematicFunction:
+        """Return the function of this bound task with another reference, of that robot."""
+        changed: Any = {self.given.reference_field: reference}
+        function = replace(self.given, **changed)   # type: ignore[type-var]
+        smooth = (None if self.smooth_at is None
+                  else function.equality_form(self.smooth_at, self.smooth_at))
+        return (function if smooth is None else smooth).bind(robot)
 
     def _spread(self, labels: tuple[str, ...]) -> None:
         for name in ('target', 'velocity', 'weight'):

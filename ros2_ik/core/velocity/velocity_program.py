@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import finite, floats, positive, vector
-from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, InvalidTargetError
+from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
 from ros2_ik.core.functions import FramePose
 from ros2_ik.core.functions.joint_positions import BoundJoints
 from ros2_ik.core.functions.placement import as_placement
@@ -92,8 +92,8 @@ class VelocityProgram:
                      *(limit.function for limit in frames)]
         self._program = Program(robot, functions, self.active, robot.neutral)
         numbers, layout, parameters, addresses = self._program.arrays
-        self._parameters = parameters.copy()    # the functions' own stay as they are
-        self._program.arrays = numbers, layout, self._parameters, addresses
+        # the functions' own stay as they are
+        self._program.arrays = numbers, layout, parameters.copy(), addresses
         m, n = self._program.size, len(self.active.columns)
         self._kinds = np.full(m, kernel.UNUSED, dtype=np.int64)
         self._rows = np.zeros((kernel.NUMBERS, m))
@@ -177,9 +177,11 @@ class VelocityProgram:
         """
         Give a task, told by its name, another target or velocity, or both.
 
-        The target of a pose is a pose, of all else numbers (m,). What is not finite leaves the
-        task out until it gets another target. Raises InvalidTargetError for a wrong name or
-        shape.
+        The target of a pose is a pose, of an orientation a rotation, of a posture joint values,
+        of what looks at a point another point, of what points along a direction another one, of
+        all else numbers (m,). What is not finite leaves the task out until it gets another
+        target. Raises InvalidTargetError for a wrong name or shape, or for a target of a task
+        that has none.
         """
         number = self._number(task)
         bound, place = self.placed_tasks[number]
@@ -195,16 +197,33 @@ class VelocityProgram:
             self._kinds[place] = kernel.UNUSED
 
     def _set_value(self, number: int, task: Task, place: slice, target: Any) -> bool:
+        if task.target is None:
+            raise InvalidTargetError(f'task {task.name} has a velocity and no target')
         if isinstance(task.function, FramePose):
             pose = floats(getattr(target, 'homogeneous', target), f'target of {task.name}',
                           'a 4x4 array or a pinocchio.SE3', InvalidTargetError)
             if not np.isfinite(pose).all():
                 return False
-            first = self._program.parameter_places[number].start
-            self._parameters[first:first + 12] = twelve(
+            self._program.arrays[2][self._program.parameter_places[number]] = twelve(
                 as_placement(pose, f'target of {task.name}'))
             return True
+        if task.is_at_reference:
+            return self._set_reference(number, task, target)
         return self._set_row(kernel.TARGET, task, place, target, f'target of {task.name}')
+
+    def _set_reference(self, number: int, task: Task, reference: Any) -> bool:
+        values = reference.values() if isinstance(reference, Mapping) else (reference,)
+        for value in values:
+            if not np.isfinite(floats(getattr(value, 'homogeneous', value),
+                                      f'target of {task.name}', 'numbers',
+                                      InvalidTargetError)).all():
+                return False
+        try:
+            function = task.toward(reference, self.robot)
+        except IKError as error:
+            raise InvalidTargetError(f'target of {task.name}: {error}') from None
+        self._program.exchange(number, function)
+        return True
 
     def _set_row(self, row: int, task: Task, place: slice, given: Any, what: str) -> bool:
         """Set numbers of a task's rows, and return whether they are finite: else nothing is."""

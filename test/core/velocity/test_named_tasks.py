@@ -7,6 +7,7 @@ import pytest
 from small_robots import joint, urdf
 
 from ros2_ik.core import (
+    AngleBetweenVectors,
     axis_align_task,
     Barrier,
     CenterOfMass,
@@ -25,6 +26,7 @@ from ros2_ik.core import (
     Robot,
     rolling_task,
     solve_velocity,
+    Task,
     VelocityProgram,
 )
 
@@ -93,6 +95,21 @@ def test_gaze(panda, judge, start):
     q = run(panda, [look_at_task(TIP, point, gain=0.2)], start)
     T = judge.transform(panda.to_joints(q), TIP)
     assert angle(T[:3, 2], point - T[:3, 3]) < 1e-3
+
+
+def test_gaze_and_axis_get_other_targets(panda, judge, start):
+    """The point looked at, and the direction, also where the angle should be pi."""
+    point, direction = np.array([0.5, 0.4, 0.1]), np.array([0.2, -0.3, -1.0])
+    away = Task(AngleBetweenVectors(TIP, (0, 0, 1), (1, 0, 0)), np.pi, gain=0.2, name='away')
+    for task, wanted in ((look_at_task(TIP, (1, 0, 0), gain=0.2), point),
+                         (axis_align_task(TIP, (0, 0, 1), (0, 0, -1), gain=0.2), direction),
+                         (away, -direction)):
+        q, program = start, VelocityProgram(panda, [task], DT)
+        program.set_target(task.name, wanted)
+        for _ in range(400):
+            q = program.step(q).q
+        T = judge.transform(panda.to_joints(q), TIP)
+        assert angle(T[:3, 2], point - T[:3, 3] if wanted is point else direction) < 1e-3
 
 
 def test_distance(panda, judge, start):

@@ -19,6 +19,7 @@ from ros2_ik.core.velocity import (
     ConfigurationLimit,
     damping_task,
     frame_task,
+    joint_coupling_task,
     joint_velocity_task,
     posture_task,
     solve_velocity,
@@ -284,3 +285,35 @@ def test_robots_with_a_floating_base():
         posture_task(q, weight=1e-3)], DT)
     step = program.step(q)
     assert step.v == pytest.approx(0, abs=1e-6) and step.q == pytest.approx(q, abs=1e-9)
+
+
+def test_a_posture_gets_another_target(panda):
+    """It is the joint values themselves, not how far they are from the first ones."""
+    q = panda.neutral + 0.02
+    first, other = q + 0.1, q - 0.05
+    program = VelocityProgram(panda, [posture_task(first, lm_damping=0)], DT,
+                              limits=())
+    program.set_target('posture', other)
+    assert program.step(q).q == pytest.approx(other, abs=1e-6)
+    program.set_target('posture', panda.to_joints(first))
+    assert program.step(q).q == pytest.approx(first, abs=1e-6)
+    program.set_target('posture', np.full(panda.nq, np.nan))
+    assert program.step(q).dropped == ('posture',)
+    with pytest.raises(InvalidTargetError, match='posture'):
+        program.set_target('posture', [0.0, 1.0])
+
+
+def test_a_coupling_gets_another_offset(panda):
+    names = panda.joint_names
+    program = VelocityProgram(panda, [joint_coupling_task({names[0]: 1.0, names[1]: 2.0}, 0.3,
+                                                         lm_damping=0)],
+                              DT, limits=())
+    program.set_target('coupling', 0.1)
+    q = program.step(panda.neutral).q
+    assert q[0] + 2 * q[1] == pytest.approx(0.1, abs=1e-6)
+
+
+def test_a_velocity_has_no_target(panda):
+    program = VelocityProgram(panda, [damping_task(1.0)], DT)
+    with pytest.raises(InvalidTargetError, match='damping has a velocity and no target'):
+        program.set_target('damping', 0.0)
