@@ -51,9 +51,7 @@ class Task:
         self.follows_previous = isinstance(velocity, str) and velocity == PREVIOUS
         self.velocity = _numbers(0.0 if velocity is None or self.follows_previous else velocity,
                                  f'velocity of {self.name}')
-        self.weight = _numbers(weight, f'weight of {self.name}')
-        if (self.weight < 0).any():
-            raise InvalidTargetError(f'weight of {self.name} is negative: {weight!r}')
+        self.weight = checked_weight(weight, self.name)
         self.gain = Gain.of(gain, gain_per_second, self.name)
         damping = _numbers(lm_damping, f'lm_damping of {self.name}')
         if damping.shape or damping < 0:
@@ -106,6 +104,14 @@ class Task:
 
     def __repr__(self) -> str:
         return f"Task('{self.name}')"
+
+
+def checked_weight(weight: Any, name: str) -> Array:
+    """Return a weight of the task of that name as an array; raises InvalidTargetError."""
+    array = _numbers(weight, f'weight of {name}')
+    if (array < 0).any():
+        raise InvalidTargetError(f'weight of {name} is negative: {weight!r}')
+    return array
 
 
 def _numbers(value: Any, what: str) -> Array:

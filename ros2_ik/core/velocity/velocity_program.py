@@ -30,7 +30,7 @@ from ros2_ik.core.velocity.limits import (
     FloatingBaseVelocityLimit,
     VelocityLimit,
 )
-from ros2_ik.core.velocity.task import Task
+from ros2_ik.core.velocity.task import checked_weight, Task
 from ros2_ik.core.velocity.velocity_result import VelocityResult, VelocityStatus
 
 DAMPING = 1e-9
@@ -85,7 +85,7 @@ class VelocityProgram:
         self._gaps = gaps[0] if gaps else None
         self._barriers = [barrier.bind(robot) for barrier in every if isinstance(barrier, Barrier)]
         soft, hard = ([task.bind(robot) for task in some] for some in (tasks, constraints))
-        self._tasks = [*soft, *hard]
+        self._tasks, self._first_hard = [*soft, *hard], len(soft)
         _check_names(self._tasks)
         functions = [*(task.function for task in self._tasks),
                      *(barrier.bounds.function for barrier in self._barriers),
@@ -102,7 +102,7 @@ class VelocityProgram:
         places = iter(self._program.rows)
         self.placed_tasks = [(task, next(places)) for task in self._tasks]
         for number, (task, place) in enumerate(self.placed_tasks):
-            self._enter_task(task, place, number >= len(soft))
+            self._enter_task(task, place, number)
         self._placed_barriers = [(barrier.name, next(places)) for barrier in self._barriers]
         for barrier, (_, place) in zip(self._barriers, self._placed_barriers, strict=True):
             self._kinds[place] = kernel.BOUNDED
@@ -132,20 +132,24 @@ class VelocityProgram:
         # of the last step: the least distance above the margin, as far as it was near [m]
         self.nearest_gap = np.inf
 
-    def _enter_task(self, task: Task, place: slice, hard: bool) -> None:
-        rows = self._rows
-        has_target = task.target is not None
-        self._kinds[place] = (kernel.HARD if hard else kernel.SCALED if task.scaled
-                              else task.priority)
+    def _enter_task(self, task: Task, place: slice, number: int) -> None:
+        rows, has_target = self._rows, task.target is not None
         rows[kernel.TARGET, place] = task.target if has_target else 0.0
         rows[kernel.RATE, place] = task.velocity
         rows[kernel.SHARE, place] = task.gain.in_step(self.dt) if has_target else 0.0
-        # without a target velocities are compared, not ways
-        rows[kernel.WEIGHT, place] = task.weight / (1.0 if has_target else self.dt ** 2)
         rows[kernel.DAMPING, place] = task.lm_damping
-        unweighted = rows[kernel.WEIGHT, place] == 0
-        if hard or task.scaled:
-            self._kinds[place][unweighted] = kernel.UNUSED
+        self._kinds[place] = self._enter_weight(number, task, place, task.weight)
+
+    def _enter_weight(self, number: int, task: Task, place: slice, weight: Array) -> Indices:
+        """Enter weights of a task's rows, and return of which kind these are then."""
+        # without a target velocities are compared, not ways
+        self._rows[kernel.WEIGHT, place] = weight / (
+            1.0 if task.target is not None else self.dt ** 2)
+        if number >= self._first_hard:
+            return np.where(weight > 0, kernel.HARD, kernel.UNUSED)
+        if task.scaled:
+            return np.where(weight > 0, kernel.SCALED, kernel.UNUSED)
+        return np.full(weight.shape, task.priority)
 
     def _linear(self, task: Task) -> Array:
         """Return the Jacobian of a task that follows the velocity before, (m, n)."""
@@ -195,6 +199,22 @@ class VelocityProgram:
         elif not good and task not in self._dropped:
             self._dropped[task] = self._kinds[place].copy()
             self._kinds[place] = kernel.UNUSED
+
+    def set_weight(self, task: str, weight: Any) -> None:
+        """
+        Give a task, told by its name, another weight: a number or one for each row; 0 leaves out.
+
+        Raises InvalidTargetError for a wrong name or shape, or what is negative or not finite.
+        """
+        number = self._number(task)
+        bound, place = self.placed_tasks[number]
+        values = spread(checked_weight(weight, task), f'weight of {task}', bound.function.labels,
+                        InvalidTargetError)
+        kinds = self._enter_weight(number, bound, place, values)
+        if task in self._dropped:
+            self._dropped[task] = kinds
+        else:
+            self._kinds[place] = kinds
 
     def _set_value(self, number: int, task: Task, place: slice, target: Any) -> bool:
         if task.target is None:

@@ -317,3 +317,30 @@ def test_a_velocity_has_no_target(panda):
     program = VelocityProgram(panda, [damping_task(1.0)], DT)
     with pytest.raises(InvalidTargetError, match='damping has a velocity and no target'):
         program.set_target('damping', 0.0)
+
+
+def test_weights_can_change(panda):
+    """As if the program had been made with them, hard tasks and left out ones included."""
+    q = panda.neutral + 0.02
+    soft, other = posture_task(q + 0.1), posture_task(q - 0.1, name='other')
+
+    def made(weight, hard=0.0):
+        return VelocityProgram(panda, [soft, posture_task(q - 0.1, weight=weight, name='other')],
+                               DT, constraints=[joint_coupling_task(
+                                   {panda.joint_names[0]: 1.0}, 0.3, weight=hard)])
+    program = VelocityProgram(panda, [soft, other], DT, constraints=[
+        joint_coupling_task({panda.joint_names[0]: 1.0}, 0.3)])
+    for weight, hard in ((0.0, 1.0), (3.0, 0.0), ([1.0, 2.0, 0.0, 0, 0, 0, 0, 1.0], 1.0)):
+        program.set_weight('other', weight)
+        program.set_weight('coupling', hard)
+        program.reset()
+        assert program.step(q).v == pytest.approx(made(weight, hard).step(q).v, abs=1e-12)
+    program.set_target('other', np.full(panda.nq, np.nan))
+    program.set_weight('other', 5.0)
+    assert program.step(q).dropped == ('other',)
+    program.set_target('other', q - 0.1)
+    program.reset()
+    assert program.step(q).v == pytest.approx(made(5.0, 1.0).step(q).v, abs=1e-12)
+    for bad in (-1.0, np.nan, [1.0, 2.0]):
+        with pytest.raises(InvalidTargetError, match='weight of other'):
+            program.set_weight('other', bad)
