@@ -1,0 +1,44 @@
+"""
+Take steps of velocity IK until the tool is at its pose: to 1e-8.
+
+The equal of Pink's inverse_kinematics_ur10 and, with `--hit-limit`, of its
+inverse_kinematics_piper_viz: there the wrist ends at its limit. (To solve for a pose use
+`solve_pose`: it tries again where a descent ends in a limit.)
+"""
+
+import sys
+
+import numpy as np
+
+from ros2_ik.core import (
+    Configuration, ConfigurationLimit, frame_task, load_kernels, ShippedRobot, VelocityProgram)
+
+UR10 = ShippedRobot('ur10', 'Universal Robots UR10', 'ur_description/urdf/ur10_robot.urdf')
+DT = 0.01           # [s]
+PRECISION = 1e-8    # [m, rad]
+
+
+def main(*options):
+    load_kernels()
+    robot = UR10.load()
+    goal = np.array([0.9, -1.0, 1.4, -0.6, 0.8, 2.0])
+    start = np.array([0.2, -0.5, 0.6, 0.1, 0.4, 0.5])
+    if '--hit-limit' in options:
+        goal[5], start[5] = robot.upper[5], 5.5
+    target = Configuration(robot, goal).transform('tool0')
+
+    program = VelocityProgram(robot, [frame_task('tool0', target)], DT,
+                              limits=[ConfigurationLimit()])    # no velocity limits: fewest steps
+    path = [start]
+    while len(path) < 500:
+        step = program.step(path[-1])
+        error = np.linalg.norm(step.errors['tool0'])
+        if error < PRECISION:
+            break
+        path.append(step.q)
+    print(f'{len(path) - 1} steps, error {error:.2g}, joints at {np.round(path[-1], 3)}')
+    return robot, np.array(path)
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

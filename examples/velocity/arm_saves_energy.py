@@ -1,0 +1,47 @@
+"""
+Follow a figure eight with the least kinetic energy that it takes.
+
+The equal of mink's kinetic_energy_reg: only the place of the tool is wanted, so that joints are
+left free, and light links move rather than heavy ones.
+"""
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core import (
+    Configuration, frame_task, load_kernels, Robot, shipped_robots, VelocityProgram)
+
+DT = 0.02           # [s]
+
+
+def energy(robot, q, v):
+    """Return the kinetic energy of a velocity [J]."""
+    return pin.computeKineticEnergy(robot.model, robot.model.createData(), q, v)
+
+
+def main():
+    load_kernels()
+    robot = Robot.load('ur5')
+    start = robot.to_q(shipped_robots()['ur5'].home)
+    pose = Configuration(robot, start).transform('tool0')
+    paths = {}
+    for weight in (0.0, 1e-5):
+        task = frame_task('tool0', pose, orientation_weight=0)
+        program = VelocityProgram(robot, [task], DT, kinetic_energy=weight)
+        path, spent, away, target = [start], [], [], pose.copy()
+        for t in np.arange(0, 2 * np.pi, DT):
+            target[:3, 3] = pose[:3, 3] + [0.1 * np.sin(2 * t), 0.2 * np.sin(t), 0]
+            program.set_target('tool0', target)
+            step = program.step(path[-1])
+            path.append(step.q)
+            spent.append(energy(robot, step.q, step.v))
+            away.append(np.linalg.norm(Configuration(robot, step.q).transform('tool0')[:3, 3]
+                                       - target[:3, 3]))
+        print(f'weight {weight:g}: {np.mean(spent):.4f} J on average, '
+              f'at most {1000 * max(away):.2f} mm away')
+        paths[weight] = np.array(path)
+    return robot, paths
+
+
+if __name__ == '__main__':
+    main()

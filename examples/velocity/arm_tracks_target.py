@@ -1,0 +1,52 @@
+"""
+Track a target that goes round a circle with the tool of an arm.
+
+The equal of Pink's arm_ur3, arm_kinova_gen2 and arm_ur3_sparse_solver, and of mink's arm_iiwa
+and arm_ur5e_actuators: name another robot to see it do the same, as in
+`python arm_tracks_target.py kinova`. (There is no solver to choose: one serves all sizes.)
+"""
+
+import sys
+
+import numpy as np
+
+from ros2_ik.core import (
+    Configuration, frame_task, load_kernels, posture_task, Robot, shipped_robots, VelocityProgram)
+
+DT = 0.005          # [s]
+RADIUS = 0.05       # [m]
+RATE = 1.0          # [rad/s]
+STARTS = {'kinova': dict(zip((f'j2s6s200_joint_{i}' for i in range(1, 7)),
+                             (1.4, 1.0, 1.2, -0.4, 1.4, 0.0)))}      # others start at home
+
+
+def target_at(t, start):
+    """Return the pose of the target, (4, 4): a circle in the plane x = const."""
+    pose = start.copy()
+    pose[:3, 3] += RADIUS * np.array([0, np.sin(RATE * t), np.cos(RATE * t) - 1])
+    return pose
+
+
+def main(name='ur5'):
+    load_kernels()
+    robot, shipped = Robot.load(name), shipped_robots()[name]
+    q = robot.to_q(STARTS.get(name, shipped.home))
+    start = Configuration(robot, q).transform(shipped.tip)
+
+    program = VelocityProgram(robot, [
+        frame_task(shipped.tip, start), posture_task(q, weight=1e-6)], DT)
+    path, errors = [q], []
+    for t in np.arange(0, 2 * np.pi / RATE, DT):
+        target = target_at(t + DT, start)
+        program.set_target(shipped.tip, target)
+        q = program.step(q).q
+        path.append(q)
+        tool = Configuration(robot, q).transform(shipped.tip)
+        errors.append(np.linalg.norm(tool[:3, 3] - target[:3, 3]))
+    print(f'{name}: {len(errors)} steps, largest distance from the target '
+          f'{1000 * max(errors[1:]):.3f} mm')
+    return robot, np.array(path)
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

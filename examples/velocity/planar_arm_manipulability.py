@@ -1,0 +1,47 @@
+"""
+Bend a planar arm until it moves equally well everywhere, or stretch it until it does not.
+
+The equal of Pink's planar_2dof_manipulability: Yoshikawa's measure of the tip in the plane grows
+(the elbow goes to 90 degrees), or with a negative rate shrinks (the arm ends stretched or
+folded). That measure is written here as a function of its own, of the rows x and y.
+"""
+
+import numpy as np
+
+from ros2_ik.core import load_kernels, Robot, Task, UserFunction, VelocityProgram
+
+DT = 0.01           # [s]
+ARM = """<robot name="planar">
+  <link name="base"/> <link name="upper"/> <link name="lower"/> <link name="tip"/>
+  <joint name="shoulder" type="revolute"> <parent link="base"/> <child link="upper"/>
+    <axis xyz="0 0 1"/> <limit lower="-3.14" upper="3.14" velocity="2" effort="10"/> </joint>
+  <joint name="elbow" type="revolute"> <parent link="upper"/> <child link="lower"/>
+    <origin xyz="0.2 0 0"/> <axis xyz="0 0 1"/>
+    <limit lower="-3.14" upper="3.14" velocity="2" effort="10"/> </joint>
+  <joint name="end" type="fixed"> <parent link="lower"/> <child link="tip"/>
+    <origin xyz="0.2 0 0"/> </joint>
+</robot>"""
+
+
+def measure(configuration):
+    """Return sqrt(det(J J^T)) of the rows x and y."""
+    J = configuration.jacobian('tip')[:2]
+    return np.sqrt(np.linalg.det(J @ J.T))
+
+
+def main():
+    load_kernels()
+    robot = Robot.from_urdf(ARM)
+    paths = {}
+    for rate in (0.05, -0.05):      # [m^2/s]
+        program = VelocityProgram(robot, [Task(UserFunction(measure), None, velocity=rate)], DT)
+        path = [np.array([1.0, 1.0])]
+        for _ in range(400):
+            path.append(program.step(path[-1]).q)
+        print(f'rate {rate:+}: the elbow ends at {np.degrees(path[-1][1]):.1f} degrees')
+        paths[rate] = np.array(path)
+    return robot, paths
+
+
+if __name__ == '__main__':
+    main()
