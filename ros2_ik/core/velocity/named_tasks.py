@@ -30,9 +30,10 @@ def frame_task(frame: str, target: Pose | None = None, *, position_weight: Any =
 
     `target` is T_relative_frame, a (4, 4) array or pinocchio.SE3, by default the origin: give
     another one before the first step. Weights are numbers or three, along the target's axes; 0 in
-    one of them masks that axis.
+    one of them masks that axis. `weight`, a number or six, multiplies both.
     """
     weight = np.concatenate([np.full(3, position_weight), np.full(3, orientation_weight)])
+    weight = weight * np.asarray(options.pop('weight', 1.0))
     pose = np.eye(4) if target is None else target
     return Task(FramePose(frame, pose, relative_to), weight=weight,
                 **{'name': frame, **options})

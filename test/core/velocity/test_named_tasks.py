@@ -112,6 +112,16 @@ def test_gaze_and_axis_get_other_targets(panda, judge, start):
         assert angle(T[:3, 2], point - T[:3, 3] if wanted is point else direction) < 1e-3
 
 
+def test_one_weight_of_a_pose(panda, start):
+    """It multiplies those of position and orientation."""
+    pose = Configuration(panda, start).transform(TIP).copy()
+    pose[:3, 3] += 0.1
+    tasks = (frame_task(TIP, pose, position_weight=2.0, weight=[0.5, 1, 1, 0, 1, 1]),
+             frame_task(TIP, pose, position_weight=[1.0, 2, 2], orientation_weight=[0, 1, 1]))
+    one, other = (run(panda, [task, posture_task(start)], start, 1) for task in tasks)
+    assert one == pytest.approx(other, abs=1e-15)
+
+
 def test_distance(panda, judge, start):
     q = run(panda, [distance_task(TIP, 'panda_link0', 0.4, gain=0.2)], start)
     joints = panda.to_joints(q)
