@@ -8,9 +8,21 @@ each other, and no joint is faster than 180 degrees per second.
 import numpy as np
 
 from ros2_ik.core import (
-    Box, collision_checker, CollisionBarrier, Configuration, ConfigurationLimit, frame_task,
-    load_kernels, posture_task, Robot, Scene, SceneObject, shipped_robots, VelocityLimit,
-    VelocityProgram)
+    Box,
+    collision_checker,
+    CollisionBarrier,
+    Configuration,
+    ConfigurationLimit,
+    frame_task,
+    load_kernels,
+    posture_task,
+    Robot,
+    Scene,
+    SceneObject,
+    shipped_robots,
+    VelocityLimit,
+    VelocityProgram,
+)
 
 DT = 0.005                  # [s]
 MARGIN = 0.01               # [m]

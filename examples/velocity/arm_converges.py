@@ -11,7 +11,13 @@ import sys
 import numpy as np
 
 from ros2_ik.core import (
-    Configuration, ConfigurationLimit, frame_task, load_kernels, ShippedRobot, VelocityProgram)
+    Configuration,
+    ConfigurationLimit,
+    frame_task,
+    load_kernels,
+    ShippedRobot,
+    VelocityProgram,
+)
 
 UR10 = ShippedRobot('ur10', 'Universal Robots UR10', 'ur_description/urdf/ur10_robot.urdf')
 DT = 0.01           # [s]

@@ -8,8 +8,15 @@ along the surface's normal, and turning about that axis is free.
 import numpy as np
 
 from ros2_ik.core import (
-    axis_align_task, Configuration, frame_task, load_kernels, posture_task, Robot, shipped_robots,
-    VelocityProgram)
+    axis_align_task,
+    Configuration,
+    frame_task,
+    load_kernels,
+    posture_task,
+    Robot,
+    shipped_robots,
+    VelocityProgram,
+)
 
 DT = 0.01                               # [s]
 TIP = 'panda_hand_tcp'

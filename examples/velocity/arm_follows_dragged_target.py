@@ -9,8 +9,15 @@ ends in rest, stretched towards it. Weights change while the loop runs.
 import numpy as np
 
 from ros2_ik.core import (
-    Configuration, damping_task, frame_task, load_kernels, posture_task, Robot, shipped_robots,
-    VelocityProgram)
+    Configuration,
+    damping_task,
+    frame_task,
+    load_kernels,
+    posture_task,
+    Robot,
+    shipped_robots,
+    VelocityProgram,
+)
 
 DT = 0.005                                                                  # [s]
 TIP = 'panda_hand_tcp'

@@ -9,7 +9,14 @@ velocity of the first.
 import numpy as np
 
 from ros2_ik.core import (
-    Configuration, frame_task, load_kernels, posture_task, Robot, shipped_robots, VelocityProgram)
+    Configuration,
+    frame_task,
+    load_kernels,
+    posture_task,
+    Robot,
+    shipped_robots,
+    VelocityProgram,
+)
 
 DT = 0.005                  # [s]
 TIP = 'panda_hand_tcp'

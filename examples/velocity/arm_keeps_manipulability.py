@@ -8,8 +8,16 @@ weight the arm uses its freedom to stay where it can move in all directions.
 import numpy as np
 
 from ros2_ik.core import (
-    Configuration, damping_task, frame_task, load_kernels, manipulability_task, posture_task,
-    Robot, shipped_robots, VelocityProgram)
+    Configuration,
+    damping_task,
+    frame_task,
+    load_kernels,
+    manipulability_task,
+    posture_task,
+    Robot,
+    shipped_robots,
+    VelocityProgram,
+)
 
 DT = 0.01           # [s]
 TIP = 'panda_hand_tcp'

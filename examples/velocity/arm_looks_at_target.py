@@ -8,8 +8,16 @@ about its own axis is free, and a posture task keeps the arm from wandering off.
 import numpy as np
 
 from ros2_ik.core import (
-    Configuration, ConfigurationLimit, load_kernels, look_at_task, posture_task, Robot,
-    shipped_robots, VelocityLimit, VelocityProgram)
+    Configuration,
+    ConfigurationLimit,
+    load_kernels,
+    look_at_task,
+    posture_task,
+    Robot,
+    shipped_robots,
+    VelocityLimit,
+    VelocityProgram,
+)
 
 DT = 0.005                  # [s]
 LENS = (0.0, 0.0, 0.05)     # [m] in the frame tool0, looking along its z axis

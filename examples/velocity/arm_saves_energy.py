@@ -9,7 +9,13 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import (
-    Configuration, frame_task, load_kernels, Robot, shipped_robots, VelocityProgram)
+    Configuration,
+    frame_task,
+    load_kernels,
+    Robot,
+    shipped_robots,
+    VelocityProgram,
+)
 
 DT = 0.02           # [s]
 

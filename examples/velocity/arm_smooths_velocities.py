@@ -8,8 +8,17 @@ limit. The limit is kept exactly, in each step.
 import numpy as np
 
 from ros2_ik.core import (
-    AccelerationLimit, Configuration, ConfigurationLimit, damping_task, frame_task, load_kernels,
-    posture_task, ShippedRobot, VelocityLimit, VelocityProgram)
+    AccelerationLimit,
+    Configuration,
+    ConfigurationLimit,
+    damping_task,
+    frame_task,
+    load_kernels,
+    posture_task,
+    ShippedRobot,
+    VelocityLimit,
+    VelocityProgram,
+)
 
 UR3 = ShippedRobot('ur3', 'Universal Robots UR3', 'ur_description/urdf/ur3_robot.urdf')
 DT = 0.005              # [s]

@@ -8,8 +8,16 @@ to y = 0.65 m and back; the tool stays below 0.4 m, and goes on along the wall.
 import numpy as np
 
 from ros2_ik.core import (
-    Barrier, Configuration, frame_task, FramePosition, load_kernels, posture_task, Robot,
-    shipped_robots, VelocityProgram)
+    Barrier,
+    Configuration,
+    frame_task,
+    FramePosition,
+    load_kernels,
+    posture_task,
+    Robot,
+    shipped_robots,
+    VelocityProgram,
+)
 
 DT = 0.005                  # [s]
 WALL = 0.4                  # [m]

@@ -11,7 +11,14 @@ import sys
 import numpy as np
 
 from ros2_ik.core import (
-    Configuration, frame_task, load_kernels, posture_task, Robot, shipped_robots, VelocityProgram)
+    Configuration,
+    frame_task,
+    load_kernels,
+    posture_task,
+    Robot,
+    shipped_robots,
+    VelocityProgram,
+)
 
 DT = 0.005          # [s]
 RADIUS = 0.05       # [m]

@@ -9,7 +9,14 @@ along the manifold.
 import numpy as np
 
 from ros2_ik.core import (
-    Configuration, frame_task, load_kernels, posture_task, Robot, shipped_robots, VelocityProgram)
+    Configuration,
+    frame_task,
+    load_kernels,
+    posture_task,
+    Robot,
+    shipped_robots,
+    VelocityProgram,
+)
 
 DT = 0.005          # [s]
 HANDS = ('left_gripper', 'right_gripper')

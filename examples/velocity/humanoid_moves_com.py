@@ -8,7 +8,14 @@ and humanoid_apollo. The feet are hard: they do not move, whatever else is wante
 import numpy as np
 
 from ros2_ik.core import (
-    com_task, Configuration, frame_task, load_kernels, posture_task, ShippedRobot, VelocityProgram)
+    com_task,
+    Configuration,
+    frame_task,
+    load_kernels,
+    posture_task,
+    ShippedRobot,
+    VelocityProgram,
+)
 
 G1 = ShippedRobot('g1', 'Unitree G1', 'g1_description/urdf/g1_29dof_rev_1_0.urdf',
                   root_joint='freeflyer', home={

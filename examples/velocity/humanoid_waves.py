@@ -10,8 +10,16 @@ import sys
 import numpy as np
 
 from ros2_ik.core import (
-    Configuration, frame_task, joint_coupling_task, load_kernels, posture_task, Robot,
-    ShippedRobot, shipped_robots, VelocityProgram)
+    Configuration,
+    frame_task,
+    joint_coupling_task,
+    load_kernels,
+    posture_task,
+    Robot,
+    shipped_robots,
+    ShippedRobot,
+    VelocityProgram,
+)
 
 G1 = ShippedRobot('g1', 'Unitree G1', 'g1_description/urdf/g1_29dof_rev_1_0.urdf',
                   root_joint='freeflyer', home={

@@ -11,7 +11,13 @@ import sys
 import numpy as np
 
 from ros2_ik.core import (
-    Configuration, frame_task, load_kernels, posture_task, ShippedRobot, VelocityProgram)
+    Configuration,
+    frame_task,
+    load_kernels,
+    posture_task,
+    ShippedRobot,
+    VelocityProgram,
+)
 
 TIAGO = ShippedRobot('tiago', 'PAL Tiago', 'tiago_description/robots/tiago_no_hand.urdf',
                      root_joint='planar', home={

@@ -8,8 +8,14 @@ base, and is switched off while the loop runs. Here with a Tiago on a planar joi
 import numpy as np
 
 from ros2_ik.core import (
-    Configuration, damping_task, frame_task, load_kernels, posture_task, ShippedRobot,
-    VelocityProgram)
+    Configuration,
+    damping_task,
+    frame_task,
+    load_kernels,
+    posture_task,
+    ShippedRobot,
+    VelocityProgram,
+)
 
 TIAGO = ShippedRobot('tiago', 'PAL Tiago', 'tiago_description/robots/tiago_no_hand.urdf',
                      root_joint='planar', home={

@@ -10,7 +10,13 @@ import sys
 import numpy as np
 
 from ros2_ik.core import (
-    Configuration, frame_task, load_kernels, posture_task, ShippedRobot, VelocityProgram)
+    Configuration,
+    frame_task,
+    load_kernels,
+    posture_task,
+    ShippedRobot,
+    VelocityProgram,
+)
 
 GO1 = ShippedRobot('go1', 'Unitree Go1', 'go1_description/urdf/go1.urdf',
                    root_joint='freeflyer', home={

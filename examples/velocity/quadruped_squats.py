@@ -8,8 +8,15 @@ barrier keeps it at y <= 0 and below a height.
 import numpy as np
 
 from ros2_ik.core import (
-    Barrier, Configuration, frame_task, FramePosition, load_kernels, posture_task, ShippedRobot,
-    VelocityProgram)
+    Barrier,
+    Configuration,
+    frame_task,
+    FramePosition,
+    load_kernels,
+    posture_task,
+    ShippedRobot,
+    VelocityProgram,
+)
 
 GO2 = ShippedRobot('go2', 'Unitree Go2', 'go2_description/urdf/go2.urdf',
                    root_joint='freeflyer', home={

@@ -8,8 +8,16 @@ distance of their middles. Here with a Baxter; no meshes are looked at.
 import numpy as np
 
 from ros2_ik.core import (
-    Barrier, Configuration, frame_task, load_kernels, PointToPointDistance, posture_task, Robot,
-    shipped_robots, VelocityProgram)
+    Barrier,
+    Configuration,
+    frame_task,
+    load_kernels,
+    PointToPointDistance,
+    posture_task,
+    Robot,
+    shipped_robots,
+    VelocityProgram,
+)
 
 DT = 0.005          # [s]
 APART = 0.25        # [m]

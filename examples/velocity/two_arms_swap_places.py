@@ -11,8 +11,19 @@ from itertools import combinations
 import numpy as np
 
 from ros2_ik.core import (
-    Box, collision_checker, CollisionBarrier, Configuration, frame_task, load_kernels,
-    posture_task, Robot, Scene, SceneObject, shipped_robots, VelocityProgram)
+    Box,
+    collision_checker,
+    CollisionBarrier,
+    Configuration,
+    frame_task,
+    load_kernels,
+    posture_task,
+    Robot,
+    Scene,
+    SceneObject,
+    shipped_robots,
+    VelocityProgram,
+)
 
 DT = 0.01                   # [s]
 MARGIN = 0.05               # [m]

@@ -1,0 +1,73 @@
+"""
+Drive a wheeled biped whose wheels roll without slipping.
+
+The equal of Pink's upkie_rolling: two wheels must roll on the floor (hard tasks), the body drives
+forward, and the wheels swing ahead and back of it in turns. The robot is written here: two legs
+with hip, knee and wheel on a free-flyer joint.
+"""
+
+import numpy as np
+
+from ros2_ik.core import (
+    Configuration,
+    frame_task,
+    load_kernels,
+    Robot,
+    rolling_task,
+    VelocityProgram,
+)
+
+DT = 0.005          # [s]
+RADIUS = 0.06       # [m]
+SPEED = 0.1         # [m/s]
+
+
+def joint(name, parent, child, xyz, limit=None):
+    """Write a joint about y; without a limit it turns on and on."""
+    kind = 'continuous' if limit is None else 'revolute'
+    bounds = '' if limit is None else f'lower="-{limit}" upper="{limit}"'
+    return (f'<link name="{child}"/><joint name="{name}" type="{kind}"><parent link="{parent}"/>'
+            f'<child link="{child}"/><origin xyz="{xyz}"/><axis xyz="0 1 0"/>'
+            f'<limit {bounds} velocity="30" effort="10"/></joint>')
+
+
+BIPED = '<robot name="biped"><link name="body"/>' + ''.join(
+    joint(f'{side}_hip', 'body', f'{side}_thigh', f'0 {y} 0', 1.5)
+    + joint(f'{side}_knee', f'{side}_thigh', f'{side}_shank', '0 0 -0.25', 2.5)
+    + joint(f'{side}_axle', f'{side}_shank', f'{side}_wheel', '0 0 -0.25')
+    for side, y in (('left', 0.15), ('right', -0.15))) + '</robot>'
+
+
+def main():
+    load_kernels()
+    robot = Robot.from_urdf(BIPED, root_joint='freeflyer')
+    q = robot.to_q({f'{side}_{name}': value for side in ('left', 'right')
+                    for name, value in (('hip', 0.6), ('knee', -1.2))})
+    q[2] = RADIUS + 0.5 * np.cos(0.6)       # so that the wheels stand on the floor
+    at = Configuration(robot, q)
+    poses = {frame: at.transform(frame).copy() for frame in ('body', 'left_wheel', 'right_wheel')}
+    for wheel in ('left_wheel', 'right_wheel'):
+        poses[wheel][:3, :3] = np.eye(3)
+    program = VelocityProgram(robot, [
+        frame_task('body', poses['body']),
+        *(frame_task(wheel, poses[wheel], orientation_weight=0)
+          for wheel in ('left_wheel', 'right_wheel'))], DT, damping=1e-6,
+        constraints=[rolling_task(wheel, RADIUS) for wheel in ('left_wheel', 'right_wheel')])
+
+    path = [q]
+    for t in np.arange(0, 2 * np.pi, DT):
+        for frame, swing in (('body', 0.0), ('left_wheel', 0.1), ('right_wheel', -0.1)):
+            poses[frame][0, 3] = SPEED * t + swing * np.sin(t)
+            program.set_target(frame, poses[frame])
+        q = program.step(q).q
+        path.append(q)
+    names = ['left_hip', 'left_knee', 'left_axle']      # the body does not pitch
+    turned = sum(robot.to_joints(path[-1], names).values()) - sum(
+        robot.to_joints(path[0], names).values())
+    print(f'the body drove {q[0]:.4f} m, the left wheel turned {turned:.4f} rad '
+          f'= {turned * RADIUS:.4f} m of way')
+    return robot, np.array(path)
+
+
+if __name__ == '__main__':
+    main()
