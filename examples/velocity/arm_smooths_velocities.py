@@ -39,13 +39,13 @@ def track(robot, program, q):
 def main():
     load_kernels()
     robot = UR3.load()
-    q = robot.to_q({'shoulder_lift_joint': -1.0, 'elbow_joint': 1.0, 'shoulder_pan_joint': 1.0,
+    q = robot.to_q({'shoulder_lift_joint': -1.4, 'elbow_joint': 1.8, 'shoulder_pan_joint': 1.0,
                     'wrist_1_joint': 0.5, 'wrist_2_joint': 1.0})
     tool = Configuration(robot, q).transform('tool0')
 
     rough = VelocityProgram(robot, [frame_task('tool0', tool), posture_task(q, weight=1e-6)], DT)
     smooth = VelocityProgram(
-        robot, [frame_task('tool0', tool, gain=0.4), damping_task(1e-6)], DT,
+        robot, [frame_task('tool0', tool, gain=0.4), damping_task(1e-7)], DT,
         limits=[ConfigurationLimit(), VelocityLimit(), AccelerationLimit(MOST)])
     paths = {'rough': track(robot, rough, q), 'smooth': track(robot, smooth, q)}
     for name, path in paths.items():

@@ -23,8 +23,8 @@ from ros2_ik.core import (
 DT = 0.005          # [s]
 RADIUS = 0.05       # [m]
 RATE = 1.0          # [rad/s]
-STARTS = {'kinova': dict(zip((f'j2s6s200_joint_{i}' for i in range(1, 7)),
-                             (1.4, 1.0, 1.2, -0.4, 1.4, 0.0)))}      # others start at home
+STARTS = {'kinova': {'j2s6s200_joint_1': 1.4, 'j2s6s200_joint_2': 1.3, 'j2s6s200_joint_3': 1.2,
+                     'j2s6s200_joint_4': -0.4, 'j2s6s200_joint_5': 1.4}}    # others: at home
 
 
 def target_at(t, start):

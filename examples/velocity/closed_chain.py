@@ -47,7 +47,7 @@ def main():
     program = VelocityProgram(robot, [joint_velocity_task(1.0, names=['crank'])], DT,
                               constraints=[loop])
     path, gaps = [robot.to_q({'middle': 0.3, 'rocker': 0.2})], []
-    for t in np.arange(0, 4 * np.pi, DT):
+    for _ in np.arange(0, 4 * np.pi, DT):
         path.append(program.step(path[-1]).q)
         at = Configuration(robot, path[-1])
         gaps.append(np.linalg.norm(at.transform('pin')[:3, 3] - at.transform('hole')[:3, 3]))

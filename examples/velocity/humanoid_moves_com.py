@@ -37,7 +37,8 @@ def main():
     program = VelocityProgram(robot, [
         com_task(middle, weight=100),
         frame_task('pelvis', at.transform('pelvis'), position_weight=0),
-        *(frame_task(hand, pose, orientation_weight=0) for hand, pose in hands.items()),
+        *(frame_task(hand, pose, position_weight=100, orientation_weight=0)
+          for hand, pose in hands.items()),
         posture_task(G1.home, names=robot.joint_names[1:], weight=1e-3)], DT,
         constraints=[frame_task(foot, at.transform(foot)) for foot in FEET])
 

@@ -1,0 +1,552 @@
+"""The examples of velocity IK run as their readers run them; Pinocchio and coal judge the ways."""
+
+from functools import lru_cache
+import os
+from pathlib import Path
+import runpy
+import subprocess
+import sys
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import coal
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import ros2_ik
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = {path.stem: path for path in sorted((ROOT / 'examples/velocity').glob('*.py'))}
+OPTIONS = {'arm_tracks_target': ('ur5', 'panda', 'xarm7', 'kinova'),
+           'arm_converges': ('', '--hit-limit'), 'mobile_arm_circles': ('', '--relative'),
+           'humanoid_waves': ('talos', 'g1'), 'quadruped_moves_trunk': ('go1', 'anymal'),
+           'biped_bends_knees': ('fixed', 'freeflyer'), 'arm_with_hand': ('', '--mobile')}
+RUNS = [(name, option) for name in EXAMPLES for option in OPTIONS.get(name, ('',))]
+NO_VELOCITY_LIMIT = {'arm_converges'}
+SLACK = 1e-9
+
+
+@lru_cache(maxsize=None)
+def run(name, option=''):
+    """Run main() and give the names of the example, a judge, and the ways by their names."""
+    example = runpy.run_path(str(EXAMPLES[name]))
+    robot, found = example['main'](*option.split())
+    return (SimpleNamespace(**example), Judge(robot),
+            found if isinstance(found, dict) else {'': found})
+
+
+class Judge:
+    """Pinocchio's own model of the robot's URDF, in which all joints have values of their own."""
+
+    def __init__(self, robot):
+        self.urdf, self.folders = robot.urdf, list(robot.package_dirs)
+        root = {'fixed': (), 'planar': (pin.JointModelPlanar(),),
+                'freeflyer': (pin.JointModelFreeFlyer(),)}[robot.root_joint]
+        self.model = pin.buildModelFromXML(robot.urdf, *root)
+        self.data = self.model.createData()
+        self.sizes = [(name, {'floating': 7, 'planar': 3}.get(robot.joint(name).kind, 1))
+                      for name in robot.joint_names]
+        self.base = robot.base_joint
+        self.disabled = set() if robot.srdf is None else {
+            frozenset((pair.get('link1'), pair.get('link2')))
+            for pair in ElementTree.fromstring(robot.srdf).iter('disable_collisions')}
+        self.mimics = {joint.get('name'): joint.find('mimic')
+                       for joint in ElementTree.fromstring(robot.urdf).iter('joint')
+                       if joint.find('mimic') is not None}
+
+    def joints(self, row):
+        """Give the values of joints by name, one number or several."""
+        ends = np.cumsum([size for _, size in self.sizes])
+        parts = np.split(row, ends[:-1])
+        return {name: part if size > 1 else float(part[0])
+                for (name, size), part in zip(self.sizes, parts, strict=True)}
+
+    def q(self, row):
+        """Give the configuration as Pinocchio has it."""
+        joints, q = self.joints(row), pin.neutral(self.model)
+        for index in range(1, self.model.njoints):
+            name, joint = self.model.names[index], self.model.joints[index]
+            if name in self.mimics:
+                mimic = self.mimics[name]
+                value = (float(mimic.get('multiplier', 1)) * joints[mimic.get('joint')]
+                         + float(mimic.get('offset', 0)))
+            else:
+                value = joints[self.base if name == 'root_joint' else name]
+            if joint.nq == 2:
+                value = np.cos(value), np.sin(value)
+            elif joint.nq == 4:
+                value = value[0], value[1], np.cos(value[2]), np.sin(value[2])
+            q[joint.idx_q:joint.idx_q + joint.nq] = value
+        return q
+
+    def frame(self, row, name, relative_to=None):
+        """Give the pose of a link, (4, 4), in the world or as another link sees it."""
+        pin.framesForwardKinematics(self.model, self.data, self.q(row))
+        one, other = (np.eye(4) if frame is None else self.data.oMf[self.model.getFrameId(
+            frame, pin.FrameType.BODY)].homogeneous for frame in (name, relative_to))
+        return np.linalg.inv(other) @ one
+
+    def places(self, path, name, relative_to=None):
+        """Give the way of a link's origin, (n, 3)."""
+        return np.array([self.frame(row, name, relative_to)[:3, 3] for row in path])
+
+    def center_of_mass(self, row):
+        return pin.centerOfMass(self.model, self.data, self.q(row)).copy()
+
+    def velocities(self, path, dt):
+        """Give the velocities of all steps, (n - 1, nv)."""
+        rows = [self.q(row) for row in path]
+        return np.array([pin.difference(self.model, one, other) / dt
+                         for one, other in zip(rows[:-1], rows[1:], strict=True)])
+
+    def outside(self, path):
+        """Give how far joints with limits are outside them at most."""
+        rows = np.array([self.q(row) for row in path])
+        limited = [joint.idx_q for joint in self.model.joints if joint.nq == 1]
+        low, high = self.model.lowerPositionLimit, self.model.upperPositionLimit
+        return max((low - rows)[:, limited].max(), (rows - high)[:, limited].max())
+
+    def gap(self, path, first, second):
+        """
+        Give the smallest distance of two groups: shapes, or links that a function chooses.
+
+        Pairs that the SRDF leaves out do not count.
+        """
+        geometry = pin.buildGeomFromUrdfString(self.model, self.urdf, pin.GeometryType.COLLISION,
+                                               None, self.folders)
+        links = [(self.model.frames[shape.parentFrame].name, shape)
+                 for shape in geometry.geometryObjects]
+        least = np.inf
+        for row in path:
+            pin.forwardKinematics(self.model, self.data, self.q(row))
+            placed = [group if not callable(group) else [
+                (link, shape.geometry, self.data.oMi[shape.parentJoint] * shape.placement)
+                for link, shape in links if group(link)] for group in (first, second)]
+            for link, one, at in placed[0]:
+                for other_link, other, there in placed[1]:
+                    if {link, other_link} not in self.disabled:
+                        least = min(least, coal.distance(
+                            one, coal.Transform3s(at.rotation, at.translation), other,
+                            coal.Transform3s(there.rotation, there.translation),
+                            coal.DistanceRequest(), coal.DistanceResult()))
+        return least
+
+
+def box(size, place):
+    return [('', coal.Box(*size), pin.SE3(np.eye(3), np.array(place, float)))]
+
+
+def angle(a, b):
+    return np.degrees(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
+
+
+def distances(a, b):
+    return np.linalg.norm(a - b, axis=1)
+
+
+# -- of all --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(('name', 'option'), RUNS)
+def test_joints_keep_their_limits(name, option):
+    example, judge, paths = run(name, option)
+    for path in paths.values():
+        assert np.isfinite(path).all() and len(path) > 10
+        assert judge.outside(path) <= SLACK
+        if name not in NO_VELOCITY_LIMIT:
+            fastest = np.abs(judge.velocities(path, example.DT)).max(axis=0)
+            for index, joint in enumerate(judge.model.joints):
+                if joint.nv == 1 and judge.model.names[index] not in judge.mimics:
+                    assert fastest[joint.idx_v] <= (
+                        judge.model.velocityLimit[joint.idx_v] * (1 + 1e-6) + 1e-9)
+
+
+@pytest.mark.parametrize(('name', 'option'), [('pendulum_swings', ''),
+                                              ('biped_bends_knees', 'freeflyer')])
+def test_runs_as_a_script(name, option):
+    package = Path(ros2_ik.__file__).parents[1]     # the one whose kernels are compiled by now
+    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join([str(package), *sys.path])}
+    ran = subprocess.run([sys.executable, str(EXAMPLES[name]), *option.split()], text=True,
+                         capture_output=True, env=environment, timeout=60)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert 'mm' in ran.stdout and not ran.stderr
+
+
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_is_short_and_names_its_peers(name):
+    text = EXAMPLES[name].read_text(encoding='utf-8')
+    assert len(text.splitlines()) <= 85
+    assert 'The equal of' in text.split('"""')[1]
+    assert "main(*sys.argv[1:])" in text or "    main()" in text
+
+
+# -- arms ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(('option', 'tip'), [
+    ('ur5', 'tool0'), ('panda', 'panda_hand_tcp'), ('xarm7', 'link_eef'),
+    ('kinova', 'j2s6s200_end_effector')])
+def test_arm_tracks_target(option, tip):
+    example, judge, paths = run('arm_tracks_target', option)
+    path = paths['']
+    t = example.DT * np.arange(len(path))
+    circle = 0.05 * np.column_stack([0 * t, np.sin(t), np.cos(t) - 1])
+    places = judge.places(path, tip)
+    assert distances(places, places[0] + circle)[2:].max() < 1e-4
+
+
+def test_arm_follows_dragged_target():
+    example, judge, paths = run('arm_follows_dragged_target')
+    places = judge.places(paths[''], 'panda_hand_tcp')
+    for k, place in enumerate(example.PLACES[:3], 1):
+        assert np.linalg.norm(places[600 * k] - place) < 1e-3
+    velocity = judge.velocities(paths[''][-20:], example.DT)
+    assert np.abs(velocity).max() < 1e-2                        # rest, and stretched:
+    assert np.linalg.norm(places[-1] - [0, 0, 0.333]) > 0.8
+
+
+@pytest.mark.parametrize('option', ['', '--hit-limit'])
+def test_arm_converges(option):
+    _, judge, paths = run('arm_converges', option)
+    goal = np.array([0.9, -1.0, 1.4, -0.6, 0.8, 2.0])
+    if option:
+        goal[5] = judge.model.upperPositionLimit[5]
+    wanted, found = judge.frame(goal, 'tool0'), judge.frame(paths[''][-1], 'tool0')
+    assert np.abs(found - wanted).max() < 2e-8 and len(paths['']) < 40
+
+
+def test_arm_smooths_velocities():
+    example, judge, paths = run('arm_smooths_velocities')
+    most = {}
+    for name, path in paths.items():
+        velocity = judge.velocities(path, example.DT)
+        most[name] = np.abs(np.diff(velocity, axis=0, prepend=0)).max() / example.DT
+    assert most['smooth'] <= example.MOST + 1e-6 and most['rough'] > 10 * example.MOST
+    places = judge.places(paths['smooth'], 'tool0')
+    target = places[0, 1] + 0.1 * np.sin(2 * example.DT * np.arange(-1, len(places) - 1))
+    assert np.abs(places[200:, 1] - target[200:]).max() < 0.01
+
+
+def test_arm_follows_joint_velocities():
+    """Wherever no joint is near a limit it has the velocity that was asked for."""
+    example, judge, paths = run('arm_follows_joint_velocities')
+    path = paths['']
+    velocity = judge.velocities(path, example.DT)
+    wanted = 2 * np.sin(example.DT * np.arange(len(velocity)))[:, None]
+    room = np.minimum(path[:-1] - judge.model.lowerPositionLimit,
+                      judge.model.upperPositionLimit - path[:-1])
+    free = room > 0.05
+    assert free.sum() > 1000 and (room < 1e-3).any()
+    assert np.abs(velocity - wanted)[free].max() < 1e-5
+
+
+def test_arm_stops_at_virtual_wall():
+    example, judge, paths = run('arm_stops_at_virtual_wall')
+    y = judge.places(paths[''], 'tool0')[:, 1]
+    assert np.abs(y).max() <= example.WALL + 1e-6
+    assert y.max() > example.WALL - 1e-3 and y.min() < 1e-3 - example.WALL
+
+
+def test_arm_avoids_wall_and_floor():
+    example, judge, paths = run('arm_avoids_wall_and_floor')
+    path = paths['']
+    things = (box((0.1, 2, 2), (example.WALL + 0.05, 0, 0.5))
+              + box((3, 3, 0.1), (0, 0, example.FLOOR - 0.05)))
+    gap = judge.gap(path[::20], lambda link: link not in ('base_link', 'shoulder_link'), things)
+    assert 0.9 * example.MARGIN <= gap < 1.5 * example.MARGIN
+    assert np.linalg.norm(judge.places(path, 'tool0')[-1] - (0.4, -0.2, 0.3)) < 0.01
+
+
+def test_arm_keeps_manipulability():
+    example, judge, paths = run('arm_keeps_manipulability')
+    measures = {}
+    for name, path in paths.items():
+        found = []
+        for row in path[::10]:
+            J = pin.computeFrameJacobian(judge.model, judge.data, judge.q(row),
+                                         judge.model.getFrameId('panda_hand_tcp'))
+            found.append(np.sqrt(np.linalg.det(J @ J.T)))
+        measures[name] = np.mean(found)
+    assert measures['with'] > 1.02 * measures['without']
+    places = [judge.places(path, 'panda_hand_tcp') for path in paths.values()]
+    assert distances(*places).max() < 0.01
+
+
+def test_planar_arm_manipulability():
+    _, _, paths = run('planar_arm_manipulability')
+    grown, shrunk = (np.degrees(abs(path[-1][1])) for path in paths.values())
+    assert grown == pytest.approx(90, abs=2) and shrunk < 2
+
+
+def test_arm_holds_joints():
+    example, judge, paths = run('arm_holds_joints')
+    path, half = paths[''], len(paths['']) // 2
+    assert np.abs(path[:half, :3] - path[0, :3]).max() == 0
+    places = judge.places(path, example.TIP)
+    t = example.DT * np.arange(len(path)) - example.DT
+    angles = np.radians(60) * np.abs(np.sin(0.2 * np.pi * t))
+    radius = np.linalg.norm(places[0, :2])
+    wanted = np.column_stack([radius * np.cos(angles), -radius * np.sin(angles),
+                              np.full(len(t), places[0, 2])])
+    away = distances(places, wanted)
+    assert away[:half].max() > 0.1 and away[half + 1:].max() < 0.01
+
+
+def test_arm_looks_at_target():
+    example, judge, paths = run('arm_looks_at_target')
+    for k, row in list(enumerate(paths['']))[200::10]:
+        t, T = k * example.DT, judge.frame(row, 'tool0')
+        point = (0.9 + 0.1 * np.cos(t), 0.5 * np.sin(t), 0.5 + 0.15 * np.sin(2 * t))
+        assert angle(T[:3, 2], np.array(point) - (T @ [0, 0, 0.05, 1])[:3]) < 0.1
+
+
+def test_arm_engraves_dome():
+    example, judge, paths = run('arm_engraves_dome')
+    for row in paths[''][201::10]:
+        T = judge.frame(row, example.TIP)
+        from_centre = T[:3, 3] - example.CENTRE
+        assert np.linalg.norm(from_centre) == pytest.approx(example.RADIUS, abs=1e-3)
+        assert angle(-T[:3, 2], from_centre) < 0.5
+
+
+def test_arm_saves_energy():
+    example, judge, paths = run('arm_saves_energy')
+    energies = []
+    for path in paths.values():
+        velocity = judge.velocities(path, example.DT)
+        energies.append(np.mean([pin.computeKineticEnergy(judge.model, judge.data, q, v)
+                                 for q, v in zip(path[1:], velocity, strict=True)]))
+        places = judge.places(path, 'tool0')
+        t = example.DT * np.arange(len(path) - 1)
+        wanted = places[0] + np.column_stack([0.1 * np.sin(2 * t), 0.2 * np.sin(t), 0 * t])
+        assert distances(places[1:], wanted).max() < 2e-3
+    assert energies[1] < 0.95 * energies[0]
+
+
+def test_arm_soft_or_hard():
+    example, judge, paths = run('arm_soft_or_hard')
+    away = {}
+    for (name, offset), path in paths.items():
+        wanted = judge.frame(path[0], example.TIP)[:3, 3] + (
+            (0.15, -0.1, 0.1) if offset < 1 else (1.5, 0, 0))
+        away[name, offset] = np.linalg.norm(judge.frame(path[-1], example.TIP)[:3, 3] - wanted)
+    assert away['hard', 0.15] < 1e-5 and away['soft', 0.15] > 1e-2
+    assert away['hard', 1.5] <= away['soft', 1.5]
+
+
+# -- two arms, hands -----------------------------------------------------------------------
+
+
+def test_two_arms_swap_places():
+    example, judge, paths = run('two_arms_swap_places')
+    path = paths['']
+
+    def arm(side):
+        return lambda link: link.startswith((f'{side}_', f'{side[0]}_gripper')) and (
+            'mount' not in link)
+    some = path[::25]
+    assert judge.gap(some, arm('left'), arm('right')) >= 0.9 * example.MARGIN
+    table = box((0.8, 1.6, 0.1), example.TABLE)
+    assert judge.gap(some, lambda link: arm('left')(link) or arm('right')(link), table) >= (
+        0.9 * example.MARGIN)
+    y = judge.places(path, 'left_gripper')[:, 1]
+    assert y.max() > 0.25 and y.min() < -0.1       # they were across each other's place
+    for hand, side in (('left_gripper', 1), ('right_gripper', -1)):
+        assert np.linalg.norm(judge.frame(path[-1], hand)[:3, 3] - (0.75, side * 0.3, 0.1)) < 0.02
+
+
+def test_two_arms_keep_hands_apart():
+    example, judge, paths = run('two_arms_keep_hands_apart')
+    apart = distances(*(judge.places(paths[''], f'{side}_gripper') for side in ('left', 'right')))
+    assert example.APART - 1e-6 <= apart.min() < example.APART + 1e-3
+
+
+def test_flying_two_arms():
+    example, judge, paths = run('flying_two_arms')
+    path = paths['']
+    assert np.linalg.norm(path[:, 3:7], axis=1) == pytest.approx(1, abs=1e-12)
+    t = example.DT * np.arange(len(path) - 1)
+    ways = {'base': np.column_stack([0 * t, 0 * t, 0.1 * np.sin(t)]),
+            **dict.fromkeys(example.HANDS, np.column_stack([
+                0 * t - 0.1, 0.05 * np.sin(t), 0.05 * np.sin(2 * t)]))}
+    for frame, way in ways.items():
+        places = judge.places(path, frame)
+        assert distances(places[1:], places[0] + way)[200:].max() < 1e-3
+
+
+def test_hand_grasps():
+    example, judge, paths = run('hand_grasps')
+    closed = np.array([example.CLOSED[name] for name, _ in judge.sizes])
+    for tip in example.TIPS:
+        assert np.linalg.norm(judge.frame(paths[''][-1], tip)[:3, 3]
+                              - judge.frame(closed, tip)[:3, 3]) < 2e-3
+
+
+@pytest.mark.parametrize('option', ['', '--mobile'])
+def test_arm_with_hand(option):
+    example, judge, paths = run('arm_with_hand', option)
+    path = paths['']
+    palm = judge.places(path, 'palm_link')
+    offset = (1.0, 0.2, 0.1) if option else (0.05, 0.2, 0.1)
+    assert np.linalg.norm(palm[-1] - palm[0] - offset) < 1e-3
+    t = example.DT * np.arange(len(path) - 1)
+    for tip in example.TIPS:
+        places = judge.places(path, tip, 'palm_link')
+        way = np.column_stack([0 * t, 0 * t, -0.01 * np.sin(2 * t)])
+        assert distances(places[1:], places[0] + way)[200:].max() < 1e-3
+
+
+# -- bases that move -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('option', ['', '--relative'])
+def test_mobile_arm_circles(option):
+    example, judge, paths = run('mobile_arm_circles', option)
+    path = paths['']
+    places = judge.places(path, example.HAND, 'base_footprint' if option else None)
+    t = example.DT * np.arange(len(path) - 1)
+    wanted = places[0] + np.column_stack([0 * t, 0 * t, 0.05 * np.sin(t / 2) * bool(option)])
+    assert distances(places[1:], wanted).max() < 5e-3
+    assert np.ptp(path[:, 1]) > 0.3                 # and the base did drive
+
+
+def test_mobile_arm_holds_base():
+    example, judge, paths = run('mobile_arm_holds_base')
+    path, half = paths[''], 601
+    places = judge.places(path, example.HAND)
+    wanted = places[0] + (1.5, 0.3, 0.1)
+    assert np.abs(path[:half, :3]).max() < 1e-2 and np.linalg.norm(places[half] - wanted) > 0.5
+    assert np.linalg.norm(places[-1] - wanted) < 1e-3
+
+
+def test_omni_base_drives():
+    _, judge, paths = run('omni_base_drives')
+    places = judge.places(paths[''], 'base_footprint')
+    assert places[300, :2] == pytest.approx((-0.4, 0.3), abs=1e-4)
+    assert places[600, :2] == pytest.approx((0, 0), abs=1e-4)
+    assert np.abs(places[:, :2] @ [0.6, 0.8]).max() < 1e-6
+    x_axis = judge.frame(paths[''][300], 'base_footprint')[:3, 0]
+    assert angle(x_axis, np.array([0, -1, 0])) < 0.1
+
+
+def test_base_velocity_limit():
+    example, judge, paths = run('base_velocity_limit')
+    fastest = np.abs(judge.velocities(paths[''], example.DT)[:, :6]).max(axis=0)
+    assert (fastest <= np.array([*example.LINEAR, *[example.ANGULAR] * 3]) + 1e-6).all()
+    assert fastest[0] > 0.29 and fastest[5] > 0.79
+    T = judge.frame(paths[''][-1], 'base_link')
+    assert T[:3, 3] == pytest.approx((2, 0.5, 0.5), abs=1e-3)
+    assert angle(T[:3, 0], np.array([0, 1, 0])) < 0.1
+
+
+# -- legs ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('option', ['talos', 'g1'])
+def test_humanoid_waves(option):
+    example, judge, paths = run('humanoid_waves', option)
+    left, right, pelvis, hand, knees = example.FRAMES[option]
+    first, last = paths[''][0], paths[''][-1]
+    for frame, way in ((left, (0.1, 0, 0)), (right, (0, 0, 0)), (pelvis, (0.05, 0, -0.03))):
+        before, after = judge.frame(first, frame), judge.frame(last, frame)
+        assert after[:3, 3] - before[:3, 3] == pytest.approx(way, abs=1e-3)
+        if frame != pelvis:
+            assert np.abs(after[:3, :3] - before[:3, :3]).max() < 2e-3
+    bent = judge.joints(last)
+    assert bent[knees[0]] == pytest.approx(bent[knees[1]], abs=1e-4)
+    y = judge.places(paths[''][400:], hand)[:, 1]
+    assert np.ptp(y) == pytest.approx(0.1, abs=5e-3)
+
+
+def test_humanoid_moves_com():
+    example, judge, paths = run('humanoid_moves_com')
+    path = paths['']
+    for frames, bound in ((example.FEET, 1e-4), (example.HANDS, 5e-3)):
+        for frame in frames:
+            places = judge.places(path[::10], frame)
+            assert distances(places, places[0]).max() < bound
+    centres = np.array([judge.center_of_mass(row) for row in path[::10]])
+    t = example.DT * (10 * np.arange(len(centres)) - 1)
+    way = np.column_stack([0 * t, 0 * t, 0.06 * np.sin(np.pi * t)])
+    assert distances(centres, centres[0] + way)[1:].max() < 2e-3
+
+
+def test_quadruped_squats():
+    example, judge, paths = run('quadruped_squats')
+    path = paths['']
+    trunk = judge.places(path, 'base')
+    assert trunk[:, 1].max() <= 1e-6 and trunk[:, 2].max() <= example.HIGHEST + 1e-6
+    assert trunk[:, 1].min() < -0.099 and trunk[:, 2].min() < -0.199
+    assert trunk[:, 2].max() > example.HIGHEST - 1e-3
+    for foot in example.FEET:
+        places = judge.places(path[::10], foot)
+        assert distances(places, places[0]).max() < 1e-3
+
+
+@pytest.mark.parametrize('option', ['go1', 'anymal'])
+def test_quadruped_moves_trunk(option):
+    example, judge, paths = run('quadruped_moves_trunk', option)
+    path = paths['']
+    _, trunk, still = example.FRAMES[option]
+    for frame in [*still, *([example.HAND] if option == 'anymal' else [])]:
+        places = judge.places(path[::10], frame)
+        assert distances(places, places[0]).max() < 1e-3
+    t = example.DT * np.arange(len(path) - 1)
+    wanted = np.column_stack([0.04 * np.sin(t), 0.04 * np.sin(2 * t), 0.03 * (np.cos(t) - 1)])
+    assert distances(judge.places(path, trunk)[1:], wanted).max() < 1e-3
+
+
+@pytest.mark.parametrize('option', ['fixed', 'freeflyer'])
+def test_biped_bends_knees(option):
+    example, judge, paths = run('biped_bends_knees', option)
+    t = example.DT * np.arange(len(paths['']) - 1)
+    for foot in example.FEET:
+        z = judge.places(paths[''], foot)[:, 2]
+        assert np.abs(z[1:] - z[0] - 0.05 * (1 - np.cos(t))).max() < 1e-3
+    base = judge.places(paths[''], 'base_link')
+    assert distances(base, base[0]).max() < 1e-3
+
+
+def test_wheeled_biped_rolls():
+    """The point of a wheel that touches the floor neither slips nor leaves it."""
+    example, judge, paths = run('wheeled_biped_rolls')
+    path = paths['']
+    rows, velocity = [judge.q(row) for row in path], judge.velocities(path, example.DT)
+    for k in range(0, len(velocity), 10):
+        middle = pin.integrate(judge.model, rows[k], 0.5 * example.DT * velocity[k])
+        for wheel in ('left_wheel', 'right_wheel'):
+            frame = judge.model.getFrameId(wheel, pin.FrameType.BODY)
+            J = pin.computeFrameJacobian(judge.model, judge.data, middle, frame,
+                                         pin.LOCAL_WORLD_ALIGNED)
+            linear, angular = np.split(J @ velocity[k], 2)
+            slip = linear + np.cross(angular, [0, 0, -example.RADIUS])
+            assert np.abs(slip).max() < 2e-3
+            assert judge.data.oMf[frame].translation[2] == pytest.approx(example.RADIUS, abs=1e-4)
+    assert path[-1][0] == pytest.approx(0.1 * (len(path) - 2) * example.DT, abs=1e-3)
+
+
+# -- pendulums and loops -------------------------------------------------------------------
+
+
+def test_pendulum_swings():
+    example, judge, paths = run('pendulum_swings')
+    places = judge.places(paths[''], 'tip')
+    t = example.DT * np.arange(len(places) - 1)
+    assert np.abs(places[2:, 1] - 0.1 * np.sin(t[1:])).max() < 1e-3
+    assert np.abs(places[2:, 2] - places[0, 2]).max() < 1e-3
+
+
+def test_pendulum_stuck_at_limit(capsys):
+    run.cache_clear()
+    _, _, paths = run('pendulum_stuck_at_limit')
+    assert 0 <= paths[''][-1][0] < 1e-6
+    assert 'search: SUCCESS at 5.5000 rad' in capsys.readouterr().out
+
+
+def test_closed_chain():
+    example, judge, paths = run('closed_chain')
+    path = paths['']
+    pin_and_hole = [judge.places(path, frame) for frame in ('pin', 'hole')]
+    assert distances(*pin_and_hole)[100:].max() < 1e-4
+    assert judge.joints(path[-1])['crank'] > 12
