@@ -35,7 +35,7 @@ def main():
     middle = at.center_of_mass()
     hands = {hand: at.transform(hand).copy() for hand in HANDS}
     program = VelocityProgram(robot, [
-        com_task(middle, weight=100),
+        com_task(middle, weight=1000),
         frame_task('pelvis', at.transform('pelvis'), position_weight=0),
         *(frame_task(hand, pose, position_weight=100, orientation_weight=0)
           for hand, pose in hands.items()),
