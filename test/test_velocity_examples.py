@@ -1,6 +1,6 @@
 """The examples of velocity IK run as their readers run them; Pinocchio and coal judge the ways."""
 
-from functools import lru_cache
+from functools import cache
 import os
 from pathlib import Path
 import runpy
@@ -27,7 +27,7 @@ NO_VELOCITY_LIMIT = {'arm_converges'}
 SLACK = 1e-9
 
 
-@lru_cache(maxsize=None)
+@cache
 def run(name, option=''):
     """Run main() and give the names of the example, a judge, and the ways by their names."""
     example = runpy.run_path(str(EXAMPLES[name]))
@@ -178,7 +178,7 @@ def test_is_short_and_names_its_peers(name):
     text = EXAMPLES[name].read_text(encoding='utf-8')
     assert len(text.splitlines()) <= 85
     assert 'The equal of' in text.split('"""')[1]
-    assert "main(*sys.argv[1:])" in text or "    main()" in text
+    assert "if __name__ == '__main__':\n    main(" in text
 
 
 # -- arms ----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 
 import ros2_ik.core
 
+EXAMPLES = Path(__file__).parents[1] / 'examples/velocity'
 PAGE = (Path(__file__).parents[1] / 'docs/velocity.md').read_text(encoding='utf-8')
 
 
@@ -25,3 +26,17 @@ def test_all_names_are_there_and_none_is_missing():
     assert named == {name for name in ros2_ik.core.__all__ if name.endswith('_task')}
     for name in re.findall(r'`([A-Z]\w+(?:Limit|Barrier))`', PAGE):
         assert hasattr(ros2_ik.core, name), name
+
+
+def test_each_example_names_the_peers_that_the_table_says():
+    table = PAGE[PAGE.index('## Examples'):PAGE.index('## Coming from Pink')]
+    rows = [[cell.strip() for cell in line.strip('|').split('|')]
+            for line in table.splitlines() if line.startswith('| [')]
+    files = {path.stem: path for path in EXAMPLES.glob('*.py')}
+    assert {re.match(r'\[(\w+)\]', cells[0])[1] for cells in rows} == set(files)
+    for cells in rows:
+        name, link = re.fullmatch(r'\[(\w+)\]\((.*)\)', cells[0]).groups()
+        assert (EXAMPLES.parents[1] / 'docs' / link).resolve() == files[name].resolve()
+        about = ' '.join(files[name].read_text(encoding='utf-8').split('"""')[1].split())
+        for peer in filter(None, ', '.join(cells[1:3]).split(', ')):
+            assert re.search(rf'(?<![\w/]){re.escape(peer)}(?!\w)', about), (name, peer)

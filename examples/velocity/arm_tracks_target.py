@@ -1,8 +1,8 @@
 """
 Track a target that goes round a circle with the tool of an arm.
 
-The equal of Pink's arm_ur3, arm_kinova_gen2 and arm_ur3_sparse_solver, and of mink's arm_iiwa
-and arm_ur5e_actuators: name another robot to see it do the same, as in
+The equal of Pink's arm_ur3, arm_kinova_gen2 and arm_ur3_sparse_solver, and of mink's arm_iiwa,
+arm_ur5e_actuators and arm_so101: name another robot to see it do the same, as in
 `python arm_tracks_target.py kinova`. (There is no solver to choose: one serves all sizes.)
 """
 
