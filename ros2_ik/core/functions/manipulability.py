@@ -12,7 +12,8 @@ from ros2_ik.core.functions.fields import choice, Frame
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.robot import Configuration, Robot
 
-_ROWS = {'all': slice(0, 6), 'position': slice(0, 3), 'orientation': slice(3, 6)}
+_ROWS = {'all': [0, 1, 2, 3, 4, 5], 'position': [0, 1, 2], 'orientation': [3, 4, 5],
+         'xy': [0, 1], 'xz': [0, 2], 'yz': [1, 2]}
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])   # of x y z, in a circle
 _SINGULAR = 1e-12   # the smallest of the singular values, by the largest: less is rounding
 
@@ -25,7 +26,8 @@ class Manipulability(KinematicFunction):
 
         f = sqrt(det(J J^T))     J: the rows chosen of the frame's Jacobian, in its own axes
 
-    `rows` are 'all', 'position' [m] or 'orientation' [rad]; of all rows the unit is mixed. All
+    `rows` are 'all', 'position' [m], 'orientation' [rad] or, for arms that move in a plane, 'xy',
+    'xz' or 'yz' [m] along the frame's own axes; of all rows the unit is mixed. All
     joints between the two frames count, a floating base among them: measure an arm on one
     relative to its shoulder. At a singularity f = 0 is not differentiable; the gradient given
     there is 0, so a descent must not start on one. With fewer joints than rows f = 0 always.
@@ -47,17 +49,21 @@ class Manipulability(KinematicFunction):
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         chain = _chain(at.robot, self.frame, self.relative_to)
         gradient, rows = np.zeros((1, at.robot.nv)), _ROWS[self.rows]
-        if len(chain.tangent) < rows.stop - rows.start:
+        if len(chain.tangent) < len(rows):
             return np.zeros(1), gradient
         columns = _columns_at_frame(at, self.frame, chain)
-        J = (columns * chain.signs @ chain.fold)[rows]
+        R = at.placement(self.frame).rotation
+        axes = np.kron(np.eye(2), R.T)[rows]    # of the frame, in the root frame's
+        J = axes @ (columns * chain.signs @ chain.fold)
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         if s[-1] > _SINGULAR * s[0]:
             # d sqrt(det(J J^T)) = sum of D * dJ; the quotients s / s_i stay finite
-            D = np.zeros((6, J.shape[1]))
-            D[rows] = U * (s.prod() / s) @ Vt
+            D = axes.T @ (U * (s.prod() / s) @ Vt)
             duals = D @ chain.fold.T * chain.signs
-            gradient[0, chain.tangent] = _turn_columns(columns, duals, chain) @ chain.fold
+            rates = _turn_columns(columns, duals, chain)
+            if len(rows) == 2:
+                rates -= _turn_axes(columns, duals, chain)
+            gradient[0, chain.tangent] = rates @ chain.fold
         return s.prod(keepdims=True), gradient
 
     def __str__(self) -> str:
@@ -123,6 +129,18 @@ def _turn_columns(columns: Array, duals: Array, chain: _Chain) -> Array:
     around = v_force + w_moment
     shifts = chain.carries @ along - chain.moving[:, None] * along.sum(axis=0)
     rates: Array = (w * (chain.carries @ around)).sum(axis=1) + (v * shifts).sum(axis=1)
+    return rates
+
+
+def _turn_axes(columns: Array, duals: Array, chain: _Chain) -> Array:
+    """
+    Sum duals * (w_k x columns) for each motion k that turns the frame's own axes, (n,).
+
+    It is zero where three axes count, which span the same whatever way they are turned.
+    """
+    turn = _cross(np.concatenate([columns[:3].T, columns[3:].T]),
+                  np.concatenate([duals[:3].T, duals[3:].T])).sum(axis=0)
+    rates: Array = columns[3:].T @ turn * chain.moving
     return rates
 
 

@@ -14,7 +14,8 @@ from ros2_ik.core import (
     UnknownFrameError,
 )
 
-ROWS = {'all': slice(0, 6), 'position': slice(0, 3), 'orientation': slice(3, 6)}
+ROWS = {'all': slice(0, 6), 'position': slice(0, 3), 'orientation': slice(3, 6),
+        'xy': [0, 1], 'xz': [0, 2], 'yz': [1, 2]}
 
 
 @pytest.mark.parametrize('row', pink('ManipulabilityTask'))
@@ -114,7 +115,7 @@ def test_joints(small):
 
 
 def test_bad_arguments(small):
-    for rows in ('', 'xyz', None, 3, ['all'], slice(0, 3)):
+    for rows in ('', 'xyz', 'yx', None, 3, ['all'], slice(0, 3)):
         with pytest.raises(InvalidConstraintError, match='rows is .*; valid: all, position'):
             Manipulability('tip', rows=rows)
     for frames in (('tipp', None), ('tip', 'tipp'), (None, None)):
