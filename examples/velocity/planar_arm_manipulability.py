@@ -3,12 +3,12 @@ Bend a planar arm until it moves equally well everywhere, or stretch it until it
 
 The equal of Pink's planar_2dof_manipulability: Yoshikawa's measure of the tip in the plane grows
 (the elbow goes to 90 degrees), or with a negative rate shrinks (the arm ends stretched or
-folded). That measure is written here as a function of its own, of the rows x and y.
+folded). Only the rows x and y of the Jacobian count.
 """
 
 import numpy as np
 
-from ros2_ik.core import load_kernels, Robot, Task, UserFunction, VelocityProgram
+from ros2_ik.core import load_kernels, manipulability_task, Robot, VelocityProgram
 
 DT = 0.01           # [s]
 ARM = """<robot name="planar">
@@ -23,18 +23,12 @@ ARM = """<robot name="planar">
 </robot>"""
 
 
-def measure(configuration):
-    """Return sqrt(det(J J^T)) of the rows x and y."""
-    J = configuration.jacobian('tip')[:2]
-    return np.sqrt(np.linalg.det(J @ J.T))
-
-
 def main():
     load_kernels()
     robot = Robot.from_urdf(ARM)
     paths = {}
     for rate in (0.05, -0.05):      # [m^2/s]
-        program = VelocityProgram(robot, [Task(UserFunction(measure), None, velocity=rate)], DT)
+        program = VelocityProgram(robot, [manipulability_task('tip', rate, rows='xy')], DT)
         path = [np.array([1.0, 1.0])]
         for _ in range(400):
             path.append(program.step(path[-1]).q)
