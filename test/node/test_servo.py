@@ -60,9 +60,15 @@ def arm(client, domain, kind, tmp_path_factory):
             nodes(domain, tmp_path_factory.mktemp('node')) as start:
         node = start(**active)
         at_home(client)
+        mock.node = node
         yield mock
     assert 'defect' not in mock.text, mock.text
     assert 'Traceback' not in node.text, node.text
+
+
+@pytest.fixture
+def node(arm):
+    return arm.node
 
 
 class Servo:
@@ -392,6 +398,29 @@ def test_a_process_that_is_killed_ends_it_and_another_one_starts(client, servo, 
     before = servo.rest()
     with servo.commanding('twist', twist(0, -0.1, 0, 0, 0, 0)):
         eventually(lambda: np.abs(servo.q() - before).max() > 0.01, 'motion')
+
+
+def test_a_node_that_is_held_up_halts_it(servo, node):
+    servo.on('twist')
+    with servo.commanding('twist', twist(0, 0.05, 0, 0, 0, 0)):
+        time.sleep(0.5)
+        os.kill(node.pid, signal.SIGSTOP)
+        try:
+            eventually(lambda: servo.said(0, 'the node is held up'), 'a word', 10)
+            before = servo.rest()
+        finally:
+            os.kill(node.pid, signal.SIGCONT)
+        eventually(lambda: np.abs(servo.q() - before).max() > 0.01, 'motion')
+
+
+def test_two_clients_of_different_minds(client, servo):
+    servo.on('twist')
+    since = len(servo.record)
+    with servo.commanding('twist', twist(0, 0.2, 0, 0, 0, 0)), \
+            servo.commanding('twist', twist(0, -0.2, 0.1, 0.5, 0, 0)):
+        time.sleep(2)
+    servo.rest()
+    servo.judge(since)
 
 
 def command(domain, *words, **options):

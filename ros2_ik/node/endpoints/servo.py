@@ -17,6 +17,7 @@ from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.request_error import RequestError, wrong
 from ros2_ik.node.servo.messages import (
+    Alive,
     Begin,
     End,
     MODES,
@@ -30,6 +31,7 @@ from ros2_ik.node.servo.names import servo_names
 from ros2_ik.node.servo.process import ServoProcess
 
 LOOK = 0.02       # between two looks at the servo and at what it has to know [s]
+ALIVE = 5         # looks after which the servo hears of the node
 STARTING = 20.0   # so long its process may take to start, on a busy computer [s],
 DIED = 'its process has died: what the controllers were told last counts'
 REST = 5.0        # and to come to rest [s]
@@ -54,7 +56,7 @@ class Servo:
         self._begun: Begin | None = None
         self._controllers: list[Controller] = []
         self._moved: tuple[str, ...] = ()
-        self._stops, self._paused = 0, False
+        self._stops, self._paused, self._switching, self._looks = 0, False, False, 0
         self._scene: Scene | None = None    # that it knows
         self._waiting: list[tuple[Callable[[State], bool], float, Callable[[Any], None]]] = []
         self._timer = node.create_timer(LOOK, self._look,
@@ -74,8 +76,14 @@ class Servo:
         mode = request.mode
         if mode == OFF:
             response.message = await self._switch_off()
+        elif mode in MODES and self._switching:
+            raise RequestError(Status.CONTROL_FAILED, 'another client just switches the servo')
         elif mode in MODES:
-            response.message = await self._switch_on(mode, request)
+            self._switching = True
+            try:
+                response.message = await self._switch_on(mode, request)
+            finally:
+                self._switching = False
         else:
             raise wrong(f"mode is '{mode}'; valid: {', '.join((*MODES, OFF))}")
         response.success = True
@@ -198,9 +206,12 @@ class Servo:
         for controller in self._controllers:
             if controller.their_goal:
                 self._end(f'another client has a goal under way on {controller.their_goal}')
-        if scene is not self._scene and self._process:
+        if self._process and scene is not self._scene:
             self._scene = scene
             self._process.send(TakeScene(scene))
+        self._looks += 1
+        if self._process and self._looks % ALIVE == 0:
+            self._process.send(Alive())
 
     def _forget(self) -> None:
         self._begun = None

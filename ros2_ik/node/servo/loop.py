@@ -30,6 +30,7 @@ from ros2_ik.node.request_error import RequestError, wrong
 from ros2_ik.node.servo.commands import Commands, MESSAGES
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.messages import (
+    Alive,
     Begin,
     End,
     NO_TICKS,
@@ -52,6 +53,7 @@ ENDING = 3.0        # longer it does not take to come to rest [s]
 KEPT = 1.0          # what was commanded is known for so long [s]
 RECENT = 0.3        # objects that were moved so lately still move [s]
 DISCOVERY = 2.0     # joint_states may take so long to be heard of at first [s]
+SILENCE = 1.0       # so long the node may say nothing: it might know of things in the way [s]
 NOTED = 0.5         # so long the status tells of a command that was refused [s]
 COUNTED = 2500      # steps of which the jitter is told
 # best effort matches every publisher, and only the newest command counts
@@ -99,7 +101,7 @@ class Loop:
             node.create_subscription(kind, f'{names.servo}/{topic}', self._taker(mode), NEWEST)
         self._status = node.create_publisher(ServoStatus, f'{names.servo}/status', 10)
         self._session: Session | None = None
-        self._paused, self._gone = False, False
+        self._paused, self._gone, self._heard = False, False, 0.0
         self._note, self._noted = '', -1.0
         self._told, self._told_at = State(OFF, False, 0, '', '', NO_TICKS), 0.0
 
@@ -115,8 +117,11 @@ class Loop:
         while not self._gone or self._session:
             period = self._session.dt if self._session else IDLE
             due = max(due + period, time.monotonic())    # what is missed is not made up for
-            while (left := due - time.monotonic()) > 0:
-                self._executor.spin_once(timeout_sec=left)
+            left = due - time.monotonic()
+            while True:     # commands are heard even where steps take all the time
+                self._executor.spin_once(timeout_sec=max(left, 0.0))
+                if (left := due - time.monotonic()) <= 0:
+                    break
             self._hear()
             if self._session:
                 self._step(self._session, time.monotonic() - due)
@@ -145,7 +150,8 @@ class Loop:
             if self._session:
                 self._session.end('the node is gone')
 
-    def _take(self, message: Begin | End | Pause | TakeScene) -> None:
+    def _take(self, message: Alive | Begin | End | Pause | TakeScene) -> None:
+        self._heard = time.monotonic()
         try:
             self._do(message)
         except Exception as error:      # such as a scene that cannot be checked
@@ -153,7 +159,7 @@ class Loop:
             if self._session:
                 self._session.end(f'{type(error).__name__}: {error}')
 
-    def _do(self, message: Begin | End | Pause | TakeScene) -> None:
+    def _do(self, message: Alive | Begin | End | Pause | TakeScene) -> None:
         if isinstance(message, Begin):
             self._begin(message)
         elif isinstance(message, Pause):
@@ -211,8 +217,11 @@ class Loop:
             except RequestError as error:
                 self._note, self._noted = str(error), time.monotonic()
             else:
+                now = time.monotonic()
                 if self._paused:
-                    self._note, self._noted = 'paused', time.monotonic()
+                    self._note, self._noted = 'paused', now
+                elif now > self._heard + SILENCE:
+                    self._note, self._noted = 'commands are ignored: the node is held up', now
                 else:
                     follower.obey(command)
         return take
@@ -330,6 +339,8 @@ class Session:
             self._time = now
             return 1
         if self._ahead == 0.0:
+            if behind < self.dt / 2:    # a simulation may be slow, or stand
+                return 0
             self.follower.pause(elapsed)
             self._time = max(self._time + dt, now) - dt
             return 1

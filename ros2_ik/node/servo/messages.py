@@ -51,6 +51,10 @@ class TakeScene(NamedTuple):
     scene: Scene
 
 
+class Alive(NamedTuple):
+    """To the servo, several times a second: the node looks after the scene and after stops."""
+
+
 class Ticks(NamedTuple):
     """How punctual the last steps were: missed ones, and by how much they were late [s]."""
 
