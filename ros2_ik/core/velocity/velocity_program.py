@@ -35,6 +35,7 @@ from ros2_ik.core.velocity.velocity_result import VelocityResult, VelocityStatus
 
 DAMPING = 1e-9
 LOOKS = 3       # at what is near, as long as a step goes further than the last look
+TOUCHES = 4     # times that points which a step leads into are added to those near before it
 SMALL = 0.02    # [m]; the way of what moves less is as good as straight
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
@@ -333,12 +334,20 @@ class VelocityProgram:
             if nearer <= gaps.gain * reach:
                 break
             reach = nearer / gaps.gain
-        if nearer <= SMALL:
+        if nearer <= min(self.nearest_gap, SMALL):
             return solved
+        floor = min(-gaps.bearable, self.nearest_gap)
+        for _ in range(TOUCHES):    # where one corner is kept, another one may come down
+            there = gaps.at(solved[3], 0.0)
+            there = there[there[:, -2] < floor]
+            if not len(there):
+                return solved
+            there[:, -2] -= there[:, :-2] @ result[0]   # as it is before the step
+            rows = np.vstack([rows, there])
+            solved = self._solved(q, rows, f, result)
         code, scale, missed, x = solved
-        least = min(self.nearest_gap, 0.0)
         for _ in range(kernel.SHORTER):     # what a bent way leads into, rows do not see
-            if gaps.least(x) >= least - gaps.bearable:
+            if gaps.least(x) >= floor:
                 break
             result[0] *= 0.5
             x = np.array(pin.integrate(self.robot.model, q, result[0]))

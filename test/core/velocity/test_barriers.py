@@ -1,11 +1,15 @@
 """What must not be crossed: gaps and bounds, at any step, from either side."""
 
+from itertools import product
+
 from judge import pose
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import (
     Barrier,
+    Box,
     CollisionBarrier,
     CollisionChecker,
     Configuration,
@@ -155,3 +159,28 @@ def test_arms_among_obstacles(load, seed):
             q = program.step(q).q
             near = min(near, checker.distances(q, 1.0, 1).distance[0])
     assert 0.009 < near < 0.02
+
+
+FLOATING = """<robot name="floating">
+<link name="box"><collision><geometry><box size="0.2 0.2 0.1"/></geometry></collision></link>
+<link name="grip"/><joint name="mount" type="fixed"><parent link="box"/><child link="grip"/>
+<origin xyz="0.15 0.05 0"/></joint></robot>"""
+
+
+@pytest.mark.parametrize('dt', [0.01, 0.002])
+def test_a_face_on_a_face(dt):
+    """A box drawn through a table by one side: where one corner is kept another came down."""
+    robot = Robot.from_urdf(FLOATING, root_joint='freeflyer')
+    table = SceneObject('table', [Box((1, 1, 0.1))], pose((0, 0, -0.05)))
+    barrier = CollisionBarrier(CollisionChecker(robot, Scene(robot).add(table)), 0.05)
+    q = robot.neutral.copy()
+    q[2] = 0.2
+    program = VelocityProgram(robot, [
+        frame_task('grip', pose((0.15, 0.05, -0.1)), orientation_weight=0, gain_per_second=5),
+        posture_task(q, weight=1e-5)], dt, barriers=[barrier])
+    corners = np.array(list(product((-0.1, 0.1), (-0.1, 0.1), (-0.05, 0.05))))
+    for _ in range(int(4 / dt)):
+        q = program.step(q).q
+        lowest = (Rotation.from_quat(q[3:]).apply(corners) + q[:3])[:, 2].min()
+        assert lowest >= 0.045 - 1e-6       # a tenth of the margin may be used
+    assert lowest < 0.052
