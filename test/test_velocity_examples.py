@@ -475,6 +475,21 @@ def test_humanoid_moves_com():
     assert distances(centres, centres[0] + way)[1:].max() < 2e-3
 
 
+def test_humanoid_reaches_over_table():
+    example, judge, paths = run('humanoid_reaches_over_table')
+    path = paths['']
+    table = box((0.4, 1.0, 0.04), example.TABLE)
+    for side in ('left', 'right'):
+        wrist = f'{side}_wrist_yaw_link'
+        for other in (table, lambda link, side=side: link == f'{side}_hip_yaw_link'):
+            assert judge.gap(path[::20], lambda link, wrist=wrist: link == wrist, other) >= (
+                0.9 * example.MARGIN - 1e-6)
+        foot = judge.places(path[::10], f'{side}_ankle_roll_link')
+        assert distances(foot, foot[0]).max() < 1e-3
+    assert judge.frame(path[-1], 'left_wrist_yaw_link')[:3, 3] == pytest.approx(
+        (0.3, 0.2, 0.1), abs=0.02)
+
+
 def test_quadruped_squats():
     example, judge, paths = run('quadruped_squats')
     path = paths['']
