@@ -220,12 +220,12 @@ def test_a_clock_that_is_set_back(tf2_ros, start_node, client, panda):
 
     def place(seconds, x):
         """Set the time, tell where a box is then, and ask the node for it."""
-        client.publish('/clock', Clock(clock=Time(sec=seconds)))
         message = TransformStamped(child_frame_id='box')
         message.header.frame_id, message.header.stamp = 'panda_link0', Time(sec=seconds)
         message.transform.translation.x = x
 
-        def asked():
+        def asked():    # and tell again what may be lost, as long as nobody is known to listen
+            client.publish('/clock', Clock(clock=Time(sec=seconds)))
             client.publish('/tf', tf_message(message))
             answer = client.fk(state=neutral(panda), frame_id='box', links=['panda_link0'])
             return answer.status == Status.SUCCESS and -answer.poses[0].pose.position.x
