@@ -161,7 +161,7 @@ def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, A, lower, upper
     for i in range(len(gaps)):
         A[count, :n] = gaps[i, :n]
         lower[count] = gaps[i, n + 1] * dt + least_change_of(
-            gaps[i, n], options[3], options[4], row_acceleration(gaps, i, box, times), dt)
+            gaps[i, n], gaps[i, n + 2], gaps[i, n + 3], row_acceleration(gaps, i, box, times), dt)
         upper[count] = FAR
         count += 1
     for i in range(len(kinds)):
@@ -338,9 +338,9 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, row, gaps, b
     Find the step of dt from x (nx,), which is moved by it.
 
     `kinds` (m,) say what the rows are for, `row` (NUMBERS, m) what they are to do. `gaps`
-    (k, n + 2) are Jacobian, distance above the one to keep, and speed at which the other side
-    approaches. `box` (5, n) are the limits of the columns and their velocities before. `options`
-    are dt, damping, the gains of limits and gaps, and the speed with which gaps are made wider.
+    (k, n + 4) are Jacobian, distance above the one to keep, speed at which the other side
+    approaches, gain, and speed with which they are made wider. `box` (5, n) are the limits of the
+    columns and their velocities before. `options` are dt, damping and the gain of limits.
     `inertia` (n, n), or (0, 0), is added to the damping of velocities.
 
     `result` (3, n) is filled with the step and how far columns could have gone down and up, f (m,)
@@ -401,3 +401,28 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, row, gaps, b
         if missed[i] != 0:
             return RELAXED, scale
     return DONE, scale
+
+
+@loop(f'i8({PROGRAM}, f8[::1], i8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], '
+      'f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1])')
+def velocity_qp(numbers, layout, parameters, addresses, x, kinds, row, gaps, box, options,
+                inertia, f, H, g, A, bounds, ends):
+    """
+    Fill the quadratic program of the first priority at x; see `velocity_step` and `least`.
+
+    H (N, N) and g (N,), A (m + k, N) with its bounds (2, m + k), and the ends (2, N) of the box;
+    N is one more than n where tasks are scaled. Returns how many rows count, -1 where numbers are
+    not finite.
+    """
+    at = layout_of(numbers, layout)
+    n, m = at.columns, at.rows
+    J = np.zeros((m, n))
+    if not fill(at, parameters, addresses, x, work_of(at), f, J):
+        return -1
+    A[:], ends[0], ends[1] = 0.0, 0.0, 1.0
+    fill_box(at, x, box, options[0], options[2], 1.0, ends[0], ends[1])
+    count, size = firm_rows(row, kinds, f, J, np.zeros(m), gaps, box, options, 1.0, A, bounds[0],
+                            bounds[1])
+    soft_tasks(row, kinds, 0, f, J, box, options, inertia,
+               not np.all(np.isinf(box[ACCELERATION])), size, H, g)
+    return count

@@ -3,15 +3,20 @@
 from copy import copy
 from typing import Any
 
+import numpy as np
+
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import KinematicFunction
+from ros2_ik.core.functions.checked_distance import CheckedDistance
 from ros2_ik.core.problem import Constraint
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.velocity.gain import Gain
+from ros2_ik.core.velocity.gaps import Gaps
 
 PUSH = 0.25     # [units of f per s]
+ROWS = 40       # pairs of a collision barrier that a step looks at
 
 
 class Barrier:
@@ -21,7 +26,9 @@ class Barrier:
     A step goes at most the part `gain` of the way that is left to a bound (class K, linear), or
     `gain_per_second`, see `Task`. Where f is outside it comes back that way, but not faster than
     `push` [units of f per s]. The gradient is that of f: of a signed distance also the right one
-    in penetration. Raises what `Constraint` raises for the bounds, and InvalidOptionError.
+    in penetration. A lower bound on distances (`PairDistance`, `MinimumDistance`) is kept as by a
+    `CollisionBarrier`, at all points of the pairs. Raises what `Constraint` raises for the bounds,
+    and InvalidOptionError.
     """
 
     def __init__(self, function: KinematicFunction, lower: Any = -float('inf'),
@@ -33,11 +40,20 @@ class Barrier:
         self.gain = Gain.of(gain, gain_per_second, self.name)
         self.push = positive(push, f'push of {self.name}', InvalidOptionError)
 
-    def bind(self, robot: Robot) -> 'Barrier':
-        """Return this barrier of one robot, with bounds for each row."""
+    def bind(self, robot: Robot, dt: float) -> 'tuple[Gaps | None, Barrier | None]':
+        """Return the gaps of this barrier of one robot, and what bounds rows of its function."""
         bound = copy(self)
-        bound.bounds = self.bounds.bind(robot)
-        return bound
+        bound.bounds = bounds = copy(self.bounds.bind(robot))
+        function, margins = bounds.function, np.unique(bounds.lower)
+        # a distance knows one point of each pair: where that is held, another one may come down
+        if not isinstance(function, CheckedDistance) or len(margins) > 1 or np.isinf(margins[0]):
+            return None, bound
+        gaps = Gaps(self.name, function.checker, float(margins[0]), ROWS, self.gain.in_step(dt),
+                    self.push, dt, function.narrowed)
+        if np.isinf(bounds.upper).all():
+            return gaps, None
+        bounds.lower = np.full_like(bounds.lower, -np.inf)
+        return gaps, bound
 
     def __repr__(self) -> str:
         return f"Barrier('{self.name}')"
@@ -53,11 +69,22 @@ class CollisionBarrier:
     """
 
     def __init__(self, checker: CollisionChecker, margin: float = 0.005, *, gain: float = 0.8,
-                 gain_per_second: float | None = None, push: float = PUSH, rows: int = 40) -> None:
+                 gain_per_second: float | None = None, push: float = PUSH, rows: int = ROWS,
+                 name: str = 'collisions') -> None:
         if not isinstance(checker, CollisionChecker):
             raise InvalidConstraintError(f'checker must be a CollisionChecker, not {checker!r}')
-        self.checker, self.name = checker, 'collisions'
+        self.checker, self.name = checker, name
         self.rows = whole(rows, 'rows', InvalidOptionError)
         self.margin = positive(margin, 'margin', InvalidOptionError)
         self.gain = Gain.of(gain, gain_per_second, self.name)
         self.push = positive(push, 'push', InvalidOptionError)
+
+    def bind(self, robot: Robot, dt: float) -> tuple[Gaps, None]:
+        """Return the gaps of this barrier of one robot."""
+        if robot.key != self.checker.robot.key:
+            raise InvalidConstraintError(f'the checker of {self.name} is of another robot')
+        return Gaps(self.name, self.checker, self.margin, self.rows, self.gain.in_step(dt),
+                    self.push, dt), None
+
+    def __repr__(self) -> str:
+        return f"CollisionBarrier('{self.name}')"

@@ -1,4 +1,4 @@
-"""One velocity, without a loop."""
+"""One velocity, or its quadratic program, without a loop."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from ros2_ik.core.robot import Configuration
 from ros2_ik.core.velocity.task import Task
 from ros2_ik.core.velocity.velocity_program import DAMPING, VelocityProgram
+from ros2_ik.core.velocity.velocity_qp import VelocityQP
 from ros2_ik.core.velocity.velocity_result import VelocityResult
 
 
@@ -21,3 +22,12 @@ def solve_velocity(configuration: Configuration, tasks: Iterable[Task], dt: floa
     program = VelocityProgram(configuration.robot, tasks, dt, limits=limits, barriers=barriers,
                               constraints=constraints, damping=damping)
     return program.step(configuration.q)
+
+
+def build_qp(configuration: Configuration, tasks: Iterable[Task], dt: float, *,
+             limits: Iterable[Any] | None = None, barriers: Iterable[Any] = (),
+             constraints: Iterable[Task] = (), damping: float = DAMPING) -> VelocityQP:
+    """Return the quadratic program behind `solve_velocity`; see `VelocityProgram.build_qp`."""
+    program = VelocityProgram(configuration.robot, tasks, dt, limits=limits, barriers=barriers,
+                              constraints=constraints, damping=damping)
+    return program.build_qp(configuration.q)

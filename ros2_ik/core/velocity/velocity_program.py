@@ -1,6 +1,6 @@
 """Tasks, limits and barriers of a robot, bound once for a loop of steps."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import math
 from types import MappingProxyType
 from typing import Any
@@ -22,7 +22,7 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import twelve
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
-from ros2_ik.core.velocity.gaps import Gaps
+from ros2_ik.core.velocity.gaps import NUMBERS
 from ros2_ik.core.velocity.limits import (
     AccelerationLimit,
     CartesianVelocityLimit,
@@ -31,6 +31,7 @@ from ros2_ik.core.velocity.limits import (
     VelocityLimit,
 )
 from ros2_ik.core.velocity.task import checked_weight, Task
+from ros2_ik.core.velocity.velocity_qp import VelocityQP
 from ros2_ik.core.velocity.velocity_result import VelocityResult, VelocityStatus
 
 DAMPING = 1e-9
@@ -78,16 +79,13 @@ class VelocityProgram:
             if not isinstance(barrier, Barrier | CollisionBarrier):
                 raise InvalidOptionError(f'unknown barrier {barrier!r}; valid: Barrier, '
                                          'CollisionBarrier')
-        gaps = [Gaps(barrier, self.dt) for barrier in every
-                if isinstance(barrier, CollisionBarrier)]
-        if len(gaps) > 1:
-            raise InvalidOptionError(f'{len(gaps)} collision barriers were given, but a program '
-                                     'has one: its checker says which pairs count')
-        self._gaps = gaps[0] if gaps else None
-        self._barriers = [barrier.bind(robot) for barrier in every if isinstance(barrier, Barrier)]
+        _check_names('barriers', [barrier.name for barrier in every], InvalidOptionError)
+        bound = [barrier.bind(robot, self.dt) for barrier in every]
+        self._gaps = [gaps for gaps, _ in bound if gaps is not None]
+        self._barriers = [barrier for _, barrier in bound if barrier is not None]
         soft, hard = ([task.bind(robot) for task in some] for some in (tasks, constraints))
         self._tasks, self._first_hard = [*soft, *hard], len(soft)
-        _check_names(self._tasks)
+        _check_names('tasks', [task.name for task in self._tasks], InvalidTargetError)
         functions = [*(task.function for task in self._tasks),
                      *(barrier.bounds.function for barrier in self._barriers),
                      *(limit.function for limit in frames)]
@@ -117,14 +115,12 @@ class VelocityProgram:
             self._kinds[place] = kernel.BOUNDED
             self._rows[kernel.SLOWEST, place] = -limit.most
             self._rows[kernel.FASTEST, place] = limit.most
-        self._box, self._no_gaps = np.empty((5, n)), np.zeros((0, n + 2))
-        self._options = np.array([self.dt, self.damping, 1.0, 1.0, 1.0])
+        self._box, self._no_gaps = np.empty((5, n)), np.zeros((0, n + NUMBERS))
+        self._options = np.array([self.dt, self.damping, 1.0])
         self._enter_limits(given)
         still = {*locked, *(robot.passive_joints & {*robot.joint_names})}
         for joint in map(robot.joint, still):
             self._box[kernel.SPEED, joint.velocity_index:][:joint.velocity_size] = 0.0
-        if self._gaps is not None:
-            self._options[3:] = self._gaps.gain, self._gaps.push
         self._previous = [(place, self._linear(task)) for task, place in self.placed_tasks
                           if task.follows_previous]
         self._step = kernel.velocity_step.of(self._program.compiled)
@@ -262,16 +258,23 @@ class VelocityProgram:
         raise InvalidTargetError(f'unknown task {name!r}; valid: {names}')
 
     def set_scene(self, checker: CollisionChecker,
-                  velocities: Mapping[str, Any] = MappingProxyType({})) -> None:
+                  velocities: Mapping[str, Any] = MappingProxyType({}), *,
+                  barrier: str | None = None) -> None:
         """
         Look at another scene from now on, in which objects move with `velocities`, by name.
 
-        Each (3,) [m/s] in the root frame: such a gap closes by itself, and the arm gives way.
-        Raises InvalidOptionError where the program has no `CollisionBarrier`.
+        Each (3,) [m/s] in the root frame: such a gap closes by itself, and the arm gives way. All
+        barriers of distances look at it, or the `barrier` of that name. Raises InvalidOptionError
+        where the program has none.
         """
-        if self._gaps is None:
-            raise InvalidOptionError('the program has no CollisionBarrier')
-        self._gaps.look(checker, velocities)
+        looking = [gaps for gaps in self._gaps if barrier in (None, gaps.name)]
+        if not looking:
+            names = ', '.join(f"'{gaps.name}'" for gaps in self._gaps)
+            raise InvalidOptionError('the program has no CollisionBarrier' if not names else
+                                     f'no barrier of distances has the name {barrier!r}; '
+                                     f'valid: {names}')
+        for gaps in looking:
+            gaps.look(checker, velocities)
 
     # -- steps ----------------------------------------------------------------------------
 
@@ -287,22 +290,45 @@ class VelocityProgram:
         Raises InvalidStateError for a q that is not finite or of the wrong length; all else is a
         status of the result.
         """
+        q = self._begin(q)
+        f, result = np.empty(self._program.size), np.empty((3, self._box.shape[1]))
+        code, scale, missed, x, near = self._solved_among(q, f, result)
+        self._before = v = result[0] / self.dt
+        return VelocityResult(v, x, _STATUS[code], scale, tuple(self._dropped), self,
+                              (f, missed, result, self._rows[kernel.TARGET].copy(), near))
+
+    def build_qp(self, q: Array) -> VelocityQP:
+        """
+        Return the quadratic program of the step that would come now, for another solver.
+
+        Of the first priority, and as the step sees it at first: it is not changed where a bent
+        way would cross a bound, nor where bounds ask for more than the acceleration limits.
+        Raises InvalidStateError as `step` does, and where functions are not finite at q.
+        """
+        q = self._begin(q).copy()
+        near = [gaps.near(q) for gaps in self._gaps]
+        gaps = np.vstack(near) if near else self._no_gaps
+        size, n = self._program.size, self._box.shape[1]
+        N, most = n + int((self._kinds == kernel.SCALED).any()), size + len(gaps)
+        qp = VelocityQP(np.empty((N, N)), np.empty(N), np.empty((most, N)), np.empty((2, most)),
+                        np.empty((2, N)), kernel.STIFF)
+        count = self._program.run(
+            kernel.velocity_qp.of(self._program.compiled), None, q, self._kinds, self._rows, gaps,
+            self._box, self._options, self._inertia(q), np.empty(size), *qp[:5])
+        if count < 0:
+            raise InvalidStateError('functions of the tasks or barriers are not finite at q')
+        return qp._replace(A=qp.A[:count], bounds=qp.bounds[:, :count])
+
+    def _begin(self, q: Array) -> Array:
+        """Enter the velocity before, and return a q to begin a step with."""
         if q.shape != (self.robot.nq,) or not math.isfinite(q.dot(q)):
             q = vector(q, 'q', self.robot.nq, InvalidStateError)
         if self.robot.has_floating_joints:
             q = self.robot.to_q(q)      # with quaternions of length one
-        box, rows, n = self._box, self._rows, self._box.shape[1]
-        box[kernel.BEFORE] = self._before
+        self._box[kernel.BEFORE] = self._before
         for place, A in self._previous:
-            rows[kernel.RATE, place] = A @ self._before
-        f, result = np.empty(self._program.size), np.empty((3, n))
-        if self._gaps is None:
-            code, scale, missed, x = self._solved(q, self._no_gaps, f, result)
-        else:
-            code, scale, missed, x = self._solved_among(q, self._gaps, f, result)
-        self._before = v = result[0] / self.dt
-        return VelocityResult(v, x, _STATUS[code], scale, tuple(self._dropped), self,
-                              (f, missed, result, rows[kernel.TARGET].copy()))
+            self._rows[kernel.RATE, place] = A @ self._before
+        return q
 
     def _solved(self, q: Array, gaps: Array, f: Array, result: Array
                 ) -> tuple[int, float, Array, Array]:
@@ -322,36 +348,42 @@ class VelocityProgram:
         whole: Array = self.kinetic_energy * (np.triu(M) + np.triu(M, 1).T)
         return whole
 
-    def _solved_among(self, q: Array, gaps: Gaps, f: Array, result: Array
-                      ) -> tuple[int, float, Array, Array]:
-        """Do the same among things that can be run into: all that a step reaches counts."""
-        reach = gaps.usual
-        for _ in range(LOOKS):      # what is farther away than `reach` does not bound the step
-            rows = gaps.at(q, reach)
-            self.nearest_gap = float(rows[:, -2].min(initial=np.inf))
+    def _solved_among(self, q: Array, f: Array, result: Array
+                      ) -> tuple[int, float, Array, Array, list[tuple[str, int]]]:
+        """Do the same among things that can be run into; all that a step reaches counts."""
+        if not self._gaps:
+            return *self._solved(q, self._no_gaps, f, result), []
+        near = [gaps.near(q) for gaps in self._gaps]
+        for look in range(LOOKS):
+            rows = near[0] if len(near) == 1 else np.vstack(near)
             solved = self._solved(q, rows, f, result)
-            nearer = gaps.approach(result[0])
-            if nearer <= gaps.gain * reach:
+            again = [gaps.nearer(q, result[0]) for gaps in self._gaps]
+            if look == LOOKS - 1 or all(each is None for each in again):
                 break
-            reach = nearer / gaps.gain
-        if nearer <= min(self.nearest_gap, SMALL):
-            return solved
-        floor = min(-gaps.bearable, self.nearest_gap)
+            near = [old if new is None else new for old, new in zip(near, again, strict=True)]
+        self.nearest_gap = min(gaps.nearest for gaps in self._gaps)
+        owners = [(gaps.name, len(each)) for gaps, each in zip(self._gaps, near, strict=True)]
+        if all(gaps.approach(result[0]) <= min(gaps.nearest, SMALL) for gaps in self._gaps):
+            return *solved, owners
         for _ in range(TOUCHES):    # where one corner is kept, another one may come down
-            there = gaps.at(solved[3], 0.0)
-            there = there[there[:, -2] < floor]
-            if not len(there):
-                return solved
-            there[:, -2] -= there[:, :-2] @ result[0]   # as it is before the step
-            rows = np.vstack([rows, there])
+            there = [gaps.crossed(solved[3], result[0]) for gaps in self._gaps]
+            owners += [(gaps.name, len(each))
+                       for gaps, each in zip(self._gaps, there, strict=True)]
+            if not any(map(len, there)):
+                return *solved, owners
+            rows = np.vstack([rows, *there])
             solved = self._solved(q, rows, f, result)
         code, scale, missed, x = solved
         for _ in range(kernel.SHORTER):     # what a bent way leads into, rows do not see
-            if gaps.least(x) >= floor:
-                break
+            if all(gaps.beyond(x) <= 0 for gaps in self._gaps):
+                return code, scale, missed, x, owners
             result[0] *= 0.5
             x = np.array(pin.integrate(self.robot.model, q, result[0]))
-        return code, scale, missed, x
+        beyond = np.maximum([gaps.beyond(x) for gaps in self._gaps], 0.0)
+        if beyond.any() and code == kernel.DONE:
+            code = kernel.RELAXED
+        return (code, scale, np.concatenate([missed, beyond]), x,
+                [*owners, *((gaps.name, 1) for gaps in self._gaps)])
 
     # -- what the result tells ------------------------------------------------------------
 
@@ -360,18 +392,20 @@ class VelocityProgram:
         """The joints' names by columns."""
         return [joint.name for joint in self.active.joints for _ in range(joint.velocity_size)]
 
-    def hard_rows(self, count: int) -> list[tuple[str, slice]]:
-        """Return the names and places of what is hard, among so many rows and gaps."""
-        return [*((task.name, place) for task, place in self.placed_tasks),
-                *self._placed_barriers, ('collisions', slice(self._program.size, count))]
+    def hard_rows(self, near: Iterable[tuple[str, int]]) -> Iterator[tuple[str, slice]]:
+        """Give the names and places of what is hard; of gaps name and number of rows are given."""
+        yield from ((task.name, place) for task, place in self.placed_tasks)
+        yield from self._placed_barriers
+        begin = self._program.size
+        for name, count in near:
+            yield name, slice(begin, begin + count)
+            begin += count
 
 
-def _check_names(tasks: Sequence[Task]) -> None:
-    names = [task.name for task in tasks]
+def _check_names(what: str, names: Sequence[str], fault: type[IKError]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise InvalidTargetError(f"{names.count(name)} tasks have the name '{name}'; give "
-                                     'others by name=')
+            raise fault(f"{names.count(name)} {what} have the name '{name}'; give others by name=")
 
 
 _NO_INERTIA = np.zeros((0, 0))

@@ -50,21 +50,25 @@ class VelocityResult:
     @cached_property
     def errors(self) -> Mapping[str, Array]:
         """How far each task that has a target was from it before the step, (m,), by name."""
-        f, _, _, targets = self._numbers
+        f, targets = self._numbers[0], self._numbers[3]
         return {task.name: targets[place] - f[place]
                 for task, place in self._program.placed_tasks if task.target is not None}
 
     @cached_property
     def relaxed(self) -> Mapping[str, float]:
         """By how much what is hard is missed in this step, in its unit, by name."""
-        _, missed, _, _ = self._numbers
-        return {name: float(largest) for name, place in self._program.hard_rows(len(missed))
-                if (largest := np.abs(missed[place]).max(initial=0.0)) > 0}
+        missed, near = self._numbers[1], self._numbers[4]
+        found = dict[str, float]()
+        for name, place in self._program.hard_rows(near):
+            largest = float(np.abs(missed[place]).max(initial=0.0))
+            if largest > 0:
+                found[name] = max(largest, found.get(name, 0.0))
+        return found
 
     @cached_property
     def active_limits(self) -> tuple[str, ...]:
         """The joints that a limit keeps from moving further, with its kind."""
-        _, _, (step, low, high), _ = self._numbers
+        step, low, high = self._numbers[2]
         return tuple(f'{name} {"lower" if below else "upper"}' for name, below, above in zip(
             self._program.column_names, step <= low + AT_LIMIT, step >= high - AT_LIMIT,
             strict=True) if below or above)

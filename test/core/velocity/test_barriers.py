@@ -15,6 +15,9 @@ from ros2_ik.core import (
     Configuration,
     frame_task,
     FramePosition,
+    InvalidConstraintError,
+    InvalidOptionError,
+    MinimumDistance,
     PairDistance,
     PointToPointDistance,
     posture_task,
@@ -168,11 +171,15 @@ FLOATING = """<robot name="floating">
 
 
 @pytest.mark.parametrize('dt', [0.01, 0.002])
-def test_a_face_on_a_face(dt):
+@pytest.mark.parametrize('kind', ['all', 'pair', 'nearest'])
+def test_a_face_on_a_face(dt, kind):
     """A box drawn through a table by one side: where one corner is kept another came down."""
     robot = Robot.from_urdf(FLOATING, root_joint='freeflyer')
     table = SceneObject('table', [Box((1, 1, 0.1))], pose((0, 0, -0.05)))
-    barrier = CollisionBarrier(CollisionChecker(robot, Scene(robot).add(table)), 0.05)
+    checker = CollisionChecker(robot, Scene(robot).add(table))
+    barrier = {'all': CollisionBarrier(checker, 0.05),
+               'pair': Barrier(PairDistance(checker, 'box', 'table'), 0.05),
+               'nearest': Barrier(MinimumDistance(checker, rows=3), 0.05)}[kind]
     q = robot.neutral.copy()
     q[2] = 0.2
     program = VelocityProgram(robot, [
@@ -184,3 +191,61 @@ def test_a_face_on_a_face(dt):
         lowest = (Rotation.from_quat(q[3:]).apply(corners) + q[:3])[:, 2].min()
         assert lowest >= 0.045 - 1e-6       # a tenth of the margin may be used
     assert lowest < 0.052
+
+
+def test_barriers_of_several_distances(slider):
+    """Each keeps its own margin, and looks at a new scene by its name, or with all others."""
+    scene = ball_at(slider, 1.0).scene.add(SceneObject('left', [Sphere(0.1)], pose((-1, 0, 0))))
+    checker = CollisionChecker(slider, scene)
+    barriers = [CollisionBarrier(checker, 0.02),
+                Barrier(PairDistance(checker, 'ball', 'left'), 0.3, name='from the left')]
+    program = VelocityProgram(slider, [posture_task([5.0])], 0.01, barriers=barriers)
+
+    def end(goal):
+        program.set_target('posture', [goal])
+        q = np.zeros(1)
+        program.reset()
+        for _ in range(200):
+            q = program.step(q).q
+        return q[0]
+
+    assert end(5.0) == pytest.approx(0.78, abs=1e-3)
+    assert end(-5.0) == pytest.approx(-0.5, abs=1e-3)
+    nearer = CollisionChecker(slider, scene.add(SceneObject('left', [Sphere(0.1)],
+                                                            pose((-0.8, 0, 0)))))
+    program.set_scene(nearer, barrier='from the left')
+    assert end(-5.0) == pytest.approx(-0.3, abs=1e-3)
+    program.set_scene(checker)
+    assert end(-5.0) == pytest.approx(-0.5, abs=1e-3)
+    with pytest.raises(InvalidOptionError, match="'right'; valid: 'collisions', 'from the left'"):
+        program.set_scene(checker, barrier='right')
+    with pytest.raises(InvalidOptionError, match="2 barriers have the name 'collisions'"):
+        VelocityProgram(slider, [], 0.01, barriers=[CollisionBarrier(checker)] * 2)
+    with pytest.raises(InvalidConstraintError, match='of another robot'):
+        VelocityProgram(Robot.from_urdf(FLOATING, root_joint='freeflyer'), [], 0.01,
+                        barriers=barriers[:1])
+
+
+def test_a_distance_between_two_bounds(slider):
+    """A leash: not nearer than .2 and not further than .5 from a ball that moves away and back."""
+    checker = ball_at(slider, 1.0)
+    program = VelocityProgram(slider, [posture_task([0.0])], 0.01, barriers=[
+        Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.2, 0.5)])
+    q = np.zeros(1)
+    for goal, wanted in ((0.0, 0.3), (9.0, 0.6), (-9.0, 0.3)):
+        program.set_target('posture', [goal])
+        for _ in range(400):
+            q = program.step(q).q
+        assert q[0] == pytest.approx(wanted, abs=1e-3)
+
+
+def test_a_bound_below_zero(slider):
+    """It lets things into each other so far."""
+    checker = ball_at(slider, 1.0)
+    program = VelocityProgram(slider, [posture_task([5.0])], 0.01, barriers=[
+        Barrier(PairDistance(checker, 'ball', 'ball 2'), -0.05)])
+    q = np.zeros(1)
+    for _ in range(200):
+        step = program.step(q)
+        q = step.q
+    assert q[0] == pytest.approx(0.85, abs=1e-3) and step.success
