@@ -16,7 +16,7 @@ def test_the_example_arrives_within_its_limits():
     for block in re.findall(r'```python\n(.*?)```', PAGE, re.S):
         exec(compile(block, 'velocity.md', 'exec'), names)
     step, panda = names['step'], names['panda']
-    assert step.success and np.abs(step.errors['panda_hand_tcp']).max() < 5e-3
+    assert step.success and np.abs(step.errors['panda_hand_tcp']).max() < 1e-3
     assert (step.q >= panda.lower).all() and (step.q <= panda.upper).all()
 
 

@@ -4,17 +4,33 @@ import math
 
 import numpy as np
 
+from ros2_ik.core.kernels.limbs import FADES, fill_calm, fill_limbs, learn_bends, limb_of, swings
 from ros2_ik.core.kernels.qp import factorize, least, solve_lower, solve_upper
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
+from ros2_ik.core.kernels.velocity_rows import (
+    ACCELERATION,
+    BEFORE,
+    BOUNDED,
+    DAMPING,
+    FASTEST,
+    HARD,
+    HIGH,
+    LOW,
+    LOWER,
+    NUMBERS,
+    PUSH,
+    RATE,
+    SCALED,
+    SHARE,
+    SLOWEST,
+    SPEED,
+    TARGET,
+    UNUSED,
+    UPPER,
+    WEIGHT,
+)
 
-# kinds of rows; 0, 1, 2 ... are the priorities of tasks, the first one first
-UNUSED, HARD, BOUNDED, SCALED = -1, -2, -3, -4
-# numbers of a row
-(TARGET, RATE, SHARE, WEIGHT, DAMPING, LOWER, UPPER, SLOWEST, FASTEST, PUSH) = range(10)
-NUMBERS = 10
-# numbers of a column
-LOW, HIGH, SPEED, ACCELERATION, BEFORE = range(5)
 DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
 
 FAR = 1e6           # a step is never longer
@@ -23,11 +39,15 @@ FIRM = 0.3          # and of hard tasks and those of higher priority, by the len
 EASE = 1e-7         # damping there is always: less would drown in the rounding of stiff rows,
 EASINGS = 3         # and how often it is tried with a hundred times more
 KEPT = 0.7          # part of the acceleration that tasks count on to brake
-HARDER = 4          # times that accelerations are doubled where a bound asks for more
+HARDER = 2          # times that accelerations are taken fourfold where a bound asks for more,
+HELPS = 0.9999      # as long as it is missed by less then,
+FREELY = 1e12       # and how often at once where it would be crossed even so
 MISSED = 1e-6       # by which a bound may be missed before that is told
+SHARP = 1e-3        # larger slacks of firm rows are those of rows that contradict each other
 BENDS = 4           # times that a step is corrected where a bent way would cross a bound,
 SHORTER = 8         # and halved where that does not help
 SCALE_COST = 1e-3   # of a scaled task that is not done in full
+LONGEST = 10.0      # [units of f] that a task asks for in a step: more would drown the rest
 
 
 @inner_part
@@ -40,7 +60,7 @@ def brake(distance, acceleration, dt):
     """
     if not distance > 0:
         return 0.0
-    if math.isinf(acceleration):
+    if math.isinf(acceleration) or math.isinf(distance):
         return distance / dt
     x = distance / (acceleration * dt * dt)
     n = math.floor(0.5 * (math.sqrt(1.0 + 8.0 * x) - 1.0))
@@ -89,10 +109,10 @@ def row_acceleration(J, i, box, times):
 
 
 @inner_part
-def least_change_of(left, share, push, acceleration, dt):
+def least_change_of(left, share, push, acceleration, dt, times):
     """Return the least change in a step of what is `left` above a bound; back from below it."""
-    if left < 0:
-        return min(-share * left, push * dt)
+    if left < 0:    # nothing is freed only to come back sooner
+        return min(-share * left, push * dt) if times < FREELY else 0.0
     return -min(share * left, brake(left, acceleration, dt) * dt)
 
 
@@ -103,9 +123,11 @@ def rate_bounds(row, J, i, f, bend, box, dt, times):
     a = row_acceleration(J, i, box, times)
     share, push = row[SHARE, i], row[PUSH, i]
     if not math.isinf(row[LOWER, i]):
-        least_change = max(least_change, least_change_of(f[i] - row[LOWER, i], share, push, a, dt))
+        least_change = max(least_change, least_change_of(
+            f[i] - row[LOWER, i], share, push, a, dt, times))
     if not math.isinf(row[UPPER, i]):
-        most_change = min(most_change, -least_change_of(row[UPPER, i] - f[i], share, push, a, dt))
+        most_change = min(most_change, -least_change_of(
+            row[UPPER, i] - f[i], share, push, a, dt, times))
     if least_change > most_change:
         least_change = most_change = 0.5 * (least_change + most_change)
     return least_change - bend[i], most_change - bend[i]
@@ -124,29 +146,56 @@ def add_task(row, J, i, step, H, g):
 
 
 @part
-def slower(H, g, box, dt):
+def fill_slower(H, g, box, dt, limb, calm, slow):
     """
-    Return by which factor a task has to be slowed down for joints to brake where it ends.
+    Fill by which factors tasks have to be slowed down for joints to brake where they end.
 
-    All joints are slowed down alike, so that the way stays one.
+    All joints of a limb are slowed down alike, so that the way stays one.
     """
     n, K, d = len(g), H.copy(), np.empty(len(g))
     largest = 0.0
     for a in range(n):
         largest = max(largest, H[a, a])
     for a in range(n):
-        K[a, a] += 1e-6 * largest + 1e-12
+        K[a, a] += 1e-6 * largest + 1e-12 + calm[a]
         d[a] = -g[a]
     if not factorize(K):
-        return 1.0
+        return
     solve_lower(K, d, 0)
     solve_upper(K, d)
-    factor = 1.0
     for a in range(n):
         way, limit = abs(d[a]), box[ACCELERATION, a]
         if not math.isinf(limit) and way > 0:
-            factor = min(factor, brake(way, KEPT * limit, dt) * dt / way)
-    return factor
+            slow[limb[a]] = min(slow[limb[a]], brake(way, KEPT * limit, dt) * dt / way)
+
+
+@part
+def slow_firm_tasks(row, kinds, f, J, box, dt):
+    """Make the shares of hard and scaled tasks (in `row`) so small that joints can brake."""
+    n, m = J.shape[1], len(kinds)
+    H, g, slow = np.zeros((n, n)), np.zeros(n), np.ones(n)
+    limb, alike = np.empty(n, dtype=np.int64), np.ones((NUMBERS, m))
+    for i in range(m):
+        if (kinds[i] == HARD or kinds[i] == SCALED) and row[SHARE, i] > 0:
+            add_task(alike, J, i, row[TARGET, i] - f[i], H, g)
+    fill_limbs(kinds, HARD, J, limb)
+    fill_slower(H, g, box, dt, limb, np.zeros(n), slow)
+    for i in range(m):
+        if kinds[i] == HARD or kinds[i] == SCALED:
+            row[SHARE, i] = min(row[SHARE, i], slow[limb_of(J, i, limb)])
+
+
+@part
+def with_slow_firm_tasks(row, kinds, f, J, box, dt):
+    """Return the numbers of rows, of which firm tasks go as fast as their joints can brake."""
+    if np.all(np.isinf(box[ACCELERATION])):
+        return row
+    for i in range(len(kinds)):
+        if (kinds[i] == HARD or kinds[i] == SCALED) and row[SHARE, i] > 0:
+            slower = row.copy()
+            slow_firm_tasks(slower, kinds, f, J, box, dt)
+            return slower
+    return row
 
 
 @part
@@ -161,7 +210,8 @@ def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, A, lower, upper
     for i in range(len(gaps)):
         A[count, :n] = gaps[i, :n]
         lower[count] = gaps[i, n + 1] * dt + least_change_of(
-            gaps[i, n], gaps[i, n + 2], gaps[i, n + 3], row_acceleration(gaps, i, box, times), dt)
+            gaps[i, n], gaps[i, n + 2], gaps[i, n + 3], row_acceleration(gaps, i, box, times), dt,
+            times)
         upper[count] = FAR
         count += 1
     for i in range(len(kinds)):
@@ -189,28 +239,40 @@ def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, A, lower, upper
 
 
 @part
-def soft_tasks(row, kinds, level, f, J, box, options, inertia, accelerated, size, H, g):
-    """Fill the quadratic form of the tasks of a priority, brought to size one, `size` at least."""
-    n, dt = J.shape[1], options[0]
-    slow, isotropic, unit = 1.0, 0.0, size
+def soft_tasks(row, kinds, level, f, J, limb, calm, box, options, inertia, accelerated, size, H,
+               g):
+    """
+    Fill the quadratic form of the tasks of a priority, brought to size one, `size` at least.
+
+    `calm` (n,) is what each joint is damped with beyond all else.
+    """
+    n, dt, unit = J.shape[1], options[0], size
+    slow, longest, isotropic = np.ones(n), np.zeros(n), np.zeros(n)
     H[:] = 0.0
     g[:] = 0.0
     if accelerated:     # the way to where the targets are, then how fast to go it
         for i in range(len(kinds)):
             if kinds[i] == level and row[SHARE, i] > 0:
                 add_task(row, J, i, row[TARGET, i] - f[i], H, g)
-        slow = slower(H[:n, :n], g[:n], box, dt)
+        fill_slower(H[:n, :n], g[:n], box, dt, limb, calm, slow)
         H[:] = 0.0
         g[:] = 0.0
     for i in range(len(kinds)):
         if kinds[i] == level:
-            step = min(row[SHARE, i], slow) * (row[TARGET, i] - f[i])
-            isotropic += row[DAMPING, i] * row[WEIGHT, i] * step * step
-            add_task(row, J, i, step + row[RATE, i] * dt, H, g)
+            one = limb_of(J, i, limb)
+            longest[one] = max(longest[one], abs(
+                min(row[SHARE, i], slow[one]) * (row[TARGET, i] - f[i]) + row[RATE, i] * dt))
+    for i in range(len(kinds)):
+        if kinds[i] == level:
+            one = limb_of(J, i, limb)
+            part_of = 1.0 if longest[one] <= LONGEST else LONGEST / longest[one]
+            step = part_of * min(row[SHARE, i], slow[one]) * (row[TARGET, i] - f[i])
+            isotropic[one] += row[DAMPING, i] * row[WEIGHT, i] * step * step
+            add_task(row, J, i, step + part_of * row[RATE, i] * dt, H, g)
     for a in range(n):
         for b in range(len(inertia)):
             H[a, b] += inertia[a, b] / (dt * dt)
-        H[a, a] += options[1] + isotropic
+        H[a, a] += options[1] + isotropic[limb[a]] + calm[a]
         unit = max(unit, H[a, a])
     for a in range(n):
         g[a] /= unit
@@ -223,19 +285,21 @@ def soft_tasks(row, kinds, level, f, J, box, options, inertia, accelerated, size
 
 
 @part
-def solve_priorities(row, kinds, f, J, bend, gaps, box, options, inertia, times, accelerated,
-                     levels, low, high, d, out):
+def solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, inertia, times,
+                     low, high, d, out):
     """
     Fill d (n,) with the step; gives the scale of scaled tasks, NaN where numbers do not suffice.
 
     `bend` (m,) is by how much bounded rows change beyond what their Jacobians say. `out` (m + k,)
     is filled with by how much hard rows, bounds and gaps are missed.
     """
-    (m, n), k, scaled = J.shape, len(gaps), 0
+    (m, n), k, scaled, levels = J.shape, len(gaps), 0, len(limbs)
+    accelerated = not np.all(np.isinf(box[ACCELERATION]))
     for i in range(m):
         scaled = max(scaled, 1 if kinds[i] == SCALED else 0)
     N = n + scaled
     A, lower, upper = np.zeros((2 * m + k, N)), np.empty(2 * m + k), np.empty(2 * m + k)
+    lower_again, upper_again = np.empty(2 * m + k), np.empty(2 * m + k)
     wide_low, wide_high = np.zeros(N), np.ones(N)
     wide_low[:n], wide_high[:n] = low, high
     x, y, H, g = np.zeros(N), np.empty(N + 2 * m + k), np.zeros((N, N)), np.zeros(N)
@@ -245,7 +309,8 @@ def solve_priorities(row, kinds, f, J, bend, gaps, box, options, inertia, times,
     for level in range(levels):
         if level and not np.any(kinds == level):
             continue
-        soft_tasks(row, kinds, level, f, J, box, options, inertia, accelerated, size, H, g)
+        soft_tasks(row, kinds, level, f, J, limbs[level], calm[level], box, options, inertia,
+                   accelerated, size, H, g)
         found = False
         for _ in range(EASINGS):
             found = least(H, g, A[:count], lower[:count], upper[:count], STIFF, wide_low,
@@ -259,8 +324,12 @@ def solve_priorities(row, kinds, f, J, bend, gaps, box, options, inertia, times,
                 return np.nan
             break       # those of higher priority have their step
         solved[:] = x
+        if sharpen(A[:count], lower, upper, x, lower_again, upper_again) and least(
+                H, g, A[:count], lower_again[:count], upper_again[:count], STIFF, wide_low,
+                wide_high, x, y):
+            solved[:] = x
         if level + 1 < levels:
-            count = hold(row, kinds, level, J, x, A, lower, upper, count)
+            count = hold(row, kinds, level, J, solved, A, lower, upper, count)
     d[:] = solved[:n]
     at_row = 0
     out[:] = 0.0
@@ -290,6 +359,27 @@ def hold(row, kinds, level, J, x, A, lower, upper, count):
 
 
 @part
+def sharpen(A, lower, upper, x, lower_again, upper_again):
+    """
+    Fill bounds that make up for the slack that strong tasks leave; return whether there is any.
+
+    A slack is in proportion to its row's multiplier: what was a bit short was asked for too
+    little. (The method of multipliers, one step of it.) What contradicts each other stays.
+    """
+    found = False
+    for i in range(len(A)):
+        value = 0.0
+        for j in range(len(x)):
+            value += A[i, j] * x[j]
+        away = value - min(max(value, lower[i]), upper[i])
+        if not FIRM * MISSED < abs(away) < SHARP:
+            away = 0.0
+        found = found or away != 0
+        lower_again[i], upper_again[i] = lower[i] - away, upper[i] - away
+    return found
+
+
+@part
 def missed_by(A, i, lower, upper, x, unit, out, place):
     """Fill by how much a row is outside its bounds, by its sign."""
     value = 0.0
@@ -297,6 +387,23 @@ def missed_by(A, i, lower, upper, x, unit, out, place):
         value += A[i, j] * x[j]
     away = value - min(max(value, lower[i]), upper[i])
     out[place] = away / unit if abs(away) > MISSED * unit else 0.0
+
+
+@part
+def miss_limits(at, x, box, d, dt, out):
+    """Fill by how much a step d exceeds accelerations, and positions after it are outside."""
+    out[:] = 0.0
+    for j in range(at.columns):
+        a = box[ACCELERATION, j]
+        if not math.isinf(a):
+            over = abs(d[j] / dt - box[BEFORE, j]) / dt - a
+            if over > MISSED * (1.0 + a) / dt:
+                out[0] = max(out[0], over)
+        i = at.table[at.values + j]
+        if i >= 0:
+            outside = max(box[LOW, j] - x[i], x[i] - box[HIGH, j])
+            if outside > MISSED:
+                out[1] = max(out[1], outside)
 
 
 @part
@@ -311,29 +418,86 @@ def crosses(row, kinds, before, after):
 
 
 @part
-def solve_within(at, x, kinds, row, f, J, bend, gaps, box, options, inertia, levels, low, high, d,
-                 missed):
-    """Fill the step, with more acceleration where bounds ask for it; see `solve_priorities`."""
-    times, scale = 1.0, 1.0
+def missing(kinds, missed, total):
+    """Return by how much bounds and gaps are missed, in sum."""
+    short = 0.0
+    for i in range(total):
+        if i >= len(kinds) or kinds[i] == BOUNDED:
+            short += abs(missed[i])
+    return short
+
+
+@part
+def worse(row, kinds, f, J, bend, gaps, d, dt):
+    """Return by how much, in sum, bounds and gaps are crossed by a step that were not before."""
+    n, sum_of = len(d), 0.0
+    for i in range(len(kinds) + len(gaps)):
+        change = 0.0
+        if i >= len(kinds):
+            gap = gaps[i - len(kinds)]
+            for j in range(n):
+                change += gap[j] * d[j]
+            sum_of += max(min(gap[n], 0.0) - gap[n] - change + gap[n + 1] * dt, 0.0)
+        elif kinds[i] == BOUNDED:
+            change = bend[i]
+            for j in range(n):
+                change += J[i, j] * d[j]
+            below, above = f[i] - row[LOWER, i], row[UPPER, i] - f[i]
+            sum_of += max(min(below, 0.0) - below - change, 0.0)
+            sum_of += max(min(above, 0.0) - above + change, 0.0)
+    return sum_of
+
+
+@part
+def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options, inertia, low,
+                 high, d, missed):
+    """
+    Fill the step, with more acceleration where bounds ask for it, as long as that helps them.
+
+    Returns how many times the acceleration it takes, and the scale; see `solve_priorities`.
+    """
     accelerated = not np.all(np.isinf(box[ACCELERATION]))
-    for _ in range(HARDER + 1):
-        fill_box(at, x, box, options[0], options[2], times, low, high)
-        scale = solve_priorities(row, kinds, f, J, bend, gaps, box, options, inertia, times,
-                                 accelerated, levels, low, high, d, missed)
-        short = False
-        for i in range(at.rows + len(gaps)):
-            if missed[i] != 0 and (i >= at.rows or kinds[i] == BOUNDED):
-                short = True
-        if not (short and accelerated):
+    times, total = 1.0, len(kinds) + len(gaps)
+    scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options, inertia,
+                        times, low, high, d, missed)
+    short = missing(kinds, missed, total)
+    before, missed_before = np.empty((3, len(d))), np.empty(total)
+    for turn in range(HARDER + 1):
+        if not (short > 0 and accelerated):
             break
-        times *= 2.0
-    return scale
+        more = 4.0 * times if turn < HARDER else FREELY
+        crossed = 0.0
+        if more == FREELY:
+            crossed = worse(row, kinds, f, J, bend, gaps, d, options[0])
+            if crossed <= MISSED:
+                break
+        before[0], before[1], before[2], missed_before[:] = d, low, high, missed[:total]
+        harder = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
+                             inertia, more, low, high, d, missed)
+        if more == FREELY:
+            short, now = crossed, worse(row, kinds, f, J, bend, gaps, d, options[0])
+        else:
+            now = missing(kinds, missed, total)
+        if now < HELPS * short:
+            times, scale, short = more, harder, now
+            continue
+        d[:], low[:], high[:], missed[:total] = before[0], before[1], before[2], missed_before
+    return times, scale
+
+
+@part
+def solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options, inertia, times,
+                low, high, d, missed):
+    """Fill the step with `times` the acceleration; see `solve_priorities`."""
+    fill_box(at, x, box, options[0], options[2], times, low, high)
+    return solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, inertia,
+                            times, low, high, d, missed)
 
 
 @loop(f'Tuple((i8, f8))({PROGRAM}, f8[::1], i8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], '
-      'f8[:,::1], f8[:,::1], f8[::1], f8[::1])')
+      'f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[::1])')
 def velocity_step(numbers, layout, parameters, addresses, x, kinds, row, gaps, box, options,
-                  inertia, result, f, missed):
+                  inertia, bends, result, f, missed):
     """
     Find the step of dt from x (nx,), which is moved by it.
 
@@ -341,17 +505,18 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, row, gaps, b
     (k, n + 4) are Jacobian, distance above the one to keep, speed at which the other side
     approaches, gain, and speed with which they are made wider. `box` (5, n) are the limits of the
     columns and their velocities before. `options` are dt, damping and the gain of limits.
-    `inertia` (n, n), or (0, 0), is added to the damping of velocities.
+    `inertia` (n, n), or (0, 0), is added to the damping of velocities. `bends` (n,) is what is
+    learnt of how much ways bend, zero at first.
 
     `result` (3, n) is filled with the step and how far columns could have gone down and up, f (m,)
-    with the values at x, `missed` (m + k,) with by how much rows are missed. Returns a code
-    (DONE ...) and the scale of scaled tasks.
+    with the values at x, `missed` (m + k + 2,) with by how much rows are missed, and limits of
+    acceleration and of position. Returns a code (DONE ...) and the scale of scaled tasks.
     """
     at = layout_of(numbers, layout)
     n, m = at.columns, at.rows
     work, J, J_after = work_of(at), np.zeros((m, n)), np.zeros((m, n))
     d, low, high = result[0], result[1], result[2]
-    d[:] = 0.0
+    result[:], missed[:] = 0.0, 0.0
     if not fill(at, parameters, addresses, x, work, f, J):
         return INTERRUPTED, 0.0
     levels = 1
@@ -369,13 +534,33 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, row, gaps, b
         return NOT_FINITE, 0.0
     begin, free, after, bend = x.copy(), np.empty((2, len(x))), np.empty(m), np.zeros(m)
     free[0], free[1] = -np.inf, np.inf
-    scale = 1.0
+    limbs, calm = np.empty((levels, n), dtype=np.int64), np.zeros((levels, n))
+    for level in range(levels):
+        fill_limbs(kinds, level, J, limbs[level])
+    for a in range(n):
+        bends[a] *= FADES
+    fill_calm(row, kinds, f, J, limbs, bends, calm)
+    row = with_slow_firm_tasks(row, kinds, f, J, box, options[0])
+    times = scale = 1.0
     for turn in range(BENDS + SHORTER + 1):
         if turn == BENDS + 1:   # half of a corrected step is none that is half corrected
             bend[:] = 0.0
+        if turn == 0:
+            times, scale = solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box,
+                                        options, inertia, low, high, d, missed)
+            if scale == scale and swings(row, kinds, f, J, limbs, box, d):
+                move(at, x, d, free)
+                if not fill(at, parameters, addresses, x, work, after, J_after):
+                    return INTERRUPTED, 0.0
+                x[:] = begin
+                if learn_bends(row, kinds, f, J, limbs, box, d, after, bends):
+                    fill_calm(row, kinds, f, J, limbs, bends, calm)
+                    times, scale = solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps,
+                                                box, options, inertia, low, high, d, missed)
+        elif turn <= BENDS + 1:
+            scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
+                                inertia, times, low, high, d, missed)
         if turn <= BENDS + 1:
-            scale = solve_within(at, x, kinds, row, f, J, bend, gaps, box, options, inertia,
-                                 levels, low, high, d, missed)
             if scale != scale:
                 d[:] = 0.0
                 return NOT_FINITE, 0.0
@@ -390,6 +575,9 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, row, gaps, b
         if not crosses(row, kinds, f, after):
             break
         if turn == BENDS + SHORTER:
+            for i in range(m):
+                if kinds[i] == BOUNDED:
+                    missed[i] = after[i] - min(max(after[i], row[LOWER, i]), row[UPPER, i])
             break
         x[:] = begin
         for i in range(m):
@@ -397,7 +585,8 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, row, gaps, b
                 bend[i] = after[i] - f[i]
                 for j in range(n):
                     bend[i] -= J[i, j] * d[j]
-    for i in range(m + len(gaps)):
+    miss_limits(at, x, box, d, options[0], missed[m + len(gaps):])
+    for i in range(len(missed)):
         if missed[i] != 0:
             return RELAXED, scale
     return DONE, scale
@@ -420,9 +609,12 @@ def velocity_qp(numbers, layout, parameters, addresses, x, kinds, row, gaps, box
     if not fill(at, parameters, addresses, x, work_of(at), f, J):
         return -1
     A[:], ends[0], ends[1] = 0.0, 0.0, 1.0
+    row = with_slow_firm_tasks(row, kinds, f, J, box, options[0])
     fill_box(at, x, box, options[0], options[2], 1.0, ends[0], ends[1])
     count, size = firm_rows(row, kinds, f, J, np.zeros(m), gaps, box, options, 1.0, A, bounds[0],
                             bounds[1])
-    soft_tasks(row, kinds, 0, f, J, box, options, inertia,
+    limb = np.empty(n, dtype=np.int64)
+    fill_limbs(kinds, 0, J, limb)
+    soft_tasks(row, kinds, 0, f, J, limb, np.zeros(n), box, options, inertia,
                not np.all(np.isinf(box[ACCELERATION])), size, H, g)
     return count

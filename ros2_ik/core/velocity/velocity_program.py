@@ -14,7 +14,7 @@ from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, 
 from ros2_ik.core.functions import FramePose
 from ros2_ik.core.functions.joint_positions import BoundJoints
 from ros2_ik.core.functions.placement import as_placement
-from ros2_ik.core.kernels import velocity as kernel
+from ros2_ik.core.kernels import velocity as kernel, velocity_rows
 from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.constraint import spread
 from ros2_ik.core.problem.program import Program
@@ -37,6 +37,7 @@ from ros2_ik.core.velocity.velocity_result import VelocityResult, VelocityStatus
 DAMPING = 1e-9
 LOOKS = 3       # at what is near, as long as a step goes further than the last look
 TOUCHES = 4     # times that points which a step leads into are added to those near before it
+LIMITS = [('acceleration limits', 1), ('position limits', 1)]   # as they are told, after gaps
 SMALL = 0.02    # [m]; the way of what moves less is as good as straight
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
@@ -94,59 +95,63 @@ class VelocityProgram:
         # the functions' own stay as they are
         self._program.arrays = numbers, layout, parameters.copy(), addresses
         m, n = self._program.size, len(self.active.columns)
-        self._kinds = np.full(m, kernel.UNUSED, dtype=np.int64)
-        self._rows = np.zeros((kernel.NUMBERS, m))
-        self._rows[kernel.LOWER], self._rows[kernel.SLOWEST] = -np.inf, -np.inf
-        self._rows[kernel.UPPER], self._rows[kernel.FASTEST] = np.inf, np.inf
+        self._kinds = np.full(m, velocity_rows.UNUSED, dtype=np.int64)
+        self._rows = np.zeros((velocity_rows.NUMBERS, m))
+        self._rows[velocity_rows.LOWER], self._rows[velocity_rows.SLOWEST] = -np.inf, -np.inf
+        self._rows[velocity_rows.UPPER], self._rows[velocity_rows.FASTEST] = np.inf, np.inf
+        ranks = sorted({task.priority for task in soft})
+        self._ranks = {priority: rank for rank, priority in enumerate(ranks)}
         places = iter(self._program.rows)
         self.placed_tasks = [(task, next(places)) for task in self._tasks]
         for number, (task, place) in enumerate(self.placed_tasks):
             self._enter_task(task, place, number)
         self._placed_barriers = [(barrier.name, next(places)) for barrier in self._barriers]
         for barrier, (_, place) in zip(self._barriers, self._placed_barriers, strict=True):
-            self._kinds[place] = kernel.BOUNDED
-            self._rows[kernel.LOWER, place] = barrier.bounds.lower
-            self._rows[kernel.UPPER, place] = barrier.bounds.upper
-            self._rows[kernel.SHARE, place] = barrier.gain.in_step(self.dt)
-            self._rows[kernel.PUSH, place] = barrier.push
+            self._kinds[place] = velocity_rows.BOUNDED
+            self._rows[velocity_rows.LOWER, place] = barrier.bounds.lower
+            self._rows[velocity_rows.UPPER, place] = barrier.bounds.upper
+            self._rows[velocity_rows.SHARE, place] = barrier.gain.in_step(self.dt)
+            self._rows[velocity_rows.PUSH, place] = barrier.push
         for limit in frames:
             place = next(places)
             self._placed_barriers.append((f"velocity of '{limit.frame}'", place))
-            self._kinds[place] = kernel.BOUNDED
-            self._rows[kernel.SLOWEST, place] = -limit.most
-            self._rows[kernel.FASTEST, place] = limit.most
+            self._kinds[place] = velocity_rows.BOUNDED
+            self._rows[velocity_rows.SLOWEST, place] = -limit.most
+            self._rows[velocity_rows.FASTEST, place] = limit.most
         self._box, self._no_gaps = np.empty((5, n)), np.zeros((0, n + NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
         self._enter_limits(given)
         still = {*locked, *(robot.passive_joints & {*robot.joint_names})}
         for joint in map(robot.joint, still):
-            self._box[kernel.SPEED, joint.velocity_index:][:joint.velocity_size] = 0.0
+            self._box[velocity_rows.SPEED, joint.velocity_index:][:joint.velocity_size] = 0.0
         self._previous = [(place, self._linear(task)) for task, place in self.placed_tasks
                           if task.follows_previous]
         self._step = kernel.velocity_step.of(self._program.compiled)
-        self._dropped = dict[str, Indices]()    # the kinds of their rows
-        self._before = np.zeros(n)
+        # what is not finite of tasks that are left out, and the kinds of their rows
+        self._dropped = dict[str, set[str]]()
+        self._left_out = dict[str, Indices]()
+        self._before, self._bends = np.zeros(n), np.zeros(n)
         # of the last step: the least distance above the margin, as far as it was near [m]
         self.nearest_gap = np.inf
 
     def _enter_task(self, task: Task, place: slice, number: int) -> None:
         rows, has_target = self._rows, task.target is not None
-        rows[kernel.TARGET, place] = task.target if has_target else 0.0
-        rows[kernel.RATE, place] = task.velocity
-        rows[kernel.SHARE, place] = task.gain.in_step(self.dt) if has_target else 0.0
-        rows[kernel.DAMPING, place] = task.lm_damping
+        rows[velocity_rows.TARGET, place] = task.target if has_target else 0.0
+        rows[velocity_rows.RATE, place] = task.velocity
+        rows[velocity_rows.SHARE, place] = task.gain.in_step(self.dt) if has_target else 0.0
+        rows[velocity_rows.DAMPING, place] = task.lm_damping
         self._kinds[place] = self._enter_weight(number, task, place, task.weight)
 
     def _enter_weight(self, number: int, task: Task, place: slice, weight: Array) -> Indices:
         """Enter weights of a task's rows, and return of which kind these are then."""
         # without a target velocities are compared, not ways
-        self._rows[kernel.WEIGHT, place] = weight / (
+        self._rows[velocity_rows.WEIGHT, place] = weight / (
             1.0 if task.target is not None else self.dt ** 2)
         if number >= self._first_hard:
-            return np.where(weight > 0, kernel.HARD, kernel.UNUSED)
+            return np.where(weight > 0, velocity_rows.HARD, velocity_rows.UNUSED)
         if task.scaled:
-            return np.where(weight > 0, kernel.SCALED, kernel.UNUSED)
-        return np.full(weight.shape, task.priority)
+            return np.where(weight > 0, velocity_rows.SCALED, velocity_rows.UNUSED)
+        return np.full(weight.shape, self._ranks[task.priority])
 
     def _linear(self, task: Task) -> Array:
         """Return the Jacobian of a task that follows the velocity before, (m, n)."""
@@ -157,17 +162,21 @@ class VelocityProgram:
 
     def _enter_limits(self, limits: Sequence[Any]) -> None:
         box = self._box
-        box[kernel.LOW], box[kernel.HIGH] = -np.inf, np.inf
-        box[kernel.SPEED], box[kernel.ACCELERATION], box[kernel.BEFORE] = np.inf, np.inf, 0.0
+        box[:] = np.inf
+        box[velocity_rows.LOW], box[velocity_rows.BEFORE] = -np.inf, 0.0
         for limit in limits:
             if isinstance(limit, ConfigurationLimit):
-                box[kernel.LOW], box[kernel.HIGH] = self.active.lower, self.active.upper
+                box[velocity_rows.LOW] = self.active.lower
+                box[velocity_rows.HIGH] = self.active.upper
                 self._options[2] = limit.gain
             elif isinstance(limit, VelocityLimit | FloatingBaseVelocityLimit):
-                box[kernel.SPEED] = np.minimum(box[kernel.SPEED], limit.of(self.robot))
+                box[velocity_rows.SPEED] = np.minimum(
+                    box[velocity_rows.SPEED], limit.of(self.robot))
             elif isinstance(limit, AccelerationLimit):
-                box[kernel.ACCELERATION] = limit.of(self.robot)
+                box[velocity_rows.ACCELERATION] = limit.of(self.robot)
             elif not isinstance(limit, CartesianVelocityLimit):
+                if isinstance(limit, Barrier | CollisionBarrier):
+                    raise InvalidOptionError(f'{limit!r} is no limit: give it in barriers=')
                 raise InvalidOptionError(f'unknown limit {limit!r}; valid: ConfigurationLimit, '
                                          'VelocityLimit, AccelerationLimit, '
                                          'FloatingBaseVelocityLimit, CartesianVelocityLimit')
@@ -180,22 +189,26 @@ class VelocityProgram:
 
         The target of a pose is a pose, of an orientation a rotation, of a posture joint values,
         of what looks at a point another point, of what points along a direction another one, of
-        all else numbers (m,). What is not finite leaves the task out until it gets another
-        target. Raises InvalidTargetError for a wrong name or shape, or for a target of a task
+        all else numbers (m,). What is not finite leaves the task out until there is another one
+        for it. Raises InvalidTargetError for a wrong name or shape, or for a target of a task
         that has none.
         """
         number = self._number(task)
         bound, place = self.placed_tasks[number]
-        good = True
+        bad = self._dropped.get(task, set()).copy()
         if target is not None:
             good = self._set_value(number, bound, place, target)
-        if velocity is not None and good:
-            good = self._set_row(kernel.RATE, bound, place, velocity, f'velocity of {task}')
-        if good and task in self._dropped:
-            self._kinds[place] = self._dropped.pop(task)
-        elif not good and task not in self._dropped:
-            self._dropped[task] = self._kinds[place].copy()
-            self._kinds[place] = kernel.UNUSED
+            (bad.discard if good else bad.add)('target')
+        if velocity is not None:
+            good = self._set_row(velocity_rows.RATE, bound, place, velocity, f'velocity of {task}')
+            (bad.discard if good else bad.add)('velocity')
+        if bad and task not in self._dropped:
+            self._left_out[task] = self._kinds[place].copy()
+            self._kinds[place] = velocity_rows.UNUSED
+        if bad:
+            self._dropped[task] = bad
+        elif self._dropped.pop(task, None):
+            self._kinds[place] = self._left_out.pop(task)
 
     def set_weight(self, task: str, weight: Any) -> None:
         """
@@ -209,7 +222,7 @@ class VelocityProgram:
                         InvalidTargetError)
         kinds = self._enter_weight(number, bound, place, values)
         if task in self._dropped:
-            self._dropped[task] = kinds
+            self._left_out[task] = kinds
         else:
             self._kinds[place] = kinds
 
@@ -226,7 +239,7 @@ class VelocityProgram:
             return True
         if task.is_at_reference:
             return self._set_reference(number, task, target)
-        return self._set_row(kernel.TARGET, task, place, target, f'target of {task.name}')
+        return self._set_row(velocity_rows.TARGET, task, place, target, f'target of {task.name}')
 
     def _set_reference(self, number: int, task: Task, reference: Any) -> bool:
         values = reference.values() if isinstance(reference, Mapping) else (reference,)
@@ -287,15 +300,15 @@ class VelocityProgram:
         """
         Find the velocity at q (nq,).
 
-        Raises InvalidStateError for a q that is not finite or of the wrong length; all else is a
-        status of the result.
+        Raises InvalidStateError for a q that is not finite or of the wrong length, and what a
+        `UserFunction` raises; all else is a status of the result.
         """
         q = self._begin(q)
         f, result = np.empty(self._program.size), np.empty((3, self._box.shape[1]))
         code, scale, missed, x, near = self._solved_among(q, f, result)
         self._before = v = result[0] / self.dt
         return VelocityResult(v, x, _STATUS[code], scale, tuple(self._dropped), self,
-                              (f, missed, result, self._rows[kernel.TARGET].copy(), near))
+                              (f, missed, result, self._rows[velocity_rows.TARGET].copy(), near))
 
     def build_qp(self, q: Array) -> VelocityQP:
         """
@@ -309,7 +322,7 @@ class VelocityProgram:
         near = [gaps.near(q) for gaps in self._gaps]
         gaps = np.vstack(near) if near else self._no_gaps
         size, n = self._program.size, self._box.shape[1]
-        N, most = n + int((self._kinds == kernel.SCALED).any()), size + len(gaps)
+        N, most = n + int((self._kinds == velocity_rows.SCALED).any()), size + len(gaps)
         qp = VelocityQP(np.empty((N, N)), np.empty(N), np.empty((most, N)), np.empty((2, most)),
                         np.empty((2, N)), kernel.STIFF)
         count = self._program.run(
@@ -321,29 +334,31 @@ class VelocityProgram:
 
     def _begin(self, q: Array) -> Array:
         """Enter the velocity before, and return a q to begin a step with."""
-        if q.shape != (self.robot.nq,) or not math.isfinite(q.dot(q)):
+        if not (type(q) is np.ndarray and q.dtype is _FLOAT and q.shape == (self.robot.nq,)
+                and math.isfinite(q.dot(q))):
             q = vector(q, 'q', self.robot.nq, InvalidStateError)
         if self.robot.has_floating_joints:
             q = self.robot.to_q(q)      # with quaternions of length one
-        self._box[kernel.BEFORE] = self._before
+        self._box[velocity_rows.BEFORE] = self._before
         for place, A in self._previous:
-            self._rows[kernel.RATE, place] = A @ self._before
+            self._rows[velocity_rows.RATE, place] = A @ self._before
         return q
 
     def _solved(self, q: Array, gaps: Array, f: Array, result: Array
                 ) -> tuple[int, float, Array, Array]:
         """Fill f and the result; return the code, the scale, what is missed, and where it ends."""
-        x, missed = q.copy(), np.empty(len(f) + len(gaps))
+        x, missed = q.copy(), np.empty(len(f) + len(gaps) + len(LIMITS))
         code, scale = self._program.run(
             self._step, None, x, self._kinds, self._rows, gaps, self._box, self._options,
-            self._inertia(q), result, f, missed)
+            self._inertia(q), self._bends, result, f, missed)
         return code, scale, missed, x
 
     def _inertia(self, q: Array) -> Array:
         """Return the weighted mass matrix, (nv, nv), or (0, 0)."""
         if self.kinetic_energy == 0:
             return _NO_INERTIA
-        M = pin.crba(self.robot.model, self.robot.scratch_data(), q, pin.Convention.LOCAL)
+        # LOCAL adds to what was there before where joints mimic others (pinocchio 4.1)
+        M = pin.crba(self.robot.model, self.robot.scratch_data(), q, pin.Convention.WORLD)
         # of M only the upper half is filled
         whole: Array = self.kinetic_energy * (np.triu(M) + np.triu(M, 1).T)
         return whole
@@ -352,7 +367,7 @@ class VelocityProgram:
                       ) -> tuple[int, float, Array, Array, list[tuple[str, int]]]:
         """Do the same among things that can be run into; all that a step reaches counts."""
         if not self._gaps:
-            return *self._solved(q, self._no_gaps, f, result), []
+            return *self._solved(q, self._no_gaps, f, result), LIMITS
         near = [gaps.near(q) for gaps in self._gaps]
         for look in range(LOOKS):
             rows = near[0] if len(near) == 1 else np.vstack(near)
@@ -364,26 +379,26 @@ class VelocityProgram:
         self.nearest_gap = min(gaps.nearest for gaps in self._gaps)
         owners = [(gaps.name, len(each)) for gaps, each in zip(self._gaps, near, strict=True)]
         if all(gaps.approach(result[0]) <= min(gaps.nearest, SMALL) for gaps in self._gaps):
-            return *solved, owners
+            return *solved, owners + LIMITS
         for _ in range(TOUCHES):    # where one corner is kept, another one may come down
             there = [gaps.crossed(solved[3], result[0]) for gaps in self._gaps]
             owners += [(gaps.name, len(each))
                        for gaps, each in zip(self._gaps, there, strict=True)]
             if not any(map(len, there)):
-                return *solved, owners
+                return *solved, owners + LIMITS
             rows = np.vstack([rows, *there])
             solved = self._solved(q, rows, f, result)
         code, scale, missed, x = solved
         for _ in range(kernel.SHORTER):     # what a bent way leads into, rows do not see
             if all(gaps.beyond(x) <= 0 for gaps in self._gaps):
-                return code, scale, missed, x, owners
+                return code, scale, missed, x, owners + LIMITS
             result[0] *= 0.5
             x = np.array(pin.integrate(self.robot.model, q, result[0]))
         beyond = np.maximum([gaps.beyond(x) for gaps in self._gaps], 0.0)
         if beyond.any() and code == kernel.DONE:
             code = kernel.RELAXED
         return (code, scale, np.concatenate([missed, beyond]), x,
-                [*owners, *((gaps.name, 1) for gaps in self._gaps)])
+                [*owners, *LIMITS, *((gaps.name, 1) for gaps in self._gaps)])
 
     # -- what the result tells ------------------------------------------------------------
 
@@ -393,7 +408,7 @@ class VelocityProgram:
         return [joint.name for joint in self.active.joints for _ in range(joint.velocity_size)]
 
     def hard_rows(self, near: Iterable[tuple[str, int]]) -> Iterator[tuple[str, slice]]:
-        """Give the names and places of what is hard; of gaps name and number of rows are given."""
+        """Give the names and places of what is hard; of what is no row they are given."""
         yield from ((task.name, place) for task, place in self.placed_tasks)
         yield from self._placed_barriers
         begin = self._program.size
@@ -408,4 +423,5 @@ def _check_names(what: str, names: Sequence[str], fault: type[IKError]) -> None:
             raise fault(f"{names.count(name)} {what} have the name '{name}'; give others by name=")
 
 
+_FLOAT = np.dtype(np.float64)
 _NO_INERTIA = np.zeros((0, 0))

@@ -12,7 +12,8 @@ class VelocityQP(NamedTuple):
     x (N,) is the step v dt [rad, m], and after it the scale in [0, 1] where tasks are scaled.
     H (N, N) and g (N,) are the tasks, A (m, N) with its lower and upper `bounds` (2, m) gaps,
     barriers and what is hard, `box` (2, N) the limits of the joints. All of H and g is divided by
-    the largest number on the diagonal of H.
+    the largest number on the diagonal of H. (A step makes up for small slacks: it solves it again
+    with bounds that are further by these.)
     """
 
     H: Array

@@ -68,6 +68,8 @@ class VelocityResult:
     @cached_property
     def active_limits(self) -> tuple[str, ...]:
         """The joints that a limit keeps from moving further, with its kind."""
+        if self.status is VelocityStatus.NO_STEP:
+            return ()
         step, low, high = self._numbers[2]
         return tuple(f'{name} {"lower" if below else "upper"}' for name, below, above in zip(
             self._program.column_names, step <= low + AT_LIMIT, step >= high - AT_LIMIT,
@@ -82,6 +84,6 @@ class VelocityResult:
                                                  for name, by in self.relaxed.items()))
         if self.dropped:
             parts.append('left out, as the target is not finite: ' + ', '.join(self.dropped))
-        if self.scale < 1:
+        if self.scale < 1 and self.status is not VelocityStatus.NO_STEP:
             parts.append(f'scaled tasks go {100 * self.scale:.0f} % of their way')
         return '; '.join(parts)

@@ -14,9 +14,11 @@ from ros2_ik.core import (
     CollisionChecker,
     Configuration,
     frame_task,
+    FrameOrientation,
     FramePosition,
     InvalidConstraintError,
     InvalidOptionError,
+    joint_velocity_task,
     MinimumDistance,
     PairDistance,
     PointToPointDistance,
@@ -249,3 +251,22 @@ def test_a_bound_below_zero(slider):
         step = program.step(q)
         q = step.q
     assert q[0] == pytest.approx(0.85, abs=1e-3) and step.success
+
+
+def test_a_bound_that_is_crossed_in_spite_of_all_is_told():
+    """A rotation vector jumps at pi, over a bound beyond that: no shorter step helps."""
+    robot = Robot.from_urdf("""<robot name="hinge"><link name="a"/><link name="b"/>
+<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+<limit velocity="2" effort="1"/></joint></robot>""")
+    turned = FrameOrientation('b', None)
+    program = VelocityProgram(robot, [joint_velocity_task(2.0)], 0.01, barriers=[
+        Barrier(turned, [-1, -1, -1], [1, 1, 3.2], name='bound')])
+    q, crossed, outside = np.zeros(1), 0, False
+    for _ in range(400):
+        step = program.step(q)
+        q, before = step.q, outside
+        outside = np.mod(q[0] + np.pi, 2 * np.pi) - np.pi < -1.001
+        if outside and not before:
+            crossed += 1
+            assert step.relaxed['bound'] > 1
+    assert crossed

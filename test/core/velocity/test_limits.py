@@ -5,11 +5,13 @@ import pytest
 
 from ros2_ik.core import (
     AccelerationLimit,
+    Barrier,
     CartesianVelocityLimit,
     Configuration,
     ConfigurationLimit,
     FloatingBaseVelocityLimit,
     frame_task,
+    FramePosition,
     InvalidOptionError,
     InvalidStateError,
     InvalidTargetError,
@@ -89,7 +91,11 @@ def test_outside_it_comes_back_at_bounded_speed(panda, away):
         program = VelocityProgram(panda, [posture_task(q + 1.0)], 0.01, limits=limits)
         for _ in range(200):
             step = program.step(q)
-            assert step.success and np.isfinite(step.v).all()
+            assert np.isfinite(step.v).all()
+            outside = (step.q - panda.upper).max()
+            assert step.success == (outside <= 1e-6)
+            if not step.success:
+                assert step.relaxed == {'position limits': pytest.approx(outside, abs=1e-12)}
             assert (np.abs(step.q - q) <= speeds(panda) * 0.01 + 1e-9).all()
             q = step.q
         assert (q <= panda.upper + 1e-9).all()
@@ -180,3 +186,127 @@ def test_speed_of_a_base():
 def test_what_makes_no_sense_is_refused(panda, wrong, text):
     with pytest.raises((InvalidOptionError, InvalidStateError, InvalidTargetError), match=text):
         wrong(panda)
+
+
+def test_more_acceleration_than_allowed_is_told(load):
+    """A joint that is too fast for its limit, and a tool that has to come back into a box."""
+    panda = load('panda')
+    q = panda.neutral.copy()
+    q[0] = panda.upper[0] - 0.01
+    program = VelocityProgram(panda, [posture_task(q)], 0.01,
+                              limits=[ConfigurationLimit(), AccelerationLimit(5.0)])
+    v = np.zeros(panda.nv)
+    v[0] = 2.0
+    program.reset(v)
+    step = program.step(q)
+    assert step.relaxed['position limits'] == pytest.approx(step.q[0] - panda.upper[0])
+    assert step.status is VelocityStatus.RELAXED and 'position limits by' in step.message
+    x = Configuration(panda, q).transform(TIP)[:3, 3]
+    program = VelocityProgram(panda, [posture_task(q)], 0.01, limits=[AccelerationLimit(5.0)],
+                              barriers=[Barrier(FramePosition(TIP), x + 0.1, push=5.0)])
+    step = program.step(q)
+    needed = np.abs(step.v).max() / 0.01 - 5.0
+    assert needed > 1
+    assert step.relaxed['acceleration limits'] == pytest.approx(needed)
+
+
+def test_a_hand_beyond_reach_keeps_no_other_waiting(load):
+    """What one arm cannot do damps that arm, and not the other one."""
+    baxter = load('baxter')
+    q = baxter.neutral.copy()
+    q[baxter.joint('left_e1').index] = q[baxter.joint('right_e1').index] = 1.0
+    at = Configuration(baxter, q)
+    left, right = (at.transform(f'{side}_gripper').copy() for side in ('left', 'right'))
+    left[:3, 3] += [0.05, 0.1, 0.1]
+
+    def steps(away, limits):
+        there = right.copy()
+        there[0, 3] += away
+        program = VelocityProgram(baxter, [
+            frame_task('left_gripper', left), frame_task('right_gripper', there),
+            posture_task(q, weight=1e-4)], 0.01, limits=limits)
+        now = q
+        for k in range(2000):
+            if np.linalg.norm(Configuration(baxter, now).transform('left_gripper')[:3, 3]
+                              - left[:3, 3]) < 1e-3:
+                return k
+            now = program.step(now).q
+        return np.inf
+
+    limits = [ConfigurationLimit(), VelocityLimit()]
+    for some in (limits, [*limits, AccelerationLimit(5.0)]):
+        assert steps(3.0, some) <= 1.2 * steps(0.0, some)
+
+
+HINGE = """<robot name="hinge"><link name="a"/><link name="b"/><joint name="j" type="continuous">
+<parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+<limit velocity="2" effort="1"/></joint></robot>"""
+
+
+@pytest.mark.parametrize('root', ['fixed', 'planar'])
+def test_an_accelerating_joint_without_limits_of_position(root):
+    """It brakes for its target alone; a base that is where it should be stays."""
+    robot = Robot.from_urdf(HINGE, root_joint=root)
+    q = robot.neutral.copy()
+    goal = q.copy()
+    goal[-1] = 0.5
+    program = VelocityProgram(robot, [posture_task(goal)], 0.01, limits=[
+        ConfigurationLimit(), VelocityLimit(), AccelerationLimit(5.0)])
+    values, v = [], np.zeros(robot.nv)
+    for _ in range(300):
+        step = program.step(q)
+        assert step.success and np.abs(step.v - v).max() <= 0.05 + 1e-9
+        q, v = step.q, step.v
+        values.append(q[-1])
+    assert max(values) < 0.5 + 1e-6 and q == pytest.approx(goal, abs=1e-4)
+
+
+@pytest.mark.parametrize('kind', ['soft', 'scaled', 'hard'])
+@pytest.mark.parametrize('gain', [0.3, 1.0])
+def test_an_accelerating_tool_of_any_kind_of_task(panda, kind, gain):
+    """What is scaled or hard ran 4 to 10 cm over its target, and circled it."""
+    q = panda.neutral.copy()
+    q[3], q[5] = -1.5, 1.5
+    here = Configuration(panda, q).transform(TIP).copy()
+    T = here.copy()
+    T[:3, 3] += [0.1, 0.15, -0.1]
+    way = T[:3, 3] - here[:3, 3]
+    task = frame_task(TIP, T, gain=gain, scaled=kind == 'scaled')
+    program = VelocityProgram(
+        panda, [posture_task(q, weight=1e-4)] + [task] * (kind != 'hard'), 0.01,
+        limits=[ConfigurationLimit(), VelocityLimit(), AccelerationLimit(4.0)],
+        constraints=[task] * (kind == 'hard'))
+    for k in range(120):
+        q = program.step(q).q
+        away = Configuration(panda, q).transform(TIP)[:3, 3] - T[:3, 3]
+        assert away @ way / np.linalg.norm(way) < 1e-3
+        if k >= 80:
+            assert np.linalg.norm(away) < 2e-3
+
+
+@pytest.mark.parametrize('acceleration', [None, 5.0, 20.0])
+@pytest.mark.parametrize('posture', [1e-6, 1e-4, 1e-3])
+@pytest.mark.parametrize(('name', 'tip', 'seed'), [
+    ('panda', TIP, 7006), ('xarm7', 'link_eef', 7020)])
+def test_rest_at_a_target_near_a_singularity(load, name, tip, seed, posture, acceleration):
+    """Pink's joints swing by 1.4 rad/s there, with a new sign in each step, for ever."""
+    robot, generator = load(name), np.random.default_rng(seed)
+    q, away = robot.random_q(generator), generator.normal(size=robot.nv) * 0.5
+    low, high = robot.lower + 0.02, robot.upper - 0.02
+    goal, q = np.clip(q + away, low, high), np.clip(q, low, high)
+    limits = [ConfigurationLimit(), VelocityLimit()]
+    if acceleration:
+        limits.append(AccelerationLimit(acceleration))
+    program = VelocityProgram(robot, [
+        frame_task(tip, Configuration(robot, goal).transform(tip), gain=0.3),
+        posture_task(q, weight=posture, lm_damping=0)], 0.01, limits=limits)
+    v = []
+    for k in range(1500):
+        step = program.step(q)
+        q = step.q
+        if k >= 1100:
+            v.append(step.v)
+    v = np.array(v)
+    turns = ((v[1:] * v[:-1] < 0) & (np.abs(v[1:]) > 1e-3)).sum(axis=0) / 4.0
+    assert turns.max() <= 4
+    assert np.abs(step.errors[tip]).max() < 0.02

@@ -189,3 +189,14 @@ def test_kinetic_energy(panda, start):
     v = inverse @ world.T @ np.linalg.solve(world @ inverse @ world.T,
                                             np.concatenate([way, np.zeros(3)]))
     assert step.v == pytest.approx(v, abs=2e-3 * np.abs(v).max())
+
+
+def test_kinetic_energy_where_joints_mimic_others(small):
+    """The mass matrix of the same q stays the same: Pinocchio's adds up in one convention."""
+    robot = small('mimic_chain')
+    q = robot.random_q(np.random.default_rng(0))
+    program = VelocityProgram(robot, [posture_task(q + 0.2, gain=0.1)], 0.01, kinetic_energy=1e-4)
+    first = program.step(q)
+    for _ in range(5):
+        program.reset()
+        assert np.array_equal(program.step(q).v, first.v)

@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 from velocity_judge import bounded_least_squares, jacobian
 
 from ros2_ik.core import (
+    Barrier,
     Configuration,
     FramePosition,
     InvalidOptionError,
@@ -344,3 +345,56 @@ def test_weights_can_change(panda):
     for bad in (-1.0, np.nan, [1.0, 2.0]):
         with pytest.raises(InvalidTargetError, match='weight of other'):
             program.set_weight('other', bad)
+
+
+def test_odd_input_to_a_loop(panda):
+    """Other numbers than float64, a far priority, a q where a value is too large to be one."""
+    q = panda.random_q(np.random.default_rng(0))
+    tasks = [frame_task(TIP, np.eye(4)), posture_task(q, priority=10 ** 9)]
+    program = VelocityProgram(panda, tasks, DT)
+    wanted = program.step(q).v
+    for same in (q.tolist(), q.astype(object)):
+        program.reset()
+        assert np.array_equal(program.step(same).v, wanted)
+    assert program.step(q.astype(np.float32)).v == pytest.approx(wanted, abs=1e-4)
+    cart = Robot.from_urdf(CART)
+    with np.errstate(over='ignore'):
+        far = VelocityProgram(cart, [frame_task('tool', np.eye(4))], DT, limits=()).step(
+            np.full(2, 1.5e308))
+    assert far.status is VelocityStatus.NO_STEP and not far.v.any()
+    assert far.relaxed == {} and far.active_limits == () and far.message == 'no step'
+
+
+CART = """<robot name="cart"><link name="world"/><link name="cart"/><link name="tool"/>
+<joint name="a" type="prismatic"><parent link="world"/><child link="cart"/><axis xyz="1 0 0"/>
+<limit lower="-9" upper="9" velocity="1" effort="1"/></joint>
+<joint name="b" type="prismatic"><parent link="cart"/><child link="tool"/><axis xyz="1 0 0"/>
+<limit lower="-9" upper="9" velocity="1" effort="1"/></joint></robot>"""
+
+
+def test_a_task_waits_for_all_of_what_was_not_finite(panda):
+    q = panda.neutral
+    program = VelocityProgram(panda, [frame_task(TIP, np.eye(4))], DT)
+    program.set_target(TIP, np.full((4, 4), np.nan), velocity=np.zeros(6))
+    program.set_target(TIP, velocity=[0.1] * 6)
+    assert program.step(q).dropped == (TIP,)
+    program.set_target(TIP, np.eye(4), velocity=[np.nan] * 6)
+    program.set_target(TIP, np.eye(4))
+    assert program.step(q).dropped == (TIP,)
+    program.set_target(TIP, velocity=np.zeros(6))
+    assert program.step(q).dropped == ()
+
+
+def test_targets_far_away_break_no_bound(panda):
+    """Without damping a target a hundred kilometres away asks for no more than one at 10 m."""
+    q, far = panda.neutral.copy(), np.eye(4)
+    q[3], q[5] = -1.5, 1.5
+    far[0, 3] = 1e5
+    z = Configuration(panda, q).transform(TIP)[2, 3]
+    program = VelocityProgram(panda, [
+        frame_task(TIP, far, lm_damping=0), posture_task(q, weight=1e-3, priority=1)], DT,
+        barriers=[Barrier(FramePosition(TIP, axes='z'), z - 0.05, z + 0.05)])
+    for _ in range(100):
+        step = program.step(q)
+        q = step.q
+        assert abs(Configuration(panda, q).transform(TIP)[2, 3] - z) < 0.05 + 2e-6
