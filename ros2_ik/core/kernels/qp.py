@@ -187,6 +187,28 @@ def settle(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y):
 
 
 @part
+def within(L, v, A, lower, upper, weight, low, high, x, y):
+    """Fill x and y where the optimum without bounds is within them, as is usual; else False."""
+    n, m = len(v), len(lower)
+    for j in range(n):
+        x[j] = -v[j]
+    solve_upper(L, x[:n])
+    for j in range(n):
+        if not low[j] <= x[j] <= high[j]:
+            return False
+    y[:n + m] = 0.0
+    for i in range(m):
+        value = 0.0
+        for j in range(n):
+            value += A[i, j] * x[j]
+        if lower[i] == upper[i]:
+            y[n + i] = stiffness(A[i], weight) * (value - lower[i])
+        elif not lower[i] <= value <= upper[i]:
+            return False
+    return True
+
+
+@part
 def least(H, g, A, lower, upper, weight, low, high, x, y):
     """
     Fill x (n,) with the least of 1/2 x^T H x + g^T x + 1/2 weight |slack|^2 in low..high.
@@ -219,6 +241,8 @@ def least(H, g, A, lower, upper, weight, low, high, x, y):
     if not factorize(L):
         return False
     solve_lower(L, v, 0)
+    if within(L, v, A, lower, upper, weight, low, high, x, y):
+        return True
     least_value, most_value = np.empty(n + m), np.empty(n + m)
     used = np.zeros(n + m, dtype=np.bool_)
     for i in range(n + m):

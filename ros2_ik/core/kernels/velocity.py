@@ -4,18 +4,20 @@ import math
 
 import numpy as np
 
-from ros2_ik.core.kernels.limbs import FADES, fill_calm, fill_limbs, learn_bends, limb_of, swings
+from ros2_ik.core.kernels.limbs import FADES, fill_calm, FLAT, learn_bends, swings
 from ros2_ik.core.kernels.qp import factorize, least, solve_lower, solve_upper
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
 from ros2_ik.core.kernels.velocity_rows import (
     ACCELERATION,
     BEFORE,
+    BEND,
     BOUNDED,
     DAMPING,
     FASTEST,
     HARD,
     HIGH,
+    LIMB,
     LOW,
     LOWER,
     NUMBERS,
@@ -65,6 +67,15 @@ def brake(distance, acceleration, dt):
     x = distance / (acceleration * dt * dt)
     n = math.floor(0.5 * (math.sqrt(1.0 + 8.0 * x) - 1.0))
     return acceleration * dt * (x / (n + 1) + 0.5 * n)
+
+
+@inner_part
+def accelerates(box):
+    """Return whether any acceleration is limited."""
+    for j in range(box.shape[1]):
+        if box[ACCELERATION, j] < np.inf:
+            return True
+    return False
 
 
 @inner_part
@@ -170,30 +181,29 @@ def fill_slower(H, g, box, dt, limb, calm, slow):
 
 
 @part
-def slow_firm_tasks(row, kinds, f, J, box, dt):
+def slow_firm_tasks(row, kinds, f, J, limb, box, dt):
     """Make the shares of hard and scaled tasks (in `row`) so small that joints can brake."""
     n, m = J.shape[1], len(kinds)
     H, g, slow = np.zeros((n, n)), np.zeros(n), np.ones(n)
-    limb, alike = np.empty(n, dtype=np.int64), np.ones((NUMBERS, m))
+    alike = np.ones((NUMBERS, m))
     for i in range(m):
         if (kinds[i] == HARD or kinds[i] == SCALED) and row[SHARE, i] > 0:
             add_task(alike, J, i, row[TARGET, i] - f[i], H, g)
-    fill_limbs(kinds, HARD, J, limb)
     fill_slower(H, g, box, dt, limb, np.zeros(n), slow)
     for i in range(m):
         if kinds[i] == HARD or kinds[i] == SCALED:
-            row[SHARE, i] = min(row[SHARE, i], slow[limb_of(J, i, limb)])
+            row[SHARE, i] = min(row[SHARE, i], slow[int(row[LIMB, i])])
 
 
 @part
-def with_slow_firm_tasks(row, kinds, f, J, box, dt):
+def with_slow_firm_tasks(row, kinds, f, J, limb, box, dt):
     """Return the numbers of rows, of which firm tasks go as fast as their joints can brake."""
-    if np.all(np.isinf(box[ACCELERATION])):
+    if not accelerates(box):
         return row
     for i in range(len(kinds)):
         if (kinds[i] == HARD or kinds[i] == SCALED) and row[SHARE, i] > 0:
             slower = row.copy()
-            slow_firm_tasks(slower, kinds, f, J, box, dt)
+            slow_firm_tasks(slower, kinds, f, J, limb, box, dt)
             return slower
     return row
 
@@ -239,15 +249,17 @@ def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, A, lower, upper
 
 
 @part
-def soft_tasks(row, kinds, level, f, J, limb, calm, box, options, inertia, accelerated, size, H,
-               g):
+def soft_tasks(row, kinds, level, f, J, limb, calm, box, options, inertia,
+               accelerated, size, H, g):
     """
     Fill the quadratic form of the tasks of a priority, brought to size one, `size` at least.
 
     `calm` (n,) is what each joint is damped with beyond all else.
     """
     n, dt, unit = J.shape[1], options[0], size
-    slow, longest, isotropic = np.ones(n), np.zeros(n), np.zeros(n)
+    of_limbs = np.zeros((3, n))
+    slow, longest, isotropic = of_limbs[0], of_limbs[1], of_limbs[2]
+    slow[:] = 1.0
     H[:] = 0.0
     g[:] = 0.0
     if accelerated:     # the way to where the targets are, then how fast to go it
@@ -259,12 +271,12 @@ def soft_tasks(row, kinds, level, f, J, limb, calm, box, options, inertia, accel
         g[:] = 0.0
     for i in range(len(kinds)):
         if kinds[i] == level:
-            one = limb_of(J, i, limb)
+            one = int(row[LIMB, i])
             longest[one] = max(longest[one], abs(
                 min(row[SHARE, i], slow[one]) * (row[TARGET, i] - f[i]) + row[RATE, i] * dt))
     for i in range(len(kinds)):
         if kinds[i] == level:
-            one = limb_of(J, i, limb)
+            one = int(row[LIMB, i])
             part_of = 1.0 if longest[one] <= LONGEST else LONGEST / longest[one]
             step = part_of * min(row[SHARE, i], slow[one]) * (row[TARGET, i] - f[i])
             isotropic[one] += row[DAMPING, i] * row[WEIGHT, i] * step * step
@@ -285,16 +297,16 @@ def soft_tasks(row, kinds, level, f, J, limb, calm, box, options, inertia, accel
 
 
 @part
-def solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, inertia, times,
-                     low, high, d, out):
+def solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, inertia,
+                     times, low, high, d, out):
     """
     Fill d (n,) with the step; gives the scale of scaled tasks, NaN where numbers do not suffice.
 
     `bend` (m,) is by how much bounded rows change beyond what their Jacobians say. `out` (m + k,)
     is filled with by how much hard rows, bounds and gaps are missed.
     """
-    (m, n), k, scaled, levels = J.shape, len(gaps), 0, len(limbs)
-    accelerated = not np.all(np.isinf(box[ACCELERATION]))
+    (m, n), k, scaled, levels = J.shape, len(gaps), 0, len(calm)
+    accelerated = accelerates(box)
     for i in range(m):
         scaled = max(scaled, 1 if kinds[i] == SCALED else 0)
     N = n + scaled
@@ -309,8 +321,8 @@ def solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, in
     for level in range(levels):
         if level and not np.any(kinds == level):
             continue
-        soft_tasks(row, kinds, level, f, J, limbs[level], calm[level], box, options, inertia,
-                   accelerated, size, H, g)
+        soft_tasks(row, kinds, level, f, J, limbs[level], calm[level], box, options,
+                   inertia, accelerated, size, H, g)
         found = False
         for _ in range(EASINGS):
             found = least(H, g, A[:count], lower[:count], upper[:count], STIFF, wide_low,
@@ -449,17 +461,17 @@ def worse(row, kinds, f, J, bend, gaps, d, dt):
 
 
 @part
-def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options, inertia, low,
-                 high, d, missed):
+def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
+                 inertia, low, high, d, missed):
     """
     Fill the step, with more acceleration where bounds ask for it, as long as that helps them.
 
     Returns how many times the acceleration it takes, and the scale; see `solve_priorities`.
     """
-    accelerated = not np.all(np.isinf(box[ACCELERATION]))
+    accelerated = accelerates(box)
     times, total = 1.0, len(kinds) + len(gaps)
-    scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options, inertia,
-                        times, low, high, d, missed)
+    scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
+                        inertia, times, low, high, d, missed)
     short = missing(kinds, missed, total)
     before, missed_before = np.empty((3, len(d))), np.empty(total)
     for turn in range(HARDER + 1):
@@ -472,8 +484,8 @@ def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
             if crossed <= MISSED:
                 break
         before[0], before[1], before[2], missed_before[:] = d, low, high, missed[:total]
-        harder = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
-                             inertia, more, low, high, d, missed)
+        harder = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box,
+                             options, inertia, more, low, high, d, missed)
         if more == FREELY:
             short, now = crossed, worse(row, kinds, f, J, bend, gaps, d, options[0])
         else:
@@ -486,27 +498,28 @@ def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
 
 
 @part
-def solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options, inertia, times,
-                low, high, d, missed):
+def solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
+                inertia, times, low, high, d, missed):
     """Fill the step with `times` the acceleration; see `solve_priorities`."""
     fill_box(at, x, box, options[0], options[2], times, low, high)
-    return solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, inertia,
-                            times, low, high, d, missed)
+    return solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options,
+                            inertia, times, low, high, d, missed)
 
 
-@loop(f'Tuple((i8, f8))({PROGRAM}, f8[::1], i8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], '
-      'f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[::1])')
-def velocity_step(numbers, layout, parameters, addresses, x, kinds, row, gaps, box, options,
-                  inertia, bends, result, f, missed):
+@loop(f'Tuple((i8, f8))({PROGRAM}, f8[::1], i8[::1], i8[:,::1], f8[:,::1], f8[:,::1], '
+      'f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[::1], f8[::1])')
+def velocity_step(numbers, layout, parameters, addresses, x, kinds, limbs, row, gaps,
+                  box, options, inertia, result, f, missed):
     """
     Find the step of dt from x (nx,), which is moved by it.
 
-    `kinds` (m,) say what the rows are for, `row` (NUMBERS, m) what they are to do. `gaps`
-    (k, n + 4) are Jacobian, distance above the one to keep, speed at which the other side
-    approaches, gain, and speed with which they are made wider. `box` (5, n) are the limits of the
-    columns and their velocities before. `options` are dt, damping and the gain of limits.
-    `inertia` (n, n), or (0, 0), is added to the damping of velocities. `bends` (n,) is what is
-    learnt of how much ways bend, zero at first.
+    `kinds` (m,) say what the rows are for, `row` (NUMBERS, m) what they are to do. `limbs`
+    (levels + 1, n) are the joints that tasks of each priority, and last firm ones, move together,
+    each by the number of one of them. `gaps` (k, n + 4) are Jacobian, distance above the one to
+    keep, speed at which the other side approaches, gain, and speed with which they are made wider.
+    `box` (6, n) are the limits of the columns, their velocities before, and what is learnt of how
+    much ways bend. `options` are dt, damping and the gain of limits. `inertia` (n, n), or (0, 0),
+    is added to the damping of velocities.
 
     `result` (3, n) is filled with the step and how far columns could have gone down and up, f (m,)
     with the values at x, `missed` (m + k + 2,) with by how much rows are missed, and limits of
@@ -534,32 +547,33 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, row, gaps, b
         return NOT_FINITE, 0.0
     begin, free, after, bend = x.copy(), np.empty((2, len(x))), np.empty(m), np.zeros(m)
     free[0], free[1] = -np.inf, np.inf
-    limbs, calm = np.empty((levels, n), dtype=np.int64), np.zeros((levels, n))
-    for level in range(levels):
-        fill_limbs(kinds, level, J, limbs[level])
+    calm, bent = np.zeros((levels, n)), False
     for a in range(n):
-        bends[a] *= FADES
-    fill_calm(row, kinds, f, J, limbs, bends, calm)
-    row = with_slow_firm_tasks(row, kinds, f, J, box, options[0])
+        box[BEND, a] *= FADES
+        bent = bent or box[BEND, a] > FLAT
+    if bent:
+        fill_calm(row, kinds, f, limbs, box, calm)
+    row = with_slow_firm_tasks(row, kinds, f, J, limbs[-1], box, options[0])
     times = scale = 1.0
     for turn in range(BENDS + SHORTER + 1):
         if turn == BENDS + 1:   # half of a corrected step is none that is half corrected
             bend[:] = 0.0
         if turn == 0:
-            times, scale = solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box,
-                                        options, inertia, low, high, d, missed)
-            if scale == scale and swings(row, kinds, f, J, limbs, box, d):
+            times, scale = solve_within(at, x, kinds, row, f, J, limbs, calm, bend,
+                                        gaps, box, options, inertia, low, high, d, missed)
+            if scale == scale and swings(row, kinds, f, limbs, box, d):
                 move(at, x, d, free)
                 if not fill(at, parameters, addresses, x, work, after, J_after):
                     return INTERRUPTED, 0.0
                 x[:] = begin
-                if learn_bends(row, kinds, f, J, limbs, box, d, after, bends):
-                    fill_calm(row, kinds, f, J, limbs, bends, calm)
-                    times, scale = solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps,
-                                                box, options, inertia, low, high, d, missed)
+                if learn_bends(row, kinds, f, J, limbs, box, d, after):
+                    fill_calm(row, kinds, f, limbs, box, calm)
+                    times, scale = solve_within(
+                        at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
+                        inertia, low, high, d, missed)
         elif turn <= BENDS + 1:
-            scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
-                                inertia, times, low, high, d, missed)
+            scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box,
+                                options, inertia, times, low, high, d, missed)
         if turn <= BENDS + 1:
             if scale != scale:
                 d[:] = 0.0
@@ -592,10 +606,10 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, row, gaps, b
     return DONE, scale
 
 
-@loop(f'i8({PROGRAM}, f8[::1], i8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], '
-      'f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1])')
-def velocity_qp(numbers, layout, parameters, addresses, x, kinds, row, gaps, box, options,
-                inertia, f, H, g, A, bounds, ends):
+@loop(f'i8({PROGRAM}, f8[::1], i8[::1], i8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], '
+      'f8[::1], f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1])')
+def velocity_qp(numbers, layout, parameters, addresses, x, kinds, limbs, row, gaps,
+                box, options, inertia, f, H, g, A, bounds, ends):
     """
     Fill the quadratic program of the first priority at x; see `velocity_step` and `least`.
 
@@ -609,12 +623,10 @@ def velocity_qp(numbers, layout, parameters, addresses, x, kinds, row, gaps, box
     if not fill(at, parameters, addresses, x, work_of(at), f, J):
         return -1
     A[:], ends[0], ends[1] = 0.0, 0.0, 1.0
-    row = with_slow_firm_tasks(row, kinds, f, J, box, options[0])
+    row = with_slow_firm_tasks(row, kinds, f, J, limbs[-1], box, options[0])
     fill_box(at, x, box, options[0], options[2], 1.0, ends[0], ends[1])
     count, size = firm_rows(row, kinds, f, J, np.zeros(m), gaps, box, options, 1.0, A, bounds[0],
                             bounds[1])
-    limb = np.empty(n, dtype=np.int64)
-    fill_limbs(kinds, 0, J, limb)
-    soft_tasks(row, kinds, 0, f, J, limb, np.zeros(n), box, options, inertia,
-               not np.all(np.isinf(box[ACCELERATION])), size, H, g)
+    soft_tasks(row, kinds, 0, f, J, limbs[0], np.zeros(n), box, options, inertia,
+               accelerates(box), size, H, g)
     return count

@@ -3,7 +3,7 @@
 # kinds of rows; 0, 1, 2 ... are the priorities of tasks, the first one first
 UNUSED, HARD, BOUNDED, SCALED = -1, -2, -3, -4
 # numbers of a row
-(TARGET, RATE, SHARE, WEIGHT, DAMPING, LOWER, UPPER, SLOWEST, FASTEST, PUSH) = range(10)
-NUMBERS = 10
+(TARGET, RATE, SHARE, WEIGHT, DAMPING, LOWER, UPPER, SLOWEST, FASTEST, PUSH, LIMB) = range(11)
+NUMBERS = 11
 # numbers of a column
-LOW, HIGH, SPEED, ACCELERATION, BEFORE = range(5)
+LOW, HIGH, SPEED, ACCELERATION, BEFORE, BEND = range(6)

@@ -23,6 +23,7 @@ from ros2_ik.core.robot.tree import twelve
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
 from ros2_ik.core.velocity.gaps import NUMBERS
+from ros2_ik.core.velocity.limbs import limbs
 from ros2_ik.core.velocity.limits import (
     AccelerationLimit,
     CartesianVelocityLimit,
@@ -105,6 +106,14 @@ class VelocityProgram:
         self.placed_tasks = [(task, next(places)) for task in self._tasks]
         for number, (task, place) in enumerate(self.placed_tasks):
             self._enter_task(task, place, number)
+        placed = [(task.function, place) for task, place in self.placed_tasks]
+        firm = [number >= self._first_hard or task.scaled
+                for number, task in enumerate(self._tasks)]
+        self._limbs, rows = limbs(robot, [
+            *([one for one, task, is_firm in zip(placed, self._tasks, firm, strict=True)
+               if not is_firm and task.priority == rank] for rank in ranks or [0]),
+            [one for one, is_firm in zip(placed, firm, strict=True) if is_firm]], m)
+        self._rows[velocity_rows.LIMB] = rows
         self._placed_barriers = [(barrier.name, next(places)) for barrier in self._barriers]
         for barrier, (_, place) in zip(self._barriers, self._placed_barriers, strict=True):
             self._kinds[place] = velocity_rows.BOUNDED
@@ -118,7 +127,7 @@ class VelocityProgram:
             self._kinds[place] = velocity_rows.BOUNDED
             self._rows[velocity_rows.SLOWEST, place] = -limit.most
             self._rows[velocity_rows.FASTEST, place] = limit.most
-        self._box, self._no_gaps = np.empty((5, n)), np.zeros((0, n + NUMBERS))
+        self._box, self._no_gaps = np.empty((6, n)), np.zeros((0, n + NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
         self._enter_limits(given)
         still = {*locked, *(robot.passive_joints & {*robot.joint_names})}
@@ -130,7 +139,7 @@ class VelocityProgram:
         # what is not finite of tasks that are left out, and the kinds of their rows
         self._dropped = dict[str, set[str]]()
         self._left_out = dict[str, Indices]()
-        self._before, self._bends = np.zeros(n), np.zeros(n)
+        self._before = np.zeros(n)
         # of the last step: the least distance above the margin, as far as it was near [m]
         self.nearest_gap = np.inf
 
@@ -163,7 +172,8 @@ class VelocityProgram:
     def _enter_limits(self, limits: Sequence[Any]) -> None:
         box = self._box
         box[:] = np.inf
-        box[velocity_rows.LOW], box[velocity_rows.BEFORE] = -np.inf, 0.0
+        box[velocity_rows.LOW] = -np.inf
+        box[velocity_rows.BEFORE] = box[velocity_rows.BEND] = 0.0
         for limit in limits:
             if isinstance(limit, ConfigurationLimit):
                 box[velocity_rows.LOW] = self.active.lower
@@ -305,7 +315,11 @@ class VelocityProgram:
         """
         q = self._begin(q)
         f, result = np.empty(self._program.size), np.empty((3, self._box.shape[1]))
-        code, scale, missed, x, near = self._solved_among(q, f, result)
+        if self._gaps:
+            code, scale, missed, x, near = self._solved_among(q, f, result)
+        else:
+            code, scale, missed, x = self._solved(q, self._no_gaps, f, result)
+            near = LIMITS
         self._before = v = result[0] / self.dt
         return VelocityResult(v, x, _STATUS[code], scale, tuple(self._dropped), self,
                               (f, missed, result, self._rows[velocity_rows.TARGET].copy(), near))
@@ -326,8 +340,9 @@ class VelocityProgram:
         qp = VelocityQP(np.empty((N, N)), np.empty(N), np.empty((most, N)), np.empty((2, most)),
                         np.empty((2, N)), kernel.STIFF)
         count = self._program.run(
-            kernel.velocity_qp.of(self._program.compiled), None, q, self._kinds, self._rows, gaps,
-            self._box, self._options, self._inertia(q), np.empty(size), *qp[:5])
+            kernel.velocity_qp.of(self._program.compiled), None, q, self._kinds, self._limbs,
+            self._rows, gaps, self._box, self._options,
+            self._inertia(q), np.empty(size), *qp[:5])
         if count < 0:
             raise InvalidStateError('functions of the tasks or barriers are not finite at q')
         return qp._replace(A=qp.A[:count], bounds=qp.bounds[:, :count])
@@ -349,8 +364,8 @@ class VelocityProgram:
         """Fill f and the result; return the code, the scale, what is missed, and where it ends."""
         x, missed = q.copy(), np.empty(len(f) + len(gaps) + len(LIMITS))
         code, scale = self._program.run(
-            self._step, None, x, self._kinds, self._rows, gaps, self._box, self._options,
-            self._inertia(q), self._bends, result, f, missed)
+            self._step, None, x, self._kinds, self._limbs, self._rows, gaps,
+            self._box, self._options, self._inertia(q), result, f, missed)
         return code, scale, missed, x
 
     def _inertia(self, q: Array) -> Array:
@@ -366,8 +381,6 @@ class VelocityProgram:
     def _solved_among(self, q: Array, f: Array, result: Array
                       ) -> tuple[int, float, Array, Array, list[tuple[str, int]]]:
         """Do the same among things that can be run into; all that a step reaches counts."""
-        if not self._gaps:
-            return *self._solved(q, self._no_gaps, f, result), LIMITS
         near = [gaps.near(q) for gaps in self._gaps]
         for look in range(LOOKS):
             rows = near[0] if len(near) == 1 else np.vstack(near)

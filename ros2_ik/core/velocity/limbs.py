@@ -1,0 +1,43 @@
+"""Which joints tasks move together."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ros2_ik.core.arrays import Indices
+from ros2_ik.core.functions import KinematicFunction
+from ros2_ik.core.functions.joint_positions import BoundJoints
+from ros2_ik.core.robot import Robot
+
+
+def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice]]], rows: int
+          ) -> tuple[Indices, Indices]:
+    """
+    Return the limb of each joint (levels, nv), and of each row (rows,) in its level.
+
+    A limb is told by the number of one of its columns. Two joints are in one if a task of that
+    level moves both, or others that join them. The functions are bound; places are of their rows.
+    """
+    of_joints = np.tile(np.arange(robot.nv), (len(levels), 1))
+    of_rows = np.zeros(rows, dtype=np.int64)
+    for limb, functions in zip(of_joints, levels, strict=True):
+        moved = [(row, columns) for function, place in functions
+                 for row, columns in zip(range(place.start, place.stop),
+                                         _moved(function, robot), strict=True)]
+        for _, columns in moved:
+            if len(columns):
+                limb[np.isin(limb, limb[columns])] = limb[columns[0]]
+        for row, columns in moved:
+            if len(columns):
+                of_rows[row] = limb[columns[0]]
+    return of_joints, of_rows
+
+
+def _moved(function: KinematicFunction, robot: Robot) -> list[Indices]:
+    """Return the columns that move each row."""
+    if isinstance(function, BoundJoints):
+        return [np.flatnonzero(row) for row in function.A]
+    joints = [robot.joint(name) for name in function.joints(robot)]
+    columns = np.array([column for joint in joints for column in range(
+        joint.velocity_index, joint.velocity_index + joint.velocity_size)], dtype=np.int64)
+    return [columns] * len(function.labels)
