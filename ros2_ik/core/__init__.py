@@ -136,6 +136,7 @@ from ros2_ik.core.scene import (
     shipped_scenes,
     Sphere,
 )
+from ros2_ik.core.scipy_rooms import load_scipy
 from ros2_ik.core.solvers import (
     Attempt,
     Budget,
@@ -208,8 +209,8 @@ __all__ = [
     'distance_task', 'even_braking_motion', 'field_value', 'fields', 'formula', 'frame_task',
     'function_kinds', 'gear_task', 'group_tips', 'joint_coupling_task', 'joint_velocity_task',
     'kernels_cached', 'known_mesh_files', 'linear_holonomic_task', 'load_kernels', 'load_scene',
-    'look_at_task', 'low_acceleration_task', 'manipulability_task', 'mesh_files', 'not_checked',
-    'omniwheel_task', 'own_collisions', 'posture_task', 'prepare', 'read_function',
+    'load_scipy', 'look_at_task', 'low_acceleration_task', 'manipulability_task', 'mesh_files',
+    'not_checked', 'omniwheel_task', 'own_collisions', 'posture_task', 'prepare', 'read_function',
     'read_text_file', 'read_yaml', 'register_function', 'register_shape', 'register_solver',
     'rolling_task', 'save_scene', 'self_pairs', 'shape_kinds', 'shipped_robots', 'shipped_scenes',
     'solve', 'solve_pose', 'solve_velocity', 'solver_names', 'spec_fields', 'straight_motion',

@@ -11,6 +11,13 @@ from typing import Any
 from ros2_ik.core.scene.kept import fork_safe_lock
 
 _loading = fork_safe_lock()
+ROOMS = 'linalg', 'optimize', 'sparse', 'spatial'
+
+
+def load_scipy() -> None:
+    """Load all that is used, for programs whose other threads import, too."""
+    for name in ROOMS:
+        __getattr__(name)
 
 
 def __getattr__(name: str) -> Any:

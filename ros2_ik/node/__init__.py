@@ -52,6 +52,9 @@ def main() -> int:
         return 1
     watchdog = Watchdog(spared)
     ensure_fork_server()   # it imports while this process does
+    if sys.version_info < (3, 11):  # of two threads that import at once one may lose a module
+        from ros2_ik.core import load_scipy
+        load_scipy()
     from ros2_ik.node.node import run  # late: worker processes come by here without ROS
     code = run(watchdog, leave)
     end_descendants(os.getpid(), spared)

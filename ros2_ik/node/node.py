@@ -316,6 +316,7 @@ class IKNode(Node):
     def close(self, executor: SingleThreadedExecutor) -> None:
         """Stop what moves, answer what is open with what there is, then end the workers."""
         self._execution.close()   # before all else: what moves is braked
+        self._servo.end('the node was stopped')
         self._loops.close()
         for subscription in list(self.subscriptions):
             if subscription.msg_type in UNANSWERED:
@@ -346,6 +347,7 @@ class IKNode(Node):
         while (now := time.monotonic()) < min(last + quiet, end):
             answered = total()
             if self._execution.moving:
+                last = now
                 end = min(now, begin + BRAKING) + PATIENCE
             self.spin_once(executor, 0.02)
             if self._waiting or statistics.open_goals or total() > answered:

@@ -188,10 +188,15 @@ def servo(client, arm, kind):
     made.close()
 
 
-def processes(name):
-    """Give the numbers of the processes that call themselves so."""
+def processes(name, ancestor):
+    """Give the numbers of the processes below another one that call themselves so."""
+    def is_below(pid):
+        while pid > 1 and pid != ancestor:
+            pid = int(Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])
+        return pid == ancestor
     return [int(path.parent.name) for path in Path('/proc').glob('[0-9]*/comm')
-            if path.read_text(errors='replace').strip() == name]
+            if path.read_text(errors='replace').strip() == name
+            and is_below(int(path.parent.name))]
 
 
 def twist(*values, frame=''):
@@ -342,6 +347,67 @@ def test_a_stop_ends_it(client, servo):
     servo.judge(since)
 
 
+def test_switched_on_right_after_a_stop_it_begins_from_rest(client, servo):
+    """It began from where the arm was measured, in full motion."""
+    servo.on('twist')
+    since = len(servo.record)
+    with servo.commanding('twist', twist(0, 0.2, 0, 0, 0, 0)):
+        time.sleep(0.7)
+        assert stop(client).success
+        servo.on('twist')
+        time.sleep(0.5)
+    servo.rest()
+    servo.judge(since)
+
+
+def test_another_rate_counts_from_the_next_mode_on(client, servo):
+    """Steps of a slower rate were taken as often as before, five times too fast."""
+    servo.on('twist')
+    since = len(servo.record)
+    assert client.set('servo_rate', 50.0).successful
+    try:
+        servo.on('joint')
+        with servo.commanding('joint_jog', JointJog(joint_names=['panda_joint1'],
+                                                    velocities=[9.0])):
+            time.sleep(1)
+        servo.rest()
+        servo.judge(since)
+    finally:
+        assert client.set('servo_rate', 250.0).successful
+
+
+def test_another_mode_knows_the_scene_that_came_just_before(client, servo):
+    """What was around the robot before that came back a moment later."""
+    top = 0.3
+    try:
+        servo.on('joint')
+        applied(client, diff(box('far', 0.1, at=place(2, 0, 0))))
+        applied(client, diff(box('slab', 0.4, at=place(0.307, 0, top - 0.2))))
+        servo.on('twist')
+        with servo.commanding('twist', twist(0, 0, -0.2, 0, 0, 0)):
+            time.sleep(3)
+        assert FRAMES.tip(servo.rest()).translation[2] > top
+    finally:
+        servo.off()
+        for name in ('far', 'slab'):
+            applied(client, diff(change(name, CollisionObject.REMOVE)))
+
+
+@pytest.mark.parametrize('far', [1e10, 1e308])
+def test_a_target_beyond_all_reason_is_told(servo, far):
+    servo.on('pose')
+    before, told = servo.rest(), len(servo.statuses)
+    goal = FRAMES.tip(before)
+    message = target(goal)
+    message.pose.position.x = far
+    with servo.commanding('target', message):
+        eventually(lambda: servo.said(told, 'further away than'), 'a word')
+    assert np.abs(servo.q() - before).max() < 1e-12
+    goal.translation[1] += 0.1
+    with servo.commanding('target', target(goal)):
+        eventually(lambda: np.abs(servo.q() - before).max() > 0.01, 'motion')
+
+
 def test_paused_it_comes_to_rest_and_ignores_commands(client, servo):
     servo.on('twist')
 
@@ -391,7 +457,7 @@ def test_a_process_that_is_killed_ends_it_and_another_one_starts(client, servo, 
     servo.on('twist')
     with servo.commanding('twist', twist(0, 0.1, 0, 0, 0, 0)):
         time.sleep(0.5)
-        for process in processes('ik_servo'):
+        for process in processes('ik_servo', arm.node.pid):
             os.kill(process, signal.SIGKILL)
         servo.rest()
     eventually(lambda: servo.switch('twist').success, 'another process', 20)
@@ -399,6 +465,27 @@ def test_a_process_that_is_killed_ends_it_and_another_one_starts(client, servo, 
     before = servo.rest()
     with servo.commanding('twist', twist(0, -0.1, 0, 0, 0, 0)):
         eventually(lambda: np.abs(servo.q() - before).max() > 0.01, 'motion')
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT])
+def test_a_node_that_ends_brakes(client, domain, kind, number, tmp_path):
+    """Its servo was killed in full motion, and a stream ended without a ramp."""
+    streams = kind == 'position'
+    active = POSITIONS if streams else TRAJECTORIES
+    with mock_robot(client, tmp_path, active=str(active['controllers']),
+                    rate=250.0 if streams else 100.0) as mock, nodes(domain, tmp_path) as start:
+        node = start(**active)
+        at_home(client)
+        servo = Servo(client, mock, streams)
+        servo.on('twist')
+        since = len(servo.record)
+        with servo.commanding('twist', twist(0, 0.2, 0, 0, 0, 0)):
+            time.sleep(0.8)
+            os.kill(node.pid, number)
+            assert node.process.wait(5) == 0
+            servo.rest()
+        servo.judge(since)
+        servo.record.close()
 
 
 def test_a_node_that_is_held_up_halts_it(servo, node):
@@ -412,6 +499,40 @@ def test_a_node_that_is_held_up_halts_it(servo, node):
         finally:
             os.kill(node.pid, signal.SIGCONT)
         eventually(lambda: np.abs(servo.q() - before).max() > 0.01, 'motion')
+
+
+def test_off_counts_while_it_is_switched_on(client, servo):
+    ended = threading.Event()
+    answers = []
+
+    def switch():
+        answers.append(servo.switch('joint'))
+        ended.set()
+    thread = threading.Thread(target=switch)
+    for pause in (0.0, 0.002, 0.01, 0.05):
+        ended.clear()
+        thread = threading.Thread(target=switch)
+        thread.start()
+        time.sleep(pause)
+        servo.off()
+        assert ended.wait(20)
+        thread.join()
+        before = servo.rest()
+        jog = JointJog(joint_names=['panda_joint1'], velocities=[0.3])
+        if answers[-1].success:     # it was on before that
+            servo.off()
+        with servo.commanding('joint_jog', jog):
+            time.sleep(0.3)
+        assert np.abs(servo.q() - before).max() < 1e-6
+
+
+def test_a_process_that_dies_while_it_is_off_does_not_matter(servo, arm):
+    servo.on('twist')
+    servo.off()
+    for process in processes('ik_servo', arm.node.pid):
+        os.kill(process, signal.SIGKILL)
+    time.sleep(0.2)
+    servo.on('twist')
 
 
 def test_two_clients_of_different_minds(client, servo):

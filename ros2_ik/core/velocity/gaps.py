@@ -1,7 +1,7 @@
 """The rows of gaps that could close soon."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,14 @@ SLACK = 0.1     # part of the margin that a bent way may take; the next step giv
 LEAST = 1e-6    # [m] of that
 SAME = 1e-9     # [m]; distances that differ by less are one
 NUMBERS = 4     # of a row after its Jacobian: distance, approach, gain, push
+
+
+class MissedRows(NamedTuple):
+    """So many rows of what is hard: its name, and of gaps those of each row's pair."""
+
+    name: str
+    length: int
+    pairs: tuple[tuple[str, str], ...] = ()
 
 
 class Gaps:
@@ -53,6 +61,7 @@ class Gaps:
 
     def _near(self, q: Array) -> Array:
         rows = self._at(q, self._reach)
+        self.near_rows = MissedRows(self.name, len(rows), self._names)
         self.nearest = float(rows[:, -NUMBERS].min(initial=np.inf))
         return rows
 
@@ -76,8 +85,11 @@ class Gaps:
     def crossed(self, there: Array, step: Array) -> Array:
         """Return the rows of pairs that a step ends below `floor` with, as before the step."""
         rows = self._at(there, 0.0)
-        rows = rows[rows[:, -NUMBERS] < self.floor]
+        below = np.flatnonzero(rows[:, -NUMBERS] < self.floor)
+        rows = rows[below]
         rows[:, -NUMBERS] -= rows[:, :-NUMBERS] @ step
+        self.crossed_rows = MissedRows(self.name, len(rows),
+                                       tuple(self._names[i] for i in below.tolist()))
         return rows
 
     def beyond(self, q: Array) -> float:
@@ -88,6 +100,7 @@ class Gaps:
     def _at(self, q: Array, reach: float) -> Array:
         """Return the rows of pairs that are less than `reach` [m] above the margin."""
         found = self._checker.distances(q, max(self._margin + reach, 0.0), self._most)
+        self._names = found.names
         rows = np.empty((len(found.distance), len(self._levers) + NUMBERS))
         rows[:, :-NUMBERS] = found.jacobian
         rows[:, -NUMBERS] = found.distance - self._margin

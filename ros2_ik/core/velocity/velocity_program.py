@@ -22,7 +22,7 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import twelve
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
-from ros2_ik.core.velocity.gaps import NUMBERS
+from ros2_ik.core.velocity.gaps import MissedRows, NUMBERS
 from ros2_ik.core.velocity.limbs import limbs
 from ros2_ik.core.velocity.limits import (
     AccelerationLimit,
@@ -38,7 +38,8 @@ from ros2_ik.core.velocity.velocity_result import VelocityResult, VelocityStatus
 DAMPING = 1e-9
 LOOKS = 3       # at what is near, as long as a step goes further than the last look
 TOUCHES = 4     # times that points which a step leads into are added to those near before it
-LIMITS = [('acceleration limits', 1), ('position limits', 1)]   # as they are told, after gaps
+# as they are told, after gaps
+LIMITS = [MissedRows('acceleration limits', 1), MissedRows('position limits', 1)]
 SMALL = 0.02    # [m]; the way of what moves less is as good as straight
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
@@ -379,7 +380,7 @@ class VelocityProgram:
         return whole
 
     def _solved_among(self, q: Array, f: Array, result: Array
-                      ) -> tuple[int, float, Array, Array, list[tuple[str, int]]]:
+                      ) -> tuple[int, float, Array, Array, list[MissedRows]]:
         """Do the same among things that can be run into; all that a step reaches counts."""
         near = [gaps.near(q) for gaps in self._gaps]
         for look in range(LOOKS):
@@ -390,13 +391,12 @@ class VelocityProgram:
                 break
             near = [old if new is None else new for old, new in zip(near, again, strict=True)]
         self.nearest_gap = min(gaps.nearest for gaps in self._gaps)
-        owners = [(gaps.name, len(each)) for gaps, each in zip(self._gaps, near, strict=True)]
+        owners = [gaps.near_rows for gaps in self._gaps]
         if all(gaps.approach(result[0]) <= min(gaps.nearest, SMALL) for gaps in self._gaps):
             return *solved, owners + LIMITS
         for _ in range(TOUCHES):    # where one corner is kept, another one may come down
             there = [gaps.crossed(solved[3], result[0]) for gaps in self._gaps]
-            owners += [(gaps.name, len(each))
-                       for gaps, each in zip(self._gaps, there, strict=True)]
+            owners += [gaps.crossed_rows for gaps in self._gaps]
             if not any(map(len, there)):
                 return *solved, owners + LIMITS
             rows = np.vstack([rows, *there])
@@ -411,7 +411,7 @@ class VelocityProgram:
         if beyond.any() and code == kernel.DONE:
             code = kernel.RELAXED
         return (code, scale, np.concatenate([missed, beyond]), x,
-                [*owners, *LIMITS, *((gaps.name, 1) for gaps in self._gaps)])
+                [*owners, *LIMITS, *(MissedRows(gaps.name, 1) for gaps in self._gaps)])
 
     # -- what the result tells ------------------------------------------------------------
 
@@ -420,13 +420,17 @@ class VelocityProgram:
         """The joints' names by columns."""
         return [joint.name for joint in self.active.joints for _ in range(joint.velocity_size)]
 
-    def hard_rows(self, near: Iterable[tuple[str, int]]) -> Iterator[tuple[str, slice]]:
-        """Give the names and places of what is hard; of what is no row they are given."""
+    def hard_rows(self, others: Iterable[MissedRows]) -> Iterator[tuple[str, slice]]:
+        """Give the names and places of what is hard; `others` are those after the functions."""
         yield from ((task.name, place) for task, place in self.placed_tasks)
         yield from self._placed_barriers
         begin = self._program.size
-        for name, count in near:
-            yield name, slice(begin, begin + count)
+        for name, count, pairs in others:
+            for i, (one, other) in enumerate(pairs):
+                pair = f"of '{one}' and '{other}'"      # which may be its name already
+                yield name if pair in name else f'{name} {pair}', slice(begin + i, begin + i + 1)
+            if not pairs:
+                yield name, slice(begin, begin + count)
             begin += count
 
 

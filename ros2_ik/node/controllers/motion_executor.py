@@ -75,7 +75,8 @@ class MotionExecutor:
             if robot.srdf:
                 self._log.error(text)
             else:
-                self._log.info(f'{text} (no SRDF has come yet; it may define the groups)')
+                self._log.info('an SRDF, which may define groups, has yet to come; until then '
+                               f'{text}')
         for text in self._controllers.overlaps():
             self._log.warning(text)
         strange = self._parameters.limited_joints() - set(robot.joint_names)

@@ -54,6 +54,8 @@ class Execute:
         response.message = f'nothing was stopped: {moves}' if moves else {
             0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
                 count, f'{count} motions are being stopped')
+        if execution.lent:
+            response.message += '; the servo is switched off'
 
 
 def _bound(most: float, robot: Robot) -> dict[str, float] | None:

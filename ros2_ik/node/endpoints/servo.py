@@ -57,6 +57,7 @@ class Servo:
         self._controllers: list[Controller] = []
         self._moved: tuple[str, ...] = ()
         self._stops, self._paused, self._switching, self._looks = 0, False, False, 0
+        self._ending, self._offs = False, 0
         self._scene: Scene | None = None    # that it knows
         self._waiting: list[tuple[Callable[[State], bool], float, Callable[[Any], None]]] = []
         self._timer = node.create_timer(LOOK, self._look,
@@ -75,13 +76,17 @@ class Servo:
         """Switch it on, off, or over to other commands."""
         mode = request.mode
         if mode == OFF:
+            self._offs += 1
             response.message = await self._switch_off()
         elif mode in MODES and self._switching:
             raise RequestError(Status.CONTROL_FAILED, 'another client just switches the servo')
         elif mode in MODES:
-            self._switching = True
+            self._switching, offs = True, self._offs
             try:
                 response.message = await self._switch_on(mode, request)
+                if self._offs != offs:      # while the servo was not yet on
+                    await self._switch_off()
+                    raise RequestError(Status.CONTROL_FAILED, 'another client switched it off')
             finally:
                 self._switching = False
         else:
@@ -99,8 +104,8 @@ class Servo:
 
     async def _switch_off(self) -> str:
         if not self.on:
-            return 'the servo was off'
-        self._end('switched off')
+            return 'the servo does not get on' if self._switching else 'the servo was off'
+        self.end('switched off')
         await self._until(lambda state: state.mode == OFF, REST, 'come to rest')
         return 'the servo is off, the arm at rest'
 
@@ -120,7 +125,9 @@ class Servo:
                                   parameters)
         scene = context.scene.known.scene
         checker, notes = context.scene.checker(scene)
-        goes_on = self._begun is not None and self._moved == joints
+        if self.on:
+            self._tell()    # of a stop that has just come
+        goes_on = self.on and self._moved == joints and not self._ending
         if self.on and not goes_on:
             await self._switch_off()
         if not goes_on:
@@ -156,6 +163,11 @@ class Servo:
                      {name: getattr(parameters, name) for name in SHARED})
 
     def _send(self, begin: Begin) -> None:
+        try:
+            if self._process:
+                self._process.news()
+        except EOFError:    # it has died while it had nothing to do
+            self._process = None
         if self._process is None:
             self._process = ServoProcess(servo_names(self._node))
             self._process.send(Pause(self._paused))
@@ -166,8 +178,10 @@ class Servo:
 
     # -- meanwhile ------------------------------------------------------------------------
 
-    def _end(self, reason: str) -> None:
+    def end(self, reason: str) -> None:
+        """Have it come to rest, and follow nothing any more."""
         if self._process and self.on:
+            self._ending = True
             self._process.send(End(reason))
 
     def _look(self) -> None:
@@ -202,10 +216,10 @@ class Servo:
         execution, scene = self._context.execution, self._context.scene.known.scene
         if execution.stops != self._stops:
             self._stops = execution.stops
-            self._end('all motions were stopped')
+            self.end('all motions were stopped')
         for controller in self._controllers:
             if controller.their_goal:
-                self._end(f'another client has a goal under way on {controller.their_goal}')
+                self.end(f'another client has a goal under way on {controller.their_goal}')
         if self._process and scene is not self._scene:
             self._scene = scene
             self._process.send(TakeScene(scene))
@@ -214,7 +228,7 @@ class Servo:
             self._process.send(Alive())
 
     def _forget(self) -> None:
-        self._begun = None
+        self._begun, self._ending = None, False
         self._context.execution.take_back()
 
     async def _until(self, condition: Callable[[State], bool], seconds: float, what: str) -> State:

@@ -189,8 +189,10 @@ class Follower:
         text = TEXTS[code] + about
         if program is self._brake:
             text = 'brakes' if self.moving else 'waits for commands'
-        if (by := result.relaxed.get('collisions', 0.0)) > MISSED:
-            text += f'; comes {by:.2g} m too near to something'
+        nearest = max(((by, name) for name, by in result.relaxed.items()
+                       if name.startswith('collisions')), default=(0.0, ''))
+        if nearest[0] > MISSED:
+            text += f'; comes {nearest[0]:.2g} m too near: {nearest[1]}'
         scale = 0.0 if self.command is None else part * result.scale
         return Step(self.q, self.v, code, text, scale)
 

@@ -20,7 +20,7 @@ from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from ros2_ik.core import Array, load_kernels, MotionState, Scene
+from ros2_ik.core import Array, IKError, load_kernels, MotionState, Scene
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.command_topic import CommandTopic, SentMessages
 from ros2_ik.node.controllers.joint_feedback import JointFeedback, offset, tracking
@@ -174,7 +174,9 @@ class Loop:
         before, robot = self._session, begin.scene.robot
         follower = Follower(robot, begin, 1 / begin.parameters['servo_rate'])
         self._joint_states.set_robot(robot)
-        if before and before.follower.begin.joints == begin.joints and not before.ended:
+        if before and before.ended:     # the node hears why, and that nothing begins
+            return
+        if before and before.follower.begin.joints == begin.joints:
             before.go_on(follower)
             return
         measured = JointFeedback(self._joint_states, self._values, self._clock)
@@ -214,16 +216,13 @@ class Loop:
                     raise wrong(f"a command for mode '{mode}' is ignored: the servo follows "
                                 f"'{follower.begin.mode}'")
                 command = self._commands.read(message, follower)
-            except RequestError as error:
-                self._note, self._noted = str(error), time.monotonic()
-            else:
-                now = time.monotonic()
                 if self._paused:
-                    self._note, self._noted = 'paused', now
-                elif now > self._heard + SILENCE:
-                    self._note, self._noted = 'commands are ignored: the node is held up', now
-                else:
-                    follower.obey(command)
+                    raise wrong('paused')
+                if time.monotonic() > self._heard + SILENCE:
+                    raise wrong('commands are ignored: the node is held up')
+                follower.obey(command)
+            except (RequestError, IKError) as error:
+                self._note, self._noted = str(error), time.monotonic()
         return take
 
 
@@ -249,7 +248,8 @@ class Session:
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self._sent = [-1.0] * len(self._outputs)
         self._knots = deque[tuple[int, Any, Any]]()
-        self._began = self._stepped = self._moved = time.monotonic()
+        self._began = self._stepped = time.monotonic()
+        self._moved = -math.inf     # nothing is told to an arm that nothing was commanded to
         self._looked, self._time = 0.0, 0
         self._scene, self._scene_at = follower.begin.scene, -RECENT
         self._ended_at = math.inf
@@ -267,7 +267,9 @@ class Session:
     def go_on(self, follower: Follower) -> None:
         """Follow commands of another mode, from the present velocity on."""
         follower.q, follower.v = self.follower.q, self.follower.v
-        self.follower = follower
+        self.follower, self.dt = follower, follower.dt
+        if follower.begin.scene.version != self._scene.version:
+            self.look(TakeScene(follower.begin.scene))
 
     def look(self, message: TakeScene) -> None:
         """Take what is around the robot from now on."""
@@ -318,6 +320,7 @@ class Session:
             self._scene_at = -RECENT     # what has moved has come to rest
             self.follower.look(self.follower.checker(self._scene))
         if self.fault or self.over:
+            self.over = self.over or bool(self.ended)
             self._stepped = steady
             return
         elapsed, self._stepped = steady - self._stepped, steady
@@ -335,7 +338,7 @@ class Session:
         """Return how many steps are due; what could not be told in time ends it, or is slower."""
         dt = round(self.dt * 1e9)
         behind = (now - self._time) * 1e-9
-        if not self.follower.moving or behind > 1.0 or behind < -1.0:
+        if not self.follower.moving or behind < -1.0:   # as where a simulation begins anew
             self._time = now
             return 1
         if self._ahead == 0.0:
@@ -408,8 +411,6 @@ class Session:
             return
         self.fault = ''
         if steady <= self._moved + HOLD:
-            if not self._knots:
-                return
             most = self._values.max_tracking_error
             seen = tracking(robot, joints, self._commanded, self._measured, self._ahead)
             k = int(np.argmax(seen.error))
@@ -418,8 +419,11 @@ class Session:
                          'be')
             return
         at, speeds = self._measured.state(joints)
+        if speeds.any():
+            self.fault = 'waits: something else moves the arm'
+            return
         here = follower.q[follower.places]
-        if not speeds.any() and np.abs(offset(robot, joints, at, here)).max() \
+        if np.abs(offset(robot, joints, at, here)).max() \
                 > self._values.start_tolerance:
             q = follower.q.copy()
             q[follower.places] = here + offset(robot, joints, at, here)
