@@ -1,5 +1,7 @@
 """The servo's steps, judged exactly and without ROS: limits, gaps, ways, singularities, rest."""
 
+from dataclasses import replace
+
 import coal
 import numpy as np
 import pinocchio as pin
@@ -158,3 +160,25 @@ def test_a_command_counts_until_its_time(robot):
     times = np.arange(0, 0.5, DT)
     moved = [run.follower.step(now).v.any() for now in times]
     assert all(moved[:25]) and not any(moved[-25:])
+
+
+@pytest.mark.parametrize('command', [None, 'target'])
+@pytest.mark.parametrize(('mode', 'slower'), [('joint', 0.04), ('pose', 0.5)])
+def test_another_mode_begins_too_fast_for_its_limits(robot, mode, slower, command):
+    """Joints at .5 rad/s get a limit of .04; a tip at .4 m/s one of .25."""
+    out = np.array([0, 0.5, 0, -1.2, 0, 1.8, 0.785])
+    run = Run(robot, 'joint', arm=out).go([0.5, 0, 0, 0, 0, 0, 0], 1.2)
+    before = run.follower
+    after = Follower(robot, replace(
+        before.begin, mode=mode, tip='' if mode == 'joint' else TIP,
+        velocity=np.full(7, slower)), DT)
+    after.q, after.v = before.q, before.v
+    run.follower = after
+    goal = np.eye(4)
+    goal[:3] = np.diag([1, -1, -1, 1])[:3]
+    goal[:3, 3] = 0.3, 0.5, 0.5
+    value = [0.5, 0, 0, 0, 0, 0, 0] if mode == 'joint' else goal
+    run.go(value if command else None, 1.5)
+    v = np.diff(np.array(run.arm), axis=0) / DT
+    assert np.abs(np.diff(v, axis=0) / DT).max() <= 1.5 + 1e-6
+    assert np.abs(v[-1]).max() <= slower + 1e-9

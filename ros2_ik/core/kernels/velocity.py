@@ -93,9 +93,10 @@ def fill_box(at, x, box, dt, gain, times, low, high):
     limits comes back as fast as these allow.
     """
     for j in range(at.columns):
-        most = min(box[SPEED, j] * dt, FAR)
+        most, a, before = min(box[SPEED, j] * dt, FAR), box[ACCELERATION, j], box[BEFORE, j]
+        if not math.isinf(a):   # what is too fast already brakes
+            most = max(most, (abs(before) - times * a * dt) * dt)
         low[j], high[j] = -most, most
-        a, before = box[ACCELERATION, j], box[BEFORE, j]
         if not math.isinf(a):
             low[j], high[j] = narrow(low[j], high[j], (before - times * a * dt) * dt,
                                      (before + times * a * dt) * dt)
@@ -130,8 +131,12 @@ def least_change_of(left, share, push, acceleration, dt, times):
 @part
 def rate_bounds(row, J, i, f, bend, box, dt, times):
     """Return the least and the largest change of a bounded row in a step, along a straight way."""
-    least_change, most_change = row[SLOWEST, i] * dt, row[FASTEST, i] * dt
-    a = row_acceleration(J, i, box, times)
+    a, now = row_acceleration(J, i, box, times), 0.0
+    for j in range(J.shape[1]):
+        now += J[i, j] * box[BEFORE, j]
+    # what is too fast already brakes
+    least_change = min(row[SLOWEST, i], now + a * dt) * dt
+    most_change = max(row[FASTEST, i], now - a * dt) * dt
     share, push = row[SHARE, i], row[PUSH, i]
     if not math.isinf(row[LOWER, i]):
         least_change = max(least_change, least_change_of(
@@ -403,7 +408,7 @@ def missed_by(A, i, lower, upper, x, unit, out, place):
 
 @part
 def miss_limits(at, x, box, d, dt, out):
-    """Fill by how much a step d exceeds accelerations, and positions after it are outside."""
+    """Fill by how much a step d exceeds accelerations and speeds, and positions are outside."""
     out[:] = 0.0
     for j in range(at.columns):
         a = box[ACCELERATION, j]
@@ -411,11 +416,14 @@ def miss_limits(at, x, box, d, dt, out):
             over = abs(d[j] / dt - box[BEFORE, j]) / dt - a
             if over > MISSED * (1.0 + a) / dt:
                 out[0] = max(out[0], over)
+        over = abs(d[j] / dt) - box[SPEED, j]
+        if over > MISSED * (1.0 + box[SPEED, j]):
+            out[1] = max(out[1], over)
         i = at.table[at.values + j]
         if i >= 0:
             outside = max(box[LOW, j] - x[i], x[i] - box[HIGH, j])
             if outside > MISSED:
-                out[1] = max(out[1], outside)
+                out[2] = max(out[2], outside)
 
 
 @part
@@ -522,8 +530,8 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, limbs, row, 
     is added to the damping of velocities.
 
     `result` (3, n) is filled with the step and how far columns could have gone down and up, f (m,)
-    with the values at x, `missed` (m + k + 2,) with by how much rows are missed, and limits of
-    acceleration and of position. Returns a code (DONE ...) and the scale of scaled tasks.
+    with the values at x, `missed` (m + k + 3,) with by how much rows are missed, and limits of
+    acceleration, velocity and position. Returns a code (DONE ...) and the scale of scaled tasks.
     """
     at = layout_of(numbers, layout)
     n, m = at.columns, at.rows

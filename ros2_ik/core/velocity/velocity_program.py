@@ -39,7 +39,7 @@ DAMPING = 1e-9
 LOOKS = 3       # at what is near, as long as a step goes further than the last look
 TOUCHES = 4     # times that points which a step leads into are added to those near before it
 # as they are told, after gaps
-LIMITS = [MissedRows('acceleration limits', 1), MissedRows('position limits', 1)]
+LIMITS = [MissedRows(f'{what} limits', 1) for what in ('acceleration', 'velocity', 'position')]
 SMALL = 0.02    # [m]; the way of what moves less is as good as straight
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}

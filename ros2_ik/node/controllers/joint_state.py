@@ -17,6 +17,9 @@ class JointStateOutput(ServoOutput):
 
     message_type = JointState
 
+    def concerns(self, message: JointState) -> bool:
+        return not set(self.joints).isdisjoint(message.name)
+
     def message(self, knots: Sequence[Knot]) -> JointState:
         time, position, velocity = knots[-1]
         message = JointState(name=list(self.joints), position=position.tolist(),

@@ -34,6 +34,10 @@ class ServoOutput(ABC):
         """Return where and when the joints come to rest by themselves after the last message."""
         return last
 
+    def concerns(self, message: Any) -> bool:
+        """Return whether a command of another client is one for these joints."""
+        return True
+
     @abstractmethod
     def message(self, knots: Sequence[Knot]) -> Any:
         """Write the newest knots, of which the last one is the newest."""

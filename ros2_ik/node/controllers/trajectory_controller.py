@@ -101,6 +101,10 @@ class TrajectoryOutput(ServoOutput):
     ahead = 0.06
     period = 0.009
 
+    def concerns(self, message: JointTrajectory) -> bool:
+        # one without points ends what is under way
+        return not message.points or not set(self.joints).isdisjoint(message.joint_names)
+
     def message(self, knots: Sequence[Knot]) -> JointTrajectory:
         message = JointTrajectory(joint_names=list(self.joints))
         first = knots[0].time
@@ -200,8 +204,9 @@ class TrajectoryController(Controller):
 
     def trajectory_output(self, topic: str, robot: Robot) -> TrajectoryOutput:
         """Return how the servo's steps are told on a topic of trajectories."""
-        limits = (acceleration_limits(self.joints, self.context.parameters),
-                  *position_bounds(robot, self.joints))
+        parameters = self.context.parameters
+        limits = (acceleration_limits(self.joints, parameters)
+                  * parameters.servo_acceleration_scaling, *position_bounds(robot, self.joints))
         return TrajectoryOutput(topic, self.joints,
                                 *(tuple(numbers.tolist()) for numbers in limits))
 

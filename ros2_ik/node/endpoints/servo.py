@@ -34,7 +34,7 @@ LOOK = 0.02       # between two looks at the servo and at what it has to know [s
 ALIVE = 5         # looks after which the servo hears of the node
 STARTING = 20.0   # so long its process may take to start, on a busy computer [s],
 DIED = 'its process has died: what the controllers were told last counts'
-REST = 5.0        # and to come to rest [s]
+REST = 20.0       # and to come to rest [s]
 SHARED = ('servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'servo_margin',
           'servo_command_timeout', 'joint_state_speed', 'execute_state_timeout',
           'max_tracking_error', 'start_tolerance')
@@ -220,7 +220,7 @@ class Servo:
         for controller in self._controllers:
             if controller.their_goal:
                 self.end(f'another client has a goal under way on {controller.their_goal}')
-        if self._process and scene is not self._scene:
+        if self._process and scene is not self._scene and not self._ending:
             self._scene = scene
             self._process.send(TakeScene(scene))
         self._looks += 1

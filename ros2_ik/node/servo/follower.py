@@ -154,6 +154,11 @@ class Follower:
         """Whether it goes anywhere."""
         return bool(self.v.any())
 
+    @property
+    def braking_time(self) -> float:
+        """How long joints take to come to rest, where nothing is in the way [s]."""
+        return float((np.abs(self.v[self.columns]) / self.begin.acceleration).max(initial=0.0))
+
     # -- steps ----------------------------------------------------------------------------
 
     def pause(self, seconds: float) -> None:

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections import deque
 from contextlib import suppress
+from functools import partial
 import gc
 import math
 import os
@@ -23,7 +24,7 @@ from sensor_msgs.msg import JointState
 from ros2_ik.core import Array, IKError, load_kernels, MotionState, Scene
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.command_topic import CommandTopic, SentMessages
-from ros2_ik.node.controllers.joint_feedback import JointFeedback, offset, tracking
+from ros2_ik.node.controllers.joint_feedback import JointFeedback, LATEST, offset, tracking
 from ros2_ik.node.controllers.motion_clock import MotionClock
 from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
 from ros2_ik.node.request_error import RequestError, wrong
@@ -46,10 +47,12 @@ from ros2_ik.node.state.joint_states import JointStates, publishers
 NAME = 'ik_servo'   # of the process
 NICENESS = -10      # where that is allowed
 IDLE = 0.05         # between two looks at what the node says, while nothing is on [s]
+HEARING = 1e-3      # at least so long before each step [s]
 LOOK = 0.02         # between two looks at joint_states [s]
 TELL = 0.1          # between two messages of how it stands [s]
 HOLD = 0.5          # so long where the arm came to rest is repeated: a message may be lost [s]
-ENDING = 3.0        # longer it does not take to come to rest [s]
+PASSED = 0.2        # and then so long until all of that is past [s]
+ENDING = 3.0        # so much longer than joints need to brake it does not take to come to rest [s]
 KEPT = 1.0          # what was commanded is known for so long [s]
 RECENT = 0.3        # objects that were moved so lately still move [s]
 DISCOVERY = 2.0     # joint_states may take so long to be heard of at first [s]
@@ -117,11 +120,10 @@ class Loop:
         while not self._gone or self._session:
             period = self._session.dt if self._session else IDLE
             due = max(due + period, time.monotonic())    # what is missed is not made up for
-            left = due - time.monotonic()
-            while True:     # commands are heard even where steps take all the time
-                self._executor.spin_once(timeout_sec=max(left, 0.0))
-                if (left := due - time.monotonic()) <= 0:
-                    break
+            # joint_states and commands are heard even where steps take all the time
+            until = max(due, time.monotonic() + HEARING)
+            while (left := until - time.monotonic()) > 0:
+                self._executor.spin_once(timeout_sec=left)
             self._hear()
             if self._session:
                 self._step(self._session, time.monotonic() - due)
@@ -143,12 +145,18 @@ class Loop:
 
     def _hear(self) -> None:
         try:
+            messages = list[Any]()
             while not self._gone and self._connection.poll():
-                self._take(self._connection.recv())
+                messages.append(self._connection.recv())
         except (EOFError, OSError):
             self._gone = True
             if self._session:
                 self._session.end('the node is gone')
+        newest = max((k for k, one in enumerate(messages) if isinstance(one, TakeScene)),
+                     default=0)
+        for k, message in enumerate(messages):
+            if k >= newest or not isinstance(message, TakeScene):   # each takes a while to make
+                self._take(message)
 
     def _take(self, message: Alive | Begin | End | Pause | TakeScene) -> None:
         self._heard = time.monotonic()
@@ -243,7 +251,7 @@ class Session:
         self._node = node
         context = SimpleNamespace(node=node, sent=SentMessages(), callback_group=None)
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
-                                               lambda _, topic: self._yield(topic)))
+                                               partial(self._give_way, output)))
                          for output in follower.begin.outputs]
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self._sent = [-1.0] * len(self._outputs)
@@ -290,11 +298,13 @@ class Session:
     def end(self, reason: str) -> None:
         """Come to rest; the first reason counts."""
         if not self.ended:
-            self.ended, self._ended_at = reason, time.monotonic()
+            self.ended, self._ended_at = reason, time.monotonic() + self.follower.braking_time
         self.follower.brake()
 
-    def _yield(self, topic: str) -> None:
-        """Say nothing more: another client commands the joints."""
+    def _give_way(self, output: ServoOutput, message: Any, topic: str) -> None:
+        """Say nothing more where another client commands the joints."""
+        if not output.concerns(message):
+            return
         self.end(f'another client sends commands on {topic}')
         self.over = True
 
@@ -331,7 +341,7 @@ class Session:
             self._moved = steady
         if steady <= self._moved + HOLD:
             self._publish(steady)
-        elif self.ended:
+        elif self.ended and steady > self._moved + HOLD + PASSED:
             self.over = True
 
     def _due(self, now: int, elapsed: float) -> int:
@@ -339,6 +349,9 @@ class Session:
         dt = round(self.dt * 1e9)
         behind = (now - self._time) * 1e-9
         if not self.follower.moving or behind < -1.0:   # as where a simulation begins anew
+            # a clock that has not gone on since gives no new time to be told
+            if self._knots and dt <= self._time - now < 10**9:
+                return 0
             self._time = now
             return 1
         if self._ahead == 0.0:
@@ -417,6 +430,8 @@ class Session:
             if 0 < most < seen.error[k]:
                 self.end(f"joint '{joints[k]}' is {seen.error[k]:.3g} from where it was told to "
                          'be')
+            return
+        if steady <= self._moved + LATEST:  # what is told may be of before
             return
         at, speeds = self._measured.state(joints)
         if speeds.any():

@@ -1,0 +1,157 @@
+"""A client of the servo, and who judges what the arm does."""
+
+from contextlib import contextmanager
+from pathlib import Path
+import threading
+import time
+
+from arm_harness import ARM
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from motion_judge import StateRecord
+from node_harness import eventually
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core import Robot
+from ros2_ik.msg import ServoStatus
+from ros2_ik.srv import SwitchServo
+
+TIP = 'panda_hand_tcp'
+FASTEST = 0.25 * np.array([2.175] * 4 + [2.61] * 3)    # servo_velocity_scaling of the URDF's
+ACCELERATION = 0.5 * 3.0                               # of default_max_acceleration
+HAIR = 1e-4
+
+
+class Servo:
+    """A client: commands come 50 times a second until they are ended."""
+
+    def __init__(self, client, arm, streams):
+        self.client, self.arm, self.streams = client, arm, streams
+        self.statuses = []
+        self._subscription = client.node.create_subscription(
+            ServoStatus, 'ros2_ik/servo/status', self.statuses.append, 100)
+        self.record = StateRecord(client.node, ARM)
+
+    def switch(self, mode, **fields):
+        return self.client.call(SwitchServo, 'ros2_ik/servo/switch',
+                                SwitchServo.Request(mode=mode, **fields), 30)
+
+    def on(self, mode, **fields):
+        answer = self.switch(mode, **fields)
+        assert answer.success, answer.message
+        return answer
+
+    def off(self):
+        answer = self.switch('off')
+        assert answer.success, answer.message
+
+    @contextmanager
+    def commanding(self, topic, message, stamped=True):
+        """Command all the time."""
+        ended = threading.Event()
+        publisher = self.client.node.create_publisher(type(message), f'ros2_ik/servo/{topic}', 1)
+        eventually(lambda: publisher.get_subscription_count(), f'{topic} is heard')
+
+        def send():
+            while not ended.wait(0.02):
+                if stamped:
+                    message.header.stamp = self.client.node.get_clock().now().to_msg()
+                publisher.publish(message)
+        thread = threading.Thread(target=send)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+            self.client.node.destroy_publisher(publisher)
+
+    def q(self):
+        """Where the arm is, when something has yet to come."""
+        count = len(self.record)
+        eventually(lambda: len(self.record) > count + 1, 'joint_states')
+        return self.record.way().positions[-1]
+
+    def rest(self):
+        """Wait until it stands."""
+        def stands():
+            before = self.q()
+            time.sleep(0.15)
+            return np.abs(self.q() - before).max() < 1e-9
+        eventually(stands, 'rest')
+        return self.q()
+
+    def said(self, since, text):
+        return [one for one in self.statuses[since:] if text in one.message]
+
+    def judge(self, since=0):
+        """
+        Judge all that joint_states said from a count of messages on.
+
+        What is streamed has no time of its own: on a busy computer it comes now late, now at once,
+        so `test_servo_follower` judges that exactly.
+        """
+        way = self.record.way(since)
+        keep = np.concatenate([[True], np.diff(way.times) > 0.002])
+        times, at = way.times[keep], way.positions[keep]
+        spans = np.diff(times)[:, None]
+        # over .2 s, in which cycles that are cut short do not count
+        k = max(int(round(0.2 / np.median(spans))), 1)
+        mean = (at[k:] - at[:-k]) / (times[k:] - times[:-k])[:, None]
+        most = FASTEST * (1.1 if self.streams else 1.03)
+        assert (np.abs(mean) <= most + HAIR).all(), np.abs(mean).max(axis=0)
+        change = np.abs(mean[k:] - mean[:-k]) / (times[k:-k] - times[:-2 * k])[:, None]
+        assert change.max() <= ACCELERATION * (1.5 if self.streams else 1.1), change.max(axis=0)
+        model = FRAMES.model
+        lower, upper = model.lowerPositionLimit[:7], model.upperPositionLimit[:7]
+        assert (at >= lower - 1e-9).all() and (at <= upper + 1e-9).all()
+        return at
+
+    def close(self):
+        self.off()
+        self.client.node.destroy_subscription(self._subscription)
+        self.record.close()
+
+
+class Frames:
+    """Forward kinematics of the panda by pinocchio alone."""
+
+    def __init__(self):
+        self.model = pin.buildModelFromXML(Robot.load('panda').urdf)
+        self.data = self.model.createData()
+
+    def tip(self, arm):
+        q = np.concatenate([arm, np.full(self.model.nq - 7, 0.02)])
+        pin.framesForwardKinematics(self.model, self.data, q)
+        return self.data.oMf[self.model.getFrameId(TIP)].copy()
+
+
+FRAMES = Frames()
+
+
+def processes(name, ancestor):
+    """Give the numbers of the processes below another one that call themselves so."""
+    def is_below(pid):
+        while pid > 1 and pid != ancestor:
+            pid = int(Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])
+        return pid == ancestor
+    return [int(path.parent.name) for path in Path('/proc').glob('[0-9]*/comm')
+            if path.read_text(errors='replace').strip() == name
+            and is_below(int(path.parent.name))]
+
+
+def twist(*values, frame=''):
+    message = TwistStamped()
+    message.header.frame_id = frame
+    linear, angular = message.twist.linear, message.twist.angular
+    (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z) = map(float, values)
+    return message
+
+
+def target(T, frame=''):
+    message = PoseStamped()
+    message.header.frame_id = frame
+    position, turn = message.pose.position, message.pose.orientation
+    (position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w) = pin.SE3ToXYZQUAT(
+        T).tolist()
+    return message
