@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from ros2_ik.core import Box, load_kernels, Robot, Scene, SceneObject
+from ros2_ik.core import Box, InvalidTargetError, load_kernels, Robot, Scene, SceneObject
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.servo.messages import Begin
 
@@ -182,3 +182,13 @@ def test_another_mode_begins_too_fast_for_its_limits(robot, mode, slower, comman
     v = np.diff(np.array(run.arm), axis=0) / DT
     assert np.abs(np.diff(v, axis=0) / DT).max() <= 1.5 + 1e-6
     assert np.abs(v[-1]).max() <= slower + 1e-9
+
+
+def test_a_target_that_is_refused_moves_nothing(robot):
+    """The pose that the task had before the first command was followed instead."""
+    run, far = Run(robot, 'pose'), np.eye(4)
+    far[0, 3] = 1e300
+    with pytest.raises(InvalidTargetError, match='further away'):
+        run.go(far, 0.1)
+    run.steps.append(run.follower.step(0.0))
+    assert not run.steps[-1].v.any()

@@ -137,13 +137,13 @@ class Follower:
     # -- commands -------------------------------------------------------------------------
 
     def obey(self, command: Command) -> None:
-        """Take a command that `Commands` has read."""
-        self.command = command
+        """Take a command that `Commands` has read; raises InvalidTargetError and keeps the old."""
         task = self.begin.mode
         if task == 'pose':
             self._follow.set_target(task, command.value)
         else:
             self._follow.set_target(task, velocity=command.value)
+        self.command = command
 
     def brake(self) -> None:
         """Forget the command."""

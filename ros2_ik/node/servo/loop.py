@@ -185,7 +185,7 @@ class Loop:
         if before and before.ended:     # the node hears why, and that nothing begins
             return
         if before and before.follower.begin.joints == begin.joints:
-            before.go_on(follower)
+            before.go_on(follower, self._values)
             return
         measured = JointFeedback(self._joint_states, self._values, self._clock)
         gc.collect()
@@ -272,10 +272,12 @@ class Session:
         for _, topic in self._outputs:
             topic.close()
 
-    def go_on(self, follower: Follower) -> None:
+    def go_on(self, follower: Follower, values: Any) -> None:
         """Follow commands of another mode, from the present velocity on."""
         follower.q, follower.v = self.follower.q, self.follower.v
-        self.follower, self.dt = follower, follower.dt
+        self.follower, self.dt, self._values = follower, follower.dt, values
+        self._outputs = [(output, topic) for output, (_, topic) in zip(
+            follower.begin.outputs, self._outputs, strict=True)]
         if follower.begin.scene.version != self._scene.version:
             self.look(TakeScene(follower.begin.scene))
 
