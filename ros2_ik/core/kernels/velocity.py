@@ -482,9 +482,12 @@ def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
                         inertia, times, low, high, d, missed)
     short = missing(kinds, missed, total)
     before, missed_before = np.empty((3, len(d))), np.empty(total)
+    helps = True
     for turn in range(HARDER + 1):
         if not (short > 0 and accelerated):
             break
+        if not helps and turn < HARDER:
+            continue
         more = 4.0 * times if turn < HARDER else FREELY
         crossed = 0.0
         if more == FREELY:
@@ -498,7 +501,8 @@ def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
             short, now = crossed, worse(row, kinds, f, J, bend, gaps, d, options[0])
         else:
             now = missing(kinds, missed, total)
-        if now < HELPS * short:
+        helps = now < HELPS * short
+        if helps:
             times, scale, short = more, harder, now
             continue
         d[:], low[:], high[:], missed[:total] = before[0], before[1], before[2], missed_before
