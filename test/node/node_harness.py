@@ -35,6 +35,23 @@ from ros2_ik.srv import ComputeFK, ComputeIK
 TIMEOUT = 20.0   # generous: the machine may be busy
 
 
+@contextmanager
+def repeating(act: Callable[[], Any], period: float) -> Iterator[None]:
+    """Do something each period [s], in a thread, until the block ends."""
+    over = threading.Event()
+
+    def repeat() -> None:
+        while not over.wait(period):
+            act()
+    thread = threading.Thread(target=repeat)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 def eventually(condition: Callable[[], Any], what: str, timeout: float = TIMEOUT) -> Any:
     """Wait until a condition gives something true, and give that."""
     end = time.monotonic() + timeout

@@ -2,13 +2,12 @@
 
 from contextlib import contextmanager
 from pathlib import Path
-import threading
 import time
 
 from arm_harness import ARM
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from motion_judge import StateRecord
-from node_harness import eventually
+from node_harness import eventually, repeating
 import numpy as np
 import pinocchio as pin
 
@@ -20,6 +19,7 @@ TIP = 'panda_hand_tcp'
 FASTEST = 0.25 * np.array([2.175] * 4 + [2.61] * 3)    # servo_velocity_scaling of the URDF's
 ACCELERATION = 0.5 * 3.0                               # of default_max_acceleration
 HAIR = 1e-4
+PERIOD = 0.02      # of commands [s]
 
 
 class Servo:
@@ -48,22 +48,17 @@ class Servo:
     @contextmanager
     def commanding(self, topic, message, stamped=True):
         """Command all the time."""
-        ended = threading.Event()
         publisher = self.client.node.create_publisher(type(message), f'ros2_ik/servo/{topic}', 1)
         eventually(lambda: publisher.get_subscription_count(), f'{topic} is heard')
 
         def send():
-            while not ended.wait(0.02):
-                if stamped:
-                    message.header.stamp = self.client.node.get_clock().now().to_msg()
-                publisher.publish(message)
-        thread = threading.Thread(target=send)
-        thread.start()
+            if stamped:
+                message.header.stamp = self.client.node.get_clock().now().to_msg()
+            publisher.publish(message)
         try:
-            yield
+            with repeating(send, PERIOD):
+                yield
         finally:
-            ended.set()
-            thread.join()
             self.client.node.destroy_publisher(publisher)
 
     def q(self):

@@ -2,7 +2,6 @@
 
 from contextlib import contextmanager
 import re
-import threading
 import time
 
 from arm_harness import (
@@ -16,7 +15,7 @@ from arm_harness import (
     TRAJECTORIES,
 )
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from node_harness import eventually, reachable
+from node_harness import eventually, reachable, repeating
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
@@ -62,7 +61,8 @@ class Other:
     def saying(self, joints, stamped=False):
         """Publish joint values at 50 Hz."""
         clock = self._client.node.get_clock()
-        with self.repeating(lambda: self.say(joints, clock.now().to_msg() if stamped else None)):
+        with repeating(lambda: self.say(joints, clock.now().to_msg() if stamped else None),
+                       PERIOD):
             yield
 
     @contextmanager
@@ -73,23 +73,8 @@ class Other:
             if then:
                 self.say(dict(zip(then[-1].name, then[-1].position, strict=True)),
                          then[-1].header.stamp)
-        with self.repeating(relay):
+        with repeating(relay, PERIOD):
             yield
-
-    @contextmanager
-    def repeating(self, act):
-        over = threading.Event()
-
-        def repeat():
-            while not over.wait(PERIOD):
-                act()
-        thread = threading.Thread(target=repeat)
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
 
     def steps(self, since):
         """
