@@ -7,6 +7,8 @@ import numpy as np
 from ros2_ik.core.kernels.rows import compose, FLOATING, floating_placement, REVOLUTE, turn_about_z
 from ros2_ik.core.kernels.source import inner_part, loop
 
+FAR = 0.1    # [m]; boxes farther apart need no closer look
+
 
 @inner_part
 def place_boxes(q, bodies, motions, nodes, boxes, centred, halves):
@@ -103,6 +105,17 @@ def along_sides(centred, boxes, a, b):
     return best
 
 
+@inner_part
+def upright_distance(centred, halves, a, b):
+    """Return the signed distance of the upright boxes round two boxes."""
+    squared, largest = 0.0, -np.inf
+    for r in range(3):
+        away = abs(centred[a, 9 + r] - centred[b, 9 + r]) - halves[a, r] - halves[b, r]
+        largest = max(largest, away)
+        squared += max(away, 0.0) ** 2
+    return math.sqrt(squared) if largest > 0 else largest
+
+
 @loop("i8(Array(f8, 1, 'C', True), i8[:,::1], f8[:,::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], "
       'f8, i8[::1], f8[::1])')
 def least_distances(q, bodies, motions, nodes, boxes, pairs, margins, influence, near, least):
@@ -118,12 +131,7 @@ def least_distances(q, bodies, motions, nodes, boxes, pairs, margins, influence,
     found = 0
     for k in range(len(pairs)):
         a, b, margin = pairs[k, 0], pairs[k, 1], margins[k]
-        squared, largest = 0.0, -np.inf
-        for r in range(3):
-            away = abs(centred[a, 9 + r] - centred[b, 9 + r]) - halves[a, r] - halves[b, r]
-            largest = max(largest, away)
-            squared += max(away, 0.0) ** 2
-        bound = math.sqrt(squared) if largest > 0 else largest
+        bound = upright_distance(centred, halves, a, b)
         # written so that what is no number is near
         if bound - margin >= influence:
             continue
@@ -133,6 +141,43 @@ def least_distances(q, bodies, motions, nodes, boxes, pairs, margins, influence,
         near[found], least[found] = k, bound
         found += 1
     return found
+
+
+@loop("f8(Array(f8, 1, 'C', True), i8[:,::1], f8[:,::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], "
+      'f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[::1])')
+def follow_pairs(q, bodies, motions, nodes, boxes, pairs, margins, before, known, centred, least,
+                 closing):
+    """
+    Fill what is known of the pairs (p,) at q from what was `known` of them at a q before.
+
+    `least` are lower bounds of their distances less their margins, `closing` by how much they may
+    have come nearer to each other. `centred` (i, 12) are the boxes' placements, which were at
+    `before`. For the other arguments see `near_pairs`. Return the smallest of `least`.
+    """
+    nearest = np.inf
+    halves, moved = np.empty((len(nodes), 3)), np.empty(len(nodes))
+    place_boxes(q, bodies, motions, nodes, boxes, centred, halves)
+    for i in range(len(nodes)):
+        shift, turn, radius = 0.0, 0.0, 0.0
+        for j in range(9):
+            turn += (centred[i, j] - before[i, j]) ** 2
+        for j in range(3):
+            shift += (centred[i, 9 + j] - before[i, 9 + j]) ** 2
+            radius += boxes[i, 12 + j] ** 2
+        # a turn moves no point farther than its distance times the largest change of a direction
+        moved[i] = math.sqrt(shift) + math.sqrt(radius * turn / 2)
+    for k in range(len(pairs)):
+        a, b = pairs[k, 0], pairs[k, 1]
+        closing[k] = moved[a] + moved[b]
+        still = known[k] - closing[k]
+        bound = upright_distance(centred, halves, a, b)
+        if bound < FAR and not still > bound - margins[k]:
+            bound = max(bound, along_sides(centred, boxes, a, b))
+        # written so that what is no number is near
+        least[k] = still if still > bound - margins[k] else bound - margins[k]
+        if not least[k] >= nearest:
+            nearest = least[k] if least[k] == least[k] else -np.inf
+    return nearest
 
 
 @loop("i8(Array(f8, 1, 'C', True), i8[:,::1], f8[:,::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], "

@@ -37,7 +37,8 @@ DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
 
 FAR = 1e6           # a step is never longer
 STIFF = 1e7         # weight of the slack of gaps and bounds, where tasks weigh 1,
-FIRM = 0.3          # and of hard tasks and those of higher priority, by the length of their rows
+FIRM = 0.3          # and of hard tasks and those of higher priority, by the length of their rows,
+YIELDING = 0.003    # which is this where bounds would be missed for them
 EASE = 1e-7         # damping there is always: less would drown in the rounding of stiff rows,
 EASINGS = 3         # and how often it is tried with a hundred times more
 KEPT = 0.7          # part of the acceleration that tasks count on to brake
@@ -121,11 +122,20 @@ def row_acceleration(J, i, box, times):
 
 
 @inner_part
-def least_change_of(left, share, push, acceleration, dt, times):
-    """Return the least change in a step of what is `left` above a bound; back from below it."""
+def least_change_of(left, share, push, acceleration, now, dt, times):
+    """
+    Return the least change in a step of what is `left` above a bound; back from below it.
+
+    With more than the usual acceleration what comes nearer may brake later, but not go faster
+    than it does `now`.
+    """
     if left < 0:    # nothing is freed only to come back sooner
         return min(-share * left, push * dt) if times < FREELY else 0.0
-    return -min(share * left, brake(left, acceleration, dt) * dt)
+    change = -min(share * left, brake(left, acceleration, dt) * dt)
+    if times > 1.0 and now * dt > change:
+        usual = -min(share * left, brake(left, acceleration / times, dt) * dt)
+        change = max(change, min(usual, now * dt))
+    return change
 
 
 @part
@@ -140,10 +150,10 @@ def rate_bounds(row, J, i, f, bend, box, dt, times):
     share, push = row[SHARE, i], row[PUSH, i]
     if not math.isinf(row[LOWER, i]):
         least_change = max(least_change, least_change_of(
-            f[i] - row[LOWER, i], share, push, a, dt, times))
+            f[i] - row[LOWER, i], share, push, a, now, dt, times))
     if not math.isinf(row[UPPER, i]):
         most_change = min(most_change, -least_change_of(
-            row[UPPER, i] - f[i], share, push, a, dt, times))
+            row[UPPER, i] - f[i], share, push, a, -now, dt, times))
     if least_change > most_change:
         least_change = most_change = 0.5 * (least_change + most_change)
     return least_change - bend[i], most_change - bend[i]
@@ -214,19 +224,22 @@ def with_slow_firm_tasks(row, kinds, f, J, limb, box, dt):
 
 
 @part
-def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, A, lower, upper):
+def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, firm, A, lower, upper):
     """
     Fill the rows that come before all soft tasks; return how many they are, and their size.
 
-    These are gaps, then bounds, hard and scaled tasks in their order. The size is by how much hard
-    and scaled ones would add to H, at most, if they were soft.
+    These are gaps, then bounds, hard and scaled tasks in their order, these `firm` times as
+    stiff. The size is by how much they would add to H, at most, if they were soft.
     """
     n, dt, count, size = J.shape[1], options[0], 0, 0.0
     for i in range(len(gaps)):
         A[count, :n] = gaps[i, :n]
+        now = -gaps[i, n + 1]
+        for j in range(n):
+            now += gaps[i, j] * box[BEFORE, j]
         lower[count] = gaps[i, n + 1] * dt + least_change_of(
-            gaps[i, n], gaps[i, n + 2], gaps[i, n + 3], row_acceleration(gaps, i, box, times), dt,
-            times)
+            gaps[i, n], gaps[i, n + 2], gaps[i, n + 3], row_acceleration(gaps, i, box, times), now,
+            dt, times)
         upper[count] = FAR
         count += 1
     for i in range(len(kinds)):
@@ -238,11 +251,11 @@ def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, A, lower, upper
         elif kinds[i] == HARD or kinds[i] == SCALED:
             step = row[SHARE, i] * (row[TARGET, i] - f[i]) + row[RATE, i] * dt
             for j in range(n):
-                A[count, j] = FIRM * J[i, j]
+                A[count, j] = firm * J[i, j]
             if kinds[i] == SCALED:
-                A[count, n] = -FIRM * step
+                A[count, n] = -firm * step
                 step = 0.0
-            lower[count] = upper[count] = FIRM * step
+            lower[count] = upper[count] = firm * step
             count += 1
     for j in range(n):
         squared = 0.0
@@ -303,7 +316,7 @@ def soft_tasks(row, kinds, level, f, J, limb, calm, box, options, inertia,
 
 @part
 def solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, inertia,
-                     times, low, high, d, out):
+                     times, firm, low, high, d, out):
     """
     Fill d (n,) with the step; gives the scale of scaled tasks, NaN where numbers do not suffice.
 
@@ -321,7 +334,8 @@ def solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, in
     wide_low[:n], wide_high[:n] = low, high
     x, y, H, g = np.zeros(N), np.empty(N + 2 * m + k), np.zeros((N, N)), np.zeros(N)
     # beside firm rows damping must stay small where no task is soft
-    count, size = firm_rows(row, kinds, f, J, bend, gaps, box, options, times, A, lower, upper)
+    count, size = firm_rows(row, kinds, f, J, bend, gaps, box, options, times, firm, A, lower,
+                            upper)
     solved = x.copy()
     for level in range(levels):
         if level and not np.any(kinds == level):
@@ -355,7 +369,7 @@ def solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, in
         at_row += 1
     for i in range(m):
         if kinds[i] == BOUNDED or kinds[i] == HARD or kinds[i] == SCALED:
-            unit = 1.0 if kinds[i] == BOUNDED else FIRM
+            unit = 1.0 if kinds[i] == BOUNDED else firm
             missed_by(A, at_row, lower, upper, solved, unit, out, i)
             at_row += 1
     return solved[n] if scaled else 1.0
@@ -437,6 +451,15 @@ def crosses(row, kinds, before, after):
     return False
 
 
+@inner_part
+def has_firm_tasks(kinds):
+    """Return whether there are hard or scaled tasks."""
+    for i in range(len(kinds)):
+        if kinds[i] == HARD or kinds[i] == SCALED:
+            return True
+    return False
+
+
 @part
 def missing(kinds, missed, total):
     """Return by how much bounds and gaps are missed, in sum."""
@@ -474,13 +497,19 @@ def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
     """
     Fill the step, with more acceleration where bounds ask for it, as long as that helps them.
 
-    Returns how many times the acceleration it takes, and the scale; see `solve_priorities`.
+    Hard and scaled tasks yield before. Returns how many times the acceleration it takes, how firm
+    these tasks are, and the scale; see `solve_priorities`.
     """
     accelerated = accelerates(box)
-    times, total = 1.0, len(kinds) + len(gaps)
+    times, firm, total = 1.0, FIRM, len(kinds) + len(gaps)
     scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
-                        inertia, times, low, high, d, missed)
+                        inertia, times, firm, low, high, d, missed)
     short = missing(kinds, missed, total)
+    if short > 0 and has_firm_tasks(kinds):
+        firm = YIELDING
+        scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
+                            inertia, times, firm, low, high, d, missed)
+        short = missing(kinds, missed, total)
     before, missed_before = np.empty((3, len(d))), np.empty(total)
     helps = True
     for turn in range(HARDER + 1):
@@ -496,7 +525,7 @@ def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
                 break
         before[0], before[1], before[2], missed_before[:] = d, low, high, missed[:total]
         harder = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box,
-                             options, inertia, more, low, high, d, missed)
+                             options, inertia, more, firm, low, high, d, missed)
         if more == FREELY:
             short, now = crossed, worse(row, kinds, f, J, bend, gaps, d, options[0])
         else:
@@ -506,16 +535,16 @@ def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
             times, scale, short = more, harder, now
             continue
         d[:], low[:], high[:], missed[:total] = before[0], before[1], before[2], missed_before
-    return times, scale
+    return times, firm, scale
 
 
 @part
 def solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
-                inertia, times, low, high, d, missed):
+                inertia, times, firm, low, high, d, missed):
     """Fill the step with `times` the acceleration; see `solve_priorities`."""
     fill_box(at, x, box, options[0], options[2], times, low, high)
     return solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options,
-                            inertia, times, low, high, d, missed)
+                            inertia, times, firm, low, high, d, missed)
 
 
 @loop(f'Tuple((i8, f8))({PROGRAM}, f8[::1], i8[::1], i8[:,::1], f8[:,::1], f8[:,::1], '
@@ -567,12 +596,14 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, limbs, row, 
         fill_calm(row, kinds, f, limbs, box, calm)
     row = with_slow_firm_tasks(row, kinds, f, J, limbs[-1], box, options[0])
     times = scale = 1.0
+    firm = FIRM
     for turn in range(BENDS + SHORTER + 1):
         if turn == BENDS + 1:   # half of a corrected step is none that is half corrected
             bend[:] = 0.0
         if turn == 0:
-            times, scale = solve_within(at, x, kinds, row, f, J, limbs, calm, bend,
-                                        gaps, box, options, inertia, low, high, d, missed)
+            times, firm, scale = solve_within(
+                at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options, inertia, low,
+                high, d, missed)
             if scale == scale and swings(row, kinds, f, limbs, box, d):
                 move(at, x, d, free)
                 if not fill(at, parameters, addresses, x, work, after, J_after):
@@ -580,12 +611,12 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, limbs, row, 
                 x[:] = begin
                 if learn_bends(row, kinds, f, J, limbs, box, d, after):
                     fill_calm(row, kinds, f, limbs, box, calm)
-                    times, scale = solve_within(
+                    times, firm, scale = solve_within(
                         at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
                         inertia, low, high, d, missed)
         elif turn <= BENDS + 1:
             scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box,
-                                options, inertia, times, low, high, d, missed)
+                                options, inertia, times, firm, low, high, d, missed)
         if turn <= BENDS + 1:
             if scale != scale:
                 d[:] = 0.0
@@ -637,8 +668,8 @@ def velocity_qp(numbers, layout, parameters, addresses, x, kinds, limbs, row, ga
     A[:], ends[0], ends[1] = 0.0, 0.0, 1.0
     row = with_slow_firm_tasks(row, kinds, f, J, limbs[-1], box, options[0])
     fill_box(at, x, box, options[0], options[2], 1.0, ends[0], ends[1])
-    count, size = firm_rows(row, kinds, f, J, np.zeros(m), gaps, box, options, 1.0, A, bounds[0],
-                            bounds[1])
+    count, size = firm_rows(row, kinds, f, J, np.zeros(m), gaps, box, options, 1.0, FIRM, A,
+                            bounds[0], bounds[1])
     soft_tasks(row, kinds, 0, f, J, limbs[0], np.zeros(n), box, options, inertia,
                accelerates(box), size, H, g)
     return count

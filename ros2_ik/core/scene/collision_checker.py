@@ -32,7 +32,6 @@ from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.geometry_notes import geometry_notes
 from ros2_ik.core.scene.kept import fork_safe_lock
 from ros2_ik.core.scene.lasting_contacts import lasting_contacts
-from ros2_ik.core.scene.levers import levers
 from ros2_ik.core.scene.mesh_paths import known_mesh_files
 from ros2_ik.core.scene.pair_bounds import PairBounds
 from ros2_ik.core.scene.pair_model import geometries_model, PairModel
@@ -138,11 +137,6 @@ class CollisionChecker:
             joint.velocity_index <= column < joint.velocity_index + joint.velocity_size
             for column in columns))
 
-    @cached_property
-    def levers(self) -> Array:
-        """By how much each column can move what is checked at most, (nv,); see `levers`."""
-        return levers(self.robot, self._pairs.items)
-
     def _paddings(self, names: Sequence[tuple[str, str]]) -> Array:
         """How much nearer than it is each pair of these names counts, (k,)."""
         margins = np.zeros(len(names))
@@ -170,7 +164,7 @@ class CollisionChecker:
         if not touching:
             return ()
         data = self.robot.scratch_data()
-        nearness = self._known_nearness if at_once else self._nearness
+        nearness = self._known_nearness if at_once else self.nearness
         return deepest((nearness or self._nearness_of_hulls).contacts(data, touching))
 
     def rigid_contacts(self, frame: str, placement: Any, q: Array, moving: Collection[str],
@@ -252,7 +246,7 @@ class CollisionChecker:
             raise InvalidOptionError(f'influence must be a number from 0 on, not {influence!r}')
         q, data = self._q(at), self.robot.scratch_data()
         pin.computeJointJacobians(self.robot.model, data, q)
-        return self._nearness.distances(q, data, influence, most)
+        return self.nearness.distances(q, data, influence, most)
 
     def _q(self, at: Configuration | Array) -> Array:
         """Return q (nq,), or raise InvalidStateError; solvers ask often, so it is quick."""
@@ -289,10 +283,11 @@ class CollisionChecker:
     @property
     def distances_are_coarse(self) -> bool:
         """Whether for distances hulls stand for meshes whose convex parts were not made yet."""
-        return self._nearness.is_coarse
+        return self.nearness.is_coarse
 
     @property
-    def _nearness(self) -> DistanceCheck:
+    def nearness(self) -> DistanceCheck:
+        """What knows distances, another one once parts of meshes were made."""
         known = self._known_nearness
         if known is None or (known.is_coarse and known.is_refinable()):
             known = self._known_nearness = DistanceCheck(self._pairs, self._chosen)

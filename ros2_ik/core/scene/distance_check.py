@@ -15,7 +15,7 @@ from ros2_ik.core.robot.jacobian_masks import follower_reduction
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.contacts import Contact, Distances
 from ros2_ik.core.scene.convex_parts import part_geometries
-from ros2_ik.core.scene.near_pairs import NearPairs
+from ros2_ik.core.scene.near_pairs import NearPairs, PairsAt
 from ros2_ik.core.scene.octree_pairs import OctreePairs
 from ros2_ik.core.scene.pair_model import geometries_model, PairModel
 
@@ -99,12 +99,36 @@ class DistanceCheck:
                     farthest = found[-1][0]
         return self._gathered(found, np.reshape(data.J, (6, -1)))
 
+    def look(self, data: Any, at: PairsAt, reach: Array, most: int) -> Distances:
+        """
+        Return the distances below their `reach` (p,) of the pairs, at most the nearest `most`.
+
+        `data` has joint placements and Jacobians where what is known of them is `at`; that is
+        made exact for the pairs that were looked at.
+        """
+        near = np.flatnonzero(~(at.least >= reach))
+        placed, margins = self._pairs.place(data), self._margins
+        results = self._pairs.distance_results
+        found: list[tuple[float, int]] = []
+        farthest, least = np.inf, at.least
+        for k in near[least[near].argsort(kind='stable')].tolist():
+            if least[k] > farthest:
+                break
+            self._compute(k, placed)
+            least[k] = distance = results[k].min_distance - margins[k]
+            if distance < reach[k]:
+                insort(found, (distance, k))
+                if len(found) >= most:
+                    del found[most:]
+                    farthest = found[-1][0]
+        return self._gathered(found, np.reshape(data.J, (6, -1)))
+
     def _near(self, q: Array, placements: Any, influence: float) -> list[tuple[int, float]]:
         """Pairs that may be that near and their least distances, those first that may be least."""
         if len(self._pairs) < 2:
             return [(k, -np.inf) for k in range(len(self._pairs))]
         if is_compiled():
-            return self._near_pairs.least(q, influence)
+            return self.near_pairs.least(q, influence)
         least = self._pairs.bounds.at(placements.tolist()) - self._pairs.margins
         near = np.flatnonzero(least < influence)
         least = least[near]
@@ -112,7 +136,7 @@ class DistanceCheck:
         return list(zip(near[order].tolist(), least[order].tolist(), strict=True))
 
     @cached_property
-    def _near_pairs(self) -> NearPairs:
+    def near_pairs(self) -> NearPairs:
         pairs = self._pairs
         return NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
 

@@ -8,11 +8,27 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.kernels.boxes import least_distances, near_pairs
+from ros2_ik.core.kernels.boxes import follow_pairs, least_distances, near_pairs
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import tree_of
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.pair_bounds import boxes_of
+
+
+class PairsAt(NamedTuple):
+    """
+    What is known of pairs (p,) at q (nq,).
+
+    `least` are lower bounds of their signed distances less their margins [m], `closing` by how
+    much they came nearer to each other at most since the configuration before [m]. `nearest` was
+    the smallest of `least` at first.
+    """
+
+    q: Array
+    placed: Array
+    least: Array
+    closing: Array
+    nearest: float
 
 
 class NearPairs:
@@ -50,6 +66,16 @@ class NearPairs:
         least = least[:count]
         order = least.argsort(kind='stable')
         return list(zip(near[order].tolist(), least[order].tolist(), strict=True))
+
+    def follow(self, q: Array, before: PairsAt | None) -> PairsAt:
+        """Return what is known of all pairs at q (nq,), from what was known of them before."""
+        boxes, margins = self._given[3], self._given[5]
+        placed, least, closing = np.empty((len(boxes), 12)), *np.empty((2, len(margins)))
+        was, known = (np.zeros_like(placed), np.full(len(margins), -np.inf)) if before is None \
+            else (before.placed, before.least)
+        nearest = follow_pairs.run(np.ascontiguousarray(q), *self._given, was, known, placed,
+                                   least, closing)
+        return PairsAt(q, placed, least, closing, nearest)
 
 
 class _Bodies(NamedTuple):

@@ -9,9 +9,13 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.scene import CollisionChecker
+from ros2_ik.core.scene.near_pairs import PairsAt
+from ros2_ik.core.scene.pair_watch import PairWatch
 
-USUAL = 3.0     # [m/s] with which parts come nearer to each other; faster steps look further
-NEAR = 0.02     # [m] beyond that
+NEAR = 0.01     # [m]; what is nearer to its margin counts, whatever moves
+USUAL = 3.0     # [m/s] with which parts come nearer to each other when nothing is known of it
+MORE = 1.2      # times of what the last step needed to know, the next one looks at
+BENT = 1.01     # ways are at most so much longer than from end to end
 SLACK = 0.1     # part of the margin that a bent way may take; the next step gives it back
 LEAST = 1e-6    # [m] of that
 SAME = 1e-9     # [m]; distances that differ by less are one
@@ -39,6 +43,7 @@ class Gaps:
                  narrowed: Callable[[CollisionChecker], CollisionChecker] | None = None) -> None:
         self.name, self._margin, self._most, self._dt = name, margin, rows, dt
         self._share, self._push, self._narrowed = share, push, narrowed
+        self._none = np.zeros((0, checker.robot.nv + NUMBERS))
         self._bearable = max(SLACK * margin, LEAST)
         self._look(checker, {})
 
@@ -49,33 +54,59 @@ class Gaps:
     def _look(self, checker: CollisionChecker, velocities: Mapping[str, Any]) -> None:
         given = {name: vector(value, f"velocity of '{name}'", 3, InvalidOptionError)
                  for name, value in velocities.items()}
-        self._checker, self._levers, self._velocities = checker, checker.levers, given
+        self._watch, self._velocities = PairWatch(checker), given
         fastest = max((float(np.linalg.norm(v)) for v in given.values()), default=0.0)
         self._own = fastest * self._dt
-        self._usual = NEAR + USUAL * self._dt + self._own
+        self._closing: Array | None = None    # of the last step, with which all began anew
 
-    def near(self, q: Array) -> Array:
-        """Return the rows (k, n + NUMBERS) of what a usual step could reach."""
-        self._reach = self._usual
-        return self._near(q)
+    def near(self, q: Array, stop: float) -> Array:
+        """
+        Return the rows (k, n + NUMBERS) of what a step like the last one could reach.
 
-    def _near(self, q: Array) -> Array:
-        rows = self._at(q, self._reach)
-        self.near_rows = MissedRows(self.name, len(rows), self._names)
+        `stop` [s] is how long joints take to come to rest.
+        """
+        self._watch.go(q)
+        nearest = self._margin + self._own
+        if self._closing is None:
+            self._reach = np.full(len(self._watch.here.least), nearest + NEAR + USUAL * self._dt)
+        else:
+            self._reach = MORE * self._horizon(stop) * self._closing
+            np.maximum(self._reach, NEAR, out=self._reach)
+            self._reach += nearest
+        return self._near()
+
+    def _horizon(self, stop: float) -> float:
+        """
+        Return in how many steps of one kind it would touch what bounds that step.
+
+        A bound says: close no more than `share` of what is left, and no faster than joints can
+        brake for. With half their accelerations a at a speed r.v that takes (r.v)^2 / (|r|.a),
+        which is at most r.v times the time that the slowest of them takes, max(|v|/a).
+        """
+        return BENT * max(1.0 / self._share, 1.0 + stop / self._dt)
+
+    def _near(self) -> Array:
+        rows, names = self._rows(self._watch.here, self._reach)
+        self.near_rows = MissedRows(self.name, len(rows), names)
         self.nearest = float(rows[:, -NUMBERS].min(initial=np.inf))
         return rows
 
-    def nearer(self, q: Array, step: Array) -> Array | None:
-        """Return the rows again where a step (n,) reaches further than they do, else None."""
-        needed = self.approach(step) / self._share
-        if needed <= self._reach:
+    def nearer(self, there: Array, stop: float) -> Array | None:
+        """Return the rows again where a step to `there` could reach further, else None."""
+        horizon = self._horizon(stop)
+        reach = horizon * self._watch.look_ahead(there).closing
+        reach += self._margin + (1.0 + horizon) * self._own
+        new = reach > self._reach
+        new &= self._watch.here.least < reach
+        if not new.any():
             return None
-        self._reach = needed
-        return self._near(q)
+        self._reach = np.maximum(reach, self._reach)
+        return self._near()
 
-    def approach(self, step: Array) -> float:
-        """Return how much nearer to each other two things can come at most in a step (n,) [m]."""
-        return float(np.abs(step) @ self._levers) + self._own
+    def arrive(self) -> None:
+        """Take it that the last step that was looked at is the one."""
+        self._closing = self._watch.ahead.closing
+        self._watch.arrive()
 
     @property
     def floor(self) -> float:
@@ -84,25 +115,36 @@ class Gaps:
 
     def crossed(self, there: Array, step: Array) -> Array:
         """Return the rows of pairs that a step ends below `floor` with, as before the step."""
-        rows = self._at(there, 0.0)
-        below = np.flatnonzero(rows[:, -NUMBERS] < self.floor)
-        rows = rows[below]
-        rows[:, -NUMBERS] -= rows[:, :-NUMBERS] @ step
-        self.crossed_rows = MissedRows(self.name, len(rows),
-                                       tuple(self._names[i] for i in below.tolist()))
+        at = self._at(there)
+        rows, names = self._rows(at, np.full(len(at.least), self._margin + self.floor))
+        if len(rows):
+            rows[:, -NUMBERS] -= rows[:, :-NUMBERS] @ step
+        self.crossed_rows = MissedRows(self.name, len(rows), names)
         return rows
 
-    def beyond(self, q: Array) -> float:
+    def beyond(self, there: Array) -> float:
         """Return by how much the least distance is below `floor`, 0 where it is not."""
-        found = self._checker.distances(q, max(self._margin, 0.0), 1).distance
+        at = self._at(there)
+        reach = np.full(len(at.least), self._margin + self.floor)
+        found = self._watch.distances(at, reach, 1).distance
         return self.floor - float((found - self._margin).min(initial=self.floor))
 
-    def _at(self, q: Array, reach: float) -> Array:
-        """Return the rows of pairs that are less than `reach` [m] above the margin."""
-        found = self._checker.distances(q, max(self._margin + reach, 0.0), self._most)
-        self._names = found.names
-        rows = np.empty((len(found.distance), len(self._levers) + NUMBERS))
-        rows[:, :-NUMBERS] = found.jacobian
+    def is_clear(self, there: Array) -> bool:
+        """Return whether all pairs are known to be above `floor` at the end of a step."""
+        return self._at(there).nearest >= self._margin + self.floor
+
+    def _at(self, there: Array) -> PairsAt:
+        at = self._watch.ahead
+        return at if at.q is there else self._watch.look_ahead(there)
+
+    def _rows(self, at: PairsAt, reach: Array) -> tuple[Array, tuple[tuple[str, str], ...]]:
+        """Return the rows of pairs that are less than `reach` (p,) [m] apart, and their names."""
+        if (at.least >= reach).all():
+            return self._none, ()
+        found = self._watch.distances(at, reach, self._most)
+        k, n = found.jacobian.shape
+        rows = np.empty((k, n + NUMBERS))
+        rows[:, :n] = found.jacobian
         rows[:, -NUMBERS] = found.distance - self._margin
         rows[:, 1 - NUMBERS:] = 0.0, self._share, self._push
         if self._velocities:
@@ -110,4 +152,4 @@ class Gaps:
             for row, names, normal in zip(rows, found.names, found.normal, strict=True):
                 one, other = (self._velocities.get(name, still) for name in names)
                 row[1 - NUMBERS] = normal @ (one - other)
-        return rows
+        return rows, found.names

@@ -40,7 +40,6 @@ LOOKS = 3       # at what is near, as long as a step goes further than the last 
 TOUCHES = 4     # times that points which a step leads into are added to those near before it
 # as they are told, after gaps
 LIMITS = [MissedRows(f'{what} limits', 1) for what in ('acceleration', 'velocity', 'position')]
-SMALL = 0.02    # [m]; the way of what moves less is as good as straight
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
 
@@ -134,6 +133,9 @@ class VelocityProgram:
         still = {*locked, *(robot.passive_joints & {*robot.joint_names})}
         for joint in map(robot.joint, still):
             self._box[velocity_rows.SPEED, joint.velocity_index:][:joint.velocity_size] = 0.0
+        a = self._box[velocity_rows.ACCELERATION]
+        # what may not accelerate, or as it likes, never has to come to rest
+        self._rest = np.divide(1.0, a * self.dt, out=np.zeros(n), where=(a > 0) & np.isfinite(a))
         self._previous = [(place, self._linear(task)) for task, place in self.placed_tasks
                           if task.follows_previous]
         self._step = kernel.velocity_step.of(self._program.compiled)
@@ -334,7 +336,7 @@ class VelocityProgram:
         Raises InvalidStateError as `step` does, and where functions are not finite at q.
         """
         q = self._begin(q).copy()
-        near = [gaps.near(q) for gaps in self._gaps]
+        near = [gaps.near(q, self._stopping(self._before * self.dt)) for gaps in self._gaps]
         gaps = np.vstack(near) if near else self._no_gaps
         size, n = self._program.size, self._box.shape[1]
         N, most = n + int((self._kinds == velocity_rows.SCALED).any()), size + len(gaps)
@@ -382,17 +384,32 @@ class VelocityProgram:
     def _solved_among(self, q: Array, f: Array, result: Array
                       ) -> tuple[int, float, Array, Array, list[MissedRows]]:
         """Do the same among things that can be run into; all that a step reaches counts."""
-        near = [gaps.near(q) for gaps in self._gaps]
+        stop = self._stopping(self._before * self.dt)
+        near = [gaps.near(q, stop) for gaps in self._gaps]
         for look in range(LOOKS):
             rows = near[0] if len(near) == 1 else np.vstack(near)
             solved = self._solved(q, rows, f, result)
-            again = [gaps.nearer(q, result[0]) for gaps in self._gaps]
+            stop = self._stopping(result[0])
+            again = [gaps.nearer(solved[3], stop) for gaps in self._gaps]
             if look == LOOKS - 1 or all(each is None for each in again):
                 break
             near = [old if new is None else new for old, new in zip(near, again, strict=True)]
         self.nearest_gap = min(gaps.nearest for gaps in self._gaps)
+        found = self._kept(q, solved, rows, f, result)
+        for gaps in self._gaps:
+            gaps.arrive()
+        return found
+
+    def _stopping(self, step: Array) -> float:
+        """Return how long joints that go a step (n,) each dt take to come to rest [s]."""
+        times = np.abs(step) * self._rest
+        return float(times.max())
+
+    def _kept(self, q: Array, solved: tuple[int, float, Array, Array], rows: Array, f: Array,
+              result: Array) -> tuple[int, float, Array, Array, list[MissedRows]]:
+        """Change a step that ends where it may not, and tell what each row is of."""
         owners = [gaps.near_rows for gaps in self._gaps]
-        if all(gaps.approach(result[0]) <= min(gaps.nearest, SMALL) for gaps in self._gaps):
+        if all(gaps.is_clear(solved[3]) for gaps in self._gaps):
             return *solved, owners + LIMITS
         for _ in range(TOUCHES):    # where one corner is kept, another one may come down
             there = [gaps.crossed(solved[3], result[0]) for gaps in self._gaps]

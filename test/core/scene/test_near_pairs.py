@@ -5,14 +5,14 @@ import pinocchio as pin
 import pytest
 from scenes import scattered
 
-from ros2_ik.core.kernels.boxes import least_distances, near_pairs
+from ros2_ik.core.kernels.boxes import follow_pairs, least_distances, near_pairs
 from ros2_ik.core.scene import CollisionChecker, HalfSpace, SceneObject
 from ros2_ik.core.scene.near_pairs import NearPairs
 
 
 @pytest.fixture(params=[True, False], ids=['compiled', 'plain'])
 def mode(request, monkeypatch):
-    for loop in near_pairs, least_distances:
+    for loop in near_pairs, least_distances, follow_pairs:
         monkeypatch.setattr(loop, 'run', loop.of(request.param))
 
 
@@ -57,3 +57,34 @@ def test_no_number_is_near(mode, load):
     nowhere = np.full(checker.robot.nq, np.nan)
     assert near.at(nowhere) == list(range(len(pairs)))
     assert [number for number, _ in near.least(nowhere, 0.1)] == list(range(len(pairs)))
+    known = near.follow(nowhere, near.follow(checker.robot.neutral, None))
+    assert not (known.least > -1e6).any()
+    assert known.nearest == -np.inf
+
+
+@pytest.mark.parametrize('name, root_joint', [('panda', None), ('talos', 'freeflyer')])
+def test_followed_from_what_was_known(mode, name, root_joint, load):
+    """No distance is below what is left of the last that was computed, and little is lost."""
+    robot = load(name, root_joint)
+    checker = CollisionChecker(robot, scattered(robot, 6, 1), 'hull')
+    pairs, data, generator = checker._pairs, robot.model.createData(), np.random.default_rng(1)
+    margins = generator.uniform(0, 0.05, len(pairs))
+    near, placed = NearPairs(robot, pairs.items, pairs.pairs, margins), pairs.data
+    q, known, before = robot.random_q(generator), None, None
+    for turn in range(12):
+        known = near.follow(q, known)
+        pin.forwardKinematics(robot.model, data, q)
+        pairs.place(data)
+        pin.computeDistances(pairs.model, placed)
+        distances = np.array([result.min_distance for result in placed.distanceResults]) - margins
+        assert (known.least <= distances + 1e-6).all()
+        assert known.nearest == known.least.min()
+        if before is not None:
+            assert (before - distances <= known.closing + 1e-6).all()
+        if turn % 4 == 2:
+            known.least[:] = distances
+        if turn % 4 == 3:    # a short way from there
+            assert (known.least >= distances - 2 * known.closing - 1e-6).all()
+            assert np.median(known.closing) < 0.1
+        before = distances
+        q = pin.integrate(robot.model, q, generator.uniform(-0.02, 0.02, robot.nv))

@@ -8,11 +8,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import (
+    AccelerationLimit,
     Barrier,
     Box,
     CollisionBarrier,
     CollisionChecker,
     Configuration,
+    ConfigurationLimit,
     frame_task,
     FrameOrientation,
     FramePosition,
@@ -27,6 +29,8 @@ from ros2_ik.core import (
     Scene,
     SceneObject,
     Sphere,
+    twist_task,
+    VelocityLimit,
     VelocityProgram,
     VelocityStatus,
 )
@@ -165,6 +169,34 @@ def test_arms_among_obstacles(load, seed):
             q = program.step(q).q
             near = min(near, checker.distances(q, 1.0, 1).distance[0])
     assert 0.009 < near < 0.02
+
+
+@pytest.mark.parametrize('dt', [0.01, 0.004])
+@pytest.mark.parametrize('acceleration', [2.0, 10.0])
+@pytest.mark.parametrize('kind', ['twist', 'constraint'])
+def test_brakes_for_a_wall_in_time(load, dt, acceleration, kind):
+    """A tool that comes fast stops at it with no more acceleration than it may have."""
+    panda = load('panda')
+    q = panda.to_q({'panda_joint2': -0.6, 'panda_joint4': -2.4, 'panda_joint6': 1.8})
+    start = Configuration(panda, q).transform(TIP)[:3, 3]
+    wall = SceneObject('wall', [Box((0.1, 2, 2))], pose(start + [0.45, 0, 0]))
+    checker = CollisionChecker(panda, Scene(panda).add(wall))
+    twist = twist_task(TIP, [1.0, 0, 0, 0, 0, 0], scaled=kind == 'twist')
+    program = VelocityProgram(
+        panda, [twist] if kind == 'twist' else [posture_task(q, weight=1e-3)], dt,
+        constraints=[twist] if kind == 'constraint' else [],
+        limits=[ConfigurationLimit(), VelocityLimit(), AccelerationLimit(acceleration)],
+        barriers=[CollisionBarrier(checker, 0.01)])
+    before, fastest = np.zeros(panda.nv), 0.0
+    for _ in range(int(3 / dt)):
+        step = program.step(q)
+        assert (np.abs(step.v - before) <= acceleration * dt * (1 + 1e-6)).all()
+        assert not {name for name in step.relaxed if not name.startswith(TIP)}
+        then = Configuration(panda, step.q).transform(TIP)[0, 3]
+        fastest = max(fastest, (then - Configuration(panda, q).transform(TIP)[0, 3]) / dt)
+        q, before = step.q, step.v
+    assert fastest > 0.3
+    assert checker.distances(q, 1.0, 1).distance[0] == pytest.approx(0.01, abs=1e-3)
 
 
 FLOATING = """<robot name="floating">

@@ -1,0 +1,58 @@
+"""The distances of a checker's pairs along a way."""
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.scene.collision_checker import CollisionChecker
+from ros2_ik.core.scene.contacts import Distances
+from ros2_ik.core.scene.distance_check import DistanceCheck
+from ros2_ik.core.scene.near_pairs import PairsAt
+
+
+class PairWatch:
+    """
+    Looks at the pairs of a checker from configuration to configuration.
+
+    How far a pair is apart is computed anew only once it may have come near since: nothing of
+    what moved is nearer than it was less the ways of both. `here` is what is known where the last
+    `go` led, `ahead` where `look_ahead` looked from there.
+    """
+
+    here: PairsAt
+    ahead: PairsAt
+
+    def __init__(self, checker: CollisionChecker) -> None:
+        self._checker = checker
+        self._nearness: DistanceCheck | None = None
+
+    def go(self, q: Array) -> None:
+        """Be at q (nq,)."""
+        nearness = self._checker.nearness
+        if nearness is not self._nearness:    # also when parts of meshes were made since
+            self._nearness = nearness
+            self.here = nearness.near_pairs.follow(q, None)
+        elif not np.array_equal(q, self.here.q):
+            self.here = nearness.near_pairs.follow(q, self.here)
+
+    def look_ahead(self, q: Array) -> PairsAt:
+        """Return what is known at q (nq,), from what is known here."""
+        self.ahead = self.nearness.near_pairs.follow(q, self.here)
+        return self.ahead
+
+    def arrive(self) -> None:
+        """Be where `look_ahead` looked last."""
+        self.here = self.ahead
+
+    def distances(self, at: PairsAt, reach: Array, most: int) -> Distances:
+        """Return the distances less than `reach` (p,) [m] of the pairs, the nearest `most`."""
+        robot = self._checker.robot
+        data = robot.scratch_data()
+        pin.computeJointJacobians(robot.model, data, at.q)
+        return self.nearness.look(data, at, reach, most)
+
+    @property
+    def nearness(self) -> DistanceCheck:
+        if self._nearness is None:
+            raise RuntimeError('go somewhere first')
+        return self._nearness
