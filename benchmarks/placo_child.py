@@ -24,7 +24,8 @@ class Solver:
     """placo's QP iterated on frame tasks, from the start and then from random configurations."""
 
     def __init__(self, given: dict) -> None:
-        self.robot = placo.RobotWrapper(given['urdf'], placo.Flags.ignore_collisions)
+        flags = 0 if given.get('pairs') else placo.Flags.ignore_collisions
+        self.robot = placo.RobotWrapper(given['urdf'], flags)
         self.solver = placo.KinematicsSolver(self.robot)
         self.solver.mask_fbase(not given['free_base'])
         self.free_base, joints = given['free_base'], given['joints']

@@ -8,18 +8,39 @@ exception.
 
 import json
 import sys
+import tempfile
 import time
 
 import numpy as np
 from placo_child import Solver
 
-POSTURE = 1e-3
+POSTURE, TRIGGER = 1e-3, 0.05
+
+
+def keep_apart(placo: Solver, pairs: list[tuple[str, str]], margin: float) -> None:
+    """Keep pairs of links apart, convex ones: distances of bare triangles take far longer."""
+    shapes: dict[str, list[int]] = {}
+    for i, item in enumerate(placo.robot.collision_model.geometryObjects):
+        shapes.setdefault(placo.robot.model.frames[item.parentFrame].name, []).append(i)
+        if item.meshPath.endswith('.stl'):
+            item.geometry.buildConvexRepresentation(False)
+            item.geometry = item.geometry.convex
+    with tempfile.NamedTemporaryFile('w', suffix='.json') as file:
+        json.dump([(i, k) for a, b in pairs for i in shapes[a] for k in shapes[b]], file)
+        file.flush()
+        placo.robot.load_collision_pairs(file.name)
+    constraint = placo.solver.add_avoid_self_collisions_constraint()
+    constraint.self_collisions_margin = margin
+    constraint.self_collisions_trigger = margin + TRIGGER
+    constraint.configure('apart', 'hard')
 
 
 def main() -> None:
     given = json.loads(sys.stdin.readline())
     placo = Solver(given)
     robot, solver = placo.robot, placo.solver
+    if given['pairs']:
+        keep_apart(placo, given['pairs'], given['margin'])
     for name, speed in given['speeds'].items():
         robot.set_velocity_limit(name, speed)
     solver.dt = given['dt']

@@ -1,0 +1,115 @@
+"""
+Ten obstacles around an arm, in one URDF that every library of velocity_ik.py reads.
+
+The meshes of the links are their convex hulls, in files; the obstacles are links of the root, and
+the fingers of a gripper are held.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import coal
+import numpy as np
+import pinocchio as pin
+import trimesh
+
+from ros2_ik.core import Box, CollisionChecker, Robot, Scene, SceneObject, Sphere
+
+SIZE, RADIUS = 0.1, 0.06    # of the boxes, of the spheres [m]
+AROUND = 0.6                # the arm's foot [m]
+
+
+@dataclass(frozen=True)
+class World:
+    """
+    An arm of hulls, and a checker of it among the obstacles.
+
+    `urdf` is the file of both together, `pairs` are the names of the links that are to stay
+    apart there.
+    """
+
+    robot: Robot
+    checker: CollisionChecker
+    urdf: Path
+    pairs: list[tuple[str, str]]
+
+    @classmethod
+    def around(cls, robot: Robot, generator: np.random.Generator, folder: Path) -> 'World':
+        """Write the files to a folder."""
+        text = _with_hulls(robot, folder)
+        bare = Robot.from_urdf(text, srdf=robot.srdf)
+        scene, tree = Scene(bare), ElementTree.fromstring(text)
+        for i in range(10):
+            T, angle = np.eye(4), 2 * np.pi * i / 10
+            T[:3, 3] = [AROUND * np.cos(angle), AROUND * np.sin(angle),
+                        generator.uniform(0.2, 0.9)]
+            shape = Sphere(RADIUS) if i % 2 else Box([SIZE] * 3)
+            scene = scene.add(SceneObject(f'obstacle_{i}', [shape], T))
+            _add_link(tree, bare.root_frame, f'obstacle_{i}', shape, T[:3, 3])
+        urdf = folder / 'world.urdf'
+        urdf.write_text(ElementTree.tostring(tree, encoding='unicode'), encoding='utf-8')
+        checker = CollisionChecker(bare, scene)
+        names = checker.distances(bare.neutral, np.inf, checker.pair_count).names
+        return cls(bare, checker, urdf, sorted(set(names)))
+
+    def geometry(self, model: pin.Model) -> pin.GeometryModel:
+        """Return the same shapes and pairs for Pinocchio."""
+        found = pin.buildGeomFromUrdf(model, str(self.urdf), pin.GeometryType.COLLISION)
+        of_link: dict[str, list[int]] = {}
+        for i, item in enumerate(found.geometryObjects):
+            of_link.setdefault(model.frames[item.parentFrame].name, []).append(i)
+            if isinstance(item.geometry, coal.BVHModelBase):
+                item.geometry.buildConvexRepresentation(False)
+                item.geometry = item.geometry.convex
+        for first, second in self.pairs:
+            for a in of_link[first]:
+                for b in of_link[second]:
+                    found.addCollisionPair(pin.CollisionPair(a, b))
+        return found
+
+    def nearest(self, path: np.ndarray) -> float:
+        """Return the least distance of two links at any of the joint values (k, nq) [m]."""
+        model = pin.buildModelFromUrdf(str(self.urdf))
+        geometry = self.geometry(model)
+        data, found = model.createData(), geometry.createData()
+        least = np.inf
+        for q in path:
+            pin.computeDistances(model, data, geometry, found, q)
+            least = min(least, *(result.min_distance for result in found.distanceResults))
+        return least
+
+
+def _with_hulls(robot: Robot, folder: Path) -> str:
+    """Return the URDF without visuals, with files of hulls in place of its meshes."""
+    tree = ElementTree.fromstring(robot.urdf)
+    for joint in tree.iter('joint'):
+        if joint.get('type') == 'prismatic':
+            joint.set('type', 'fixed')
+            for mimic in joint.findall('mimic'):
+                joint.remove(mimic)
+    for link in tree.iter('link'):
+        for visual in link.findall('visual'):
+            link.remove(visual)
+        for i, mesh in enumerate(link.iter('mesh')):
+            source = mesh.get('filename').removeprefix('package://')
+            found = next(path for base in robot.package_dirs
+                         if (path := Path(base) / source).is_file())
+            file = folder / f'{link.get("name")}_{i}.stl'
+            trimesh.load(found, force='mesh').convex_hull.export(file)
+            mesh.set('filename', str(file))
+    return ElementTree.tostring(tree, encoding='unicode')
+
+
+def _add_link(tree: ElementTree.Element, root: str, name: str, shape: Box | Sphere,
+              place: np.ndarray) -> None:
+    link = ElementTree.SubElement(tree, 'link', name=name)
+    geometry = ElementTree.SubElement(ElementTree.SubElement(link, 'collision'), 'geometry')
+    if isinstance(shape, Sphere):
+        ElementTree.SubElement(geometry, 'sphere', radius=str(RADIUS))
+    else:
+        ElementTree.SubElement(geometry, 'box', size=' '.join([str(SIZE)] * 3))
+    joint = ElementTree.SubElement(tree, 'joint', name=f'{name}_joint', type='fixed')
+    ElementTree.SubElement(joint, 'parent', link=root)
+    ElementTree.SubElement(joint, 'child', link=name)
+    ElementTree.SubElement(joint, 'origin', xyz=' '.join(map(str, place)))
