@@ -75,7 +75,7 @@ class NearPairs:
             else (before.placed, before.least)
         nearest = follow_pairs.run(np.ascontiguousarray(q), *self._given, was, known, placed,
                                    least, closing)
-        return PairsAt(q, placed, least, closing, nearest)
+        return PairsAt(q.copy(), placed, least, closing, nearest)    # whose q may be changed
 
 
 class _Bodies(NamedTuple):

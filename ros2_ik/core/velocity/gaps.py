@@ -94,6 +94,7 @@ class Gaps:
     def nearer(self, there: Array, stop: float) -> Array | None:
         """Return the rows again where a step to `there` could reach further, else None."""
         horizon = self._horizon(stop)
+        self._there = there
         reach = horizon * self._watch.look_ahead(there).closing
         reach += self._margin + (1.0 + horizon) * self._own
         new = reach > self._reach
@@ -134,8 +135,10 @@ class Gaps:
         return self._at(there).nearest >= self._margin + self.floor
 
     def _at(self, there: Array) -> PairsAt:
-        at = self._watch.ahead
-        return at if at.q is there else self._watch.look_ahead(there)
+        if there is not self._there:
+            self._there = there
+            self._watch.look_ahead(there)
+        return self._watch.ahead
 
     def _rows(self, at: PairsAt, reach: Array) -> tuple[Array, tuple[tuple[str, str], ...]]:
         """Return the rows of pairs that are less than `reach` (p,) [m] apart, and their names."""

@@ -83,6 +83,15 @@ def test_out_of_penetration(slider, depth, kind):
     assert 1 - q[0] - 0.2 > 0
 
 
+def test_a_q_that_was_changed_in_place_is_another_one(slider):
+    """What is known of the pairs is of where they were, not of the array that told it."""
+    program = VelocityProgram(slider, [posture_task([5.0], lm_damping=0)], 0.01,
+                              barriers=[CollisionBarrier(ball_at(slider, 1.0), 0.02)])
+    q = program.step(np.zeros(1)).q
+    q[0] = 0.77
+    assert program.step(q).v[0] * 0.01 <= 0.01 + 1e-9
+
+
 def test_far_away_it_does_nothing(slider):
     """Pink's default damps everything, an obstacle 2 m away included."""
     task = posture_task([0.3], gain=0.1, lm_damping=0)
