@@ -1,4 +1,4 @@
-"""Where Pink, mink or placo raise, give numbers that are none, or do nothing: what happens here."""
+"""Where Pink, mink or placo raise, give what is no number, or do nothing: what happens here."""
 
 from judge import pose
 import numpy as np
