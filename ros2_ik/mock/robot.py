@@ -35,12 +35,16 @@ SWITCHES = {   # parameters that can be set at any time: default and text
     'publish_joint_states': (True, 'false: joint_states fall silent, the joints go on moving'),
     'time_scale': (1.0, 'above 0 to 1: the time of trajectory controllers goes so slowly'),
     'follow': (True, 'false: the joints stay where they are, whatever they are commanded'),
+    'blocked': (False, 'true: something holds the joints; free again, they go where they are '
+                       'commanded as fast as they can'),
+    'lag': (0.0, 'so long after a command the joints are there [s]'),
     'nan_joint': ('', 'a joint whose position and velocity are published as NaN'),
     'joint_noise': (0.0, 'standard deviation of the published positions [rad] or [m]'),
     'stamp': (True, 'false: joint_states come without header.stamp'),
     'clock_offset': (0.0, 'the clock of the header.stamp is ahead by so much [s]'),
 }
 MOST_OFFSET = 1e8
+MOST_LAG = 5.0
 
 
 class BadParameter(IKError):
@@ -112,7 +116,7 @@ class MockRobot(Node):
         for parameter in self.get_parameters([*SWITCHES, 'active']):
             if why := self._refusal(parameter):
                 raise BadParameter(why)
-        self._apply(self.get_parameters(['active', 'follow', 'time_scale']))
+        self._apply(self.get_parameters(['active', 'follow', 'blocked', 'lag', 'time_scale']))
         self.add_on_set_parameters_callback(self._judge)
         self.add_post_set_parameters_callback(self._apply)
         return rate
@@ -125,6 +129,8 @@ class MockRobot(Node):
             return f'joint_noise is {value}, it must not be negative'
         if name == 'time_scale' and not 0 < value <= 1:
             return f'time_scale is {value}; valid: above 0 to 1'
+        if name == 'lag' and not 0 <= value <= MOST_LAG:
+            return f'lag is {value}; valid: 0 to {MOST_LAG:g} s'
         if name == 'clock_offset' and not abs(value) <= MOST_OFFSET:
             return f'clock_offset is {value}, it must be within {MOST_OFFSET:g} s'
         return self._claimed_twice(value) if name == 'active' else ''
@@ -149,6 +155,10 @@ class MockRobot(Node):
                 self._switch_controllers(parameter.value)
             elif parameter.name == 'follow':
                 self._follow(parameter.value)
+            elif parameter.name == 'blocked':
+                self._body.blocked = parameter.value
+            elif parameter.name == 'lag':
+                self._body.lag = parameter.value
             elif parameter.name == 'time_scale':
                 self._body.time_scale = parameter.value
 

@@ -70,6 +70,35 @@ def test_it_does_not_follow_and_does_not_catch_up(mock):
     assert positions(states[-1])[ARM[0]] == pytest.approx(goal[0])
 
 
+def test_what_was_blocked_catches_up_as_fast_as_it_can(mock):
+    goal = shifted(mock, 0.3)
+    start = positions(mock.states[-1])
+    assert mock.set('blocked', True) == ''
+    for _ in range(5):   # no sign that it arrived
+        mock.send(TOPIC, trajectory(ARM, (0.2, goal)), lambda: True, 'nothing')
+        assert mock.hear(10) == start
+    mock.hear(30)
+    first = len(mock.states) - 1
+    assert mock.set('blocked', False) == ''
+    mock.until(lambda: positions(mock.states[-1])[ARM[0]] == pytest.approx(goal[0]), 'the goal')
+    speeds = [state.velocity[state.name.index(ARM[0])] for state in mock.states[first:]]
+    assert max(map(abs, speeds)) == pytest.approx(2.175, rel=1e-6)     # of the URDF
+
+
+def test_its_motors_lag(mock):
+    goal = shifted(mock, 0.3)
+    start = positions(mock.states[-1])
+    assert mock.set('lag', 0.3) == ''
+    began = mock.node.get_clock().now().nanoseconds
+    mock.send(TOPIC, trajectory(ARM, (0.2, goal)), lambda: positions(mock.states[-1]) != start,
+              'motion')
+    moved = next(state for state in mock.states if positions(state) != start
+                 and state.header.stamp.sec * 10**9 + state.header.stamp.nanosec > began)
+    assert moved.header.stamp.sec * 10**9 + moved.header.stamp.nanosec - began > 0.29e9
+    mock.until(lambda: positions(mock.states[-1])[ARM[0]] == pytest.approx(goal[0]), 'the goal')
+    assert mock.set('lag', 0.0) == ''
+
+
 def test_the_time_of_its_controllers_is_slow(mock):
     """Joints go the same way, and say how fast that is."""
     goal = shifted(mock, 0.3)

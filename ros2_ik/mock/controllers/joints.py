@@ -1,5 +1,6 @@
 """The joints of the mock robot: what they are commanded, where they stand, how fast they move."""
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 import math
 
@@ -17,6 +18,8 @@ class MockJoints:
 
     position, velocity: as measured after the last `move`, by joint; [rad], [rad/s] or [m], [m/s].
     commanded: the last command of each joint. following: False is a robot whose motors are off.
+    blocked: True is one that something holds; free again, its joints catch up with their commands
+    as fast as they can. lag: so long after a command they are there [s], as motors are.
     time_scale: how many seconds of its controllers one second is, as with a speed slider;
     behind [ns]: so far their time is behind by now.
     """
@@ -30,6 +33,10 @@ class MockJoints:
         self.velocity = dict.fromkeys(self.position, 0.0)
         self.commanded = dict(self.position)
         self.following, self.time_scale, self.behind = True, 1.0, 0
+        self.blocked, self.lag = False, 0.0
+        self._catching_up = set[str]()        # joints that were blocked
+        self._time = 0.0                      # of all cycles [s]
+        self._past = deque[tuple[float, dict[str, float]]]()   # commands that are not reached yet
         self._speeds: dict[str, float] = {}   # of joints whose command says how fast they go
         self._steps: dict[str, float] = {}    # how far each joint got in the last cycle
         self._seconds = 0.0                   # of that cycle
@@ -78,16 +85,40 @@ class MockJoints:
 
         Gives what has just become wrong with the motion, for the log.
         """
-        before = self.position
-        self.position = dict(self.commanded if self.following else before)
+        before, wanted = self.position, self._wanted(seconds)
+        if self.blocked:
+            self._catching_up.update(before)
+        self.position = {name: self._reached(name, wanted[name], seconds) for name in before}
         for name, position in self.position.items():
             moved = self._steps[name] = position - before[name]
             speed = moved / seconds if seconds > 0 else 0.0
-            self.velocity[name] = self._speeds.get(name, speed) if self.following else 0.0
+            told = self.following and not self.lag and name not in self._catching_up
+            self.velocity[name] = self._speeds.get(name, speed) if told else speed
         self._seconds = seconds
         known, self._wrong = self._wrong, dict(self._defects())
         self._speeds = {}
         return [text for name, text in self._wrong.items() if name not in known]
+
+    def _wanted(self, seconds: float) -> dict[str, float]:
+        """Return where the motors bring the joints after so many seconds more."""
+        self._time += seconds
+        self._past.append((self._time, dict(self.commanded)))
+        while len(self._past) > 1 and self._past[1][0] <= self._time - self.lag:
+            self._past.popleft()
+        return self._past[0][1]
+
+    def _reached(self, name: str, commanded: float, seconds: float) -> float:
+        """Return where a joint gets to in a cycle of so many seconds."""
+        position = self.position[name]
+        if self.blocked or not self.following:
+            return position
+        if name not in self._catching_up:
+            return commanded
+        farthest = self._joints[name].velocity_limit * seconds
+        if abs(commanded - position) <= farthest:
+            self._catching_up.discard(name)
+            return commanded
+        return position + math.copysign(farthest, commanded - position)
 
     def _defects(self) -> Iterator[tuple[str, str]]:
         for name, joint in self._joints.items():
