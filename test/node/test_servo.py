@@ -25,10 +25,10 @@ import pinocchio as pin
 import pytest
 from scene_harness import applied, box, change, diff, pose as place
 from sensor_msgs.msg import Joy
-from servo_harness import FRAMES, processes, Servo, target, TIP, twist
+from servo_harness import FRAMES, JointJog, processes, Servo, target, TIP, twist
 from std_srvs.srv import SetBool
 
-from ros2_ik.msg import JointJog, ServoStatus, Status
+from ros2_ik.msg import ServoStatus, Status
 
 
 @pytest.fixture(scope='module', params=[
@@ -290,6 +290,65 @@ def test_silent_joint_states_end_it_from_the_commanded_state(servo, arm):
     way = servo.record.way(since)
     assert np.abs(way.positions[-1] - way.positions[0]).max() < 0.5
     eventually(lambda: servo.statuses[-1].mode == 'off', 'off')
+
+
+# -- an arm that does not follow ---------------------------------------------------------------
+
+JOG = JointJog(joint_names=['panda_joint1'], velocities=[9.0])   # as fast as it may
+
+
+def test_a_stuck_arm_that_is_freed_goes_on_from_where_it_is(servo, arm):
+    """It jumped to where it had been told to be, at the full speed of its motors."""
+    servo.on('joint')
+    told = len(servo.statuses)
+    with servo.commanding('joint_jog', JOG):
+        eventually(lambda: servo.q()[0] > 0.3, 'motion')
+        arm.set('blocked', True)
+        try:
+            since, stuck = len(servo.record), servo.q()[0]
+            time.sleep(1.5)
+            servo.q()
+        finally:
+            arm.set('blocked', False)
+        eventually(lambda: servo.q()[0] > stuck + 0.3, 'motion')
+    servo.rest()
+    servo.judge(since)
+    halted = [one for one in servo.statuses[told:] if one.code == ServoStatus.HALT_FOR_TRACKING]
+    assert "joint 'panda_joint1' does not follow: it is 0." in halted[0].message
+    assert not servo.statuses[-1].code
+
+
+def test_a_stuck_arm_may_be_freed_when_nothing_is_commanded(servo, arm):
+    servo.on('joint')
+    told = len(servo.statuses)
+    with servo.commanding('joint_jog', JOG):
+        eventually(lambda: servo.q()[0] > 0.3, 'motion')
+        arm.set('blocked', True)
+        try:
+            since = len(servo.record)
+            eventually(lambda: servo.said(told, 'does not follow'), 'a word')
+        finally:
+            time.sleep(0.5)
+            arm.set('blocked', False)
+    stuck = servo.record.way(since).positions[0]
+    assert np.abs(servo.rest() - stuck).max() < 0.05
+    servo.judge(since)
+
+
+def test_an_arm_that_lags_is_not_stuck(servo, arm):
+    """By a quarter of a second, which is more than a stuck one may be off."""
+    servo.on('joint')
+    told = len(servo.statuses)
+    arm.set('lag', 0.25)
+    try:
+        since, before = len(servo.record), servo.q()[0]
+        with servo.commanding('joint_jog', JOG):
+            eventually(lambda: servo.q()[0] > before + 0.6, 'motion')
+        servo.rest()
+    finally:
+        arm.set('lag', 0.0)
+    servo.judge(since)
+    assert not servo.said(told, 'does not follow')
 
 
 def test_diagnostics_tell_of_late_steps(client, servo):

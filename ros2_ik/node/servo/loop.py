@@ -24,7 +24,13 @@ from sensor_msgs.msg import JointState
 from ros2_ik.core import Array, IKError, load_kernels, MotionState, Scene
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.command_topic import CommandTopic, SentMessages
-from ros2_ik.node.controllers.joint_feedback import JointFeedback, LATEST, offset, tracking
+from ros2_ik.node.controllers.joint_feedback import (
+    JointFeedback,
+    LATEST,
+    MOST,
+    offset,
+    tracking,
+)
 from ros2_ik.node.controllers.motion_clock import MotionClock
 from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
 from ros2_ik.node.request_error import RequestError, wrong
@@ -42,6 +48,7 @@ from ros2_ik.node.servo.messages import (
     Ticks,
 )
 from ros2_ik.node.servo.names import Names
+from ros2_ik.node.servo.stuck_arm import StuckArm
 from ros2_ik.node.state.joint_states import JointStates, publishers
 
 NAME = 'ik_servo'   # of the process
@@ -196,9 +203,10 @@ class Loop:
         now = time.monotonic()
         mode = OFF if session.over else session.follower.begin.mode
         step = session.last
-        message = session.ended or session.fault or (
+        message = session.ended or session.fault or session.stuck.reason or (
             self._note if now < self._noted + NOTED else step.message)
-        code = ServoStatus.INVALID if session.ended else step.code
+        code = ServoStatus.INVALID if session.ended else (
+            ServoStatus.HALT_FOR_TRACKING if session.stuck.reason else step.code)
         state = State(mode, session.follower.moving, code, message, session.ended, session.ticks())
         if now < self._told_at + TELL and state[:3] == self._told[:3] \
                 and state.ended == self._told.ended:
@@ -216,7 +224,7 @@ class Loop:
     def _taker(self, mode: str) -> Any:
         def take(message: Any) -> None:
             session = self._session
-            if session is None or session.ended:
+            if session is None or session.ended or session.stuck.holds:
                 return
             follower = session.follower
             try:
@@ -254,6 +262,7 @@ class Session:
                                                partial(self._give_way, output)))
                          for output in follower.begin.outputs]
         self._ahead = min(output.ahead for output, _ in self._outputs)
+        self.stuck = StuckArm(follower.begin.joints, self._ahead)
         self._sent = [-1.0] * len(self._outputs)
         self._knots = deque[tuple[int, Any, Any]]()
         self._began = self._stepped = time.monotonic()
@@ -425,26 +434,45 @@ class Session:
             self.over = self.over or bool(self.fault)
             return
         self.fault = ''
-        if steady <= self._moved + HOLD:
-            most = self._values.max_tracking_error
-            seen = tracking(robot, joints, self._commanded, self._measured, self._ahead)
-            k = int(np.argmax(seen.error))
-            if 0 < most < seen.error[k]:
-                self.end(f"joint '{joints[k]}' is {seen.error[k]:.3g} from where it was told to "
-                         'be')
-            return
+        if steady <= self._moved + HOLD or self.stuck.reason:
+            self._mind_tracking(steady)
         if steady <= self._moved + LATEST:  # what is told may be of before
             return
         at, speeds = self._measured.state(joints)
         if speeds.any():
             self.fault = 'waits: something else moves the arm'
             return
-        here = follower.q[follower.places]
-        if np.abs(offset(robot, joints, at, here)).max() \
-                > self._values.start_tolerance:
-            q = follower.q.copy()
-            q[follower.places] = here + offset(robot, joints, at, here)
-            follower.stand(q)
+        apart = offset(robot, joints, at, follower.q[follower.places])
+        if self.stuck.pushes or np.abs(apart).max() > self._values.start_tolerance:
+            self._stand(apart, steady)
+
+    def _mind_tracking(self, steady: float) -> None:
+        """Look whether the arm follows; where it is stuck, nothing goes on to push it."""
+        most = self._values.max_tracking_error
+        if most == 0 or steady > self._stepped + MOST:  # held up: it rests elsewhere, as told
+            return
+        follower, measured = self.follower, self._measured
+        joints, robot = follower.begin.joints, follower.robot
+        seen = tracking(robot, joints, self._commanded, measured, self._ahead)
+        told = follower.q[follower.places]
+        apart = offset(robot, joints, seen.measured, told)
+        stood = np.array([measured.stood([joint]) for joint in joints])
+        stands = self.stuck.look(seen.error, told, apart, stood, most, steady)
+        if self.stuck.holds:
+            follower.brake()
+        if stands and measured.feedback(joints).sure:   # else it may be late, and not stand
+            self._stand(apart, steady)
+
+    def _stand(self, apart: Array, steady: float) -> None:
+        """Begin where the arm was measured, `apart` (n,) from where it was told to be."""
+        follower = self.follower
+        q, places = follower.q.copy(), follower.places
+        q[places] += apart
+        follower.stand(q)
+        if self.stuck.reason:   # tell that, so that nothing pushes any more
+            self._time, self._moved = self._now(), steady
+            self._knots = deque([(self._time, q[places], np.zeros(len(places)))])
+            self.stuck.begin(q[places], steady)
 
     def _commanded(self, moment: float) -> MotionState:
         """Return where the joints were told to be at a moment of the motion clock."""
