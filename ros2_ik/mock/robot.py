@@ -192,7 +192,7 @@ class MockRobot(Node):
                 self._deactivate(name)
         # a cycle after a late one is short, but what came in it took as long as ever
         elapsed = max((now - self._last).nanoseconds * 1e-9, self._period)
-        for defect in self._body.move(elapsed):
+        for defect in self._body.move(elapsed, now.nanoseconds):
             self.get_logger().error(f'defect: {defect}')
         self._last = now
         if self.get_parameter('publish_joint_states').value:

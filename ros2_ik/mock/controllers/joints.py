@@ -35,8 +35,7 @@ class MockJoints:
         self.following, self.time_scale, self.behind = True, 1.0, 0
         self.blocked, self.lag = False, 0.0
         self._catching_up = set[str]()        # joints that were blocked
-        self._time = 0.0                      # of all cycles [s]
-        self._past = deque[tuple[float, dict[str, float]]]()   # commands that are not reached yet
+        self._past = deque[tuple[int, dict[str, float]]]()   # commands and their times [ns]
         self._speeds: dict[str, float] = {}   # of joints whose command says how fast they go
         self._steps: dict[str, float] = {}    # how far each joint got in the last cycle
         self._seconds = 0.0                   # of that cycle
@@ -79,13 +78,13 @@ class MockJoints:
         """Forget the commands: stay where measured."""
         self.commanded = dict(self.position)
 
-    def move(self, seconds: float) -> list[str]:
+    def move(self, seconds: float, now: int) -> list[str]:
         """
-        Go where commanded, in a cycle of so many seconds.
+        Go where commanded, in a cycle of so many seconds that ends `now` [ns].
 
         Gives what has just become wrong with the motion, for the log.
         """
-        before, wanted = self.position, self._wanted(seconds)
+        before, wanted = self.position, self._wanted(now)
         if self.blocked:
             self._catching_up.update(before)
         self.position = {name: self._reached(name, wanted[name], seconds) for name in before}
@@ -99,13 +98,18 @@ class MockJoints:
         self._speeds = {}
         return [text for name, text in self._wrong.items() if name not in known]
 
-    def _wanted(self, seconds: float) -> dict[str, float]:
-        """Return where the motors bring the joints after so many seconds more."""
-        self._time += seconds
-        self._past.append((self._time, dict(self.commanded)))
-        while len(self._past) > 1 and self._past[1][0] <= self._time - self.lag:
-            self._past.popleft()
-        return self._past[0][1]
+    def _wanted(self, now: int) -> dict[str, float]:
+        """Return where the motors bring the joints."""
+        past, then = self._past, now - round(self.lag * 1e9)
+        while past and past[-1][0] >= now:      # the clock stands, or was set back
+            past.pop()
+        past.append((now, dict(self.commanded)))
+        while len(past) > 1 and past[1][0] <= then:
+            past.popleft()
+        (begin, first), (end, last) = past[0], past[min(1, len(past) - 1)]
+        part = max(then - begin, 0) / (end - begin) if end > begin else 1.0
+        return {name: last[name] if part == 1.0 or first[name] == last[name]
+                else first[name] + part * (last[name] - first[name]) for name in last}
 
     def _reached(self, name: str, commanded: float, seconds: float) -> float:
         """Return where a joint gets to in a cycle of so many seconds."""
