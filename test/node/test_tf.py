@@ -8,7 +8,6 @@ import time
 
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import TransformStamped
-from moveit_msgs.msg import PlanningScene
 from node_harness import eventually, matrix, neutral, reachable, seed, stamped, values
 import numpy as np
 import pytest
@@ -16,31 +15,18 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from scene_harness import applied, box, diff, get, HOME, refused
+from tf_harness import let_find_tf2_ros, tf_message, TFMessage, transform
 
 from ros2_ik.msg import Status
 
-try:
-    from tf2_msgs.msg import TFMessage
-    FIELD = 'transforms'
-except ImportError:    # then tf_stand_in takes the place of tf2_ros, and this of its message
-    TFMessage, FIELD = PlanningScene, 'fixed_frame_transforms'
 RATE, TRANSFORMS = 500, 30
 DEAREST = 1e-4    # computing time of the node for each message that nobody needs [s]
 
 
-def tf_message(*transforms):
-    """Make the message of /tf that the node's tf2_ros understands."""
-    return TFMessage(**{FIELD: transforms})
-
-
 @pytest.fixture
 def tf2_ros(monkeypatch):
-    """Let nodes find a tf2_ros, the real one where there is one."""
-    if TFMessage is not PlanningScene:
-        return
-    stand_in = str(Path(__file__).parent / 'tf_stand_in')
-    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
-        [stand_in, *filter(None, [os.environ.get('PYTHONPATH')])]))
+    """Let nodes find a tf2_ros."""
+    let_find_tf2_ros(monkeypatch)
 
 
 @pytest.fixture
@@ -111,16 +97,6 @@ def test_unknown_frames_are_refused_after_a_moment(client, node, transforms, pan
 
 
 # -- frames that hang on moving links -------------------------------------------------------
-
-def transform(parent, child, x=0.0, z=0.0, ago=0.0):
-    """Give a transform, stamped now or a while ago."""
-    message = TransformStamped(child_frame_id=child)
-    message.header.frame_id = parent
-    nanoseconds = time.time_ns() - int(ago * 1e9)
-    message.header.stamp = Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
-    message.transform.translation.x, message.transform.translation.z = x, z
-    return message
-
 
 @pytest.fixture
 def arm(client, node):

@@ -12,12 +12,13 @@ from ros2_ik.core import Array, Robot, Scene, Status
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.planning import checked_scaling
-from ros2_ik.node.conversions.frames import group_name, link_name, tip_name
+from ros2_ik.node.conversions.frames import group_name, link_name, Reference, tip_name
 from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.request_error import RequestError, wrong
 from ros2_ik.node.servo.messages import (
     Alive,
+    AskFrame,
     Begin,
     End,
     MODES,
@@ -25,6 +26,7 @@ from ros2_ik.node.servo.messages import (
     OFF,
     Pause,
     State,
+    TakeFrame,
     TakeScene,
 )
 from ros2_ik.node.servo.names import servo_names
@@ -35,6 +37,8 @@ ALIVE = 5         # looks after which the servo hears of the node
 STARTING = 20.0   # so long its process may take to start, on a busy computer [s],
 DIED = 'its process has died: what the controllers were told last counts'
 REST = 20.0       # and to come to rest [s]
+ASKED = 1.0       # so long it is told of a frame that it has asked for [s],
+FRAMES = 4        # and of so many
 SHARED = ('servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'servo_margin',
           'servo_command_timeout', 'joint_state_speed', 'execute_state_timeout',
           'max_tracking_error', 'start_tolerance')
@@ -59,6 +63,8 @@ class Servo:
         self._stops, self._paused, self._switching, self._looks = 0, False, False, 0
         self._ending, self._offs = False, 0
         self._scene: Scene | None = None    # that it knows
+        self._lookup = context.transforms.lookup(execute=True, patient=False)
+        self._frames: dict[str, float] = {}     # of TF, and when it asked for them
         self._waiting: list[tuple[Callable[[State], bool], float, Callable[[Any], None]]] = []
         self._timer = node.create_timer(LOOK, self._look,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -187,8 +193,12 @@ class Servo:
     def _look(self) -> None:
         """Hear how it stands, and tell it what has changed."""
         try:
-            for state in self._process.news() if self._process else ():
-                self._hear(state)
+            for said in self._process.news() if self._process else ():
+                if isinstance(said, AskFrame):
+                    self._frames.pop(said.frame, None)
+                    self._frames[said.frame] = time.monotonic()
+                else:
+                    self._hear(said)
         except EOFError:
             self._process = None
             self._hear(State(OFF, False, -1, DIED, DIED, NO_TICKS))
@@ -223,9 +233,25 @@ class Servo:
         if self._process and scene is not self._scene and not self._ending:
             self._scene = scene
             self._process.send(TakeScene(scene))
+        if self._frames:
+            self._tell_frames()
         self._looks += 1
         if self._process and self._looks % ALIVE == 0:
             self._process.send(Alive())
+
+    def _tell_frames(self) -> None:
+        """Tell of the frames of TF that it has asked for lately."""
+        assert self._begun is not None
+        since, newest = time.monotonic() - ASKED, list(self._frames.items())[-FRAMES:]
+        self._frames = {frame: asked for frame, asked in newest if asked > since}
+        for frame in self._frames:
+            found: Reference | LookupError
+            try:
+                found = self._lookup(self._begun.scene.robot, frame)
+            except LookupError as error:
+                found = error.with_traceback(None)
+            if self._process:
+                self._process.send(TakeFrame(frame, found))
 
     def _forget(self) -> None:
         self._begun, self._ending = None, False

@@ -7,9 +7,9 @@ from typing import Any
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 
-from ros2_ik.core import Array, Configuration, Robot
+from ros2_ik.core import Array, Configuration
 from ros2_ik.msg import JointJog as OwnJointJog
-from ros2_ik.node.conversions.frames import Reference, reference
+from ros2_ik.node.conversions.frames import Lookup, reference
 from ros2_ik.node.conversions.poses import read_pose
 from ros2_ik.node.request_error import wrong
 from ros2_ik.node.servo.follower import Command, Follower
@@ -21,18 +21,28 @@ except ImportError:
 
 
 class Commands:
-    """Readers of messages by mode; `now` is the time of the node's clock [s]."""
+    """
+    Readers of messages by mode; `now` is the time of the node's clock [s].
 
-    def __init__(self, timeout: Callable[[], float], now: Callable[[], float]) -> None:
-        self._timeout, self._now = timeout, now
+    `lookup` finds frames that are not the robot's.
+    """
 
-    def read(self, message: Any, follower: Follower) -> Command:
-        """Read a message of the follower's mode; raises RequestError for what makes no sense."""
-        value = {'pose': _pose, 'twist': _twist, 'joint': _joints}[follower.begin.mode](
-            message, follower)
+    def __init__(self, timeout: Callable[[], float], now: Callable[[], float],
+                 lookup: Lookup) -> None:
+        self._timeout, self._now, self._lookup = timeout, now, lookup
+
+    def read(self, message: Any, follower: Follower, came: float) -> Command:
+        """
+        Read a message of the follower's mode that came at a time of the node's clock [s].
+
+        Raises RequestError for what makes no sense.
+        """
+        mode = follower.begin.mode
+        frame = None if mode == 'joint' else _frame(message, follower, self._lookup)
+        value = {'pose': _pose, 'twist': _twist, 'joint': _joints}[mode](message, follower, frame)
         now, stamp = self._now(), message.header.stamp
         sent = stamp.sec + stamp.nanosec * 1e-9
-        age = now - sent if sent else 0.0
+        age = now - (sent or came)
         if age >= self._timeout():
             raise wrong(f'a command is {age:.3g} s old; parameter servo_command_timeout allows '
                         f'{self._timeout():g} s')
@@ -45,19 +55,19 @@ MESSAGES = {'pose': ('target', PoseStamped), 'twist': ('twist', TwistStamped),
             'joint': ('joint_jog', JointJog)}
 
 
-def _pose(message: PoseStamped, follower: Follower) -> Array:
-    place, frame = read_pose(message.pose, 'the target'), _frame(message, follower)
+def _pose(message: PoseStamped, _: Follower, frame: Any) -> Array:
+    place = read_pose(message.pose, 'the target')
     pose: Array = (place if frame is None else frame * place).homogeneous
     return pose
 
 
-def _twist(message: TwistStamped, follower: Follower) -> Array:
+def _twist(message: TwistStamped, follower: Follower, frame: Any) -> Array:
     twist = message.twist
     values = np.array([twist.linear.x, twist.linear.y, twist.linear.z,
                        twist.angular.x, twist.angular.y, twist.angular.z])
     if not np.isfinite(values).all():
         raise wrong(f'the twist holds a number that is not finite: {values.tolist()}')
-    if (frame := _frame(message, follower)) is not None:
+    if frame is not None:
         values = np.concatenate([frame.rotation @ values[:3], frame.rotation @ values[3:]])
     parameters = follower.begin.parameters
     faster = max(float(np.linalg.norm(values[:3])) / parameters['servo_linear_velocity'],
@@ -66,7 +76,7 @@ def _twist(message: TwistStamped, follower: Follower) -> Array:
     return slowed
 
 
-def _joints(message: Any, follower: Follower) -> Array:
+def _joints(message: Any, follower: Follower, _: Any) -> Array:
     names, velocities = list(message.joint_names), list(message.velocities)
     if len(message.displacements):
         raise wrong('displacements of joints are not supported; valid: velocities')
@@ -82,11 +92,7 @@ def _joints(message: Any, follower: Follower) -> Array:
     return values
 
 
-def _frame(message: Any, follower: Follower) -> Any:
+def _frame(message: Any, follower: Follower, lookup: Lookup) -> Any:
     """Return where a message's frame is now in the root frame, None for that itself."""
     robot, frame_id = follower.robot, message.header.frame_id
-    return reference(robot, frame_id, _no_frame).placement(Configuration(robot, follower.q))
-
-
-def _no_frame(robot: Robot, frame_id: str) -> Reference:
-    raise LookupError('the servo takes frames of the robot only')
+    return reference(robot, frame_id, lookup).placement(Configuration(robot, follower.q))

@@ -36,14 +36,17 @@ from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
 from ros2_ik.node.request_error import RequestError, wrong
 from ros2_ik.node.servo.commands import Commands, MESSAGES
 from ros2_ik.node.servo.follower import Follower, Step
+from ros2_ik.node.servo.foreign_frames import ForeignFrames
 from ros2_ik.node.servo.messages import (
     Alive,
+    AskFrame,
     Begin,
     End,
     NO_TICKS,
     OFF,
     Pause,
     State,
+    TakeFrame,
     TakeScene,
     Ticks,
 )
@@ -105,10 +108,15 @@ class Loop:
                                  lambda message, info: self._joint_states.take(message, info),
                                  qos_profile_sensor_data)
         self._clock = MotionClock(node)
+        self._frames = ForeignFrames(self._say)
+        self._awaiting: tuple[str, Any, float] | None = None    # a command whose frame is asked
         self._commands = Commands(lambda: self._values.servo_command_timeout,
-                                  lambda: self._now_ns() * 1e-9)
+                                  lambda: self._now_ns() * 1e-9, self._frames.find)
         for mode, (topic, kind) in MESSAGES.items():
-            node.create_subscription(kind, f'{names.servo}/{topic}', self._taker(mode), NEWEST)
+            node.create_subscription(
+                kind, f'{names.servo}/{topic}',
+                lambda message, mode=mode: self._obey(mode, message, self._now_ns() * 1e-9),
+                NEWEST)
         self._status = node.create_publisher(ServoStatus, f'{names.servo}/status', 10)
         self._session: Session | None = None
         self._paused, self._gone, self._heard = False, False, 0.0
@@ -165,7 +173,7 @@ class Loop:
             if k >= newest or not isinstance(message, TakeScene):   # each takes a while to make
                 self._take(message)
 
-    def _take(self, message: Alive | Begin | End | Pause | TakeScene) -> None:
+    def _take(self, message: Alive | Begin | End | Pause | TakeFrame | TakeScene) -> None:
         self._heard = time.monotonic()
         try:
             self._do(message)
@@ -174,11 +182,16 @@ class Loop:
             if self._session:
                 self._session.end(f'{type(error).__name__}: {error}')
 
-    def _do(self, message: Alive | Begin | End | Pause | TakeScene) -> None:
+    def _do(self, message: Alive | Begin | End | Pause | TakeFrame | TakeScene) -> None:
         if isinstance(message, Begin):
             self._begin(message)
         elif isinstance(message, Pause):
             self._paused = message.paused
+        elif isinstance(message, TakeFrame):
+            self._frames.take(message)
+            awaiting, self._awaiting = self._awaiting, None
+            if awaiting:
+                self._obey(*awaiting)
         elif self._session and isinstance(message, End):
             self._session.end(message.reason)
         elif self._session and isinstance(message, TakeScene):
@@ -215,31 +228,36 @@ class Loop:
         status = ServoStatus(code=code, message=message, mode=mode, scale=step.scale)
         status.header.stamp = self._node.get_clock().now().to_msg()
         self._status.publish(status)
+        self._say(state)
+
+    def _say(self, message: AskFrame | State) -> None:
         if not self._gone:
             with suppress(OSError):     # it has just gone
-                self._connection.send(state)
+                self._connection.send(message)
 
     # -- clients --------------------------------------------------------------------------
 
-    def _taker(self, mode: str) -> Any:
-        def take(message: Any) -> None:
-            session = self._session
-            if session is None or session.ended or session.stuck.holds:
+    def _obey(self, mode: str, message: Any, came: float) -> None:
+        """Follow a command that came at a time of the node's clock [s]."""
+        session = self._session
+        if session is None or session.ended or session.stuck.holds:
+            return
+        follower = session.follower
+        try:
+            if mode != follower.begin.mode:
+                raise wrong(f"a command for mode '{mode}' is ignored: the servo follows "
+                            f"'{follower.begin.mode}'")
+            if self._paused:
+                raise wrong('paused')
+            if time.monotonic() > self._heard + SILENCE:
+                raise wrong('commands are ignored: the node is held up')
+            if mode != 'joint' and not self._frames.ready(follower.robot,
+                                                          message.header.frame_id):
+                self._awaiting = mode, message, came
                 return
-            follower = session.follower
-            try:
-                if mode != follower.begin.mode:
-                    raise wrong(f"a command for mode '{mode}' is ignored: the servo follows "
-                                f"'{follower.begin.mode}'")
-                command = self._commands.read(message, follower)
-                if self._paused:
-                    raise wrong('paused')
-                if time.monotonic() > self._heard + SILENCE:
-                    raise wrong('commands are ignored: the node is held up')
-                follower.obey(command)
-            except (RequestError, IKError) as error:
-                self._note, self._noted = str(error), time.monotonic()
-        return take
+            follower.obey(self._commands.read(message, follower, came))
+        except (RequestError, IKError) as error:
+            self._note, self._noted = str(error), time.monotonic()
 
 
 class Session:

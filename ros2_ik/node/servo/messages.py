@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from ros2_ik.core import Array, Scene
 from ros2_ik.node.controllers.servo_output import ServoOutput
+from ros2_ik.node.conversions.frames import Reference
 
 MODES = ('pose', 'twist', 'joint')
 OFF = 'off'
@@ -53,6 +54,19 @@ class TakeScene(NamedTuple):
 
 class Alive(NamedTuple):
     """To the servo, several times a second: the node looks after the scene and after stops."""
+
+
+class TakeFrame(NamedTuple):
+    """To the servo: where a frame is in TF now, or why that is not known."""
+
+    frame: str
+    found: Reference | LookupError
+
+
+class AskFrame(NamedTuple):
+    """To the node: commands name this frame; tell of it again and again for a while."""
+
+    frame: str
 
 
 class Ticks(NamedTuple):

@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from ros2_ik.node.fork_server import ensure_fork_server
-from ros2_ik.node.servo.messages import State
+from ros2_ik.node.servo.messages import AskFrame, State
 
 
 class ServoProcess:
@@ -41,9 +41,9 @@ class ServoProcess:
             while self._outbox.get() is not None:
                 continue
 
-    def news(self) -> list[State]:
+    def news(self) -> list[AskFrame | State]:
         """Return what it has said since last asked; raises EOFError when it has died."""
-        said = list[State]()
+        said = list[AskFrame | State]()
         try:
             while self._connection.poll():
                 said.append(self._connection.recv())

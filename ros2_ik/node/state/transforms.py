@@ -126,23 +126,25 @@ class Transforms:
             except ImportError:
                 self.absent = 'TF cannot be asked: tf2_ros is not installed'
 
-    def lookup(self, execute: bool = False) -> Lookup:
+    def lookup(self, execute: bool = False, patient: bool = True) -> Lookup:
         """
         Return what finds frames for a question, or for a motion, which wants newer transforms.
 
-        It raises LookupError with the reason, OldTransformError for transforms that are too old.
+        Where it is not `patient` it never waits for what TF has yet to tell. It raises
+        LookupError with the reason, OldTransformError for transforms that are too old.
         """
         parameter = 'execute_tf_timeout' if execute else 'tf_timeout'
 
         def find(robot: Robot, frame: str) -> Reference:
-            return self._patiently(lambda last: self._reference(robot, frame, parameter, last))
+            return self._patiently(lambda last: self._reference(robot, frame, parameter, last),
+                                   patient)
         return find
 
     def find(self, target: str, source: str) -> Reading:
         """Return the newest T_target_source of any age; raises LookupError with the reason."""
         return self._patiently(lambda _: self._newest(target, source))
 
-    def _patiently(self, look: Callable[[bool], _Found]) -> _Found:
+    def _patiently(self, look: Callable[[bool], _Found], patient: bool = True) -> _Found:
         """Try again while TF may not have come; `look` is told whether it is the last time."""
         if self.absent:
             raise LookupError(self.absent)
@@ -156,7 +158,7 @@ class Transforms:
             except OldTransformError:
                 raise
             except LookupError:
-                if last:
+                if last or not patient:
                     raise
             time.sleep(LOOK)
 

@@ -1,0 +1,125 @@
+"""The servo's commands in frames of TF: fixed, moving, unknown and old ones."""
+
+import time
+
+from arm_harness import at_home, execute, HOME, mock_robot, TRAJECTORIES
+from node_harness import eventually, nodes, repeating
+import numpy as np
+import pinocchio as pin
+import pytest
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from servo_harness import FRAMES, Servo, target, TIP, twist
+from tf_harness import let_find_tf2_ros, tf_message, TFMessage, transform
+
+from ros2_ik.msg import Status
+
+QUARTER = pin.exp3(np.array([0, 0, np.pi / 2]))    # about z
+TRIPOD = pin.SE3(QUARTER, np.array([0.8, -0.3, 1.1]))
+
+
+@pytest.fixture(scope='module')
+def arm(client, domain, tmp_path_factory):
+    """Give a panda and a node that moves it."""
+    with pytest.MonkeyPatch.context() as environment, mock_robot(
+            client, tmp_path_factory.mktemp('mock'),
+            active=str(TRAJECTORIES['controllers'])) as mock:
+        let_find_tf2_ros(environment)
+        with nodes(domain, tmp_path_factory.mktemp('node')) as start:
+            node = start(**TRAJECTORIES)
+            at_home(client)
+            yield mock
+    assert 'defect' not in mock.text, mock.text
+    assert 'Traceback' not in node.text, node.text
+
+
+@pytest.fixture
+def servo(client, arm):
+    """Give a client of the servo, with the arm at home."""
+    eventually(lambda: execute(client, HOME, velocity_scaling=0.5).status == Status.SUCCESS,
+               'the arm at home', 60)
+    made = Servo(client, arm, False)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def fixes(client):
+    """Give what tells a transform on /tf_static, whether anybody listens yet or not."""
+    publisher = client.node.create_publisher(TFMessage, '/tf_static', QoSProfile(
+        depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+    yield lambda transform: publisher.publish(tf_message(transform))
+    client.node.destroy_publisher(publisher)
+
+
+def placed(parent, child, place):
+    """Give a transform of now."""
+    message = transform(parent, child)
+    moved, turned = message.transform.translation, message.transform.rotation
+    (moved.x, moved.y, moved.z, turned.x, turned.y, turned.z, turned.w) = pin.SE3ToXYZQUAT(
+        place).tolist()
+    return message
+
+
+def away(servo, goal):
+    """How far the tip is from a pose, in position and orientation."""
+    return np.abs(pin.log6(goal.actInv(FRAMES.tip(servo.q()))).vector).max()
+
+
+@pytest.mark.parametrize(('parent', 'child', 'place'), [
+    ('panda_link0', 'tripod', TRIPOD), ('map', 'panda_link0', TRIPOD.inverse())])
+def test_a_target_in_a_fixed_frame(servo, fixes, parent, child, place):
+    """A camera that looks at the robot, and a map that the robot stands in."""
+    fixes(placed(parent, child, place))
+    frame = {'tripod', 'map'}.intersection((parent, child)).pop()
+    servo.on('pose', tip=TIP)
+    since, goal = len(servo.record), FRAMES.tip(servo.q())
+    goal.translation += (0.05, 0.15, -0.1)
+    goal.rotation = goal.rotation @ QUARTER
+    with servo.commanding('target', target(TRIPOD.actInv(goal), frame)):
+        eventually(lambda: away(servo, goal) < 1e-3, 'the target')
+    servo.rest()
+    servo.judge(since)
+
+
+def test_a_twist_in_a_fixed_frame_is_turned(servo, fixes):
+    fixes(placed('panda_link0', 'tripod', TRIPOD))
+    servo.on('twist', tip=TIP)
+    begin = FRAMES.tip(servo.q()).translation
+    with servo.commanding('twist', twist(-0.1, 0, 0, 0, 0, 0, frame='tripod')):
+        eventually(lambda: np.linalg.norm(FRAMES.tip(servo.q()).translation - begin) > 0.1,
+                   'motion')
+    way = FRAMES.tip(servo.rest()).translation - begin
+    assert way / np.linalg.norm(way) == pytest.approx([0, -1, 0], abs=0.02)
+
+
+def test_a_target_in_a_frame_that_moves_is_followed_until_tf_falls_silent(client, servo):
+    servo.on('pose', tip=TIP)
+    start, since, told = FRAMES.tip(servo.q()), len(servo.record), len(servo.statuses)
+    began, cart = time.monotonic(), pin.SE3.Identity()
+
+    def move():
+        cart.translation[1] = min(0.1 * (time.monotonic() - began), 0.25)
+        client.publish('/tf', tf_message(placed('panda_link0', 'cart', cart)))
+    client.fk(frame_id='cart')    # from now on the node listens to TF
+    with servo.commanding('target', target(start, 'cart')):
+        with repeating(move, 0.02):
+            eventually(lambda: cart.translation[1] > 0.15, 'half of the way')
+            assert np.linalg.norm(FRAMES.tip(servo.q()).translation - start.translation) > 0.05
+            eventually(lambda: away(servo, cart * start) < 1e-3 and cart.translation[1] == 0.25,
+                       'the target')
+        eventually(lambda: servo.said(told, 'execute_tf_timeout allows 0.5 s'), 'a word')
+        assert "the newest transform of 'cart' is 0." in servo.said(told, 'allows 0.5')[0].message
+    servo.rest()
+    servo.judge(since)
+
+
+def test_what_tf_does_not_know_is_refused(servo):
+    servo.on('pose', tip=TIP)
+    before, told = servo.rest(), len(servo.statuses)
+    goal = FRAMES.tip(before)
+    goal.translation[1] += 0.1
+    with servo.commanding('target', target(goal, 'panda_hnd')):
+        eventually(lambda: servo.said(told, "unknown frame 'panda_hnd'; did you mean"), 'a word')
+        assert servo.said(told, 'TF: ')
+        time.sleep(0.3)
+    assert np.abs(servo.q() - before).max() < 1e-12

@@ -1,0 +1,39 @@
+"""Transforms as /tf tells them, and a tf2_ros for nodes."""
+
+import os
+from pathlib import Path
+import time
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import TransformStamped
+from moveit_msgs.msg import PlanningScene
+
+try:
+    from tf2_msgs.msg import TFMessage
+    FIELD = 'transforms'
+except ImportError:    # then tf_stand_in takes the place of tf2_ros, and this of its message
+    TFMessage, FIELD = PlanningScene, 'fixed_frame_transforms'
+
+
+def let_find_tf2_ros(monkeypatch):
+    """Let nodes find a tf2_ros, the real one where there is one."""
+    if TFMessage is not PlanningScene:
+        return
+    stand_in = str(Path(__file__).parent / 'tf_stand_in')
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
+        [stand_in, *filter(None, [os.environ.get('PYTHONPATH')])]))
+
+
+def tf_message(*transforms):
+    """Make the message of /tf that the node's tf2_ros understands."""
+    return TFMessage(**{FIELD: transforms})
+
+
+def transform(parent, child, x=0.0, z=0.0, ago=0.0):
+    """Give a transform, stamped now or a while ago."""
+    message = TransformStamped(child_frame_id=child)
+    message.header.frame_id = parent
+    nanoseconds = time.time_ns() - int(ago * 1e9)
+    message.header.stamp = Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+    message.transform.translation.x, message.transform.translation.z = x, z
+    return message
