@@ -3,6 +3,7 @@ Starts a robot without hardware and the node that answers for it.
 
     ros2 launch ros2_ik demo.launch.py robot:=ur5 scene:=table
     ros2 launch ros2_ik demo.launch.py robot:=panda control:=ros2_control
+    ros2 launch ros2_ik demo.launch.py rviz:=true
 
 `control` says who moves the joints, on the node's request:
 
@@ -12,7 +13,7 @@ Starts a robot without hardware and the node that answers for it.
     none          nobody: the mock robot stands, and the node knows of no controllers
 
 The node is that of ik.launch.py, with the same `scene`, `config`, `namespace` and
-`use_sim_time`.
+`use_sim_time`. With `rviz` RViz shows the robot, the scene, and goals to drag.
 """
 
 import os
@@ -39,6 +40,7 @@ NEEDED = ('controller_manager', 'robot_state_publisher', 'joint_state_broadcaste
 CONTROLS = ('mock', 'ros2_control', 'none')
 LAUNCH = Path(__file__).parent
 CONTROLLERS = LAUNCH.parent / 'config' / 'controllers'
+RVIZ = LAUNCH.parent / 'config' / 'ros2_ik.rviz'
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -55,6 +57,9 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument('use_sim_time', default_value='false',
                               choices=['true', 'false', 'True', 'False'],
                               description='Whether all nodes take their time from /clock.'),
+        DeclareLaunchArgument('rviz', default_value='false',
+                              choices=['true', 'false', 'True', 'False'],
+                              description='Whether RViz is started, with goals to drag.'),
         OpaqueFunction(function=make_all),
     ])
 
@@ -76,7 +81,23 @@ def make_all(context: LaunchContext) -> list[Action]:
     source = PythonLaunchDescriptionSource(str(LAUNCH / 'ik.launch.py'))
     node = GroupAction([IncludeLaunchDescription(source, launch_arguments=arguments.items())])
     sim = {'use_sim_time': LaunchConfiguration('use_sim_time').perform(context).lower() == 'true'}
-    return [*(ros2_control if real else mock)(robot, namespace, sim), node]
+    shown = LaunchConfiguration('rviz').perform(context).lower() == 'true'
+    return [*(ros2_control if real else mock)(robot, namespace, sim), node,
+            *(rviz(robot, namespace, sim) if shown else ())]
+
+
+def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
+    """Make RViz, which looks from the root of the robot."""
+    from ros2_ik.core import shipped_robots
+    if namespace.strip('/'):
+        raise ValueError(f"rviz:=true: namespace '{namespace}' is not possible, {RVIZ.name} is "
+                         'for /ros2_ik')
+    if not is_installed('rviz2'):
+        raise ValueError('rviz:=true needs rviz2, which cannot be found; sudo apt install '
+                         f'ros-{os.environ.get("ROS_DISTRO", "$ROS_DISTRO")}-rviz2')
+    root = shipped_robots()[robot].load().root_frame
+    return [Node(package='rviz2', executable='rviz2', output='screen',
+                 arguments=['-d', str(RVIZ), '-f', root], parameters=[sim])]
 
 
 def mock(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:

@@ -135,6 +135,8 @@ from ros2_ik.core.scene import (
     ShapeInstance,
     shipped_scenes,
     Sphere,
+    visual_elements,
+    VisualElement,
 )
 from ros2_ik.core.scipy_rooms import load_scipy
 from ros2_ik.core.solvers import (
@@ -203,8 +205,8 @@ __all__ = [
     'Task', 'UnknownFrameError', 'UnknownFunctionError', 'UnknownGroupError', 'UnknownJointError',
     'UnknownLinkError', 'UnknownNameError', 'UnknownObjectError', 'UnknownRobotError',
     'UnknownSolverError', 'UnmovedTipError', 'UserFunction', 'VelocityLimit', 'VelocityProgram',
-    'VelocityQP', 'VelocityResult', 'VelocityStatus', 'Violation', 'World', 'accept',
-    'axis_align_task', 'blocked', 'braking_motion', 'build_qp', 'check_scene_file',
+    'VelocityQP', 'VelocityResult', 'VelocityStatus', 'Violation', 'VisualElement', 'World',
+    'accept', 'axis_align_task', 'blocked', 'braking_motion', 'build_qp', 'check_scene_file',
     'collision_checker', 'com_task', 'damping_task', 'default_group', 'default_tip',
     'distance_task', 'even_braking_motion', 'field_value', 'fields', 'formula', 'frame_task',
     'function_kinds', 'gear_task', 'group_tips', 'joint_coupling_task', 'joint_velocity_task',
@@ -214,5 +216,5 @@ __all__ = [
     'read_text_file', 'read_yaml', 'register_function', 'register_shape', 'register_solver',
     'rolling_task', 'save_scene', 'self_pairs', 'shape_kinds', 'shipped_robots', 'shipped_scenes',
     'solve', 'solve_pose', 'solve_velocity', 'solver_names', 'spec_fields', 'straight_motion',
-    'twist_task', 'work_out', 'written_kinds',
+    'twist_task', 'visual_elements', 'work_out', 'written_kinds',
 ]

@@ -29,6 +29,7 @@ from ros2_ik.mock.controllers import (
     PositionController,
     TrajectoryController,
 )
+from ros2_ik.mock.link_transforms import LinkTransforms
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SWITCHES = {   # parameters that can be set at any time: default and text
@@ -43,6 +44,7 @@ SWITCHES = {   # parameters that can be set at any time: default and text
     'stamp': (True, 'false: joint_states come without header.stamp'),
     'clock_offset': (0.0, 'the clock of the header.stamp is ahead by so much [s]'),
 }
+TF_RATE = 30.0    # as often as can be seen [Hz]
 MOST_OFFSET = 1e8
 MOST_LAG = 5.0
 
@@ -53,14 +55,15 @@ class BadParameter(IKError):
 
 class MockRobot(Node):
     """
-    Publishes robot_description and robot_description_semantic once, joint_states at 100 Hz.
+    Publishes robot_description and robot_description_semantic once, joint_states at 100 Hz, TF.
 
     Parameter `robot`: which of the shipped robots. Its joints begin at home and follow
     - `<group>_controller`, a joint_trajectory_controller, and `<group>_position_controller`, a
       position controller, of each of its controlled_groups; parameter `active` names those that
       listen (by default the trajectory controllers; one a joint);
     - `joint_command`, as simulators have it, in any case.
-    The newest command counts. `rate` [Hz] is that of joint_states; SWITCHES are faults for tests.
+    The newest command counts. `rate` [Hz] is that of joint_states, `tf_rate` that of /tf (0: none,
+    where a robot_state_publisher is); SWITCHES are faults for tests.
     """
 
     def __init__(self, robot: str, words: Sequence[str] = ()) -> None:
@@ -82,6 +85,10 @@ class MockRobot(Node):
         self._joint_states = self.create_publisher(JointState, 'joint_states', 10)
         self._last = self.get_clock().now()
         self.create_timer(self._period, self._cycle)
+        if tf_rate := self._declare('tf_rate', TF_RATE, '/tf a second, 0: none', read_only=True):
+            transforms = LinkTransforms(self, self._robot)
+            self.create_timer(1 / tf_rate, lambda: transforms.publish(
+                self._body.position, self.get_clock().now().to_msg()))
         self.get_logger().info(f'{name} stands at home, {len(self._body.names)} joints; '
                                f'controllers: {", ".join(self._controllers)}')
 

@@ -43,6 +43,7 @@ from ros2_ik.node.endpoints.compute_fk import ComputeFK
 from ros2_ik.node.endpoints.compute_ik import ComputeIK
 from ros2_ik.node.endpoints.constrained_ik import ConstrainedIK
 from ros2_ik.node.endpoints.execute import Execute
+from ros2_ik.node.endpoints.interactive_goals import InteractiveGoals
 from ros2_ik.node.endpoints.planning_scene import PlanningSceneEndpoints
 from ros2_ik.node.endpoints.servo import Servo
 from ros2_ik.node.node_context import NodeContext
@@ -184,6 +185,7 @@ class IKNode(Node):
         self._node_context.joint_states.set_robot(robot)
         self._scene.set_robot(robot)
         self._execution.set_robot(robot)
+        self._goals.set_robot(robot)
 
     def _show(self, scene: Scene) -> None:
         self._markers.publish(scene_markers(scene, self._made_markers))
@@ -229,6 +231,7 @@ class IKNode(Node):
         self.create_service(ExecuteService, '~/execute', execute.answer, qos_profile=requests,
                             callback_group=ReentrantCallbackGroup())
         self.create_service(Trigger, '~/stop', execute.stop, qos_profile=requests)
+        self._goals = InteractiveGoals(self, self._node_context, self._compute_ik, execute)
         self._servo = Servo(self, self._node_context, self._wait)
         self.create_service(SwitchServo, '~/servo/switch', self._servo.switch,
                             qos_profile=requests, callback_group=ReentrantCallbackGroup())

@@ -46,6 +46,8 @@ HASHES = {
         '9891a19a05b70ec20aa8f45db3f8300b9ab80afff32c61c549d25087da9625b0',
     'octomap_msgs/OctomapWithPose':
         'e65f8760aa96a2acef86b6d206175cfc78420082b6159dd3fa6ebf93f5f81979',
+    'tf2_msgs/TFMessage':
+        'e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087',
 }
 
 

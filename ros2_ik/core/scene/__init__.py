@@ -28,13 +28,14 @@ from ros2_ik.core.scene.shapes import (
     shape_kinds,
     Sphere,
 )
+from ros2_ik.core.scene.visual_elements import visual_elements, VisualElement
 
 __all__ = [
     'AllowedCollisions', 'AttachedObject', 'Box', 'COLLISIONS_OFF', 'Capsule', 'CollisionChecker',
     'Cone', 'Contact', 'ConvexHull', 'Cylinder', 'Distances', 'Ellipsoid', 'HalfSpace',
     'HeightField', 'LinkGeometry', 'Mesh', 'OCTOMAP', 'OcTree', 'Plane', 'RobotGeometry', 'Scene',
-    'SceneObject', 'SelfPairs', 'Shape', 'ShapeInstance', 'Sphere', 'check_scene',
+    'SceneObject', 'SelfPairs', 'Shape', 'ShapeInstance', 'Sphere', 'VisualElement', 'check_scene',
     'check_scene_file', 'collision_checker', 'known_mesh_files', 'load_scene', 'mesh_files',
     'not_checked', 'own_collisions', 'register_shape', 'robot_geometry', 'save_scene',
-    'self_pairs', 'shape_kinds', 'shipped_scenes',
+    'self_pairs', 'shape_kinds', 'shipped_scenes', 'visual_elements',
 ]

@@ -1,0 +1,130 @@
+"""What goals to drag look like in RViz: handles, the ghost of the answer, and what is said."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from typing import Any, NamedTuple
+
+from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
+import numpy as np
+import pinocchio as pin
+from std_msgs.msg import ColorRGBA, Header
+from visualization_msgs.msg import (
+    InteractiveMarker,
+    InteractiveMarkerControl,
+    Marker,
+    MarkerArray,
+    MenuEntry,
+)
+
+from ros2_ik.core import Configuration, Robot, VisualElement
+from ros2_ik.node.conversions.poses import fill_pose
+
+REACHED, TOUCHING, MISSED = (0.2, 0.8, 0.3), (1.0, 0.6, 0.1), (0.9, 0.2, 0.2)
+GHOST, REACH = 0.5, 0.08        # how much of the ghost and of the sphere of reach is to be seen
+CONTACT = 0.03                  # diameter of a contact [m]
+LETTERS, ABOVE = 0.05, 0.25     # height of the text, and where it is above the tip [m]
+SCALE = 0.25                    # of handles [m]
+BALL = 0.06                     # to take hold of, and to open the menu [m]
+HALF = math.sqrt(0.5)
+AXES = {'x': (HALF, 0.0, 0.0), 'y': (0.0, 0.0, HALF), 'z': (0.0, HALF, 0.0)}
+
+
+_KINDS = {'box': Marker.CUBE, 'sphere': Marker.SPHERE, 'cylinder': Marker.CYLINDER,
+          'mesh': Marker.MESH_RESOURCE}
+
+
+class Shown(NamedTuple):
+    """
+    What there is to see of an answer.
+
+    `joints` are the ghost's; `contacts` are points (3,) [m]; `reach` is a centre (3,) and a
+    radius [m] where a target is farther than that, else None.
+    """
+
+    joints: Mapping[str, Any]
+    color: tuple[float, float, float]
+    text: str
+    above: np.ndarray
+    contacts: Sequence[np.ndarray]
+    reach: tuple[np.ndarray, float] | None
+
+
+def shown_markers(robot: Robot, looks: Sequence[VisualElement], shown: Shown) -> MarkerArray:
+    """Return the markers of an answer, in the robot's root frame, in place of those before."""
+    header = Header(frame_id=robot.root_frame)
+    markers = [Marker(header=header, action=Marker.DELETEALL)]
+    for number, (space, marker) in enumerate(_all(robot, looks, shown)):
+        marker.header, marker.ns, marker.id, marker.frame_locked = header, space, number, True
+        markers.append(marker)
+    return MarkerArray(markers=markers)
+
+
+def _all(robot: Robot, looks: Sequence[VisualElement], shown: Shown
+         ) -> Iterator[tuple[str, Marker]]:
+    at = Configuration(robot, robot.to_q(shown.joints))
+    for visual in looks:
+        marker = _marker(_KINDS[visual.kind], visual.size, color=_color(shown.color, GHOST),
+                         mesh_resource=visual.file.as_uri() if visual.file else '')
+        fill_pose(marker.pose, pin.SE3(np.array(at.transform(visual.link))) * visual.place)
+        yield 'ghost', marker
+    text = Marker(type=Marker.TEXT_VIEW_FACING, action=Marker.ADD, text=shown.text,
+                  color=_color((1.0, 1.0, 1.0), 1.0))
+    text.scale.z = LETTERS
+    _put(text, shown.above + [0.0, 0.0, ABOVE])
+    yield 'text', text
+    for point in shown.contacts:
+        marker = _marker(Marker.SPHERE, [CONTACT] * 3, color=_color((1.0, 0.0, 0.0), 1.0))
+        _put(marker, point)
+        yield 'contacts', marker
+    if shown.reach:
+        centre, radius = shown.reach
+        marker = _marker(Marker.SPHERE, [2 * radius] * 3, color=_color((0.9, 0.2, 0.2), REACH))
+        _put(marker, centre)
+        yield 'reach', marker
+
+
+def _marker(kind: int, size: Iterable[float], **fields: Any) -> Marker:
+    x, y, z = (float(length) for length in size)
+    return Marker(type=kind, action=Marker.ADD, scale=Vector3(x=x, y=y, z=z), **fields)
+
+
+def _color(rgb: tuple[float, float, float], alpha: float) -> ColorRGBA:
+    r, g, b = rgb
+    return ColorRGBA(r=r, g=g, b=b, a=alpha)
+
+
+def _put(marker: Marker, point: np.ndarray) -> None:
+    x, y, z = point.tolist()
+    marker.pose.position, marker.pose.orientation = Point(x=x, y=y, z=z), Quaternion(w=1.0)
+
+
+def pose_handles(name: str, frame_id: str, pose: Pose, menu: list[MenuEntry]) -> InteractiveMarker:
+    """Return a marker with six handles along its own axes, and a ball with a menu."""
+    marker = InteractiveMarker(header=Header(frame_id=frame_id), pose=pose, name=name,
+                               description=name, scale=SCALE, menu_entries=menu)
+    for axis, (x, y, z) in AXES.items():
+        for kind, mode in (('move', InteractiveMarkerControl.MOVE_AXIS),
+                           ('turn', InteractiveMarkerControl.ROTATE_AXIS)):
+            marker.controls.append(InteractiveMarkerControl(
+                name=f'{kind} {axis}', interaction_mode=mode,
+                orientation=Quaternion(w=HALF, x=x, y=y, z=z)))
+    marker.controls.append(_ball(InteractiveMarkerControl.MOVE_ROTATE_3D))
+    return marker
+
+
+def point_handles(name: str, frame_id: str, pose: Pose) -> InteractiveMarker:
+    """Return a marker of a point that can be moved."""
+    marker = InteractiveMarker(header=Header(frame_id=frame_id), pose=pose, name=name,
+                               description=name, scale=SCALE)
+    for axis, (x, y, z) in AXES.items():
+        marker.controls.append(InteractiveMarkerControl(
+            name=f'move {axis}', interaction_mode=InteractiveMarkerControl.MOVE_AXIS,
+            orientation=Quaternion(w=HALF, x=x, y=y, z=z)))
+    marker.controls.append(_ball(InteractiveMarkerControl.MOVE_3D))
+    return marker
+
+
+def _ball(mode: int) -> InteractiveMarkerControl:
+    ball = _marker(Marker.SPHERE, [BALL] * 3, color=_color((0.3, 0.6, 1.0), 0.8))
+    return InteractiveMarkerControl(name='ball', interaction_mode=mode, always_visible=True,
+                                    markers=[ball])

@@ -1,0 +1,456 @@
+"""Goals to drag, ~/goals: interactive markers, and the ghost of the answer."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
+import numpy as np
+import pinocchio as pin
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import Header
+from std_srvs.srv import Trigger
+from visualization_msgs.msg import InteractiveMarkerFeedback, MarkerArray, MenuEntry
+
+from ros2_ik.core import (
+    AmbiguousTipError,
+    Configuration,
+    default_group,
+    default_tip,
+    Robot,
+    Status,
+    visual_elements,
+    VisualElement,
+)
+from ros2_ik.msg import Bounds, Function, FunctionParameter
+from ros2_ik.node.conversions.goal_markers import (
+    MISSED,
+    point_handles,
+    pose_handles,
+    REACHED,
+    Shown,
+    shown_markers,
+    TOUCHING,
+)
+from ros2_ik.node.conversions.poses import fill_pose, read_pose
+from ros2_ik.node.conversions.robot_states import fill_state, joint_values
+from ros2_ik.node.endpoints.interactive_markers import InteractiveMarkers
+from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.request_error import RequestError
+from ros2_ik.srv import ComputeIK, Execute
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LOOK = 0.2          # between two looks for where the arm stands, until it is known [s]
+QUICK, PATIENT = 20, 100    # for an answer near the last one, and for any [ms]
+NEAR = 0.5          # no joint goes farther from the last answer in a small drag [rad, m],
+SMALL = 0.1         # which is one that moves or turns a target by less [m, rad]
+ALL = 8             # solutions that are gone through
+ARM = 4             # joints that a group has whose tip gets handles
+LEVEL = 0.05        # by which a level tool may lean [rad]
+GAZE = 0.05         # by which a tool that looks at a point may look past it [rad]
+LOOKED_AT = 'looked at'
+AHEAD = 0.4         # of the tip the point is put to look at [m]
+POSES = (InteractiveMarkerFeedback.POSE_UPDATE, InteractiveMarkerFeedback.MOUSE_DOWN,
+         InteractiveMarkerFeedback.MOUSE_UP)
+
+
+class _Entry(NamedTuple):
+    """An entry of the menu: its title, what it does, and if it is a box whether it is on."""
+
+    title: str
+    do: Callable[[str], Any]
+    is_on: Callable[[str], bool] | None = None
+
+
+@dataclass
+class _Goal:
+    """
+    Where a tip is to be, and what else of it.
+
+    `up` is what in the tip's frame shall point upwards, `low` the height that the elbow shall
+    stay below [m].
+    """
+
+    tip: str
+    pose: pin.SE3
+    up: np.ndarray | None = None
+    low: float | None = None
+    looks: bool = False
+
+
+@dataclass
+class _State:
+    """What has been asked and answered."""
+
+    goals: dict[str, _Goal] = field(default_factory=dict)
+    point: np.ndarray | None = None     # that is looked at
+    joints: dict[str, Any] = field(default_factory=dict)    # of the last answer
+    asked: dict[str, pin.SE3] = field(default_factory=dict)     # when it came
+    holds: bool = False
+    others: list[dict[str, Any]] = field(default_factory=list)
+
+
+class InteractiveGoals:
+    """
+    A marker to drag for each tip, and the answer for where they are.
+
+    Each drag is answered from the last answer on, by ~/compute_ik as from outside. While one
+    is worked out only the newest drag waits. Nothing moves but by the menu.
+    """
+
+    def __init__(self, node: Node, context: NodeContext, compute_ik: Any, execute: Any) -> None:
+        self._node, self._context = node, context
+        self._compute_ik, self._execute = compute_ik, execute
+        self._markers = InteractiveMarkers(node, '~/goals', self._take)
+        self._ghost = node.create_publisher(MarkerArray, '~/goals/ghost', LATCHED)
+        self._robot: Robot | None = None
+        self._looks: tuple[VisualElement, ...] = ()
+        self._state = _State()
+        self._continuous, self._collisions = True, True
+        self._busy, self._again = False, False
+        self._waiting: list[Callable[[], Any]] = []     # for the answer
+        self._menu = dict(enumerate(self._entries(), start=1))
+        self._timer = node.create_timer(LOOK, self._begin,
+                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer.cancel()
+
+    def set_robot(self, robot: Robot) -> None:
+        """Take another robot; its markers come as soon as it is known where it stands."""
+        self._robot, self._looks = robot, visual_elements(robot)
+        self._state = _State()
+        self._markers.show([])
+        self._timer.reset()
+
+    def _entries(self) -> Iterator[_Entry]:
+        yield _Entry('solve while dragging', self._toggle('_continuous'),
+                     lambda _: self._continuous)
+        yield _Entry('avoid collisions', self._toggle('_collisions'), lambda _: self._collisions)
+        yield _Entry('keep level', self._keep_level, lambda tip: self._goal(tip).up is not None)
+        yield _Entry('keep elbow low', self._keep_low, lambda tip: self._goal(tip).low is not None)
+        yield _Entry('look at a point', self._look_at, lambda tip: self._goal(tip).looks)
+        yield _Entry('back to the arm', lambda _: self._back())
+        yield _Entry('next solution', lambda _: self._then(self._next))
+        yield _Entry('execute', lambda _: self._then(self._move))
+        yield _Entry('stop', lambda _: self._execute.stop(Trigger.Request(), Trigger.Response()))
+
+    def _goal(self, tip: str) -> _Goal:
+        return self._state.goals[tip]
+
+    # -- what is shown to be dragged --------------------------------------------------------
+
+    def _begin(self) -> None:
+        """Put the markers where the arm is, once that is known."""
+        robot = self._robot
+        if robot is None or self._state.goals:
+            self._timer.cancel()
+            return
+        known = self._context.state.known(robot)
+        tips = [tip for tip in goal_tips(robot, self._context.parameters)
+                if robot.moving_joints(tip) <= {*known}]
+        if not tips:
+            return
+        self._timer.cancel()
+        at = Configuration(robot, robot.to_q(known))
+        self._state.goals = {tip: _Goal(tip, pin.SE3(np.array(at.transform(tip))))
+                             for tip in tips}
+        self._back()
+
+    def _back(self) -> None:
+        """Put the markers to where the arm stands."""
+        robot = self._robot
+        if robot is None:
+            return
+        known = self._context.state.known(robot)
+        at = Configuration(robot, robot.to_q(known))
+        for tip, goal in self._state.goals.items():
+            goal.pose = pin.SE3(np.array(at.transform(tip)))
+        self._state.joints, self._state.asked = known, {}
+        self._show_handles()
+        self._ask()
+
+    def _show_handles(self) -> None:
+        robot = self._robot
+        assert robot is not None
+        shown = [pose_handles(tip, robot.root_frame, _pose(goal.pose), self._menu_of(tip))
+                 for tip, goal in self._state.goals.items()]
+        if self._state.point is not None:
+            shown.append(point_handles(LOOKED_AT, robot.root_frame, _pose(
+                pin.SE3(np.eye(3), self._state.point))))
+        self._markers.show(shown)
+
+    def _menu_of(self, tip: str) -> list[MenuEntry]:
+        entries = []
+        for number, entry in self._menu.items():
+            box = '' if entry.is_on is None else '[x] ' if entry.is_on(tip) else '[ ] '
+            entries.append(MenuEntry(id=number, title=box + entry.title,
+                                     command_type=MenuEntry.FEEDBACK))
+        return entries
+
+    # -- what is told of them -----------------------------------------------------------------
+
+    def _take(self, feedback: InteractiveMarkerFeedback) -> None:
+        name = feedback.marker_name
+        if feedback.event_type == InteractiveMarkerFeedback.MENU_SELECT:
+            if (entry := self._menu.get(feedback.menu_entry_id)) and name in self._state.goals:
+                entry.do(name)
+            return
+        if feedback.event_type not in POSES or self._robot is None:
+            return
+        try:
+            place = read_pose(feedback.pose, f"the pose of marker '{name}'")
+        except RequestError as refusal:
+            self._context.log.warning(f'goals: {refusal}', throttle_duration_sec=5.0)
+            return
+        if name == LOOKED_AT:
+            self._state.point = place.translation
+        else:
+            self._goal(name).pose = place
+        released = feedback.event_type == InteractiveMarkerFeedback.MOUSE_UP
+        if released:
+            self._markers.move({name: _pose(place)})
+        if released or self._continuous:
+            self._ask()
+
+    def _toggle(self, name: str) -> Callable[[str], None]:
+        def turn(_: str) -> None:
+            setattr(self, name, not getattr(self, name))
+            self._changed()
+        return turn
+
+    def _keep_level(self, tip: str) -> None:
+        goal = self._goal(tip)
+        goal.up = goal.pose.rotation.T @ [0.0, 0.0, 1.0] if goal.up is None else None
+        self._changed()
+
+    def _keep_low(self, tip: str) -> None:
+        goal, robot = self._goal(tip), self._robot
+        assert robot is not None
+        goal.low = None if goal.low is not None else float(Configuration(
+            robot, robot.to_q(self._state.joints)).transform(elbow(robot, tip))[2, 3])
+        self._changed()
+
+    def _look_at(self, tip: str) -> None:
+        goal = self._goal(tip)
+        goal.looks = not goal.looks
+        if not any(each.looks for each in self._state.goals.values()):
+            self._state.point = None
+        elif self._state.point is None:
+            self._state.point = goal.pose.act(np.array([0.0, 0.0, AHEAD]))
+        self._changed()
+
+    def _changed(self) -> None:
+        self._show_handles()
+        self._ask()
+
+    # -- the answer ---------------------------------------------------------------------------
+
+    def _start(self, work: Any) -> None:
+        self._node.executor.create_task(work)
+
+    def _ask(self) -> None:
+        """Have what is wanted now answered, after what is just worked out."""
+        if self._busy:
+            self._again = True
+        else:
+            self._busy = True
+            self._start(self._answer())
+
+    def _then(self, work: Callable[[], Any]) -> None:
+        """Do something with the answer, once there is one for where the markers are."""
+        if self._busy:
+            self._waiting.append(work)
+        else:
+            self._start(work())
+
+    async def _answer(self) -> None:
+        try:
+            while True:
+                self._again = False
+                await self._answer_once()
+                if not self._again:
+                    return
+        finally:
+            self._busy = False
+            waiting, self._waiting = self._waiting, []
+            for work in waiting:
+                self._start(work())
+
+    async def _answer_once(self) -> None:
+        robot, state = self._robot, self._state
+        if robot is None or not state.goals:
+            return
+        asked = {tip: goal.pose for tip, goal in state.goals.items()}
+        response = None
+        if state.asked and _is_small(state.asked, asked):
+            response = await self._solved(QUICK, NEAR, 1)
+        if response is None or response.status != Status.SUCCESS:
+            response = await self._solved(PATIENT, 0.0, 1)
+        if robot is self._robot and state is self._state:
+            state.asked, state.others = asked, []
+            self._show(robot, response)
+
+    async def _solved(self, milliseconds: int, most: float, solutions: int) -> Any:
+        """Return the answer of ~/compute_ik to what is wanted now."""
+        robot, state = self._robot, self._state
+        assert robot is not None
+        request = ComputeIK.Request(
+            timeout=Duration(nanosec=milliseconds * 1_000_000), avoid_collisions=self._collisions,
+            max_joint_change=most, solutions=solutions, select='nearest' if solutions > 1 else '')
+        fill_state(request.seed, state.joints, state.joints)
+        for tip, goal in state.goals.items():
+            target = PoseStamped(header=Header(frame_id=robot.root_frame))
+            fill_pose(target.pose, goal.pose)
+            request.tips.append(tip)
+            request.targets.append(target)
+            free = goal.up is not None or goal.looks
+            request.weights.extend([1.0] * 3 + [0.0 if free else 1.0] * 3)
+            request.constraints.extend(self._wanted(robot, goal))
+        return await self._compute_ik.answer(request, ComputeIK.Response())
+
+    def _wanted(self, robot: Robot, goal: _Goal) -> Iterator[Function]:
+        """Give what the menu has switched on for a goal."""
+        if goal.up is not None:
+            yield _function('angle_between_vectors', goal.tip, upper=[LEVEL],
+                            vector=goal.up.tolist(),
+                            other_vector=[0.0, 0.0, 1.0])
+        if goal.low is not None:
+            free = [np.inf, np.inf]
+            yield _function('frame_position', elbow(robot, goal.tip), upper=[*free, goal.low])
+        if goal.looks and self._state.point is not None:
+            yield _function('gaze_angle', goal.tip, upper=[GAZE], origin=[0.0, 0.0, 0.0],
+                            axis=[0.0, 0.0, 1.0], target=self._state.point.tolist())
+
+    def _show(self, robot: Robot, response: Any) -> None:
+        """Show an answer, or the least bad there is."""
+        state = self._state
+        state.holds = response.status == Status.SUCCESS
+        best = response.solution if state.holds else response.best_attempt
+        joints = {**state.joints, **joint_values(best, robot, 'the answer')}
+        if state.holds:
+            state.joints = joints
+        touches = response.status == Status.GOAL_IN_COLLISION
+        color = REACHED if state.holds else TOUCHING if touches else MISSED
+        self._publish(robot, joints, color, self._said(robot, joints, response),
+                      [np.array([c.position.x, c.position.y, c.position.z])
+                       for c in response.contacts])
+
+    def _said(self, robot: Robot, joints: dict[str, Any], response: Any) -> str:
+        known = self._context.state.known(robot)
+        moved = {name: abs(value - known[name]) for name, value in joints.items()
+                 if isinstance(value, float) and name in known}
+        travel = max(moved, key=moved.__getitem__, default='')
+        unit = 'm' if travel and robot.joint(travel).kind == 'prismatic' else 'rad'
+        way = f"\n'{travel}' goes {moved[travel]:.2f} {unit}" if travel else ''
+        return ('reached' if self._state.holds else str(response.message)) + way
+
+    def _publish(self, robot: Robot, joints: dict[str, Any], color: Any, text: str,
+                 contacts: list[np.ndarray]) -> None:
+        goals = self._state.goals
+        first = next(iter(goals.values()))
+        beyond = next((sphere for goal in goals.values()
+                       if (sphere := reach(robot, goal.tip, joints)) and np.linalg.norm(
+                           goal.pose.translation - sphere[0]) > sphere[1]), None)
+        self._ghost.publish(shown_markers(robot, self._looks, Shown(
+            joints, color, text, first.pose.translation, contacts, beyond)))
+
+    async def _next(self) -> None:
+        """Show the next of the solutions for where the markers are."""
+        robot, state = self._robot, self._state
+        if robot is None:
+            return
+        if not state.others:
+            response = await self._solved(PATIENT, 0.0, ALL)
+            if response.status != Status.SUCCESS:
+                self._show(robot, response)
+                return
+            state.others = [joint_values(each, robot, 'the answer')
+                            for each in (*response.alternatives, response.solution)]
+        state.joints = {**state.joints, **state.others.pop(0)}
+        state.holds = True
+        self._publish(robot, state.joints, REACHED, self._said(robot, state.joints, None), [])
+
+    async def _move(self) -> None:
+        """Move the arm to the answer that is shown."""
+        robot, state = self._robot, self._state
+        if robot is None:
+            return
+        if not state.holds:
+            self._tell(robot, 'nothing was moved: there is no solution to go to')
+            return
+        request = Execute.Request(avoid_collisions=self._collisions)
+        names = {name for tip in state.goals for name in robot.moving_joints(tip)}
+        fill_state(request.goal, state.joints, sorted(names))
+        self._tell(robot, 'on the way')
+        response = await self._execute.answer(request, Execute.Response())
+        self._tell(robot, response.message)
+
+    def _tell(self, robot: Robot, text: str) -> None:
+        self._publish(robot, self._state.joints, REACHED if self._state.holds else MISSED, text,
+                      [])
+
+
+def goal_tips(robot: Robot, parameters: Any) -> tuple[str, ...]:
+    """
+    Return the tips that get handles: the default one, and one of each other arm.
+
+    An arm is a group with one tip and at least four joints, none of which an earlier one has.
+    """
+    try:
+        tips = [default_tip(robot, default_group(robot, parameters), parameters)]
+    except AmbiguousTipError:
+        tips = []
+    taken = {name for tip in tips for name in robot.moving_joints(tip)}
+    for group in robot.groups.values():
+        names = {name for name in group.joint_names if name in robot.joint_names}
+        if len(group.tips) == 1 and len(names) >= ARM and not names & taken:
+            tips.append(group.tips[0])
+            taken |= robot.moving_joints(group.tips[0])
+    return tuple(tips)
+
+
+def elbow(robot: Robot, tip: str) -> str:
+    """Return the joint frame half-way along what moves a tip."""
+    model = robot.model
+    chain = [index for index in model.supports[model.frames[robot.frame_id(tip)].parentJoint]
+             if index and model.names[index] in robot.joint_names]
+    return str(model.names[chain[len(chain) // 2]])
+
+
+def reach(robot: Robot, tip: str, joints: dict[str, Any]) -> tuple[np.ndarray, float] | None:
+    """
+    Return a sphere that the tip never leaves: centre (3,) and radius [m].
+
+    None where a joint has no such bound: a base that moves, or one that slides.
+    """
+    model = robot.model
+    frame = model.frames[robot.frame_id(tip)]
+    chain = [index for index in model.supports[frame.parentJoint] if index]
+    kinds = [robot.joint(name).kind for name in (model.names[i] for i in chain)
+             if name in robot.joint_names]
+    if not chain or set(kinds) & {'prismatic', 'planar', 'floating'}:
+        return None
+    radius = float(np.linalg.norm(frame.placement.translation)) + sum(
+        float(np.linalg.norm(model.jointPlacements[i].translation)) for i in chain[1:])
+    at = Configuration(robot, robot.to_q(joints))
+    return np.array(at.transform(model.names[chain[0]]))[:3, 3], radius
+
+
+def _is_small(before: dict[str, pin.SE3], now: dict[str, pin.SE3]) -> bool:
+    return before.keys() == now.keys() and all(
+        np.linalg.norm(pose.translation - before[tip].translation) < SMALL
+        and np.linalg.norm(pin.log3(before[tip].rotation.T @ pose.rotation)) < SMALL
+        for tip, pose in now.items())
+
+
+def _function(kind: str, frame: str, upper: list[float], **fields: list[float]) -> Function:
+    return Function(kind=kind, frame=frame, bounds=Bounds(upper=upper), parameters=[
+        FunctionParameter(name=name, numbers=value) for name, value in fields.items()])
+
+
+def _pose(place: pin.SE3) -> Pose:
+    pose = Pose(position=Point(), orientation=Quaternion())
+    fill_pose(pose, place)
+    return pose

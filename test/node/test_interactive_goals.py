@@ -1,0 +1,189 @@
+"""Goals to drag, by a client that keeps RViz's rules; the ghost is judged by its links."""
+
+import time
+
+from arm_harness import at_home, HOME, mock_robot, TRAJECTORIES
+from goals_harness import Ghost, GREEN, ORANGE, placed, RED, Rviz
+from node_harness import eventually, nodes
+import numpy as np
+import pinocchio as pin
+import pytest
+from scene_harness import apply, box, diff, empty, pose
+
+from ros2_ik.core import Configuration, Robot
+
+TIP = 'panda_hand_tcp'
+
+
+@pytest.fixture(scope='module')
+def arm(client, domain, tmp_path_factory):
+    """Give a panda and a node that moves it."""
+    with mock_robot(client, tmp_path_factory.mktemp('mock')) as mock, \
+            nodes(domain, tmp_path_factory.mktemp('node')) as start:
+        node = start(**TRAJECTORIES)
+        at_home(client)
+        mock.node = node
+        yield mock
+    assert 'Traceback' not in node.text, node.text
+
+
+@pytest.fixture
+def rviz(client, arm):
+    rviz = Rviz(client)
+    eventually(lambda: TIP in rviz.markers, 'the marker')
+    rviz.choose(TIP, 'back to the arm')
+    eventually(lambda: rviz.ghosts and Ghost(rviz.ghosts[-1]).color == GREEN, 'the ghost')
+    yield rviz
+    rviz.close()
+
+
+def hand(array):
+    """Return where the ghost's hand is (SE3)."""
+    marker = next(each for each in Ghost(array).links if 'hand' in each.mesh_resource)
+    return placed(marker.pose)
+
+
+def shown(rviz, condition, what):
+    """Wait for a ghost, and return it."""
+    return eventually(lambda: next((ghost for ghost in map(Ghost, rviz.ghosts[-1:])
+                                    if condition(ghost)), None), what)
+
+
+def test_the_marker_is_where_the_tip_is(rviz, panda):
+    T = Configuration(panda, panda.to_q(HOME)).transform(TIP)
+    np.testing.assert_allclose(rviz.place(TIP).homogeneous, T, atol=1e-3)
+    assert len(rviz.markers[TIP].controls) == 7
+
+
+def test_the_ghost_follows_the_drag(rviz):
+    """Its hand moves as the marker does, and no joint jumps to another branch."""
+    start, before = rviz.place(TIP), hand(rviz.ghosts[-1])
+    for step in range(1, 31):
+        rviz.drag(TIP, pin.SE3(start.rotation, start.translation + [0, 0.005 * step, 0]))
+        time.sleep(1 / 30)
+    there = before.translation + [0, 0.15, 0]
+    eventually(lambda: np.allclose(hand(rviz.ghosts[-1]).translation, there, atol=1e-4),
+               'the hand there')
+    ways = [hand(array).translation for array in rviz.ghosts]
+    assert max(np.linalg.norm(b - a) for a, b in zip(ways, ways[1:], strict=False)) < 0.06
+    links = [np.array([placed(each.pose).translation for each in Ghost(array).links])
+             for array in rviz.ghosts]
+    assert max(np.abs(b - a).max() for a, b in zip(links, links[1:], strict=False)) < 0.1
+    np.testing.assert_allclose(hand(rviz.ghosts[-1]).rotation, before.rotation, atol=1e-3)
+
+
+def test_out_of_reach(rviz):
+    start = rviz.place(TIP)
+    rviz.drag(TIP, pin.SE3(start.rotation, np.array([2.0, 0.0, 0.5])), release=True)
+    ghost = shown(rviz, lambda ghost: ghost.color == RED, 'red')
+    assert ghost.reach and 'goes' in ghost.text
+    eventually(lambda: np.allclose(rviz.place(TIP).translation, [2.0, 0, 0.5]), 'it let go')
+
+
+def test_in_a_block(client, rviz):
+    """What touches is told, and shown where; without collisions it is a solution."""
+    start = rviz.place(TIP)
+    apply(client, diff(box('block', 0.4, at=pose(0.55, 0, 0.1))))
+    try:
+        rviz.drag(TIP, pin.SE3(start.rotation, np.array([0.5, 0.0, 0.25])), release=True)
+        ghost = shown(rviz, lambda ghost: ghost.color == ORANGE, 'orange')
+        assert ghost.contacts and 'block' in ghost.text
+        rviz.choose(TIP, 'avoid collisions')
+        shown(rviz, lambda ghost: ghost.color == GREEN, 'green')
+        eventually(lambda: any(each.title == '[ ] avoid collisions'
+                               for each in rviz.markers[TIP].menu_entries), 'the box is off')
+        rviz.choose(TIP, 'avoid collisions')
+        shown(rviz, lambda ghost: ghost.color == ORANGE, 'orange again')
+    finally:
+        empty(client)
+
+
+def test_presets(rviz):
+    start = rviz.place(TIP)
+    turned = pin.SE3(start.rotation @ pin.exp3(np.array([0.6, 0, 0])), start.translation)
+    rviz.choose(TIP, 'keep level')
+    rviz.drag(TIP, turned, release=True)
+    was = hand(rviz.ghosts[-1]).rotation[:, 2]
+    time.sleep(0.5)
+    shown(rviz, lambda ghost: ghost.color == GREEN, 'green')
+    assert hand(rviz.ghosts[-1]).rotation[:, 2] @ was > np.cos(0.11)
+    rviz.choose(TIP, 'keep level')
+    eventually(lambda: hand(rviz.ghosts[-1]).rotation[:, 2] @ was < np.cos(0.5), 'it leans')
+    rviz.choose(TIP, 'look at a point')
+    eventually(lambda: 'looked at' in rviz.markers, 'the point')
+    aim = start.translation + [0.1, 0.2, -0.4]
+    rviz.drag('looked at', pin.SE3(np.eye(3), aim), release=True)
+
+    def looks():
+        at = hand(rviz.ghosts[-1])
+        away = aim - at.act(np.array([0, 0, 0.1034]))
+        return at.rotation[:, 2] @ away > np.cos(0.06) * np.linalg.norm(away)
+    eventually(looks, 'it looks there')
+    rviz.choose(TIP, 'look at a point')
+    eventually(lambda: 'looked at' not in rviz.markers, 'no point')
+    rviz.choose(TIP, 'keep elbow low')
+    rviz.drag(TIP, pin.SE3(start.rotation, start.translation + [0, 0, 0.1]), release=True)
+    time.sleep(0.5)
+    assert Ghost(rviz.ghosts[-1]).color in (GREEN, RED)
+    rviz.choose(TIP, 'keep elbow low')
+    shown(rviz, lambda ghost: ghost.color == GREEN, 'green')
+
+
+def test_all_solutions(rviz):
+    time.sleep(0.3)
+    seen, before = set(), hand(rviz.ghosts[-1])
+    for _ in range(6):
+        count = len(rviz.ghosts)
+        rviz.choose(TIP, 'next solution')
+        eventually(lambda count=count: len(rviz.ghosts) > count, 'another ghost')
+        links = [placed(each.pose).translation for each in Ghost(rviz.ghosts[-1]).links]
+        seen.add(tuple(np.round(np.concatenate(links), 2)))
+        np.testing.assert_allclose(hand(rviz.ghosts[-1]).homogeneous, before.homogeneous,
+                                   atol=1e-3)
+    assert len(seen) >= 3
+
+
+def test_the_arm_goes_there_only_by_the_menu(rviz, record):
+    start = rviz.place(TIP)
+    at = record.still()
+    goal = pin.SE3(start.rotation, start.translation + [0.05, 0.1, -0.05])
+    rviz.drag(TIP, goal, release=True)
+    eventually(lambda: np.allclose(rviz.place(TIP).homogeneous, goal.homogeneous), 'it is told')
+    time.sleep(0.5)
+    np.testing.assert_allclose(record.at(), at, atol=1e-9)
+    rviz.choose(TIP, 'execute')     # of the answer to the drag, be it under way still
+    panda = Robot.load('panda')
+
+    def arrived():
+        q = panda.to_q(dict(zip(HOME, record.at(), strict=True)))
+        return np.allclose(Configuration(panda, q).transform(TIP), goal.homogeneous, atol=2e-3)
+    eventually(arrived, 'the arm there')
+    shown(rviz, lambda ghost: 'on the way' not in ghost.text, 'what became of it')
+
+
+def test_two_clients(client, rviz):
+    """One drags; what another does within a second is not taken."""
+    start = rviz.place(TIP)
+    other = Rviz(client, 'other')
+    assert other.markers.keys() == rviz.markers.keys()
+    rviz.drag(TIP, pin.SE3(start.rotation, start.translation + [0, 0.05, 0]), release=True)
+    time.sleep(0.1)
+    other.drag(TIP, pin.SE3(start.rotation, start.translation + [0, -0.3, 0]), release=True)
+    eventually(lambda: np.allclose(other.place(TIP).translation,
+                                   start.translation + [0, 0.05, 0]), 'both know of the drag')
+    time.sleep(1.2)
+    other.drag(TIP, pin.SE3(start.rotation, start.translation + [0, -0.1, 0]), release=True)
+    eventually(lambda: np.allclose(rviz.place(TIP).translation,
+                                   start.translation + [0, -0.1, 0]), 'then the other')
+    other.close()
+
+
+def test_a_pose_that_is_none_changes_nothing(rviz):
+    bad = pin.SE3(np.eye(3), np.array([np.nan, 0, 0]))
+    start = rviz.place(TIP)
+    rviz.drag(TIP, bad, release=True)
+    rviz.tell('nobody', 1)
+    rviz.tell(TIP, 2, entry=99)
+    rviz.drag(TIP, start, release=True)
+    shown(rviz, lambda ghost: ghost.color == GREEN, 'green')
+    np.testing.assert_allclose(rviz.place(TIP).homogeneous, start.homogeneous, atol=1e-9)
