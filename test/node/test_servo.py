@@ -1,5 +1,6 @@
 """The servo: an arm that follows commands, judged by its joint_states and what it is told."""
 
+from importlib.util import find_spec
 import os
 import pty
 import signal
@@ -30,9 +31,16 @@ from std_srvs.srv import SetBool
 
 from ros2_ik.msg import ServoStatus, Status
 
+ACTIVE = {'joint_trajectory': TRAJECTORIES, 'position': POSITIONS,
+          'follow_joint_trajectory': {**TRAJECTORIES,
+                                      'arm_controller.kind': 'follow_joint_trajectory'}}
+needs_action = pytest.mark.skipif(not find_spec('control_msgs'),
+                                  reason='control_msgs is not installed')
+
 
 @pytest.fixture(scope='module', params=[
-    'joint_trajectory', pytest.param('position', marks=pytest.mark.slow)])
+    'joint_trajectory', pytest.param('position', marks=pytest.mark.slow),
+    pytest.param('follow_joint_trajectory', marks=[pytest.mark.slow, needs_action])])
 def kind(request):
     """Give the kind of controller."""
     return request.param
@@ -42,7 +50,7 @@ def kind(request):
 def arm(client, domain, kind, tmp_path_factory):
     """Give a panda and a node that moves it."""
     streams = kind == 'position'
-    active = POSITIONS if streams else TRAJECTORIES
+    active = ACTIVE[kind]
     # what is streamed at 250 Hz is seen as it is told by a robot of that rate only
     with mock_robot(client, tmp_path_factory.mktemp('mock'), active=str(active['controllers']),
                     rate=250.0 if streams else 100.0) as mock, \

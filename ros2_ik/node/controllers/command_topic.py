@@ -12,6 +12,13 @@ ANY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 KEPT = 100   # own messages on a topic: more than can be under way
 
 
+def heard_by_others(node: Any, topic: str) -> bool:
+    """Return whether another node listens to a topic."""
+    own = node.get_name(), node.get_namespace()
+    return any((one.node_name, one.node_namespace) != own
+               for one in node.get_subscriptions_info_by_topic(topic))
+
+
 class SentMessages:
     """
     What this node has sent on topics just now, as bytes, until it comes back to each listener.
@@ -80,15 +87,9 @@ class CommandTopic:
     def unheard(self) -> str:
         """Say that nobody but this node listens, or ''."""
         count = self._publisher.get_subscription_count()
-        if count > 1 or count == 1 and any(self._others()):
+        if count > 1 or count == 1 and heard_by_others(self._node, self.name):
             return ''
         return f'no subscriber on {self.name}'
-
-    def _others(self) -> list[bool]:
-        """Return a True for each listener of another node."""
-        own = self._node.get_name(), self._node.get_namespace()
-        return [(one.node_name, one.node_namespace) != own
-                for one in self._node.get_subscriptions_info_by_topic(self.name)]
 
     def close(self) -> None:
         """Give up publisher and subscription."""

@@ -10,13 +10,14 @@ from action_msgs.msg import GoalStatus
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
-from ros2_ik.core import Robot
-from ros2_ik.node.controllers.command_topic import ANY
+from ros2_ik.core import Robot, Status
+from ros2_ik.node.controllers.command_topic import ANY, heard_by_others
 from ros2_ik.node.controllers.controller import BrakingTask, register_controller
 from ros2_ik.node.controllers.trajectory_controller import (
     TrajectoryController,
     TrajectoryOutput,
 )
+from ros2_ik.node.request_error import RequestError
 
 PATIENCE = 0.2   # for the answer to a goal, before the next one is sent [s]
 LONGEST = 2.0    # that is waited for an answer as if it would come [s]
@@ -75,7 +76,15 @@ class FollowJointTrajectoryController(TrajectoryController):
         return self.under_way()
 
     def servo_output(self, robot: Robot) -> TrajectoryOutput:
-        return self.trajectory_output(self._others.topic_name, robot)
+        # goals are for whole motions: each would end the one before as aborted
+        topic = self._others.topic_name
+        if not heard_by_others(self.context.node, topic):
+            raise RequestError(
+                Status.CONTROL_FAILED, f"controller '{self.name}' cannot be told the servo's "
+                f'steps: no subscriber on {topic}, where a joint_trajectory_controller takes '
+                'them beside its action; kinds that need no action: joint_trajectory, position, '
+                'joint_state')
+        return self.trajectory_output(topic, robot)
 
     def send_trajectory(self, message: JointTrajectory) -> None:
         """Send a goal; while the one before is not answered, only once that is accepted."""
