@@ -2,7 +2,7 @@
 
 import time
 
-from arm_harness import at_home, HOME, mock_robot, TRAJECTORIES
+from arm_harness import at_home, HOME, mock_robot, Recorder, TRAJECTORIES
 from goals_harness import Ghost, GREEN, ORANGE, placed, RED, Rviz
 from node_harness import eventually, nodes
 import numpy as np
@@ -143,8 +143,9 @@ def test_all_solutions(rviz):
     assert len(seen) >= 3
 
 
-def test_the_arm_goes_there_only_by_the_menu(rviz, record):
-    start = rviz.place(TIP)
+def test_the_arm_goes_there_only_by_the_menu(client, rviz):
+    start, record = rviz.place(TIP), Recorder(client)
+    record.listen()
     at = record.still()
     goal = pin.SE3(start.rotation, start.translation + [0.05, 0.1, -0.05])
     rviz.drag(TIP, goal, release=True)
@@ -159,6 +160,7 @@ def test_the_arm_goes_there_only_by_the_menu(rviz, record):
         return np.allclose(Configuration(panda, q).transform(TIP), goal.homogeneous, atol=2e-3)
     eventually(arrived, 'the arm there')
     shown(rviz, lambda ghost: 'on the way' not in ghost.text, 'what became of it')
+    record.close()
 
 
 def test_two_clients(client, rviz):

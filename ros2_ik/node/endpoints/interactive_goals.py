@@ -16,16 +16,14 @@ from std_srvs.srv import Trigger
 from visualization_msgs.msg import InteractiveMarkerFeedback, MarkerArray, MenuEntry
 
 from ros2_ik.core import (
-    AmbiguousTipError,
     Configuration,
-    default_group,
-    default_tip,
     Robot,
     Status,
     visual_elements,
     VisualElement,
 )
-from ros2_ik.msg import Bounds, Function, FunctionParameter
+from ros2_ik.node.conversions.dragged_goal import DraggedGoal
+from ros2_ik.node.conversions.goal_arms import elbow, goal_tips, reach
 from ros2_ik.node.conversions.goal_markers import (
     MISSED,
     point_handles,
@@ -48,9 +46,6 @@ QUICK, PATIENT = 20, 100    # for an answer near the last one, and for any [ms]
 NEAR = 0.5          # no joint goes farther from the last answer in a small drag [rad, m],
 SMALL = 0.1         # which is one that moves or turns a target by less [m, rad]
 ALL = 8             # solutions that are gone through
-ARM = 4             # joints that a group has whose tip gets handles
-LEVEL = 0.05        # by which a level tool may lean [rad]
-GAZE = 0.05         # by which a tool that looks at a point may look past it [rad]
 LOOKED_AT = 'looked at'
 AHEAD = 0.4         # of the tip the point is put to look at [m]
 POSES = (InteractiveMarkerFeedback.POSE_UPDATE, InteractiveMarkerFeedback.MOUSE_DOWN,
@@ -66,26 +61,10 @@ class _Entry(NamedTuple):
 
 
 @dataclass
-class _Goal:
-    """
-    Where a tip is to be, and what else of it.
-
-    `up` is what in the tip's frame shall point upwards, `low` the height that the elbow shall
-    stay below [m].
-    """
-
-    tip: str
-    pose: pin.SE3
-    up: np.ndarray | None = None
-    low: float | None = None
-    looks: bool = False
-
-
-@dataclass
 class _State:
     """What has been asked and answered."""
 
-    goals: dict[str, _Goal] = field(default_factory=dict)
+    goals: dict[str, DraggedGoal] = field(default_factory=dict)
     point: np.ndarray | None = None     # that is looked at
     joints: dict[str, Any] = field(default_factory=dict)    # of the last answer
     asked: dict[str, pin.SE3] = field(default_factory=dict)     # when it came
@@ -136,7 +115,7 @@ class InteractiveGoals:
         yield _Entry('execute', lambda _: self._then(self._move))
         yield _Entry('stop', lambda _: self._execute.stop(Trigger.Request(), Trigger.Response()))
 
-    def _goal(self, tip: str) -> _Goal:
+    def _goal(self, tip: str) -> DraggedGoal:
         return self._state.goals[tip]
 
     # -- what is shown to be dragged --------------------------------------------------------
@@ -154,7 +133,7 @@ class InteractiveGoals:
             return
         self._timer.cancel()
         at = Configuration(robot, robot.to_q(known))
-        self._state.goals = {tip: _Goal(tip, pin.SE3(np.array(at.transform(tip))))
+        self._state.goals = {tip: DraggedGoal(tip, pin.SE3(np.array(at.transform(tip))))
                              for tip in tips}
         self._back()
 
@@ -305,23 +284,9 @@ class InteractiveGoals:
             fill_pose(target.pose, goal.pose)
             request.tips.append(tip)
             request.targets.append(target)
-            free = goal.up is not None or goal.looks
-            request.weights.extend([1.0] * 3 + [0.0 if free else 1.0] * 3)
-            request.constraints.extend(self._wanted(robot, goal))
+            request.weights.extend([1.0] * 3 + [0.0 if goal.turns_freely else 1.0] * 3)
+            request.constraints.extend(goal.constraints(robot, state.point))
         return await self._compute_ik.answer(request, ComputeIK.Response())
-
-    def _wanted(self, robot: Robot, goal: _Goal) -> Iterator[Function]:
-        """Give what the menu has switched on for a goal."""
-        if goal.up is not None:
-            yield _function('angle_between_vectors', goal.tip, upper=[LEVEL],
-                            vector=goal.up.tolist(),
-                            other_vector=[0.0, 0.0, 1.0])
-        if goal.low is not None:
-            free = [np.inf, np.inf]
-            yield _function('frame_position', elbow(robot, goal.tip), upper=[*free, goal.low])
-        if goal.looks and self._state.point is not None:
-            yield _function('gaze_angle', goal.tip, upper=[GAZE], origin=[0.0, 0.0, 0.0],
-                            axis=[0.0, 0.0, 1.0], target=self._state.point.tolist())
 
     def _show(self, robot: Robot, response: Any) -> None:
         """Show an answer, or the least bad there is."""
@@ -392,62 +357,11 @@ class InteractiveGoals:
                       [])
 
 
-def goal_tips(robot: Robot, parameters: Any) -> tuple[str, ...]:
-    """
-    Return the tips that get handles: the default one, and one of each other arm.
-
-    An arm is a group with one tip and at least four joints, none of which an earlier one has.
-    """
-    try:
-        tips = [default_tip(robot, default_group(robot, parameters), parameters)]
-    except AmbiguousTipError:
-        tips = []
-    taken = {name for tip in tips for name in robot.moving_joints(tip)}
-    for group in robot.groups.values():
-        names = {name for name in group.joint_names if name in robot.joint_names}
-        if len(group.tips) == 1 and len(names) >= ARM and not names & taken:
-            tips.append(group.tips[0])
-            taken |= robot.moving_joints(group.tips[0])
-    return tuple(tips)
-
-
-def elbow(robot: Robot, tip: str) -> str:
-    """Return the joint frame half-way along what moves a tip."""
-    model = robot.model
-    chain = [index for index in model.supports[model.frames[robot.frame_id(tip)].parentJoint]
-             if index and model.names[index] in robot.joint_names]
-    return str(model.names[chain[len(chain) // 2]])
-
-
-def reach(robot: Robot, tip: str, joints: dict[str, Any]) -> tuple[np.ndarray, float] | None:
-    """
-    Return a sphere that the tip never leaves: centre (3,) and radius [m].
-
-    None where a joint has no such bound: a base that moves, or one that slides.
-    """
-    model = robot.model
-    frame = model.frames[robot.frame_id(tip)]
-    chain = [index for index in model.supports[frame.parentJoint] if index]
-    kinds = [robot.joint(name).kind for name in (model.names[i] for i in chain)
-             if name in robot.joint_names]
-    if not chain or set(kinds) & {'prismatic', 'planar', 'floating'}:
-        return None
-    radius = float(np.linalg.norm(frame.placement.translation)) + sum(
-        float(np.linalg.norm(model.jointPlacements[i].translation)) for i in chain[1:])
-    at = Configuration(robot, robot.to_q(joints))
-    return np.array(at.transform(model.names[chain[0]]))[:3, 3], radius
-
-
 def _is_small(before: dict[str, pin.SE3], now: dict[str, pin.SE3]) -> bool:
     return before.keys() == now.keys() and all(
         np.linalg.norm(pose.translation - before[tip].translation) < SMALL
         and np.linalg.norm(pin.log3(before[tip].rotation.T @ pose.rotation)) < SMALL
         for tip, pose in now.items())
-
-
-def _function(kind: str, frame: str, upper: list[float], **fields: list[float]) -> Function:
-    return Function(kind=kind, frame=frame, bounds=Bounds(upper=upper), parameters=[
-        FunctionParameter(name=name, numbers=value) for name, value in fields.items()])
 
 
 def _pose(place: pin.SE3) -> Pose:

@@ -1,0 +1,61 @@
+"""The arms of a robot that get goals to drag: their tips, elbows, and how far they reach."""
+
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core import (
+    AmbiguousTipError,
+    Configuration,
+    default_group,
+    default_tip,
+    Robot,
+)
+
+ARM = 4             # joints that a group has whose tip gets handles
+
+
+def goal_tips(robot: Robot, parameters: Any) -> tuple[str, ...]:
+    """
+    Return the tips that get handles: the default one, and one of each other arm.
+
+    An arm is a group with one tip and at least four joints, none of which an earlier one has.
+    """
+    try:
+        tips = [default_tip(robot, default_group(robot, parameters), parameters)]
+    except AmbiguousTipError:
+        tips = []
+    taken = {name for tip in tips for name in robot.moving_joints(tip)}
+    for group in robot.groups.values():
+        names = {name for name in group.joint_names if name in robot.joint_names}
+        if len(group.tips) == 1 and len(names) >= ARM and not names & taken:
+            tips.append(group.tips[0])
+            taken |= robot.moving_joints(group.tips[0])
+    return tuple(tips)
+
+
+def elbow(robot: Robot, tip: str) -> str:
+    """Return the joint frame half-way along what moves a tip."""
+    model = robot.model
+    chain = [index for index in model.supports[model.frames[robot.frame_id(tip)].parentJoint]
+             if index and model.names[index] in robot.joint_names]
+    return str(model.names[chain[len(chain) // 2]])
+
+
+def reach(robot: Robot, tip: str, joints: dict[str, Any]) -> tuple[np.ndarray, float] | None:
+    """
+    Return a sphere that the tip never leaves: centre (3,) and radius [m].
+
+    None where a joint has no such bound: a base that moves, or one that slides.
+    """
+    model = robot.model
+    frame = model.frames[robot.frame_id(tip)]
+    chain = [index for index in model.supports[frame.parentJoint] if index]
+    kinds = [robot.joint(name).kind for name in (model.names[i] for i in chain)
+             if name in robot.joint_names]
+    if not chain or set(kinds) & {'prismatic', 'planar', 'floating'}:
+        return None
+    radius = float(np.linalg.norm(frame.placement.translation)) + sum(
+        float(np.linalg.norm(model.jointPlacements[i].translation)) for i in chain[1:])
+    at = Configuration(robot, robot.to_q(joints))
+    return np.array(at.transform(model.names[chain[0]]))[:3, 3], radius
