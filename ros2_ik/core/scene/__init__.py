@@ -29,6 +29,7 @@ from ros2_ik.core.scene.shapes import (
     Sphere,
 )
 from ros2_ik.core.scene.visual_elements import visual_elements, VisualElement
+from ros2_ik.core.scene.visual_geometry import visual_geometry
 
 __all__ = [
     'AllowedCollisions', 'AttachedObject', 'Box', 'COLLISIONS_OFF', 'Capsule', 'CollisionChecker',
@@ -37,5 +38,5 @@ __all__ = [
     'SceneObject', 'SelfPairs', 'Shape', 'ShapeInstance', 'Sphere', 'VisualElement', 'check_scene',
     'check_scene_file', 'collision_checker', 'known_mesh_files', 'load_scene', 'mesh_files',
     'not_checked', 'own_collisions', 'register_shape', 'robot_geometry', 'save_scene',
-    'self_pairs', 'shape_kinds', 'shipped_scenes', 'visual_elements',
+    'self_pairs', 'shape_kinds', 'shipped_scenes', 'visual_elements', 'visual_geometry',
 ]

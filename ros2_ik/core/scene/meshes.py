@@ -16,7 +16,7 @@ from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.regular_file import read_file
 from ros2_ik.core.scene.cache import digest, remembered
 from ros2_ik.core.scene.geometry_library import coal, PointList
-from ros2_ik.core.scene.mesh_files import FILE_KINDS, parse_mesh, unit_of
+from ros2_ik.core.scene.mesh_files import FILE_KINDS, parse_colored_mesh, parse_mesh, unit_of
 
 MAX_FILE_SIZE = 500_000_000
 MANY_POINTS = 10_000    # qhull takes a tenth of a second from here on if all are on the hull
@@ -132,21 +132,41 @@ def read_triangles(path: str | Path) -> tuple[Array, Indices]:
     return found['vertices'], found['triangles']
 
 
+def read_colored_triangles(path: str | Path) -> list[tuple[Array, Indices, Array | None]]:
+    """
+    Read the parts of one colour each of a mesh file: vertices, triangles, red green blue (3,).
+
+    The colour is None where the file names none. Raises what `read_triangles` does.
+    """
+    kind, content = _content(Path(path))
+    try:
+        return parse_colored_mesh(kind, content)
+    except ValueError as error:
+        raise InvalidSceneError(f"the mesh '{path}' cannot be read: {error}") from None
+
+
 def read_unit(path: str | Path) -> float:
     """Return the unit [m] that a mesh file names, 1 if none; `read_triangles` leaves it out."""
     return float(_read(path)['unit'])
 
 
 def _read(path: str | Path) -> dict[str, Any]:
-    path = Path(path)
+    kind, content = _content(Path(path))
+    try:
+        return remembered('triangles-3', digest(kind, content),
+                          lambda: _triangles(kind, content))
+    except ValueError as error:
+        raise InvalidSceneError(f"the mesh '{path}' cannot be read: {error}") from None
+
+
+def _content(path: Path) -> tuple[str, bytes]:
+    """Return the kind of a mesh file and what is in it; raises InvalidSceneError."""
     kind = path.suffix.lower()
     if kind not in FILE_KINDS:
         raise InvalidSceneError(f"the mesh '{path}' is of no known kind; "
                                 f'valid: {", ".join(FILE_KINDS)}')
     try:
-        content = read_file(path, MAX_FILE_SIZE)
-        return remembered('triangles-3', digest(kind, content),
-                          lambda: _triangles(kind, content))
+        return kind, read_file(path, MAX_FILE_SIZE)
     except (OSError, ValueError) as error:
         reason = getattr(error, 'strerror', None) or error
         raise InvalidSceneError(f"the mesh '{path}' cannot be read: {reason}") from None

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, TYPE_CHECKING
 
 import numpy as np
@@ -24,17 +25,19 @@ if TYPE_CHECKING:
 MISSING = ('refuse', 'leave out')
 FLAT = 2 * THICKNESS     # m, for sizes of 0
 _KINDS = ('box', 'capsule', 'cylinder', 'mesh', 'sphere')
+Color = tuple[float, ...] | None
 _known: Kept[tuple[Any, ...], 'RobotGeometry'] = Kept()
 
 
 @dataclass(frozen=True)
 class LinkGeometry:
     """
-    A shape on a link: one collision element.
+    A shape on a link: one collision element, or a part of a visual one.
 
     `in_link` is its place in the link's frame; `joint` the index of Pinocchio's joint that
     carries it (0: nothing does), `placement` its place in that joint's frame. Both are
     pinocchio.SE3. `name` is the element's, or '<link>_<number>' as Pinocchio has it; each once.
+    `color` of a visual one is red, green, blue in [0, 1], None where the URDF names none.
     """
 
     link: str
@@ -43,6 +46,7 @@ class LinkGeometry:
     in_link: Any
     joint: int
     placement: Any
+    color: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -102,10 +106,14 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     if not (isinstance(missing, str) and missing in MISSING):
         raise InvalidOptionError(f'missing is {missing!r}; valid: {", ".join(MISSING)}')
     key = (robot.key, mesh_files(robot), robot.package_dirs, meshes, missing)
-    return _known.get(key, _Reader(robot, meshes, missing).read)
+    return _known.get(key, ElementReader(robot, meshes, missing).read)
 
 
-class _Reader:
+class ElementReader:
+    """Reads the <collision>, or <visual>, elements of a URDF."""
+
+    tag, without = 'collision', 'nothing of it can be seen to collide'
+
     def __init__(self, robot: Robot, meshes: str, missing: str) -> None:
         self.robot, self.meshes, self.missing = robot, meshes, missing
         self.warnings: list[str] = []
@@ -115,29 +123,34 @@ class _Reader:
     def read(self) -> RobotGeometry:
         root = parse_xml(self.robot.urdf, 'URDF')
         bodies = tuple(body for link in root.findall('link') for body in self._bodies(link))
-        if not any(link.find('collision') is not None for link in root.findall('link')):
-            self.warnings.append(f"robot '{self.robot.name}' has no collision elements: nothing "
-                                 'of it can be seen to collide')
+        if not any(link.find(self.tag) is not None for link in root.findall('link')):
+            self.warnings.append(f"robot '{self.robot.name}' has no {self.tag} elements: "
+                                 f'{self.without}')
         return RobotGeometry(bodies, tuple(self.warnings), tuple(dict.fromkeys(self.left_out)))
 
     def _bodies(self, element: 'Element') -> Iterator[LinkGeometry]:
         link = element.get('name', '')
         frame = self.robot.model.frames[self.robot.frame_id(link)]
-        for index, collision in enumerate(element.findall('collision')):
-            name = self._unused(collision.get('name') or f'{link}_{index}')
+        for index, found in enumerate(element.findall(self.tag)):
+            name = self._unused(found.get('name') or f'{link}_{index}')
             try:
-                shape = self._shape(collision, link)
-                in_link = _origin(collision)
+                shapes = self._shapes(found, link)
+                in_link = _origin(found)
             except IKError as error:
-                text = f"link '{link}', collision '{name}': {error}"
+                text = f"link '{link}', {self.tag} '{name}': {error}"
                 if self.missing == 'refuse':
                     raise InvalidSceneError(text) from None
                 self.warnings.append(f'{text}; it is left out')
                 self.left_out.append(link)
                 continue
-            self.warnings += [f"link '{link}': {warning}" for warning in shape.warnings]
-            yield LinkGeometry(link, name, shape, in_link, int(frame.parentJoint),
-                               frame.placement * in_link)
+            for number, (shape, color) in enumerate(shapes):
+                self.warnings += [f"link '{link}': {warning}" for warning in shape.warnings]
+                yield LinkGeometry(link, self._unused(name) if number else name, shape, in_link,
+                                   int(frame.parentJoint), frame.placement * in_link, color)
+
+    def _shapes(self, element: 'Element', link: str) -> list[tuple[Shape, Color]]:
+        """Return the shapes of an element, each with its colour."""
+        return [(self._shape(element, link), None)]
 
     def _unused(self, name: str) -> str:
         while name in self.names:
@@ -145,8 +158,8 @@ class _Reader:
         self.names.add(name)
         return name
 
-    def _shape(self, collision: 'Element', link: str) -> Shape:
-        geometries = collision.findall('geometry')
+    def _shape(self, found: 'Element', link: str) -> Shape:
+        geometries = found.findall('geometry')
         # what has a prefix is other programs': drake:declare_convex
         kinds = [kind for geometry in geometries for kind in geometry if ':' not in kind.tag]
         if len(kinds) != 1 or kinds[0].tag not in _KINDS:
@@ -190,13 +203,16 @@ class _Reader:
                     f"link '{link}': the unit of its mesh '{name}' is {unit:g} m, which is left "
                     'as it is, as MoveIt does: numbers are metres. RViz and Gazebo scale by it; '
                     'the scale of <mesh> tells everybody the size')
-            return Mesh.from_file(path, scale, self.meshes)
+            return self._read_mesh(path, scale)
         except InvalidSceneError as error:
             raise InvalidSceneError(f"its mesh '{name}'{RobotGeometry.UNUSABLE}{error}") from None
 
+    def _read_mesh(self, path: Path, scale: list[float]) -> Mesh:
+        return Mesh.from_file(path, scale, self.meshes)
 
-def _origin(collision: 'Element') -> Any:
-    origin = collision.find('origin')
+
+def _origin(element: 'Element') -> Any:
+    origin = element.find('origin')
     if origin is None:
         return pin.SE3.Identity()
     xyz, rpy = (numbers(origin.get(key, '0 0 0'), 3, f'origin {key}') for key in ('xyz', 'rpy'))

@@ -10,7 +10,11 @@ from collections.abc import Callable
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.scene.mesh_files.collada import collada_unit, read_collada
+from ros2_ik.core.scene.mesh_files.collada import (
+    collada_unit,
+    read_collada,
+    read_colored_collada,
+)
 from ros2_ik.core.scene.mesh_files.obj import read_obj
 from ros2_ik.core.scene.mesh_files.stl import read_stl
 
@@ -30,6 +34,28 @@ def parse_mesh(kind: str, content: bytes) -> tuple[Array, Indices]:
         vertices, triangles = _READERS[kind](content)
     except OverflowError as error:
         raise ValueError(str(error)) from None
+    return _checked(vertices, triangles)
+
+
+def parse_colored_mesh(kind: str, content: bytes) -> list[tuple[Array, Indices, Array | None]]:
+    """
+    Return the parts of a mesh of one colour each: vertices, triangles, and the colour, (3,).
+
+    Colours are red, green, blue in [0, 1], None where there is none: dae files alone have some.
+    For the rest see `parse_mesh`.
+    """
+    if kind != '.dae':
+        return [(*parse_mesh(kind, content), None)]
+    vertices, triangles, colors = read_colored_collada(content)
+    found, of = np.unique(np.nan_to_num(colors, nan=-1.0), axis=0, return_inverse=True)
+    _checked(vertices, triangles)
+    parts = ((color, _joined(vertices, triangles[of.reshape(-1) == number]))
+             for number, color in enumerate(found))
+    return [(points, faces, color if color.min() >= 0 else None)
+            for color, (points, faces) in parts if len(faces)]
+
+
+def _checked(vertices: Array, triangles: Indices) -> tuple[Array, Indices]:
     if triangles.size and not 0 <= triangles.min() <= triangles.max() < len(vertices):
         raise ValueError(f'a triangle has vertex {triangles.max()}, of {len(vertices)}')
     vertices, triangles = _joined(vertices, triangles)

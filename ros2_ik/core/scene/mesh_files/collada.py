@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.scene.mesh_files.collada_geometry import read_geometry
+from ros2_ik.core.scene.mesh_files.collada_geometry import Geometry, read_geometry
+from ros2_ik.core.scene.mesh_files.collada_materials import bound_materials, diffuse_color
 from ros2_ik.core.scene.mesh_files.collada_xml import children, ColladaIds, parse_collada
 
 if TYPE_CHECKING:
@@ -29,23 +30,39 @@ _UNREAD = ('lookat', 'skew', 'instance_controller')
 
 def read_collada(content: bytes) -> tuple[Array, Indices]:
     """Return the vertices and triangles of the scene; raises ValueError."""
+    vertices, triangles, _ = read_colored_collada(content)
+    return vertices, triangles
+
+
+def read_colored_collada(content: bytes) -> tuple[Array, Indices, Array]:
+    """
+    Return the vertices and triangles of the scene, and the colour of each triangle, (m, 3).
+
+    Colours are red, green, blue in [0, 1], those of diffuse light; NaN where a file names none,
+    or has a picture. Raises ValueError.
+    """
     root = parse_collada(content)
     ids = ColladaIds(root)
-    known: dict[str, tuple[Array, Indices]] = {}
+    known: dict[str, Geometry] = {}
     vertices, triangles = [np.zeros((0, 3))], [np.zeros((0, 3), dtype=np.intp)]
+    colors = [np.zeros((0, 3))]
     offset = count = 0
-    for url, placement in _instances(_scene(root, ids), ids):
+    for instance, placement in _instances(_scene(root, ids), ids):
+        url = instance.get('url', '')
         if url not in known:
             known[url] = read_geometry(ids.find('geometry', url))
-        points, faces = known[url]
+        points, faces, materials = known[url]
         count += len(faces)
         if count > _MOST_TRIANGLES:
             raise ValueError(f'it has more than {_MOST_TRIANGLES} triangles')
         vertices.append(points @ placement[:3, :3].T + placement[:3, 3])
         mirrored = np.linalg.det(placement[:3, :3]) < 0
         triangles.append(offset + (faces[:, ::-1] if mirrored else faces))
+        targets = bound_materials(instance)
+        colors += [np.tile(diffuse_color(targets.get(symbol, ''), ids), (many, 1))
+                   for symbol, many in materials]
         offset += len(points)
-    return np.concatenate(vertices), np.concatenate(triangles)
+    return np.concatenate(vertices), np.concatenate(triangles), np.concatenate(colors)
 
 
 def collada_unit(content: bytes) -> float:
@@ -70,8 +87,8 @@ def _scene(root: 'Element', ids: ColladaIds) -> 'Element':
     return ids.find('visual_scene', instances[0].get('url', ''))
 
 
-def _instances(scene: 'Element', ids: ColladaIds) -> Iterator[tuple[str, Array]]:
-    """Yield the url of each geometry in a scene's nodes with its placement (4, 4)."""
+def _instances(scene: 'Element', ids: ColladaIds) -> Iterator[tuple['Element', Array]]:
+    """Yield each <instance_geometry> in a scene's nodes with its placement (4, 4)."""
     waiting = [(node, np.eye(4), 1) for node in children(scene, 'node')]
     seen = 0
     while waiting:
@@ -85,7 +102,7 @@ def _instances(scene: 'Element', ids: ColladaIds) -> Iterator[tuple[str, Array]]
         placement = parent @ _placement(node)
         for child in node:
             if child.tag == 'instance_geometry':
-                yield child.get('url', ''), placement
+                yield child, placement
             elif child.tag == 'node':
                 waiting.append((child, placement, depth + 1))
             elif child.tag == 'instance_node':

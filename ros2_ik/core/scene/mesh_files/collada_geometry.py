@@ -1,6 +1,6 @@
 """The polygons of one <geometry> of a COLLADA file."""
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +16,21 @@ _NO_SURFACE = ('source', 'vertices', 'lines', 'linestrips', 'extra')
 _AXES = ('X', 'Y', 'Z')
 
 
-def read_geometry(geometry: 'Element') -> tuple[Array, Indices]:
-    """Return the vertices and triangles of all polygons in a geometry; raises ValueError."""
+class Geometry(NamedTuple):
+    """
+    Vertices (n, 3) and triangles (m, 3) of all polygons in a <geometry>.
+
+    `materials` are the symbols of their materials, '' for none, each with the number of triangles
+    that follow.
+    """
+
+    vertices: Array
+    triangles: Indices
+    materials: tuple[tuple[str, int], ...]
+
+
+def read_geometry(geometry: 'Element') -> Geometry:
+    """Read a <geometry>; raises ValueError."""
     meshes = children(geometry, 'mesh')
     if len(meshes) != 1:
         raise ValueError(f"the geometry '{geometry.get('id')}' has {len(meshes)} <mesh>; "
@@ -25,6 +38,7 @@ def read_geometry(geometry: 'Element') -> tuple[Array, Indices]:
     mesh = meshes[0]
     vertices, triangles = [np.zeros((0, 3))], [np.zeros((0, 3), dtype=np.intp)]
     positions: dict[str, tuple[Array, int]] = {}
+    materials: list[tuple[str, int]] = []
     offset = 0
     for element in mesh:
         if element.tag in _NO_SURFACE:
@@ -42,7 +56,8 @@ def read_geometry(geometry: 'Element') -> tuple[Array, Indices]:
             offset += len(points)
         points, first = positions[source]
         triangles.append(first + _triangles(element, points, index_at, stride))
-    return np.concatenate(vertices), np.concatenate(triangles)
+        materials.append((element.get('material', ''), len(triangles[-1])))
+    return Geometry(np.concatenate(vertices), np.concatenate(triangles), tuple(materials))
 
 
 def _inputs(element: 'Element', mesh: 'Element') -> tuple[str, int, int]:

@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _DEEPEST = 1000
-_FOUND = ('geometry', 'node', 'visual_scene')
+_FOUND = ('effect', 'geometry', 'material', 'node', 'visual_scene')
 
 
 class ColladaIds:
-    """Geometries, nodes and scenes by their id; those that are there twice cannot be found."""
+    """Geometries, nodes, scenes and materials by their id; those that are there twice cannot be found."""
 
     def __init__(self, root: 'Element') -> None:
         self._found: dict[tuple[str, str], list[Element]] = {}
