@@ -6,13 +6,14 @@ import os
 import sys
 
 from ros2_ik import __version__
-from ros2_ik.cli import call, constrained, fk, functions, robots, servo, solve, stop
+from ros2_ik.cli import call, constrained, fk, functions, robots, servo, solve, stop, view
 from ros2_ik.cli.arguments import Parser
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
 
 ROS = ('rclpy', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',
        'std_srvs')
-WHEELS = {'pinocchio': 'pin', 'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'PyYAML'}
+WHEELS = {'pinocchio': 'pin', 'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'PyYAML',
+          'viser': 'viser'}
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -26,7 +27,7 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, constrained, fk, functions, robots, call, stop, servo):
+    for module in (solve, constrained, fk, functions, robots, call, stop, servo, view):
         module.add_parser(commands)
     return parser
 

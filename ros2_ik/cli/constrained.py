@@ -1,7 +1,6 @@
 """`ros2_ik constrained`: joint values for a problem with constraints and costs."""
 
 import argparse
-from dataclasses import replace
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.answer import (
@@ -25,7 +24,7 @@ from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.question import BadQuestion, Exit
 
 if TYPE_CHECKING:
-    from ros2_ik.core import CollisionChecker, IKRequest, Robot, Scene
+    from ros2_ik.core import Robot
 
 EXAMPLE = """examples:
   ros2_ik constrained examples/ros/upright_tray.yaml --robot panda
@@ -110,16 +109,15 @@ def _solve(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> An
 
 
 def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> Answer:
-    from ros2_ik.core import Defaults, prepare, StillWorld
-    from ros2_ik.node.conversions.constraints import constraint_reports, read_constraints
-    from ros2_ik.node.conversions.requests import read_request
+    from ros2_ik.cli.problem import read_problem
+    from ros2_ik.core import prepare, StillWorld
+    from ros2_ik.node.conversions.constraints import constraint_reports
+    at = robot.to_q(read_start([], robot, home, degrees=False))
     if goal.execute:
         raise BadQuestion('execute: the robot is moved by a node: leave out --robot')
-    request = read_request(goal, robot, Defaults(default_timeout=TIMEOUT), _no_tf).request
-    at = robot.to_q(read_start([], robot, home, degrees=False))
-    checker = _checker(args, goal, robot, robot.to_q(request.seed, at), request)
-    constraints, costs = read_constraints(goal, robot, checker)
-    request = replace(request, constraints=constraints, costs=costs)
+    request, checker = read_problem(
+        goal, robot, at, TIMEOUT, lambda start: load_scene_of(args, robot, start),
+        lambda scene: make_checker(robot, scene, args.meshes))
     search = prepare(request, StillWorld(robot, at, checker))
     search.run()
     wanted = [WantedPose(target.tip, target.function.reference.homogeneous, target.relative_to,
@@ -130,31 +128,3 @@ def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> A
     answer.constraints = constraint_reports(problem, solution.best_q)
     answer.explanation = solution.explain()
     return answer
-
-
-def _checker(args: argparse.Namespace, goal: Any, robot: 'Robot', start: Any,
-             request: 'IKRequest') -> 'CollisionChecker | None':
-    from ros2_ik.core import Scene
-    from ros2_ik.node.conversions.constraints import needs_checker
-    from ros2_ik.node.conversions.requests import with_rules
-    scene = load_scene_of(args, robot, start)
-    if not (request.avoid_collisions or needs_checker(goal)):
-        return None
-    scene = _holding(Scene(robot) if scene is None else scene, goal.seed, start)
-    return make_checker(robot, with_rules(scene, goal), args.meshes)
-
-
-def _holding(scene: 'Scene', state: Any, start: Any) -> 'Scene':
-    """Return the scene with what the goal's seed holds; those messages need ROS."""
-    if not state.attached_collision_objects:
-        return scene
-    from ros2_ik.core import Configuration
-    from ros2_ik.node.conversions.planning_scenes import with_attached
-    from ros2_ik.node.conversions.scene_changes import ConversionContext
-    now = ConversionContext(lambda joints: Configuration(scene.robot, start), _no_tf, 'exact',
-                            lambda note: None)
-    return with_attached(scene, state, now, 'seed.')
-
-
-def _no_tf(robot: Any, frame: str) -> Any:
-    raise LookupError('without a node there is no TF')

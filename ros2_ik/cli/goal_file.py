@@ -28,7 +28,12 @@ def read_goal(path: str) -> SimpleNamespace:
 
     Raises BadQuestion, which says where.
     """
-    return read_message(f'ros2_ik/{GOAL}', _content(path), '')
+    return goal_of(read_content(path))
+
+
+def goal_of(content: Any) -> SimpleNamespace:
+    """Return the same for what YAML has of a file."""
+    return read_message(f'ros2_ik/{GOAL}', content, '')
 
 
 def goal_text(path: str) -> str:
@@ -37,8 +42,8 @@ def goal_text(path: str) -> str:
 
     There the fields of functions are all parameters. Raises BadQuestion for what `read_goal` does.
     """
-    content, known = _content(path), fields(FUNCTION)
-    read_message(f'ros2_ik/{GOAL}', content, '')    # refuses what is wrong
+    content, known = read_content(path), fields(FUNCTION)
+    goal_of(content)    # refuses what is wrong
     content = {name: [_function(item, known, name) for item in value]
                if name in ('constraints', 'costs') else value
                for name, value in content.items()}
@@ -46,7 +51,8 @@ def goal_text(path: str) -> str:
     return text
 
 
-def _content(path: str) -> Any:
+def read_content(path: str) -> Any:
+    """Return what YAML has of a file; raises BadQuestion."""
     try:
         content = read_yaml(read_text_file(path, LARGEST))
     except OSError as error:

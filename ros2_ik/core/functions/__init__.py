@@ -2,7 +2,7 @@
 
 from ros2_ik.core.functions.angle_between_vectors import AngleBetweenVectors
 from ros2_ik.core.functions.center_of_mass import CenterOfMass
-from ros2_ik.core.functions.fields import FieldType, spec_fields
+from ros2_ik.core.functions.fields import FieldType, spec_fields, SpecField
 from ros2_ik.core.functions.frame_orientation import FrameOrientation
 from ros2_ik.core.functions.frame_pose import FramePose
 from ros2_ik.core.functions.frame_position import FramePosition
@@ -35,5 +35,5 @@ __all__ = [
     'MinimumDistance', 'PairDistance', 'PointToLineDistance', 'PointToPlane',
     'PointToPointDistance', 'RelativeFunction', 'SupportPolygon', 'UserFunction', 'as_placement',
     'as_transform', 'field_value', 'function_kinds', 'read_function', 'register_function',
-    'spec_fields', 'written_kinds',
+    'spec_fields', 'SpecField', 'written_kinds',
 ]

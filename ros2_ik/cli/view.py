@@ -1,0 +1,137 @@
+"""`ros2_ik view`: a robot, its goals and its scene in a browser, without any ROS."""
+
+import argparse
+from collections.abc import Mapping
+import ipaddress
+import sys
+import threading
+from typing import Any, TYPE_CHECKING
+
+from ros2_ik.cli.arguments import add_robot_arguments, add_scene_argument, load_robot
+from ros2_ik.cli.joint_values import read_start
+from ros2_ik.cli.question import BadQuestion, Exit
+
+if TYPE_CHECKING:
+    from ros2_ik.core import Robot, Scene
+    from ros2_ik.view.arm import ReadProblem
+    from ros2_ik.view.session import Session
+
+EXAMPLE = """examples:
+  ros2_ik view panda
+  ros2_ik view panda --scene table
+  ros2_ik view baxter --tip left_gripper right_gripper
+  ros2_ik view my_arm.urdf --problem examples/ros/upright_tray.yaml"""
+LOCAL = ('localhost', 'ip6-localhost')
+TIMEOUT = 1.0    # of a search, where the problem gives none [s]
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'view', help='drag goals in a browser and see the answers', epilog=EXAMPLE,
+        description='Show a robot on a page of this machine: drag the gizmo at its tip, and a '
+                    'ghost shows the answer (green), what it touches (orange), or how near it '
+                    'gets (red). Needs viser.',
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_robot_arguments(parser)
+    parser.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],
+                        help='frames to drag (default: the tip that solve takes)')
+    add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
+    parser.add_argument('--problem', metavar='FILE',
+                        help='constraints, costs and targets, as constrained takes them')
+    parser.add_argument('--port', type=_port, default=8080, help='default: %(default)s')
+    parser.add_argument('--host', default='127.0.0.1',
+                        help='address to listen on (default: %(default)s, this machine alone)')
+    parser.set_defaults(run=run)
+
+
+def _port(text: str) -> int:
+    try:
+        port = int(text)
+    except ValueError:
+        port = 0
+    if not 1 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"'{text.strip()}' is not a port; valid: 1 to 65535")
+    return port
+
+
+def run(args: argparse.Namespace) -> Exit:
+    """Serve the page until Ctrl-C; returns the exit code."""
+    import viser  # noqa: F401  (first, so that it is named where it is missing)
+    session = make_session(args)
+    from ros2_ik.core import load_kernels
+    from ros2_ik.view.page import Page
+    load_kernels()
+    try:
+        page = Page(session, args.host, args.port)
+    except OSError as error:
+        raise BadQuestion(f'{error.strerror or error}; --port takes another one') from None
+    for note in page.notes:
+        print(f'ros2_ik: {note}', file=sys.stderr)
+    if not is_local(args.host):
+        print(f'ros2_ik: --host {args.host}: anybody in the network can use this page',
+              file=sys.stderr)
+    print(f'{session.robot.name}: {page.url}  (Ctrl-C ends it)', flush=True)
+    try:
+        threading.Event().wait()
+    finally:
+        page.stop()
+    return Exit.ANSWERED
+
+
+def is_local(host: str) -> bool:
+    """Return whether only this machine reaches what listens on an address."""
+    try:
+        return host in LOCAL or ipaddress.ip_address(host).is_loopback
+    except ValueError:    # the name of a machine
+        return False
+
+
+def make_session(args: argparse.Namespace) -> 'Session':
+    """Return the session that the arguments ask for; raises BadQuestion and IKError."""
+    from ros2_ik.cli.goal_file import read_content
+    from ros2_ik.core import Configuration, IKError, load_scene, Scene
+    from ros2_ik.view.session import Session
+    from ros2_ik.view.simulated_arm import SimulatedArm
+    robot, shipped = load_robot(args)
+    q = robot.to_q(read_start([], robot, shipped.home if shipped else None, degrees=False))
+    scene = (Scene(robot) if args.scene is None
+             else load_scene(args.scene, robot, Configuration(robot, q)))
+    session = Session(SimulatedArm(robot, q, scene, read_problem_file), _tips(args, robot))
+    if args.problem is not None:
+        try:
+            session.load_problem(read_content(args.problem))
+        except IKError as error:
+            raise BadQuestion(f"'{args.problem}': {error}") from None
+        session.attempt(session.solve)
+    return session
+
+
+def _tips(args: argparse.Namespace, robot: 'Robot') -> list[str]:
+    from ros2_ik.core import AmbiguousTipError, default_tip, Defaults
+    for tip in args.tip:
+        robot.frame_id(tip)    # raises for one that is unknown
+        if not robot.moving_joints(tip):
+            raise BadQuestion(f"--tip: no joint moves '{tip}'")
+    if len(set(args.tip)) < len(args.tip):
+        raise BadQuestion('--tip: each frame once')
+    try:
+        return args.tip or [default_tip(robot, '', Defaults())]
+    except AmbiguousTipError as error:
+        raise BadQuestion(f'which frame is to be dragged? --tip: {error}') from None
+
+
+def read_problem_file(problem: Mapping[str, Any], scene: 'Scene', q: Any) -> 'ReadProblem':
+    """Read what a problem file has, for a page; raises IKError."""
+    from ros2_ik.cli.goal_file import goal_of
+    from ros2_ik.cli.problem import read_problem
+    from ros2_ik.core import IKError
+    from ros2_ik.view.arm import ReadProblem
+    from ros2_ik.view.simulated_arm import checker_of
+    try:
+        goal = goal_of(problem)
+    except BadQuestion as error:
+        raise IKError(str(error)) from None
+    if goal.execute:
+        raise IKError('execute: the robot goes there when you press the button')
+    return ReadProblem(*read_problem(goal, scene.robot, q, TIMEOUT, lambda _: scene, checker_of))

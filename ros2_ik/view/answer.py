@@ -1,0 +1,52 @@
+"""What came of a question, as a page shows it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from ros2_ik.core import Array, Contact, IKSolution, TargetError
+
+
+class Reached(Enum):
+    """How far a configuration is an answer, with the colour of its ghost, red green blue."""
+
+    YES = (0.18, 0.72, 0.32)
+    TOUCHING = (0.96, 0.58, 0.1)     # all but collisions holds
+    NO = (0.88, 0.2, 0.2)            # the least bad
+
+
+@dataclass(frozen=True)
+class Answer:
+    """
+    A configuration q (nq,), how far it is an answer, and why.
+
+    `errors` are those of the targets [m, rad], `largest_change` is the one of a joint from the
+    seed, in words, `seconds` the time of the search. `more` are other answers.
+    """
+
+    q: Array
+    reached: Reached
+    message: str
+    errors: tuple[TargetError, ...] = ()
+    contacts: Sequence[Contact] = ()
+    largest_change: str = ''
+    seconds: float = 0.0
+    not_checked: tuple[str, ...] = ()
+    more: tuple['Answer', ...] = ()
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the robot may go there."""
+        return self.reached is Reached.YES
+
+    @classmethod
+    def of(cls, solution: IKSolution) -> 'Answer':
+        """Return what came of a search here."""
+        reached = Reached.YES if solution.success else (
+            Reached.TOUCHING if solution.contacts and not solution.violations else Reached.NO)
+        change: Any = solution.travel
+        return cls(solution.best_q, reached, f'{solution.status.name}: {solution.message}',
+                   solution.errors, solution.contacts, '' if change is None else str(change),
+                   solution.seconds, solution.not_checked,
+                   tuple(cls.of(other) for other in solution.alternatives))

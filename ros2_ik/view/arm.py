@@ -1,0 +1,89 @@
+"""Who solves, and who moves: what a page needs of a robot."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from ros2_ik.core import Array, CollisionChecker, IKRequest, Robot, Scene
+from ros2_ik.view.answer import Answer
+
+
+@dataclass(frozen=True)
+class Question:
+    """
+    What is wanted: `problem` as its file has it, its targets' poses (4, 4) by tip apart.
+
+    The search starts at `seed` (nq,). While `dragging` the answer comes in a few hundredths of a
+    second and near the seed.
+    """
+
+    problem: Mapping[str, Any]
+    targets: Mapping[str, Array]
+    seed: Array
+    dragging: bool = False
+    solutions: int = 1
+
+
+class ReadProblem(NamedTuple):
+    """A problem file as the library asks it, and what is checked for distances and contacts."""
+
+    request: IKRequest
+    checker: CollisionChecker | None
+
+
+class Reader(Protocol):
+    """Reads what a problem file has; raises IKError, which says where it is wrong."""
+
+    def __call__(self, problem: Mapping[str, Any], scene: Scene, q: Array) -> ReadProblem:
+        """Return the problem for a robot that stands at q (nq,) in a scene."""
+
+
+class Arm(Protocol):
+    """
+    A robot that stands somewhere, in a scene, and who solves and moves for it.
+
+    One thread uses it. All raise IKError for what cannot be, with the reason.
+    """
+
+    @property
+    def robot(self) -> Robot:
+        """The robot."""
+
+    @property
+    def q(self) -> Array:
+        """Where it stands now, (nq,)."""
+
+    @property
+    def scene(self) -> Scene:
+        """What is around it now."""
+
+    def change_scene(self, scene: Scene) -> None:
+        """Have this around it from now on."""
+
+    def place(self, q: Array) -> None:
+        """Take q (nq,) as where it stands, at rest."""
+
+    def read(self, problem: Mapping[str, Any]) -> IKRequest:
+        """Read what a problem file has."""
+
+    def solve(self, question: Question) -> Answer:
+        """Answer a question."""
+
+    def go_to(self, q: Array, avoid_collisions: bool) -> float:
+        """Begin to go to q (nq,), if the way is free; returns how long that takes [s]."""
+
+    def follow(self, targets: Mapping[str, Array], avoid_collisions: bool) -> None:
+        """Go after poses (4, 4) by tip from now on, or after others than before."""
+
+    def stop(self) -> None:
+        """Brake."""
+
+    @property
+    def moving(self) -> bool:
+        """Whether it moves, or follows: then `step` is called every `PERIOD`."""
+
+    def step(self) -> str:
+        """Go on for a `PERIOD`; returns what is to be said of it, '' for nothing."""
+
+
+PERIOD = 1 / 60    # [s]

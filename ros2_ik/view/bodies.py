@@ -1,0 +1,182 @@
+"""Surfaces in a page of viser."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import viser
+
+from ros2_ik.core import Array, Configuration, Contact, Robot, Scene, SceneObject
+from ros2_ik.view.robot_model import RobotModel
+from ros2_ik.view.scene_model import ATTACHED, drawn_object, held_pose, WORLD
+from ros2_ik.view.surface import Color, Surface
+
+MOST_CONTACTS = 8     # that are shown
+CONTACT_RADIUS = 0.012    # [m]
+RED = (230, 20, 20)
+SAME = 1e-4            # poses that differ by less are the same
+TOUCHED = 0.45         # opacity of what is touched, so that one sees where
+
+
+def place(handle: Any, pose: Any) -> None:
+    """Put something of viser's where pose (pinocchio.SE3) is."""
+    x, y, z, qx, qy, qz, qw = pin.SE3ToXYZQUAT(pose).tolist()
+    handle.position, handle.wxyz = (x, y, z), (qw, qx, qy, qz)
+
+
+def rgb(color: Color) -> tuple[int, int, int]:
+    """Return a colour as viser has it."""
+    r, g, b = (round(255 * value) for value in color)
+    return r, g, b
+
+
+def add_surface(server: viser.ViserServer, name: str, surface: Surface, color: Color | None = None,
+                opacity: float | None = None) -> Any:
+    """Add a surface, in its own colour or another."""
+    opaque = surface.opacity if opacity is None else opacity
+    return server.scene.add_mesh_simple(
+        name, surface.vertices.astype(np.float32), surface.faces.astype(np.uint32),
+        color=rgb(color or surface.color), opacity=None if opaque >= 1 else opaque,
+        cast_shadow=opaque >= 1, receive_shadow=opaque >= 1)
+
+
+class RobotBodies:
+    """
+    A robot on the page, in its own colours, or a ghost of it in one.
+
+    A ghost has no surfaces where the robot has the same ones.
+    """
+
+    def __init__(self, server: viser.ViserServer, root: str, model: RobotModel,
+                 ghost: bool = False) -> None:
+        self._model, self._root = model, server.scene.add_frame(root, show_axes=False)
+        self._handles = [add_surface(server, f'{root}/{number}', surface,
+                                     opacity=0.5 if ghost else None)
+                         for number, surface in enumerate(model.surfaces)]
+        self._shown: tuple[Array, ...] = ()
+        self._color: Color | None = None
+
+    def show(self, q: Array | None, color: Color | None = None,
+             robot_q: Array | None = None) -> None:
+        """Put it where it is at q (nq,), None hides it; beside it the robot is at `robot_q`."""
+        if self._root.visible != (q is not None):
+            self._root.visible = q is not None
+        if q is None:
+            return
+        if color is not None and color != self._color:
+            self._color = color
+            for handle in self._handles:
+                handle.color = rgb(color)
+        qs = (q,) if robot_q is None else (q, robot_q)
+        if len(qs) == len(self._shown) and all(map(np.array_equal, qs, self._shown)):
+            return
+        self._shown = tuple(each.copy() for each in qs)
+        poses = self._model.poses(q)
+        for handle, pose in zip(self._handles, poses, strict=True):
+            place(handle, pose)
+        if robot_q is not None:
+            for handle, pose, robot_pose in zip(self._handles, poses, self._model.poses(robot_q),
+                                                strict=True):
+                apart = not pose.isApprox(robot_pose, SAME)
+                if handle.visible != apart:
+                    handle.visible = apart
+
+
+class SceneBodies:
+    """The objects of a scene on the page."""
+
+    def __init__(self, server: viser.ViserServer, root: str) -> None:
+        self._server, self._root = server, root
+        self._shown: dict[str, ShownObject] = {}
+
+    def show(self, scene: Scene, q: Array, touched: Collection[str] = ()) -> None:
+        """Show the objects; held ones move with the robot at q (nq,), touched ones are glassy."""
+        items = {**{id: (item, item.pose, WORLD) for id, item in scene.objects.items()},
+                 **{id: (held.object, held_pose(scene, id, q), ATTACHED)
+                    for id, held in scene.attached.items()}}
+        for id in [id for id in self._shown if id not in items]:
+            self._shown.pop(id).frame.remove()
+        for id, (item, pose, usual) in items.items():
+            known = self._shown.get(id)
+            if known is None or not _looks_the_same(known.item, item):
+                if known is not None:
+                    known.frame.remove()
+                known = self._shown[id] = self._added(item, usual)
+                place(known.frame, pose)
+            elif known.item is not item or id in scene.attached:
+                place(known.frame, pose)
+            known.item = item
+            known.set_touched(id in touched)
+
+    def _added(self, item: SceneObject, usual: Color) -> 'ShownObject':
+        name = f'{self._root}/{item.id.replace("/", "|")}'    # a / is a branch to viser
+        frame = self._server.scene.add_frame(name, show_axes=False)
+        drawn = drawn_object(item, usual)
+        handles = [add_surface(self._server, f'{name}/{number}', surface)
+                   for number, surface in enumerate(drawn.surfaces)]
+        for handle, pose in zip(handles, drawn.poses, strict=True):
+            place(handle, pose)
+        return ShownObject(item, frame, handles)
+
+
+@dataclass
+class ShownObject:
+    """An object as it is shown, its frame and its surfaces in viser."""
+
+    item: SceneObject
+    frame: Any
+    handles: list[Any]
+    touched: bool = False
+
+    def set_touched(self, touched: bool) -> None:
+        """Let it look touched, or not."""
+        if touched != self.touched:
+            self.touched = touched
+            opaque = self.item.color[3] if self.item.color and self.item.color[3] > 0 else 1.0
+            for handle in self.handles:
+                handle.opacity = TOUCHED if touched else None if opaque >= 1 else opaque
+
+
+def _looks_the_same(one: SceneObject, other: SceneObject) -> bool:
+    return one is other or (one.color == other.color and len(one.parts) == len(other.parts)
+                            and all(a is b or (a.shape is b.shape and a.pose == b.pose)
+                                    for a, b in zip(one.parts, other.parts, strict=True)))
+
+
+class ContactPoints:
+    """What touches, as red points with the names."""
+
+    def __init__(self, server: viser.ViserServer, root: str) -> None:
+        self._server, self._root = server, root
+        self._handles: list[tuple[Any, Any]] = []
+        self._contacts: tuple[Contact, ...] = ()
+
+    def show(self, contacts: Sequence[Contact]) -> None:
+        """Show these, the deepest ones first."""
+        shown = tuple(contacts[:MOST_CONTACTS])
+        if shown == self._contacts:
+            return
+        scene, self._contacts = self._server.scene, shown
+        while len(self._handles) > len(shown):
+            for handle in self._handles.pop():
+                handle.remove()
+        for number, contact in enumerate(shown):
+            text = f'{contact.first} - {contact.second}: {1e3 * contact.depth:.1f} mm'
+            if number == len(self._handles):
+                point = scene.add_icosphere(f'{self._root}/{number}', CONTACT_RADIUS, color=RED,
+                                            cast_shadow=False)
+                self._handles.append((point, scene.add_label(f'{self._root}/names {number}', text,
+                                                             anchor='bottom-left')))
+            point, label = self._handles[number]
+            point.position = label.position = contact.point
+            label.text = text
+
+
+def extent(robot: Robot, q: Array) -> tuple[Array, float]:
+    """Return the middle of a robot at q (nq,), (3,), and how large it is [m]."""
+    at = Configuration(robot, q)
+    points = np.array([at.transform(frame)[:3, 3] for frame in robot.frame_names])
+    return (points.min(axis=0) + points.max(axis=0)) / 2, max(
+        float(np.linalg.norm(np.ptp(points, axis=0))), 0.1)

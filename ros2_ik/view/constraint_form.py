@@ -1,0 +1,126 @@
+"""The panel of constraints and costs, made of the fields of their kinds."""
+
+from functools import partial
+from typing import Any, TYPE_CHECKING
+
+from ros2_ik.core import fields, SpecField, written_kinds
+from ros2_ik.view.problem import BOUNDS, Entry, WAYS
+
+if TYPE_CHECKING:
+    from ros2_ik.view.page import Page
+
+FRAME, FLAG = (str(each.__metadata__[0].form) for each in (fields.Frame, fields.Flag))
+CHOICES = ' | '    # between the words of a choice
+
+
+class ConstraintForm:
+    """
+    A folder for each entry of a session's problem: switch, fields, bounds, hard or soft.
+
+    Fields are written as in problem files: [0, 0, 1], panda_hand, 0.5; empty is the default.
+    """
+
+    def __init__(self, page: 'Page') -> None:
+        self._page, self._session = page, page.session
+        gui = page.server.gui
+        self._tips = {tip: gui.add_checkbox(f'target of {tip}', True)
+                      for tip in page.session.tips}
+        for tip, switch in self._tips.items():
+            page.bind(switch.on_update, partial(self._switch_tip, tip))
+        self._kind = gui.add_dropdown('kind', tuple(written_kinds()))
+        page.bind(gui.add_button('Add').on_click, lambda _: self.add(self._kind.value))
+        page.bind(gui.add_button('Save as YAML').on_click, self._save)
+        upload = gui.add_upload_button('Load YAML', mime_type='.yaml,.yml')
+        page.bind(upload.on_upload, lambda event: self._load(event.target.value.content))
+        self._place = gui.add_folder(None)
+        self._shown: list[Entry] = []
+        self._folders: list[Any] = []
+
+    # -- what people do --------------------------------------------------------------------
+
+    def add(self, kind: str) -> None:
+        """Add an entry of a kind, off until it is filled in."""
+        self._session.problem.entries.append(Entry.new(kind, self._session.tips[0]))
+        self._session.status = f'{kind}: fill in what it needs and its bounds, then switch it on'
+
+    def _changed(self, entry: Entry) -> None:
+        if entry.on:
+            self._session.entries_changed()
+
+    def _write(self, entry: Entry, name: str, bound: bool, event: Any) -> None:
+        value = event.target.value
+        text = str(value).lower() if isinstance(value, bool) else value
+        (entry.write_bound if bound else entry.write)(name, text)
+        self._changed(entry)
+
+    def _set(self, entry: Entry, name: str, event: Any) -> None:
+        setattr(entry, name, event.target.value)
+        self._session.entries_changed()
+
+    def _remove(self, entry: Entry, _: Any) -> None:
+        self._session.problem.entries.remove(entry)
+        self._changed(entry)
+
+    def _switch_tip(self, tip: str, event: Any) -> None:
+        wanted = self._session.problem.wanted
+        (wanted.add if event.target.value else wanted.discard)(tip)
+        self._session.entries_changed()
+
+    def _save(self, event: Any) -> None:
+        event.client.send_file_download('problem.yaml', self._session.problem_yaml().encode())
+
+    def _load(self, content: bytes) -> None:
+        self._session.load_yaml(content.decode(errors='replace'))
+
+    # -- what people see -------------------------------------------------------------------
+
+    def show(self) -> None:
+        """Show the entries that there are now."""
+        problem = self._session.problem
+        for tip, switch in self._tips.items():
+            if switch.value != (tip in problem.wanted):
+                switch.value = tip in problem.wanted
+        if [id(entry) for entry in problem.entries] == [id(entry) for entry in self._shown]:
+            return
+        for folder in self._folders:
+            folder.remove()
+        self._shown = list(problem.entries)
+        with self._place:
+            self._folders = [self._folder(entry) for entry in self._shown]
+
+    def _folder(self, entry: Entry) -> Any:
+        gui, bind = self._page.server.gui, self._page.bind
+        folder = gui.add_folder(entry.bound('name') or entry.kind)
+        with folder:
+            bind(gui.add_checkbox('on', entry.on).on_update, partial(self._set, entry, 'on'))
+            bind(gui.add_dropdown('is', WAYS, initial_value=entry.way).on_update,
+                 partial(self._set, entry, 'way'))
+            for name, field in entry.fields.items():
+                bind(self._input(entry, name, field).on_update,
+                     partial(self._write, entry, name, False))
+            for name in BOUNDS:
+                bind(gui.add_text(name, entry.bound(name)).on_update,
+                     partial(self._write, entry, name, True))
+            bind(gui.add_button('Remove').on_click, partial(self._remove, entry))
+        return folder
+
+    def _input(self, entry: Entry, name: str, field: SpecField) -> Any:
+        """Return what a field is edited by."""
+        gui, text, form = self._page.server.gui, entry.text(name), field.type.form
+        if form == FLAG:
+            return gui.add_checkbox(name, bool(entry.content.get(name, field.unwritten)))
+        words = self._words(field)
+        if words is not None and (not text or text in words):
+            return gui.add_dropdown(name, words, initial_value=text or words[0], hint=form)
+        needed = '' if not field.needed else ' (needed)'
+        return gui.add_text(f'{name}{needed}', text, hint=form)
+
+    def _words(self, field: SpecField) -> tuple[str, ...] | None:
+        """Return the words a field chooses from, the default first; None where it does not."""
+        form = field.type.form
+        if form == FRAME:
+            frames = self._session.robot.frame_names
+            return frames if field.needed else ('', *frames)
+        if CHOICES in form:
+            return tuple(form.split(CHOICES))
+        return None

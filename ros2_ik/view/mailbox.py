@@ -1,0 +1,38 @@
+"""What the page hands to the one thread that works: the newest of each kind counts."""
+
+from collections.abc import Callable
+import threading
+
+Job = Callable[[], None]
+
+
+class Mailbox:
+    """
+    Jobs in the order in which their kinds came, with one place for each kind.
+
+    A second job of a kind that waits takes the place of the first: events of a drag never queue.
+    Jobs without a kind all wait. Any thread may put jobs in, and one takes them.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: dict[object, Job] = {}
+        self._changed = threading.Condition()
+
+    def put(self, job: Job, kind: str | None = None) -> None:
+        """Put in a job, in place of one of its kind."""
+        with self._changed:
+            self._jobs[object() if kind is None else kind] = job
+            self._changed.notify()
+
+    def take(self, seconds: float | None) -> Job | None:
+        """Return the next job; None if there is none in that time (None: as long as it takes)."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._jobs, seconds)
+            if not self._jobs:
+                return None
+            return self._jobs.pop(next(iter(self._jobs)))
+
+    def waits(self, kind: str) -> bool:
+        """Return whether a job of that kind waits."""
+        with self._changed:
+            return kind in self._jobs

@@ -1,0 +1,220 @@
+"""The page of a session in browsers."""
+
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+import io
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import viser
+from viser import uplot
+
+from ros2_ik.core import Array, Contact, Robot
+from ros2_ik.view.bodies import ContactPoints, extent, place, RobotBodies, SceneBodies
+from ros2_ik.view.constraint_form import ConstraintForm
+from ros2_ik.view.robot_model import RobotModel
+from ros2_ik.view.scene_form import SceneForm
+from ros2_ik.view.session import Session
+from ros2_ik.view.status import status_html
+from ros2_ik.view.worker import Worker
+
+CLOSE = 0.25    # size of the gizmos, as a part of the robot's
+STEP = 1e-3     # of sliders [rad, m]
+
+
+class Page:
+    """
+    A session for any number of browsers, which all see and do the same.
+
+    Raises OSError where the port is taken. `stop` ends it.
+    """
+
+    def __init__(self, session: Session, host: str, port: int) -> None:
+        self.session = session
+        model = RobotModel(session.robot)
+        self.notes = model.notes
+        self.server = server = listening(host, port)
+        middle, size = extent(session.robot, session.arm.q)
+        _set_stage(server, middle, size)
+        self._size = min(max(CLOSE * size, 0.05), 0.4)
+        self._robot = RobotBodies(server, '/robot', model)
+        self._ghost = RobotBodies(server, '/ghost', model, ghost=True)
+        self._scene, self._contacts = (kind(server, root) for kind, root in (
+            (SceneBodies, '/scene'), (ContactPoints, '/contacts')))
+        self.worker = Worker(session, self._show)
+        self.gizmos: dict[str, Any] = {}
+        self._gizmo_at: dict[str, Array] = {}    # where the page has them
+        self._status = server.gui.add_html('')
+        self._add_controls()
+        self._show(True)
+        self.worker.start()
+
+    @property
+    def url(self) -> str:
+        """Where browsers find it."""
+        return f'http://{self.server.get_host()}:{self.server.get_port()}'
+
+    def stop(self) -> None:
+        """End the page."""
+        self.worker.stop()
+        stop(self.server)
+
+    # -- what people do --------------------------------------------------------------------
+
+    def bind(self, register: Callable[[Any], Any], job: Callable[[Any], None],
+             kind: str | None = None) -> None:
+        """Have a job done with each event of a browser that a handle's method tells of."""
+        async def happened(event: Any) -> None:    # async: in the order in which events come
+            if event.client is not None:           # not what this program has set itself
+                self.worker.post(lambda: job(event), kind)
+        register(happened)
+
+    def _add_controls(self) -> None:
+        gui, session = self.server.gui, self.session
+        tabs = gui.add_tab_group()
+        with tabs.add_tab('Solve'):
+            self._add_buttons()
+            self._switches = {
+                'solve_while_dragging': gui.add_checkbox('solve while dragging', True),
+                'avoid_collisions': gui.add_checkbox('avoid collisions', True),
+                'following': gui.add_checkbox('robot follows the gizmo', False)}
+            self.bind(self._switches['solve_while_dragging'].on_update,
+                      lambda event: setattr(session, 'solve_while_dragging', event.target.value))
+            self.bind(self._switches['avoid_collisions'].on_update,
+                      lambda event: session.switch_collisions(event.target.value))
+            self.bind(self._switches['following'].on_update,
+                      lambda event: session.follow(event.target.value))
+            self._plot = gui.add_uplot((np.zeros(1), np.zeros(1)), (
+                uplot.Series(label='search'), uplot.Series(label='ms', stroke='#2b8a3e', width=1)),
+                height=130, title='times of searches [ms]', scales={'x': {'time': False}})
+        with tabs.add_tab('Joints'):
+            self._add_sliders()
+        with tabs.add_tab('Constraints'):
+            self._constraints = ConstraintForm(self)
+        with tabs.add_tab('Scene'):
+            self._scene_form = SceneForm(self)
+
+    def _add_buttons(self) -> None:
+        session, add = self.session, self.server.gui.add_button
+        self.bind(add('Solve').on_click, lambda _: session.solve())
+        self.bind(add('Next solution').on_click, lambda _: session.next_solution())
+        self.bind(add('Move there', color='green').on_click, lambda _: session.move_there())
+        self.bind(add('Back to the robot', color='gray').on_click,
+                  lambda _: session.back_to_robot())
+        self.bind(add('Stop', color='red').on_click, lambda _: session.stop())
+
+    def _add_sliders(self) -> None:
+        session, self.sliders = self.session, dict[str, Any]()
+        for joint in session.robot.joints:
+            if joint.is_scalar:
+                lower, upper = slider_ends(session.robot, joint.index)
+                value = min(max(float(session.arm.q[joint.index]), lower), upper)
+                slider = self.server.gui.add_slider(joint.name, lower, upper, STEP, value)
+                self.sliders[joint.name] = slider
+                self.bind(slider.on_update, lambda event, name=joint.name: session.place_joint(
+                    name, event.target.value), f'joint {joint.name}')
+
+    # -- what people see -------------------------------------------------------------------
+
+    def _show(self, all_of_it: bool) -> None:
+        session, answer = self.session, self.session.answer
+        with self.server.atomic():
+            self._robot.show(session.arm.q)
+            contacts: Sequence[Contact] = ()
+            if answer is None:
+                self._ghost.show(None)
+            else:
+                contacts = answer.contacts
+                self._ghost.show(answer.q, answer.reached.value, session.arm.q)
+            self._contacts.show(contacts)
+            self._scene.show(session.arm.scene, session.arm.q,
+                             {name for one in contacts for name in (one.first, one.second)})
+            self._show_gizmos()
+            self._scene_form.show_gizmos()
+        if all_of_it:
+            self._show_controls()
+
+    def _show_gizmos(self) -> None:
+        problem = self.session.problem
+        for tip, T in problem.targets.items():
+            if tip not in self.gizmos:
+                self._add_gizmo(tip)
+            gizmo = self.gizmos[tip]
+            if T is not self._gizmo_at.get(tip):
+                place(gizmo, pin.SE3(T[:3, :3], np.array(T[:3, 3])))
+                self._gizmo_at[tip] = T
+            if gizmo.visible != (tip in problem.wanted):
+                gizmo.visible = tip in problem.wanted
+
+    def _add_gizmo(self, tip: str) -> None:
+        gizmo = self.server.scene.add_transform_controls(f'/targets/{tip}', scale=self._size,
+                                                         depth_test=False, line_width=3.0)
+
+        def dragged(event: Any) -> None:
+            T = self._gizmo_at[tip] = pose_of(event.target)
+            self.session.drag(tip, T)
+            answer = self.session.answer
+            if event.phase == 'end' and answer is not None and not answer.accepted:
+                self.session.solve(near=True)    # there is time for it now
+        self.gizmos[tip] = gizmo
+        self.bind(gizmo.on_update, dragged, f'target {tip}')
+
+    def _show_controls(self) -> None:
+        session = self.session
+        html = status_html(session)
+        if self._status.content != html:
+            self._status.content = html
+        for name, switch in self._switches.items():
+            if switch.value != getattr(session, name):
+                switch.value = getattr(session, name)
+        for name, slider in self.sliders.items():
+            value = float(session.arm.q[session.robot.joint(name).index])
+            if abs(slider.value - value) > STEP and slider.min <= value <= slider.max:
+                slider.value = value
+        times = np.array(session.times)
+        if len(times) and not np.array_equal(times, self._plot.data[1]):
+            self._plot.data = np.arange(float(len(times))), times
+        self._constraints.show()
+        self._scene_form.show()
+
+
+def listening(host: str, port: int) -> viser.ViserServer:
+    """Return a server that listens there; raises OSError where that cannot be."""
+    try:
+        with redirect_stdout(io.StringIO()):    # viser tells where it listens, we do, too
+            server = viser.ViserServer(host=host, port=port, verbose=False)
+    except OSError as error:
+        raise OSError(error.errno, f'cannot listen on {host}:{port}: {error.strerror}') from None
+    if server.get_port() != port:    # viser takes the next one that is free
+        stop(server)
+        raise OSError(f'port {port} of {host} is taken')
+    return server
+
+
+def stop(server: viser.ViserServer) -> None:
+    """Stop a server in silence."""
+    with redirect_stdout(io.StringIO()):
+        server.stop()
+
+
+def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:
+    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width='medium')
+    server.scene.world_axes.visible = False
+    server.scene.add_grid('/grid', 4.0, 4.0, cell_size=0.1, section_size=1.0,
+                          cell_color=(225, 225, 225), section_color=(190, 190, 190))
+    look_at = middle + np.array([0.15 * size, 0, 0])
+    server.initial_camera.position = tuple((look_at + size * np.array([1.05, -0.9, 0.5])).tolist())
+    server.initial_camera.look_at = tuple(look_at.tolist())
+
+
+def pose_of(handle: Any) -> Array:
+    """Return where something of viser's is, T (4, 4)."""
+    w, x, y, z = handle.wxyz
+    return np.array(pin.XYZQUATToSE3(np.array([*handle.position, x, y, z, w])).homogeneous)
+
+
+def slider_ends(robot: Robot, index: int) -> tuple[float, float]:
+    """Return between which values a slider goes, for the joint at that index of q."""
+    lower, upper = robot.sampling_limits(np.array(robot.neutral))
+    return float(lower[index]), float(upper[index])

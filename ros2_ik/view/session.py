@@ -1,0 +1,228 @@
+"""What a page shows and changes. One thread works on it; it knows nothing of the page."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import yaml
+
+from ros2_ik.core import (
+    Array,
+    Configuration,
+    IKError,
+    read_yaml,
+    Robot,
+    Scene,
+    SceneObject,
+)
+from ros2_ik.view.answer import Answer, Reached
+from ros2_ik.view.arm import Arm, Question
+from ros2_ik.view.problem import Problem
+
+SOLUTIONS = 8      # looked for when somebody browses
+KEPT = 200         # times of searches that are shown
+
+
+class Session:
+    """
+    A robot, what is wanted of it, and the answers.
+
+    `answers` are the last ones, of which number `shown` is looked at; none before the first
+    question. `status` is what there is to say, `times` are the last searches' [ms].
+    """
+
+    def __init__(self, arm: Arm, tips: Sequence[str]) -> None:
+        self.arm, self.tips = arm, tuple(tips)
+        self.problem = Problem(self._at_robot(), set(tips))
+        self.solve_while_dragging, self.avoid_collisions = True, True
+        self.following = False
+        self.answers: tuple[Answer, ...] = ()
+        self.shown = 0
+        self.status = 'drag the gizmo at the tip, or press Solve'
+        self.times = deque[float](maxlen=KEPT)
+
+    @property
+    def robot(self) -> Robot:
+        """The robot."""
+        return self.arm.robot
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer that is looked at, None before the first."""
+        return self.answers[self.shown] if self.answers else None
+
+    def _at_robot(self) -> dict[str, Array]:
+        at = Configuration(self.robot, self.arm.q)
+        return {tip: at.transform(tip) for tip in self.tips}
+
+    def attempt(self, work: Callable[[], None]) -> None:
+        """Do something; what cannot be is said, and changes nothing."""
+        try:
+            work()
+        except IKError as error:
+            self.status = f'not done: {error}'
+
+    # -- what is wanted --------------------------------------------------------------------
+
+    def load_problem(self, content: dict[str, Any]) -> None:
+        """Take what a problem file has; raises IKError and keeps what was there."""
+        request = self.arm.read(content)
+        targets = dict[str, Array]()
+        for target in request.targets:
+            if target.relative_to is not None:
+                raise IKError(f"the target of '{target.tip}' is in frame '{target.relative_to}'; "
+                              f"here all are in the root frame '{self.robot.root_frame}'")
+            targets[target.tip] = np.array(target.transform)
+        others = [tip for tip in self.tips if tip not in targets]
+        at = self._at_robot()
+        self.tips = (*targets, *others)
+        self.problem.targets = {**targets, **{tip: at[tip] for tip in others}}
+        self.problem.wanted = set(targets)
+        self.problem.load(content)
+        self.avoid_collisions = request.avoid_collisions
+
+    def load_yaml(self, text: str) -> None:
+        """Take a problem file's text, and answer it; raises IKError and keeps what was there."""
+        try:
+            content = read_yaml(text)
+        except ValueError as error:
+            raise IKError(f'the problem is not YAML: {error}') from None
+        if not isinstance(content, dict):
+            raise IKError(f'a problem has fields by name, this is {content!r:.60}')
+        self.load_problem(content)
+        self.solve()
+
+    def content(self) -> dict[str, Any]:
+        """Return what a problem file has of all that is wanted now."""
+        content = self.problem.content()
+        content.pop('avoid_collisions', None)
+        return content if self.avoid_collisions else {**content, 'avoid_collisions': False}
+
+    def problem_yaml(self) -> str:
+        """Return the same as YAML, as `ros2_ik constrained` reads it."""
+        text: str = yaml.safe_dump(self.content(), sort_keys=False, default_flow_style=None,
+                                   width=99)
+        return text
+
+    def entries_changed(self) -> None:
+        """Answer anew, if there was an answer and it is asked for while things change."""
+        if self.answers and self.solve_while_dragging:
+            self.solve(dragging=True)
+
+    def drag(self, tip: str, T: Array) -> None:
+        """Have the tip's target elsewhere, (4, 4), and answer at once if that is wanted."""
+        self.problem.targets[tip] = T
+        if self.following:
+            self.follow(True)
+        elif self.solve_while_dragging:
+            self.solve(dragging=True)
+
+    def back_to_robot(self) -> None:
+        """Have all targets where the tips of the robot are; there is no answer then."""
+        self.problem.targets.update(self._at_robot())
+        self.answers, self.status = (), 'the targets are where the robot is'
+        if self.following:
+            self.follow(True)
+
+    # -- answers ---------------------------------------------------------------------------
+
+    def solve(self, dragging: bool = False, near: bool = False, solutions: int = 1) -> None:
+        """
+        Answer what is wanted now, from where the robot stands.
+
+        While `dragging`, or `near`, the search starts at the answer that is seen. Raises IKError
+        for what makes no sense.
+        """
+        content = self.content()
+        targets = {tip: self.problem.targets[tip] for tip in content.get('tips', ())}
+        seed = self._last if dragging or near else self.arm.q
+        answer = self.arm.solve(Question(content, targets, seed, dragging, solutions))
+        self.answers, self.shown = (answer, *answer.more), 0
+        self.times.append(1e3 * answer.seconds)
+        self.status = answer.message
+
+    @property
+    def _last(self) -> Array:
+        """Where the next search of a drag starts: at the answer that is seen, if it is near."""
+        answer = self.answer
+        return self.arm.q if answer is None or answer.reached is Reached.NO else answer.q
+
+    def next_solution(self) -> None:
+        """Look at the next answer; the first time several are looked for."""
+        if len(self.answers) < 2:
+            self.solve(solutions=SOLUTIONS)
+        else:
+            self.shown = (self.shown + 1) % len(self.answers)
+        if len(self.answers) > 1 and self.answer is not None:
+            self.status = f'solution {self.shown + 1} of {len(self.answers)}'
+
+    # -- motions ---------------------------------------------------------------------------
+
+    def place_joint(self, name: str, value: float) -> None:
+        """Have the robot stand with a joint there."""
+        self.arm.place(self.robot.to_q({name: value}, self.arm.q))
+        self.following = False
+
+    def move_there(self) -> None:
+        """Have the robot go to the answer; raises IKError unless that was accepted."""
+        answer = self.answer
+        if answer is None:
+            raise IKError('there is no answer to go to: solve first')
+        if not answer.accepted:
+            raise IKError(f'the answer was not accepted ({answer.message})')
+        seconds = self.arm.go_to(answer.q, self.avoid_collisions)
+        self.status = f'moves there in {seconds:.2f} s'
+
+    def follow(self, on: bool) -> None:
+        """Have the robot go after the targets, or stop it."""
+        if on:
+            targets = {tip: T for tip, T in self.problem.targets.items()
+                       if tip in self.problem.wanted}
+            if not targets:
+                raise IKError('there is nothing to follow: no target of a tip is switched on')
+            self.arm.follow(targets, self.avoid_collisions)
+            self.answers = ()
+        elif self.following:
+            self.arm.stop()
+        self.following = on
+
+    def stop(self) -> None:
+        """Have the robot brake."""
+        self.following = False
+        self.arm.stop()
+        self.status = 'stopped'
+
+    def step(self) -> None:
+        """Go on with what moves."""
+        text = self.arm.step()
+        if text:
+            self.status = f'follows: {text}' if self.following else text
+
+    # -- the scene -------------------------------------------------------------------------
+
+    def change_scene(self, scene: Scene, solve: bool = True) -> None:
+        """Have another scene, and answer anew in it if there was an answer."""
+        self.arm.change_scene(scene)
+        if solve and self.answers:
+            self.solve(dragging=True)
+
+    def add_object(self, item: SceneObject) -> None:
+        """Put an object into the scene, in place of one of its id."""
+        self.change_scene(self.arm.scene.add(item))
+
+    def move_object(self, id: str, T: Array) -> None:
+        """Move an object to a pose (4, 4) in the root frame."""
+        self.change_scene(self.arm.scene.move(id, T), self.solve_while_dragging)
+
+    def remove_object(self, id: str) -> None:
+        """Remove an object from the scene."""
+        self.change_scene(self.arm.scene.remove(id))
+
+    def switch_collisions(self, on: bool) -> None:
+        """Have answers and motions avoid collisions or not."""
+        self.avoid_collisions = on
+        if self.following:
+            self.follow(True)
+        elif self.answers:
+            self.solve(dragging=True)

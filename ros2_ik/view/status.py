@@ -1,0 +1,34 @@
+"""What a page says of the answer that is looked at."""
+
+from html import escape
+
+from ros2_ik.view.session import Session
+from ros2_ik.view.surface import Color
+
+# of one height, as far as may be: else all below it jumps while somebody drags
+STYLE = 'font-size:12px;padding:0 12px 6px;line-height:1.5;min-height:160px'
+GREY = (0.45, 0.47, 0.5)
+
+
+def status_html(session: Session) -> str:
+    """Return the lines as HTML; the first one has the colour of the ghost."""
+    answer = session.answer
+    lines = [_badge(session.status, GREY if answer is None else answer.reached.value)]
+    if answer is not None:
+        facts = [f'{1e3 * answer.seconds:.2f} ms']
+        if answer.largest_change and answer.largest_change not in session.status:
+            facts.append(f'largest joint change {answer.largest_change}')
+        lines.append(', '.join(facts))
+        lines += [f'{error.tip}: {1e3 * error.position:.3g} mm, {error.orientation:.2g} rad off'
+                  for error in answer.errors]
+        lines += [f'contact: {contact.first} - {contact.second}'
+                  for contact in answer.contacts[:5]]
+        lines += answer.not_checked
+    rest = ''.join(f'<div>{escape(line)}</div>' for line in lines[1:])
+    return f'<div style="{STYLE}">{lines[0]}{rest}</div>'
+
+
+def _badge(text: str, color: Color) -> str:
+    r, g, b = (round(255 * value) for value in color)
+    return (f'<div style="background:rgb({r},{g},{b});color:white;border-radius:4px;'
+            f'padding:3px 8px;margin-bottom:4px">{escape(text)}</div>')

@@ -1,0 +1,82 @@
+"""The one thread that works for a page."""
+
+from collections.abc import Callable
+import sys
+import threading
+import time
+import traceback
+
+from ros2_ik.view.arm import PERIOD
+from ros2_ik.view.mailbox import Job, Mailbox
+from ros2_ik.view.session import Session
+
+CALM = 0.1    # what need not be shown at once is shown so often [s]
+
+
+class Worker:
+    """
+    Does the jobs of a page, and goes on with what moves; after each the page is shown.
+
+    `show` takes whether all is to be shown, also what takes longer, as text and plots do.
+    """
+
+    def __init__(self, session: Session, show: Callable[[bool], None]) -> None:
+        self.session, self._show = session, show
+        self._mailbox, self._ended = Mailbox(), False
+        self._next_step = self._calm_at = 0.0
+        self._all_shown = False
+        self._thread = threading.Thread(target=self._run, name='view', daemon=True)
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the job that is being done."""
+        self.post(self._end)
+        self._thread.join(2.0)
+
+    def post(self, job: Job, kind: str | None = None) -> None:
+        """Have a job done, in place of one of its kind that waits; any thread may call."""
+        self._mailbox.put(job, kind)
+
+    def wait(self, seconds: float = 10.0) -> None:
+        """Wait until all jobs so far are done and shown; TimeoutError if that takes longer."""
+        done = threading.Event()
+        self.post(lambda: self._mailbox.put(done.set))    # the second one is after the first's show
+        if not done.wait(seconds):
+            raise TimeoutError(f'the page is busy for more than {seconds} s')
+
+    def _end(self) -> None:
+        self._ended = True
+
+    def _run(self) -> None:
+        while not self._ended:
+            job = self._mailbox.take(self._patience())
+            try:
+                self._turn(job)
+            except Exception:    # a defect of ours: told, and the page lives on
+                traceback.print_exc()
+                self.session.status = (f'FAILURE, a defect of the viewer: {sys.exc_info()[1]!r} '
+                                       '(its terminal has more)')
+
+    def _turn(self, job: Job | None) -> None:
+        session, now = self.session, time.monotonic()
+        if job is not None:
+            session.attempt(job)
+        if session.arm.moving and now >= self._next_step:
+            self._next_step = max(self._next_step + PERIOD, now)
+            session.attempt(session.step)
+        self._all_shown = now >= self._calm_at
+        if self._all_shown:
+            self._calm_at = now + CALM
+        self._show(self._all_shown)
+
+    def _patience(self) -> float | None:
+        """Return how long there is nothing to do unless a job comes [s]; None for ever."""
+        now, times = time.monotonic(), list[float]()
+        if self.session.arm.moving:
+            times.append(self._next_step - now)
+        if not self._all_shown:
+            times.append(self._calm_at - now)
+        return max(min(times), 0.0) if times else None

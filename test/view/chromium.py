@@ -1,0 +1,155 @@
+"""A headless Chromium, driven by its DevTools protocol."""
+
+import base64
+from collections.abc import Iterator
+from itertools import count
+import json
+from pathlib import Path
+import shutil
+import subprocess
+import time
+from typing import Any
+from urllib.request import Request, urlopen
+
+NAMES = ('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable')
+FLAGS = ('--headless=new', '--no-sandbox', '--disable-gpu', '--use-angle=swiftshader',
+         '--enable-unsafe-swiftshader', '--disable-dev-shm-usage', '--no-first-run',
+         '--disable-background-networking', '--remote-debugging-port=0')
+PATIENCE = 40.0    # with a busy machine [s]
+
+
+def chromium() -> str | None:
+    """Return the program, None where there is none."""
+    return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+def wait_for(true: Any, what: str, seconds: float = PATIENCE) -> Any:
+    """Wait until a call returns what is true, and return that."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := true():
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f'not within {seconds} s: {what}')
+
+
+class Tab:
+    """A page in a browser; requests it made are in `requests`, what went wrong in `faults`."""
+
+    def __init__(self, address: str) -> None:
+        from websockets.sync.client import connect
+        self._socket = connect(address, max_size=None, open_timeout=PATIENCE)
+        self._numbers = count(1)
+        self.requests: list[str] = []
+        self.faults: list[str] = []
+        for domain in ('Page', 'Network', 'Runtime'):
+            self.call(f'{domain}.enable')
+
+    def call(self, method: str, **parameters: Any) -> Any:
+        """Return what a method of the protocol results in."""
+        number = next(self._numbers)
+        self._socket.send(json.dumps({'id': number, 'method': method, 'params': parameters}))
+        while True:
+            message = json.loads(self._socket.recv(timeout=PATIENCE))
+            if message.get('id') == number:
+                assert 'error' not in message, f'{method}: {message["error"]}'
+                return message['result']
+            self._note(message)
+
+    def _note(self, message: Any) -> None:
+        if message['method'] == 'Network.requestWillBeSent':
+            self.requests.append(message['params']['request']['url'])
+        elif message['method'] == 'Network.webSocketCreated':
+            self.requests.append(message['params']['url'])
+        elif message['method'] == 'Runtime.exceptionThrown':
+            self.faults.append(json.dumps(message['params']['exceptionDetails'])[:500])
+
+    def text(self) -> str:
+        """Return all text of the page."""
+        return str(self.evaluate('document.body ? document.body.innerText : ""'))
+
+    def evaluate(self, script: str) -> Any:
+        """Return the value of an expression in the page."""
+        return self.call('Runtime.evaluate', expression=script,
+                         returnByValue=True)['result'].get('value')
+
+    def screenshot(self, path: Path) -> None:
+        """Write what is seen to a PNG file."""
+        shot = self.call('Page.captureScreenshot', format='png')
+        path.write_bytes(base64.b64decode(shot['data']))
+
+    def mouse(self, kind: str, x: float, y: float, pressed: bool = False) -> None:
+        """Send one event of the mouse: mouseMoved, mousePressed or mouseReleased."""
+        self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y,
+                  button='left' if pressed or kind != 'mouseMoved' else 'none',
+                  buttons=int(pressed), clickCount=int(kind != 'mouseMoved'))
+
+    def drag(self, start: Any, end: Any, steps: int = 12, pause: float = 0.03) -> None:
+        """Drag from one point of the page to another, in steps."""
+        self.mouse('mouseMoved', *start)
+        time.sleep(0.2)    # the gizmo looks what is under the mouse when it draws
+        self.mouse('mousePressed', *start, pressed=True)
+        for step in range(1, steps + 1):
+            part = step / steps
+            self.mouse('mouseMoved', *(a + part * (b - a) for a, b in zip(start, end, strict=True)),
+                       pressed=True)
+            time.sleep(pause)
+        self.mouse('mouseReleased', *end)
+
+    def click(self, label: str) -> None:
+        """Click the button with that label."""
+        place = self.evaluate(f"""(() => {{
+            const found = [...document.querySelectorAll('button, [role=tab], label')].find(
+                each => each.innerText.trim() === {json.dumps(label)} && each.offsetParent);
+            if (!found) return null;
+            found.scrollIntoView({{block: 'center'}});
+            const box = found.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2]; }})()""")
+        assert place, f"no button '{label}'"
+        self.mouse('mousePressed', *place, pressed=True)
+        self.mouse('mouseReleased', *place)
+
+    def close(self) -> None:
+        """Leave the page."""
+        self._socket.close()
+
+
+class Browser:
+    """A Chromium without a window."""
+
+    def __init__(self, folder: Path) -> None:
+        program = chromium()
+        assert program is not None
+        with (folder / 'chromium.log').open('wb') as log:
+            self._process = subprocess.Popen(
+                [program, *FLAGS, f'--user-data-dir={folder / "profile"}',
+                 '--window-size=1280,800', 'about:blank'], stdout=log, stderr=log)
+        port = folder / 'profile' / 'DevToolsActivePort'
+        wait_for(lambda: port.exists() and port.read_text().count('\n'), 'chromium starts')
+        self._address = f'127.0.0.1:{port.read_text().splitlines()[0]}'
+
+    def open(self, url: str) -> Tab:
+        """Open a page in a tab of its own."""
+        request = Request(f'http://{self._address}/json/new?about:blank', method='PUT')
+        with urlopen(request, timeout=PATIENCE) as answer:
+            tab = Tab(json.load(answer)['webSocketDebuggerUrl'])
+        tab.call('Page.navigate', url=url)
+        return tab
+
+    def close(self) -> None:
+        """End the program."""
+        self._process.terminate()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def browser_in(folder: Path) -> Iterator[Browser]:
+    """Yield a browser and end it: the body of a fixture."""
+    browser = Browser(folder)
+    try:
+        yield browser
+    finally:
+        browser.close()
