@@ -4,12 +4,12 @@ from functools import partial
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.core import fields, SpecField, written_kinds
-from ros2_ik.view.problem import BOUNDS, Entry, WAYS
+from ros2_ik.view.problem import BOUNDS, Entry, form_of, WAYS
 
 if TYPE_CHECKING:
     from ros2_ik.view.page import Page
 
-FRAME, FLAG = (str(each.__metadata__[0].form) for each in (fields.Frame, fields.Flag))
+FRAME, FLAG = form_of(fields.Frame), form_of(fields.Flag)
 CHOICES = ' | '    # between the words of a choice
 
 
@@ -23,8 +23,8 @@ class ConstraintForm:
     def __init__(self, page: 'Page') -> None:
         self._page, self._session = page, page.session
         gui = page.server.gui
-        self._tips = {tip: gui.add_checkbox(f'target of {tip}', True)
-                      for tip in page.session.tips}
+        self._tips: dict[str, Any] = {tip: gui.add_checkbox(f'target of {tip}', True)
+                                      for tip in page.session.tips}
         for tip, switch in self._tips.items():
             page.bind(switch.on_update, partial(self._switch_tip, tip))
         self._kind = gui.add_dropdown('kind', tuple(written_kinds()))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from functools import partial
 import io
 from typing import Any
 
@@ -40,8 +41,8 @@ class Page:
         self._size = min(max(CLOSE * size, 0.05), 0.4)
         self._robot = RobotBodies(server, '/robot', model)
         self._ghost = RobotBodies(server, '/ghost', model, ghost=True)
-        self._scene, self._contacts = (kind(server, root) for kind, root in (
-            (SceneBodies, '/scene'), (ContactPoints, '/contacts')))
+        self._scene = SceneBodies(server, '/scene')
+        self._contacts = ContactPoints(server, '/contacts')
         self.worker = Worker(session, self._show)
         self.gizmos: dict[str, Any] = {}
         self._gizmo_at: dict[str, Array] = {}    # where the page has them
@@ -75,7 +76,7 @@ class Page:
         tabs = gui.add_tab_group()
         with tabs.add_tab('Solve'):
             self._add_buttons()
-            self._switches = {
+            self._switches: dict[str, Any] = {
                 'solve_while_dragging': gui.add_checkbox('solve while dragging', True),
                 'avoid_collisions': gui.add_checkbox('avoid collisions', True),
                 'following': gui.add_checkbox('robot follows the gizmo', False)}
@@ -99,7 +100,8 @@ class Page:
         session, add = self.session, self.server.gui.add_button
         self.bind(add('Solve').on_click, lambda _: session.solve())
         self.bind(add('Next solution').on_click, lambda _: session.next_solution())
-        self.bind(add('Move there', color='green').on_click, lambda _: session.move_there())
+        self._move = add('Move there', color='green')
+        self.bind(self._move.on_click, lambda _: session.move_there())
         self.bind(add('Back to the robot', color='gray').on_click,
                   lambda _: session.back_to_robot())
         self.bind(add('Stop', color='red').on_click, lambda _: session.stop())
@@ -112,8 +114,11 @@ class Page:
                 value = min(max(float(session.arm.q[joint.index]), lower), upper)
                 slider = self.server.gui.add_slider(joint.name, lower, upper, STEP, value)
                 self.sliders[joint.name] = slider
-                self.bind(slider.on_update, lambda event, name=joint.name: session.place_joint(
-                    name, event.target.value), f'joint {joint.name}')
+                self.bind(slider.on_update, partial(self._slide, joint.name),
+                          f'joint {joint.name}')
+
+    def _slide(self, joint: str, event: Any) -> None:
+        self.session.place_joint(joint, event.target.value)
 
     # -- what people see -------------------------------------------------------------------
 
@@ -165,6 +170,9 @@ class Page:
         html = status_html(session)
         if self._status.content != html:
             self._status.content = html
+        ready = session.answer is not None and session.answer.accepted
+        if self._move.disabled == ready:
+            self._move.disabled = not ready
         for name, switch in self._switches.items():
             if switch.value != getattr(session, name):
                 switch.value = getattr(session, name)
@@ -204,7 +212,7 @@ def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:
     server.scene.add_grid('/grid', 4.0, 4.0, cell_size=0.1, section_size=1.0,
                           cell_color=(225, 225, 225), section_color=(190, 190, 190))
     look_at = middle + np.array([0.15 * size, 0, 0])
-    server.initial_camera.position = tuple((look_at + size * np.array([1.05, -0.9, 0.5])).tolist())
+    server.initial_camera.position = tuple((look_at + size * np.array([1.2, -1.0, 0.55])).tolist())
     server.initial_camera.look_at = tuple(look_at.tolist())
 
 

@@ -46,8 +46,8 @@ class Entry:
         kinds = written_kinds()
         if kind not in kinds:
             raise UnknownFunctionError(kind, tuple(kinds))
-        first = {_form(fields.Frame): tip, _form(fields.Body): tip,
-                 _form(fields.Axis): [0.0, 0.0, 1.0]}
+        first = {form_of(fields.Frame): tip, form_of(fields.Body): tip,
+                 form_of(fields.Axis): [0.0, 0.0, 1.0]}
         content = {name: first[each.type.form] for name, each in spec_fields(kinds[kind]).items()
                    if each.needed and each.type.form in first}
         return cls({'kind': kind, **content, 'bounds': {}}, on=False)
@@ -128,8 +128,8 @@ class Problem:
         return {**{name: value for name, value in content.items() if value}, **self.rest}
 
 
-def _form(annotated: Any) -> str:
-    """Return the form of a field's type."""
+def form_of(annotated: Any) -> str:
+    """Return what the type of a field says is written."""
     return str(annotated.__metadata__[0].form)
 
 

@@ -1,10 +1,12 @@
 """The panel of the scene: objects to add, to drag and to remove."""
 
+from itertools import count
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
 from ros2_ik.core import (
+    Array,
     Box,
     Configuration,
     Cylinder,
@@ -13,6 +15,7 @@ from ros2_ik.core import (
     save_scene,
     SceneObject,
     Shape,
+    ShapeInstance,
     Sphere,
 )
 from ros2_ik.view.bodies import place
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 KINDS = ('box', 'sphere', 'cylinder')
 AHEAD = (0.5, 0.0, 0.5)     # where new objects are [m]
+COLOR = (0.35, 0.5, 0.75, 1.0)
 
 
 class SceneForm:
@@ -36,7 +40,7 @@ class SceneForm:
         self._id = gui.add_text('name', '')
         page.bind(gui.add_button('Add').on_click, lambda _: self.add(
             self._kind.value, self._size.value, self._id.value))
-        self._gizmos_on = gui.add_checkbox('drag objects', False)
+        self._gizmos_on: Any = gui.add_checkbox('drag objects', False)
         page.bind(self._gizmos_on.on_update, lambda _: None)    # the page is shown after it
         self._object = gui.add_dropdown('object', ('',))
         page.bind(gui.add_button('Remove').on_click, lambda _: self._remove(self._object.value))
@@ -48,19 +52,13 @@ class SceneForm:
 
     def add(self, kind: str, size: Any, id: str = '') -> None:
         """Add an object of that size [m] in front of the robot; its name is made up for ''."""
-        first, second, third = (float(length) for length in size)
-        shape: Shape = {'box': lambda: Box(np.array([first, second, third])),
-                        'sphere': lambda: Sphere(first),
-                        'cylinder': lambda: Cylinder(first, second)}[kind]()
-        scene, number = self._session.arm.scene, 1
-        while not id or (f'{kind} {number}' == id and id in scene.objects):
-            if f'{kind} {number}' not in scene.objects:
-                id = f'{kind} {number}'
-                break
-            number += 1
+        objects = self._session.arm.scene.objects
+        id = id or next(name for number in count(1)
+                        if (name := f'{kind} {number}') not in objects)
         T = np.eye(4)
         T[:3, 3] = AHEAD
-        self._session.add_object(SceneObject(id, [shape], T, color=(0.35, 0.5, 0.75, 1.0)))
+        part = ShapeInstance(make_shape(kind, np.array(size, dtype=float)))
+        self._session.add_object(SceneObject(id, (part,), T, color=COLOR))
         self._gizmos_on.value = True
 
     def _remove(self, id: str) -> None:
@@ -110,3 +108,12 @@ class SceneForm:
                 self._gizmo_at[id] = self._session.arm.scene.objects[id]
         self._page.bind(gizmo.on_update, dragged, f'object {id}')
         return gizmo
+
+
+def make_shape(kind: str, size: Array) -> Shape:
+    """Return a shape of KINDS, of up to three lengths (3,) [m]; raises InvalidSceneError."""
+    if kind == 'box':
+        return Box(size)
+    if kind == 'sphere':
+        return Sphere(float(size[0]))
+    return Cylinder(float(size[0]), float(size[1]))

@@ -149,12 +149,11 @@ class SimulatedArm:
         """
         if self.moving:
             raise IKError('it moves: stop it first')
-        ends = (self._q, q)
         rest = np.setdiff1d(np.arange(self._robot.nq), self._places)
-        if np.abs(ends[1][rest] - ends[0][rest]).max(initial=0.0) > 1e-6:
+        if np.abs(q[rest] - self._q[rest]).max(initial=0.0) > 1e-6:
             raise IKError('the base would have to move: only joints of one value can be moved')
         motion = straight_motion(self._robot, [joint.name for joint in self._single],
-                                 *(end[self._places] for end in ends), self._limits)
+                                 self._q[self._places], q[self._places], self._limits)
         if avoid_collisions and (found := blocked(self._checker(), motion, self._q)):
             touching = '; '.join(f"'{one.first}' - '{one.second}'" for one in found.contacts[:3])
             raise IKError(f'the way there is not free: contact after {100 * found.fraction:.0f} % '

@@ -82,8 +82,12 @@ def _sheet(shape: Any) -> Any:
     """Return a part of a plane, round the point of it that is nearest its origin."""
     mesh = trimesh.creation.box((SHEET, SHEET, 1e-3))
     normal = np.array(shape.normal)
-    mesh.apply_transform(trimesh.geometry.align_vectors([0, 0, 1], normal))
-    mesh.apply_translation(normal * shape.offset)
+    other = np.eye(3)[int(np.abs(normal).argmin())]
+    T = np.eye(4)
+    T[:3, 0] = np.cross(other, normal)
+    T[:3, 0] /= np.linalg.norm(T[:3, 0])
+    T[:3, 1], T[:3, 2], T[:3, 3] = np.cross(normal, T[:3, 0]), normal, normal * shape.offset
+    mesh.apply_transform(T)
     return mesh
 
 

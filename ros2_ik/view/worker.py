@@ -43,7 +43,8 @@ class Worker:
     def wait(self, seconds: float = 10.0) -> None:
         """Wait until all jobs so far are done and shown; TimeoutError if that takes longer."""
         done = threading.Event()
-        self.post(lambda: self._mailbox.put(done.set))    # the second one is after the first's show
+        # the second one comes after the page was shown for the first
+        self.post(lambda: self._mailbox.put(done.set))
         if not done.wait(seconds):
             raise TimeoutError(f'the page is busy for more than {seconds} s')
 

@@ -90,9 +90,8 @@ class Tab:
         time.sleep(0.2)    # the gizmo looks what is under the mouse when it draws
         self.mouse('mousePressed', *start, pressed=True)
         for step in range(1, steps + 1):
-            part = step / steps
-            self.mouse('mouseMoved', *(a + part * (b - a) for a, b in zip(start, end, strict=True)),
-                       pressed=True)
+            place = (a + step / steps * (b - a) for a, b in zip(start, end, strict=True))
+            self.mouse('mouseMoved', *place, pressed=True)
             time.sleep(pause)
         self.mouse('mouseReleased', *end)
 

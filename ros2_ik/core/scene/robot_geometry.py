@@ -163,8 +163,8 @@ class ElementReader:
         # what has a prefix is other programs': drake:declare_convex
         kinds = [kind for geometry in geometries for kind in geometry if ':' not in kind.tag]
         if len(kinds) != 1 or kinds[0].tag not in _KINDS:
-            found = ', '.join(f'<{kind.tag}>' for kind in kinds) or 'nothing'
-            raise InvalidSceneError(f'its geometry is {found}; valid: one of {", ".join(_KINDS)}')
+            tags = ', '.join(f'<{kind.tag}>' for kind in kinds) or 'nothing'
+            raise InvalidSceneError(f'its geometry is {tags}; valid: one of {", ".join(_KINDS)}')
         element = kinds[0]
         if element.tag == 'mesh':
             return self._mesh(element, link)

@@ -65,7 +65,8 @@ def test_surfaces_are_where_pinocchio_has_them(name: str) -> None:
             drawn.setdefault(body.joint, []).append(
                 points @ body.placement.rotation.T + body.placement.translation)
     for item in model.geometryObjects:
-        if Path(item.meshPath).suffix.lower() not in ('.stl', '.obj'):   # trimesh needs more for dae
+        # for dae trimesh needs pycollada
+        if Path(item.meshPath).suffix.lower() not in ('.stl', '.obj'):
             continue
         mesh = trimesh.load(item.meshPath, force='mesh')
         points = np.asarray(mesh.vertices) * np.ravel(item.meshScale)

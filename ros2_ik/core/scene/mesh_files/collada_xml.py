@@ -12,7 +12,7 @@ _FOUND = ('effect', 'geometry', 'material', 'node', 'visual_scene')
 
 
 class ColladaIds:
-    """Geometries, nodes, scenes and materials by their id; those that are there twice cannot be found."""
+    """What is referred to by its id; those that are there twice cannot be found."""
 
     def __init__(self, root: 'Element') -> None:
         self._found: dict[tuple[str, str], list[Element]] = {}
