@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Mapping
 import ipaddress
+import logging
 import sys
 import threading
 from typing import Any, TYPE_CHECKING
@@ -58,6 +59,7 @@ def _port(text: str) -> int:
 def run(args: argparse.Namespace) -> Exit:
     """Serve the page until Ctrl-C; returns the exit code."""
     import viser  # noqa: F401  (first, so that it is named where it is missing)
+    logging.getLogger('websockets').setLevel(logging.CRITICAL)    # browsers that go are no news
     session = make_session(args)
     from ros2_ik.core import load_kernels
     from ros2_ik.view.page import Page
@@ -65,7 +67,7 @@ def run(args: argparse.Namespace) -> Exit:
     try:
         page = Page(session, args.host, args.port)
     except OSError as error:
-        raise BadQuestion(f'{error.strerror or error}; --port takes another one') from None
+        raise BadQuestion(f'{error.strerror}; --port takes another one') from None
     for note in page.notes:
         print(f'ros2_ik: {note}', file=sys.stderr)
     if not is_local(args.host):

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+import errno
 from functools import partial
 import io
+import socket
 from typing import Any
 
 import numpy as np
@@ -189,14 +191,19 @@ class Page:
 
 def listening(host: str, port: int) -> viser.ViserServer:
     """Return a server that listens there; raises OSError where that cannot be."""
-    try:
-        with redirect_stdout(io.StringIO()):    # viser tells where it listens, we do, too
-            server = viser.ViserServer(host=host, port=port, verbose=False)
+    taken = f'port {port} of {host} is taken'
+    try:    # viser waits for ever where it cannot listen
+        socket.create_server((host, port), family=socket.AF_INET6 if ':' in host
+                             else socket.AF_INET).close()
     except OSError as error:
-        raise OSError(error.errno, f'cannot listen on {host}:{port}: {error.strerror}') from None
-    if server.get_port() != port:    # viser takes the next one that is free
+        reason = taken if error.errno == errno.EADDRINUSE else (
+            f'cannot listen on {host}:{port}: {error.strerror}')
+        raise OSError(error.errno, reason) from None
+    with redirect_stdout(io.StringIO()):    # viser tells where it listens, we do, too
+        server = viser.ViserServer(host=host, port=port, verbose=False)
+    if server.get_port() != port:    # somebody was faster, and viser has taken the next one
         stop(server)
-        raise OSError(f'port {port} of {host} is taken')
+        raise OSError(errno.EADDRINUSE, taken)
     return server
 
 

@@ -24,7 +24,7 @@ class Worker:
         self.session, self._show = session, show
         self._mailbox, self._ended = Mailbox(), False
         self._next_step = self._calm_at = 0.0
-        self._all_shown = False
+        self._all_shown, self._shows = False, 0
         self._thread = threading.Thread(target=self._run, name='view', daemon=True)
 
     def start(self) -> None:
@@ -42,11 +42,12 @@ class Worker:
 
     def wait(self, seconds: float = 10.0) -> None:
         """Wait until all jobs so far are done and shown; TimeoutError if that takes longer."""
-        done = threading.Event()
-        # the second one comes after the page was shown for the first
-        self.post(lambda: self._mailbox.put(done.set))
-        if not done.wait(seconds):
-            raise TimeoutError(f'the page is busy for more than {seconds} s')
+        end, done = time.monotonic() + seconds, list[int]()
+        self.post(lambda: done.append(self._shows))
+        while not done or self._shows == done[0]:
+            if time.monotonic() > end:
+                raise TimeoutError(f'the page is busy for more than {seconds} s')
+            time.sleep(0.002)
 
     def _end(self) -> None:
         self._ended = True
@@ -72,6 +73,7 @@ class Worker:
         if self._all_shown:
             self._calm_at = now + CALM
         self._show(self._all_shown)
+        self._shows += self._all_shown
 
     def _patience(self) -> float | None:
         """Return how long there is nothing to do unless a job comes [s]; None for ever."""

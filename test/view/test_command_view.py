@@ -1,0 +1,117 @@
+"""`ros2_ik view` as a person starts it."""
+
+import os
+from pathlib import Path
+import signal
+import socket
+import subprocess
+import sys
+import time
+from urllib.request import urlopen
+
+import pytest
+
+from ros2_ik.cli import main
+from ros2_ik.cli.view import is_local
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, str(ROOT / 'scripts/ros2_ik'), 'view']
+
+
+def refused(capsys, *words):
+    """Return why a command line is refused, in this process: it starts nothing."""
+    try:
+        code = main(['view', *map(str, words)])
+    except SystemExit as end:
+        code = end.code
+    out, err = capsys.readouterr()
+    assert code == 2 and out == '' and 'Traceback' not in err
+    return err.strip().splitlines()[-1]
+
+
+@pytest.fixture
+def started(free_port):
+    """Start the command; yields its process once it has said where the page is."""
+    pytest.importorskip('viser')
+    processes = []
+
+    def start(*words):
+        process = subprocess.Popen([*COMMAND, *words, '--port', str(free_port)], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        processes.append(process)
+        return process, process.stdout.readline()
+    yield start
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def test_serves_the_page_and_ends_at_ctrl_c(started, free_port):
+    process, line = started('panda', '--scene', 'table')
+    assert line == f'panda: http://127.0.0.1:{free_port}  (Ctrl-C ends it)\n'
+    with urlopen(f'http://127.0.0.1:{free_port}', timeout=20) as answer:
+        assert b'<html' in answer.read(1000)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130 and out == '' and err == ''
+    assert time.monotonic() - began < 5
+
+
+def test_other_host_is_told_and_listens_there(started, free_port):
+    process, line = started('panda', '--host', '0.0.0.0')
+    assert f'http://0.0.0.0:{free_port}' in line
+    with socket.create_connection(('127.0.0.1', free_port), timeout=20):
+        pass
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=20)[1] == (
+        'ros2_ik: --host 0.0.0.0: anybody in the network can use this page\n')
+
+
+@pytest.mark.parametrize(('host', 'local'), [
+    ('127.0.0.1', True), ('localhost', True), ('::1', True), ('127.8.0.1', True),
+    ('0.0.0.0', False), ('192.168.1.4', False), ('::', False), ('my-machine', False)])
+def test_what_only_this_machine_reaches(host, local):
+    assert is_local(host) is local
+
+
+def test_busy_port_is_refused_by_its_number(capsys, free_port):
+    pytest.importorskip('viser')
+    with socket.socket() as other:
+        other.bind(('127.0.0.1', free_port))
+        other.listen()
+        assert refused(capsys, 'panda', '--port', free_port) == (
+            f'ros2_ik: port {free_port} of 127.0.0.1 is taken; --port takes another one')
+
+
+def test_host_that_is_not_ours_is_refused(capsys, free_port):
+    pytest.importorskip('viser')
+    text = refused(capsys, 'panda', '--port', free_port, '--host', '192.0.2.1')
+    assert f'cannot listen on 192.0.2.1:{free_port}' in text
+
+
+@pytest.mark.parametrize(('words', 'reason'), [
+    (['no_robot'], "unknown robot 'no_robot'"),
+    (['panda', '--port', '0'], "'0' is not a port; valid: 1 to 65535"),
+    (['panda', '--port', 'x'], "'x' is not a port"),
+    (['panda', '--tip', 'panda_hant'], "did you mean 'panda_hand'"),
+    (['panda', '--tip', 'panda_link0'], "no joint moves 'panda_link0'"),
+    (['panda', '--tip', 'panda_hand', 'panda_hand'], '--tip: each frame once'),
+    (['panda', '--scene', 'no_scene'], 'no_scene'),
+    (['panda', '--problem', 'no_file.yaml'], "'no_file.yaml': No such file"),
+    (['panda', '--problem', ROOT / 'examples/ros/welding.yaml'], 'unknown frame'),
+    (['panda', '--srdf', 'x.srdf'], 'is a shipped robot'),
+])
+def test_bad_arguments_are_refused(capsys, words, reason):
+    pytest.importorskip('viser')
+    assert reason in refused(capsys, *words)
+
+
+def test_missing_viser_is_told():
+    environment = {**os.environ, 'ROS2_IK_WITHOUT': 'viser', 'PYTHONPATH': os.pathsep.join(
+        [str(ROOT / 'test/without'), os.environ.get('PYTHONPATH', '')])}
+    done = subprocess.run([*COMMAND, 'panda'], capture_output=True, text=True, timeout=60,
+                          env=environment)
+    assert (done.returncode, done.stdout) == (2, '')
+    assert done.stderr == 'ros2_ik: viser is missing: pip install viser\n'

@@ -1,0 +1,44 @@
+"""The newest job of each kind counts, none without a kind is lost."""
+
+import threading
+import time
+
+from ros2_ik.view.mailbox import Mailbox
+
+
+def taken(mailbox: Mailbox) -> None:
+    while job := mailbox.take(0.0):
+        job()
+
+
+def test_newest_of_a_kind_in_the_place_of_the_first() -> None:
+    mailbox, done = Mailbox(), list[str]()
+    for name, kind in (('drag 1', 'drag'), ('click 1', None), ('slide', 'joint'),
+                       ('drag 2', 'drag'), ('click 2', None), ('drag 3', 'drag')):
+        mailbox.put(lambda name=name: done.append(name), kind)  # type: ignore[misc]
+    taken(mailbox)
+    assert done == ['drag 3', 'click 1', 'slide', 'click 2']
+
+
+def test_waits_no_longer_than_told() -> None:
+    began = time.monotonic()
+    assert Mailbox().take(0.05) is None
+    assert 0.04 < time.monotonic() - began < 2
+
+
+def test_jobs_of_many_threads_all_arrive() -> None:
+    mailbox, done = Mailbox(), list[int]()
+
+    def put(first: int) -> None:
+        for number in range(first, first + 200):
+            mailbox.put(lambda number=number: done.append(number))  # type: ignore[misc]
+    threads = [threading.Thread(target=put, args=(200 * k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    while len(done) < 800:
+        job = mailbox.take(10.0)
+        assert job is not None
+        job()
+    for thread in threads:
+        thread.join()
+    assert sorted(done) == list(range(800))

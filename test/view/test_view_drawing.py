@@ -1,0 +1,113 @@
+"""What is drawn: surfaces of all shapes, and a robot where forward kinematics has it."""
+
+import numpy as np
+import pytest
+
+from ros2_ik.core import (
+    Box,
+    Capsule,
+    Cone,
+    ConvexHull,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    HeightField,
+    load_scene,
+    Mesh,
+    OcTree,
+    Plane,
+    Robot,
+    shape_kinds,
+    Sphere,
+)
+
+pytest.importorskip('trimesh')
+from ros2_ik.view.robot_model import RobotModel  # noqa: E402
+from ros2_ik.view.scene_model import drawn_object, held_pose  # noqa: E402
+from ros2_ik.view.surface import shape_surface  # noqa: E402
+
+CORNERS = np.array([[x, y, z] for x in (-0.1, 0.2) for y in (-0.3, 0.1) for z in (0, 0.4)])
+# what is drawn reaches from here to there
+SHAPES = {
+    'box': (Box([0.2, 0.4, 0.6]), [-0.1, -0.2, -0.3], [0.1, 0.2, 0.3]),
+    'sphere': (Sphere(0.3), [-0.3] * 3, [0.3] * 3),
+    'cylinder': (Cylinder(0.1, 0.5), [-0.1, -0.1, -0.25], [0.1, 0.1, 0.25]),
+    'cone': (Cone(0.1, 0.5), [-0.1, -0.1, -0.25], [0.1, 0.1, 0.25]),
+    'capsule': (Capsule(0.1, 0.5), [-0.1, -0.1, -0.35], [0.1, 0.1, 0.35]),
+    'ellipsoid': (Ellipsoid([0.1, 0.2, 0.3]), [-0.1, -0.2, -0.3], [0.1, 0.2, 0.3]),
+    'plane': (Plane([0, 0, 1], 0.5), [-2, -2, 0.5], [2, 2, 0.5]),
+    'half_space': (HalfSpace([1, 0, 0], 0.5), [0.5, -2, -2], [0.5, 2, 2]),
+    'convex_hull': (ConvexHull(CORNERS), CORNERS.min(axis=0), CORNERS.max(axis=0)),
+    'mesh': (Mesh(CORNERS[:4], [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]]),
+             CORNERS[:4].min(axis=0), CORNERS[:4].max(axis=0)),
+    'octree': (OcTree([[0, 0, 0], [0.3, 0, 0]], 0.1), None, None),
+    'height_field': (HeightField(0.4, 0.6, [[0.0, 0.1], [0.1, 0.2]]), None, None),
+}
+
+
+def test_every_kind_of_shape_is_drawn_here():
+    assert set(SHAPES) == set(shape_kinds())
+
+
+@pytest.mark.parametrize('kind', sorted(SHAPES))
+def test_surface_reaches_as_far_as_the_shape(kind):
+    shape, low, high = SHAPES[kind]
+    surface = shape_surface(shape, (1, 0, 0))
+    assert surface.faces.min() >= 0 and surface.faces.max() < len(surface.vertices)
+    if low is not None:
+        assert np.abs(surface.vertices.min(axis=0) - low).max() < 2e-3
+        assert np.abs(surface.vertices.max(axis=0) - high).max() < 2e-3
+    assert np.linalg.norm(surface.vertices, axis=1).max() <= shape.bounding_radius + 1e-3
+
+
+def test_sharp_edges_are_sharp_and_round_ones_round():
+    """A cube has three vertices at each corner; a ball keeps its own."""
+    cube, ball = (shape_surface(shape, (1, 0, 0)) for shape in (Box([1, 1, 1]), Sphere(1.0)))
+    assert len(cube.vertices) == 24 and len(cube.faces) == 12
+    assert len(ball.vertices) == 642 and len(ball.faces) == 1280
+    # both sides look outwards still
+    for surface in cube, ball:
+        a, b, c = np.swapaxes(surface.vertices[surface.faces], 0, 1)
+        assert (np.einsum('ij,ij->i', np.cross(b - a, c - a), a + b + c) > 0).all()
+
+
+def test_robot_is_drawn_where_forward_kinematics_has_its_links():
+    yourdfpy = pytest.importorskip('yourdfpy')
+    from io import BytesIO
+    robot = Robot.load('panda')
+    model = RobotModel(robot)
+    q = robot.random_q(np.random.default_rng(2))
+    judge = yourdfpy.URDF.load(BytesIO(robot.urdf.encode()), load_meshes=False,
+                               build_scene_graph=True)
+    values = robot.to_joints(q)
+    judge.update_cfg({name: values.get(name, 0.0) for name in judge.actuated_joint_names})
+    links = [link for link, _ in model._places]
+    assert len(set(links)) > 9
+    for link, pose in zip(links, model.poses(q), strict=True):
+        visual, = judge.link_map[link].visuals
+        expected = judge.get_transform(link, 'panda_link0')
+        if visual.origin is not None:
+            expected = expected @ visual.origin
+        assert np.abs(expected - pose.homogeneous).max() < 1e-6
+
+
+@pytest.mark.parametrize('name', ['kinova', 'ur5', 'xarm7'])
+def test_robot_has_its_size(name):
+    robot = Robot.load(name)
+    model = RobotModel(robot)
+    points = np.vstack([surface.vertices[::50] @ pose.rotation.T + pose.translation
+                        for surface, pose in zip(model.surfaces, model.poses(robot.neutral),
+                                                 strict=True)])
+    assert 0.5 < np.ptp(points, axis=0).max() < 3     # metres
+
+
+def test_objects_have_their_colours_and_held_ones_move_along():
+    robot = Robot.load('panda')
+    scene = load_scene('table', robot)
+    drawn = drawn_object(scene.objects['table'])
+    assert len(drawn.surfaces) == 5 and drawn.surfaces[0].color == (0.72, 0.53, 0.34)
+    from ros2_ik.core import Configuration, SceneObject
+    held = scene.attach(SceneObject('tool', [Box([0.1, 0.1, 0.1])]), 'panda_hand')
+    q = robot.random_q(np.random.default_rng(1))
+    hand = Configuration(robot, q).transform('panda_hand')
+    assert np.abs(held_pose(held, 'tool', q).homogeneous - hand).max() < 1e-9

@@ -1,0 +1,158 @@
+"""The page without a browser: what it sends, and its panels."""
+
+from chromium import wait_for
+import numpy as np
+import pytest
+from view_sessions import session_of, TIP
+
+from ros2_ik.core import Configuration, load_scene, written_kinds
+
+pytest.importorskip('viser')
+GREEN, ORANGE, RED = (46, 184, 82), (245, 148, 26), (224, 51, 51)
+
+
+@pytest.fixture
+def page(session, page_of):
+    return page_of(session)
+
+
+def drag(page, x=0.0, y=0.0, z=None):
+    T = Configuration(page.session.robot, page.session.arm.q).transform(TIP)
+    T[:3, 3] += x, y, 0
+    T[2, 3] = T[2, 3] if z is None else z
+    page.worker.post(lambda: page.session.drag(TIP, T), 'drag')
+    page.worker.wait()
+    return T
+
+
+def test_ghost_has_the_colour_of_what_was_found(page):
+    ghost = page._ghost
+    assert not ghost._root.visible
+    for target, color in (({'x': 0.1, 'z': 0.4}, GREEN), ({'x': 0.1, 'z': 0.17}, ORANGE),
+                          ({'x': 2.0}, RED), ({'x': 0.1, 'z': 0.35}, GREEN)):
+        drag(page, **target)
+        assert ghost._root.visible
+        assert {tuple(handle.color) for handle in ghost._handles} == {color}
+    poses = page._robot._model.poses(page.session.answer.q)
+    assert all(np.abs(handle.position - pose.translation).max() < 1e-6
+               for handle, pose in zip(ghost._handles, poses, strict=True))
+    page.worker.post(page.session.back_to_robot)
+    page.worker.wait()
+    assert not ghost._root.visible
+
+
+def test_contacts_are_points_with_names_and_what_is_touched_is_glassy(page):
+    drag(page, 0.1, 0, 0.17)
+    assert [label.text.split(':')[0] for _, label in page._contacts._handles] == [
+        f'{one.first} - {one.second}' for one in page.session.answer.contacts[:8]]
+    table = page._scene._shown['table']
+    assert all(handle.opacity < 1 for handle in table.handles)
+    drag(page, 0.1, 0, 0.4)
+    assert page._contacts._handles == []
+    assert all(handle.opacity is None for handle in table.handles)
+
+
+def test_gizmo_goes_where_the_target_is(page):
+    T = drag(page, 0.1, 0.1)
+    assert np.abs(page.gizmos[TIP].position - T[:3, 3]).max() < 1e-9
+    page.worker.post(page.session.back_to_robot)
+    page.worker.wait()
+    tip = Configuration(page.session.robot, page.session.arm.q).transform(TIP)
+    assert np.abs(page.gizmos[TIP].position - tip[:3, 3]).max() < 1e-9
+
+
+def test_of_many_drags_the_last_one_counts(page):
+    """A hundred events come at once: few are answered, and the last one is."""
+    T = Configuration(page.session.robot, page.session.arm.q).transform(TIP)
+    for k in range(100):
+        there = T.copy()
+        there[0, 3] += 1e-3 * k
+        page.worker.post(lambda there=there: page.session.drag(TIP, there), 'drag')
+    page.worker.wait()
+    assert len(page.session.times) < 60
+    tip = Configuration(page.session.robot, page.session.answer.q).transform(TIP)
+    assert abs(tip[0, 3] - T[0, 3] - 0.099) < 1e-5
+
+
+def test_panel_has_a_folder_for_every_kind(page):
+    kinds = list(written_kinds())
+    for kind in kinds:
+        page.worker.post(lambda kind=kind: page._constraints.add(kind))
+    page.worker.wait()
+    assert [entry.kind for entry in page._constraints._shown] == kinds
+    assert len(page._constraints._folders) == len(kinds)
+    page.worker.post(page.session.problem.entries.clear)
+    page.worker.wait()
+    assert page._constraints._folders == []
+
+
+def test_objects_are_added_shown_and_removed(page):
+    page.worker.post(lambda: page._scene_form.add('cylinder', (0.05, 0.2, 0.0)))
+    page.worker.post(lambda: page._scene_form.add('box', (0.1, 0.1, 0.1), 'part/1'))
+    page.worker.post(lambda: page._scene_form.add('sphere', (0.05, 0, 0), 'ball'))
+    page.worker.wait()
+    assert set(page._scene._shown) == set(page._scene_form.gizmos) == {
+        'table', 'cylinder 1', 'part/1', 'ball'}
+    T = np.eye(4)
+    T[:3, 3] = 0.3, 0.4, 0.5
+    page.worker.post(lambda: page.session.move_object('ball', T))
+    page.worker.post(lambda: page.session.remove_object('part/1'))
+    page.worker.wait()
+    assert np.abs(page._scene._shown['ball'].frame.position - T[:3, 3]).max() < 1e-9
+    assert np.abs(page._scene_form.gizmos['ball'].position - T[:3, 3]).max() < 1e-9
+    assert 'part/1' not in page._scene._shown and 'part/1' not in page._scene_form.gizmos
+    page.worker.post(lambda: page._scene_form.add('box', (0.0, 0.1, 0.1)))
+    page.worker.wait()
+    assert page.session.status.startswith('not done: the size of a box must be 3 positive')
+
+
+def test_scene_is_loaded_as_text_never_as_a_file(page):
+    page.worker.post(lambda: page._scene_form._load(b'/etc/passwd'))
+    page.worker.wait()
+    assert page.session.status.startswith('not done:') and 'root:' not in page.session.status
+    from ros2_ik.core import save_scene
+    text = save_scene(load_scene('shelf', page.session.robot))
+    page.worker.post(lambda: page._scene_form._load(text.encode()))
+    page.worker.wait()
+    assert 'shelf' in page._scene._shown and 'table' not in page._scene._shown
+
+
+def test_robot_that_follows_is_shown_on_its_way(page):
+    page.worker.post(lambda: page.session.follow(True))
+    T = drag(page, 0.1, 0.2)
+    before = page.session.arm.q
+    wait_for(lambda: np.abs(page.session.arm.q - before).max() > 0.1, 'it moves', 20.0)
+    assert not page._ghost._root.visible and page._switches['following'].value
+    page.worker.post(page.session.stop)
+    page.worker.wait()
+    assert not page.session.following and T is not None
+
+
+def test_defect_is_told_and_the_page_lives_on(page, capsys):
+    page.worker.post(lambda: 1 / 0)
+    page.worker.wait()
+    assert 'ZeroDivisionError' in page.session.status
+    assert 'ZeroDivisionError' in capsys.readouterr().err
+    drag(page, 0.1, 0.1)
+    assert page.session.answer.accepted
+
+
+def test_robot_without_geometry_and_with_a_free_base(page_of, tmp_path):
+    urdf = tmp_path / 'bare.urdf'
+    urdf.write_text("""<robot name="bare"><link name="base"/><link name="arm"/><link name="tip"/>
+      <joint name="turn" type="continuous"><parent link="base"/><child link="arm"/>
+        <axis xyz="0 0 1"/></joint>
+      <joint name="slide" type="prismatic"><parent link="arm"/><child link="tip"/>
+        <axis xyz="1 0 0"/><limit lower="0.1" upper="1" velocity="1" effort="1"/></joint>
+      </robot>""")
+    session = session_of(str(urdf), None, ('tip',))
+    page = page_of(session)
+    assert any('has no visual elements' in note for note in page.notes)
+    assert set(page.sliders) == {'turn', 'slide'}
+    T = session.problem.targets['tip'].copy()
+    T[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+    T[:3, 3] = 0, 0.5, 0
+    page.worker.post(lambda: session.drag('tip', T))
+    page.worker.wait()
+    assert session.answer.accepted, session.status
+    assert any('not checked' in text for text in session.answer.not_checked)

@@ -1,0 +1,219 @@
+"""What a page does, without the page: answers, colours, motions, the scene."""
+
+import numpy as np
+import pytest
+from view_sessions import session_of, TIP
+
+from ros2_ik.core import (
+    Box,
+    collision_checker,
+    Configuration,
+    IKError,
+    SceneObject,
+    ShapeInstance,
+)
+from ros2_ik.view.answer import Reached
+
+DT = 1 / 60
+
+
+def at_tip(session, q):
+    return Configuration(session.robot, q).transform(TIP)
+
+
+def moved(T, x=0.0, y=0.0, z=0.0):
+    T = T.copy()
+    T[:3, 3] += x, y, z
+    return T
+
+
+@pytest.fixture
+def home(session):
+    return session.problem.targets[TIP].copy()
+
+
+def test_nothing_is_answered_before_somebody_asks(session):
+    assert session.answer is None
+    session.back_to_robot()
+    assert session.answer is None
+
+
+def test_drag_is_answered_where_the_gizmo_is(session, home):
+    T = moved(home, 0.05, 0.1, -0.1)
+    session.drag(TIP, T)
+    assert session.answer.reached is Reached.YES
+    assert np.abs(at_tip(session, session.answer.q) - T).max() < 1e-4
+    checker = collision_checker(session.robot, session.arm.scene)
+    assert not checker.collides(session.answer.q)
+    assert session.times and 'solution found' in session.status
+
+
+def test_small_drags_make_small_changes(session, home):
+    session.drag(TIP, home)
+    before = session.answer.q
+    for part in np.linspace(0, 1, 60):
+        session.drag(TIP, moved(home, 0.15 * part, 0.3 * np.sin(6 * part), -0.1 * part))
+        assert session.answer.accepted
+        assert np.abs(session.answer.q - before).max() < 0.15
+        before = session.answer.q
+
+
+def test_in_the_table_it_is_orange_and_says_what_touches(session, home):
+    session.drag(TIP, moved(home, 0.1, 0, 0.22 - home[2, 3]))
+    assert session.answer.reached is Reached.YES
+    T = moved(home, 0.1, 0, 0.17 - home[2, 3])
+    session.drag(TIP, T)
+    answer = session.answer
+    assert answer.reached is Reached.TOUCHING and not answer.accepted
+    assert 'table' in {contact.second for contact in answer.contacts}
+    assert np.abs(at_tip(session, answer.q) - T).max() < 1e-4     # reached, but touching
+    session.attempt(session.move_there)
+    assert session.status.startswith('not done: the answer was not accepted (GOAL_IN_COLLISION')
+    assert not session.arm.moving
+
+
+def test_out_of_reach_it_is_red_and_as_near_as_may_be(session, home):
+    session.drag(TIP, moved(home, 2.0))
+    assert session.answer.reached is Reached.NO
+    assert 0.5 < session.answer.errors[0].position < 2.1
+    session.drag(TIP, home)
+    assert session.answer.reached is Reached.YES
+
+
+def test_collisions_off_lets_it_into_the_table(session, home):
+    session.drag(TIP, moved(home, 0.1, 0, 0.17 - home[2, 3]))
+    session.switch_collisions(False)
+    assert session.answer.accepted
+    assert session.content()['avoid_collisions'] is False
+    session.switch_collisions(True)
+    assert not session.answer.accepted
+
+
+def test_moves_there_within_limits_and_arrives(session, home):
+    T = moved(home, 0.1, 0.2, 0)
+    session.drag(TIP, T)
+    session.move_there()
+    path = [session.arm.q]
+    while session.arm.moving:
+        session.step()
+        path.append(session.arm.q)
+        assert len(path) < 600
+    assert session.status == 'arrived'
+    assert np.abs(at_tip(session, path[-1]) - T).max() < 1e-4
+    speeds = np.abs(np.diff(path, axis=0)) / DT
+    limits = [joint.velocity_limit for joint in session.robot.joints]
+    assert (speeds <= np.array(limits) * 1.001).all() and speeds.max() > 0.1
+
+
+def test_stop_brakes_and_stays(session, home):
+    session.drag(TIP, moved(home, 0.1, 0.3, 0))
+    session.move_there()
+    for _ in range(15):
+        session.step()
+    before = session.arm.q
+    session.stop()
+    while session.arm.moving:
+        session.step()
+    assert 1e-4 < np.abs(session.arm.q - before).max() < 0.3
+    assert np.abs(session.arm.q - session.answer.q).max() > 0.05
+
+
+def test_way_that_is_not_free_is_refused(session, home):
+    """A wall stands between here and there: the answer is fine, the way is not."""
+    session.drag(TIP, moved(home, 0.1, 0.45, 0))
+    there = session.answer.q
+    middle = at_tip(session, (there + session.arm.q) / 2)
+    wall = np.eye(4)
+    wall[:3, 3] = middle[:3, 3]
+    session.add_object(SceneObject('wall', (ShapeInstance(Box([0.3, 0.01, 0.3])),), wall))
+    session.answers = ()
+    session.drag(TIP, moved(home, 0.1, 0.45, 0))
+    assert session.answer.accepted
+    session.attempt(session.move_there)
+    assert 'the way there is not free' in session.status and "'wall'" in session.status
+    assert not session.arm.moving
+
+
+def test_next_solution_goes_round(session, home):
+    session.drag(TIP, moved(home, 0.1, 0.1, 0))
+    session.next_solution()
+    count = len(session.answers)
+    assert count > 2 and session.status == f'solution 1 of {count}'
+    seen = [session.answer.q]
+    for _ in range(count - 1):
+        session.next_solution()
+        seen.append(session.answer.q)
+    assert len({tuple(np.round(q, 3)) for q in seen}) == count
+    T = session.problem.targets[TIP]
+    assert all(np.abs(at_tip(session, q) - T).max() < 1e-4 for q in seen)
+    session.next_solution()
+    assert session.shown == 0
+
+
+def test_sliders_set_where_the_robot_stands_and_the_seed(session):
+    session.place_joint('panda_joint1', 0.7)
+    assert session.arm.q[0] == 0.7
+    session.back_to_robot()
+    T = session.problem.targets[TIP]
+    assert np.abs(T - at_tip(session, session.arm.q)).max() == 0
+    session.solve()
+    assert np.abs(session.answer.q - session.arm.q).max() < 1e-6
+
+
+def test_robot_follows_the_gizmo_within_limits_and_keeps_off_the_table(session, home):
+    session.follow(True)
+    session.drag(TIP, moved(home, 0.1, 0, 0.15 - home[2, 3]))
+    checker = collision_checker(session.robot, session.arm.scene)
+    qs = [session.arm.q]
+    for _ in range(180):
+        session.step()
+        qs.append(session.arm.q)
+        assert not checker.collides(session.arm.q)
+    tip = at_tip(session, session.arm.q)
+    assert 0.2 < tip[2, 3] < 0.23    # the table's top is at 0.2
+    v = np.diff(qs, axis=0) / DT
+    assert np.abs(np.diff(v, axis=0) / DT).max() < 3.1
+    session.drag(TIP, home)
+    for _ in range(240):
+        session.step()
+    assert np.abs(at_tip(session, session.arm.q) - home).max() < 2e-3
+    session.stop()
+    assert not session.following and session.answer is None
+
+
+def test_object_that_comes_near_makes_the_arm_give_way(session, home):
+    session.drag(TIP, home)
+    before = session.answer.q
+    elbow = Configuration(session.robot, before).transform('panda_link4')
+    T = np.eye(4)
+    T[:3, 3] = elbow[:3, 3] + [0.0, 0.6, 0]
+    session.add_object(SceneObject('ball', (ShapeInstance(Box([0.1, 0.1, 0.1])),), T))
+    assert session.answer.accepted and np.abs(session.answer.q - before).max() < 1e-3
+    T[:3, 3] = elbow[:3, 3] + [0, 0.07, 0]
+    session.move_object('ball', T)
+    checker = collision_checker(session.robot, session.arm.scene)
+    assert checker.collides(before)
+    assert session.answer.accepted and not checker.collides(session.answer.q)
+    session.remove_object('ball')
+    assert 'ball' not in session.arm.scene.objects
+
+
+def test_two_tips_have_targets_of_their_own():
+    session = session_of('baxter', None, ('left_gripper', 'right_gripper'))
+    left, right = (session.problem.targets[tip].copy() for tip in session.tips)
+    left[2, 3] += 0.1
+    session.drag('left_gripper', left)
+    assert session.answer.accepted
+    at = Configuration(session.robot, session.answer.q)
+    assert np.abs(at.transform('left_gripper') - left).max() < 1e-4
+    assert np.abs(at.transform('right_gripper') - right).max() < 1e-4
+
+
+def test_what_cannot_be_is_said_and_changes_nothing(session):
+    with pytest.raises(IKError, match='there is no answer to go to'):
+        session.move_there()
+    session.problem.wanted.clear()
+    session.attempt(session.solve)
+    assert session.status.startswith('not done: there is no target')
+    session.attempt(lambda: session.follow(True))
+    assert 'no target of a tip is switched on' in session.status and not session.following
