@@ -47,6 +47,8 @@ class SceneForm:
         page.bind(gui.add_button('Save as YAML').on_click, self._save)
         upload = gui.add_upload_button('Load YAML', mime_type='.yaml,.yml')
         page.bind(upload.on_upload, lambda event: self._load(event.target.value.content))
+        shadows = gui.add_checkbox('shadows', True, hint='off is faster without a graphics card')
+        page.bind(shadows.on_update, lambda event: self.set_shadows(event.target.value))
         self.gizmos: dict[str, Any] = {}
         self._gizmo_at: dict[str, Any] = {}    # the object as the page has it
 
@@ -60,6 +62,10 @@ class SceneForm:
         part = ShapeInstance(make_shape(kind, np.array(size, dtype=float)))
         self._session.add_object(SceneObject(id, (part,), T, color=COLOR))
         self._gizmos_on.value = True
+
+    def set_shadows(self, on: bool) -> None:
+        """Let things cast shadows, or not."""
+        self._page.server.scene.configure_default_lights(cast_shadow=on)
 
     def _remove(self, id: str) -> None:
         if not id:

@@ -8,6 +8,7 @@ from chromium import Browser, browser_in, chromium
 import pytest
 from view_sessions import session_of
 
+
 @pytest.fixture
 def session() -> Any:
     """Return the session of `ros2_ik view panda --scene table`."""

@@ -1,0 +1,171 @@
+"""The page in a Chromium: it loads from here alone, gizmos are dragged, two see the same."""
+
+import os
+from pathlib import Path
+import time
+
+from chromium import wait_for
+import numpy as np
+import pytest
+from view_sessions import session_of
+
+from ros2_ik.core import Configuration
+
+pytest.importorskip('viser')
+SHOTS = os.environ.get('ROS2_IK_SCREENSHOTS')
+
+
+@pytest.fixture(scope='module')
+def page(browser):     # the browser first: without one nothing is served
+    import socket
+
+    from ros2_ik.view.page import Page
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        port = probe.getsockname()[1]
+    # of few triangles, without shadows: the processor draws all of it
+    page = Page(session_of('xarm7'), '127.0.0.1', port)
+    page._scene_form.set_shadows(False)
+    yield page
+    page.stop()
+
+
+@pytest.fixture(scope='module')
+def tab(browser, page):
+    tab = browser.open(page.url)
+    wait_for(lambda: 'Back to the robot' in tab.text(), 'the panel is there')
+    wait_for(lambda: pixels(page, tab, np.zeros(3)) is not None, 'a camera is there')
+    tab.evaluate("document.querySelector('[aria-label=Dismiss], button.mantine-Notification-closeB"
+                 "utton')?.click()")
+    yield tab
+    tab.close()
+
+
+@pytest.fixture(autouse=True)
+def at_robot(page):
+    """Begin with the gizmo at the robot's tip."""
+    page.worker.post(page.session.back_to_robot)
+    page.worker.wait()
+
+
+def keep(tab, name):
+    """Keep what is seen, where somebody wants to look at it."""
+    if SHOTS:
+        Path(SHOTS).mkdir(parents=True, exist_ok=True)
+        tab.screenshot(Path(SHOTS) / f'{name}.png')
+
+
+def pixels(page, tab, point):
+    """Return where a point (3,) is on the page, None before the page has told of its camera."""
+    cameras = [client.camera for client in page.server.get_clients().values()
+               if client.camera._state.update_timestamp > 0]
+    if not cameras:
+        return None
+    camera = cameras[0]
+    x, y, width, height = tab.evaluate("""(() => {
+        const box = document.querySelector('canvas').getBoundingClientRect();
+        return [box.x, box.y, box.width, box.height]; })()""")
+    w, *v = camera.wxyz     # camera to world: x right, y down, z ahead
+    v = np.array(v)
+    seen = np.asarray(point) - camera.position
+    seen = seen + 2 * np.cross(-v, np.cross(-v, seen) + w * seen)
+    scale = height / 2 / np.tan(camera.fov / 2) / seen[2]
+    return x + width / 2 + scale * seen[0], y + height / 2 + scale * seen[1]
+
+
+def target_of(page):
+    """Return the pose of the target, (4, 4)."""
+    return page.session.problem.targets[page.session.tips[0]]
+
+
+def tip_at(page, q):
+    """Return where the tip is at q, (4, 4)."""
+    return Configuration(page.session.robot, q).transform(page.session.tips[0])
+
+
+def drag_arrow(page, tab, axis, way):
+    """Drag the gizmo's arrow along one of its axes by a way [m], as a hand would."""
+    T = target_of(page)
+    direction = T[:3, axis]
+    grip = T[:3, 3] + 0.85 * page._size * direction
+
+    def dragged():
+        tab.drag(pixels(page, tab, grip), pixels(page, tab, grip + way * direction))
+        page.worker.wait()
+        return np.abs(target_of(page) - T).max() > 0.2 * abs(way)
+    wait_for(dragged, 'the gizmo is dragged')
+    return T
+
+
+def click(page, tab, label, done):
+    """Click a button until that is done: it may move while the page comes up."""
+    def clicked():
+        tab.click(label)
+        time.sleep(0.3)
+        page.worker.wait()
+        return done()
+    wait_for(clicked, f"'{label}' is clicked")
+
+
+def test_loads_from_this_server_alone_and_without_faults(page, tab):
+    foreign = [url for url in tab.requests if not url.startswith(
+        ('data:', 'blob:', page.url, page.url.replace('http', 'ws')))]
+    assert foreign == [] and tab.requests
+    assert tab.faults == []
+    for label in ('Solve', 'Next solution', 'Move there', 'Stop', 'Joints', 'Constraints'):
+        assert label in tab.text()
+    keep(tab, 'page')
+
+
+def test_dragged_gizmo_is_answered_at_once(page, tab):
+    before = page.session.arm.q
+    T = drag_arrow(page, tab, 0, 0.1)
+    target, answer = target_of(page), page.session.answer
+    moved = target[:3, 3] - T[:3, 3]
+    assert abs(moved @ T[:3, 0]) > 0.95 * np.linalg.norm(moved)     # along that axis alone
+    assert answer.accepted
+    assert np.abs(answer.q - before).max() > 0.01
+    assert np.abs(tip_at(page, answer.q) - target).max() < 1e-4
+    poses = page._robot._model.poses(answer.q)
+    assert all(np.abs(handle.position - pose.translation).max() < 1e-6
+               for handle, pose in zip(page._ghost._handles, poses, strict=True))
+    wait_for(lambda: 'SUCCESS' in tab.text(), 'the page says so')
+    keep(tab, 'answer')
+
+
+def test_dragged_into_the_table_it_says_what_touches(page, tab):
+    T = target_of(page).copy()
+    T[:3, 3] = 0.45, 0, 0.25
+    page.worker.post(lambda: page.session.drag(page.session.tips[0], T))
+    page.worker.wait()
+    assert page.session.answer.accepted
+    drag_arrow(page, tab, 2, 0.1)     # z of the tip points down
+    assert not page.session.answer.accepted
+    wait_for(lambda: ' - table' in tab.text() and 'GOAL_IN_COLLISION' in tab.text(),
+             'the page says what touches')
+    keep(tab, 'contact')
+
+
+def test_buttons_move_the_robot_there(page, tab):
+    drag_arrow(page, tab, 0, -0.08)
+    status = page.session.status
+    target = target_of(page)
+    click(page, tab, 'Move there', lambda: page.session.status != status)
+    wait_for(lambda: page.session.status == 'arrived', 'it arrives')
+    assert np.abs(tip_at(page, page.session.arm.q) - target).max() < 1e-4
+    wait_for(lambda: 'arrived' in tab.text(), 'the page says so')
+
+
+def test_two_pages_see_and_do_the_same(browser, page, tab):
+    drag_arrow(page, tab, 0, 0.06)
+    other = browser.open(page.url)
+    try:
+        wait_for(lambda: 'SUCCESS' in other.text(), 'the other page has the answer')
+        wait_for(lambda: len(page.server.get_clients()) == 2, 'two are connected')
+        click(page, other, 'Back to the robot', lambda: page.session.answer is None)
+        for each in tab, other:
+            wait_for(lambda each=each: 'the targets are where the robot is' in each.text(),
+                     'both pages say so')
+        assert other.faults == []
+    finally:
+        other.close()
