@@ -46,42 +46,50 @@ class RobotBodies:
     """
     A robot on the page, in its own colours, or a ghost of it in one.
 
-    A ghost has no surfaces where the robot has the same ones.
+    A ghost has no links where the robot has the same ones.
     """
 
     def __init__(self, server: viser.ViserServer, root: str, model: RobotModel,
                  ghost: bool = False) -> None:
         self._model, self._root = model, server.scene.add_frame(root, show_axes=False)
-        self._handles = [add_surface(server, f'{root}/{number}', surface,
-                                     opacity=0.5 if ghost else None)
-                         for number, surface in enumerate(model.surfaces)]
+        self.frames = {link: server.scene.add_frame(f'{root}/{link}', show_axes=False)
+                       for link in model.links}
+        self.surfaces = []
+        for number, (link, surface, in_link) in enumerate(model.surfaces):
+            handle = add_surface(server, f'{root}/{link}/{number}', surface,
+                                 opacity=0.5 if ghost else None)
+            place(handle, in_link)
+            self.surfaces.append(handle)
         self._shown: tuple[Array, ...] = ()
         self._color: Color | None = None
+
+    @property
+    def visible(self) -> bool:
+        """Whether it is seen."""
+        return bool(self._root.visible)
 
     def show(self, q: Array | None, color: Color | None = None,
              robot_q: Array | None = None) -> None:
         """Put it where it is at q (nq,), None hides it; beside it the robot is at `robot_q`."""
-        if self._root.visible != (q is not None):
+        if self.visible != (q is not None):
             self._root.visible = q is not None
         if q is None:
             return
         if color is not None and color != self._color:
             self._color = color
-            for handle in self._handles:
+            for handle in self.surfaces:
                 handle.color = rgb(color)
         qs = (q,) if robot_q is None else (q, robot_q)
         if len(qs) == len(self._shown) and all(map(np.array_equal, qs, self._shown)):
             return
         self._shown = tuple(each.copy() for each in qs)
         poses = self._model.poses(q)
-        for handle, pose in zip(self._handles, poses, strict=True):
-            place(handle, pose)
-        if robot_q is not None:
-            for handle, pose, robot_pose in zip(self._handles, poses, self._model.poses(robot_q),
-                                                strict=True):
-                apart = not pose.isApprox(robot_pose, SAME)
-                if handle.visible != apart:
-                    handle.visible = apart
+        others = {} if robot_q is None else self._model.poses(robot_q)
+        for link, frame in self.frames.items():
+            place(frame, poses[link])
+            apart = link not in others or not poses[link].isApprox(others[link], SAME)
+            if frame.visible != apart:
+                frame.visible = apart
 
 
 class SceneBodies:

@@ -52,6 +52,7 @@ class Page:
         self._add_controls()
         self._show(True)
         self.worker.start()
+        self.worker.post(session.prepare)
 
     @property
     def url(self) -> str:

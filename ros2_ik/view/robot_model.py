@@ -1,6 +1,6 @@
 """What a robot looks like at joint values."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ros2_ik.core import Array, Configuration, Robot, visual_geometry
 from ros2_ik.view.surface import shape_surface, Surface
@@ -8,9 +8,17 @@ from ros2_ik.view.surface import shape_surface, Surface
 USUAL = (0.82, 0.83, 0.85)    # of what has no colour of its own
 
 
+class LinkSurface(NamedTuple):
+    """A surface on a link, and where it is in the link's frame, pinocchio.SE3."""
+
+    link: str
+    surface: Surface
+    in_link: Any
+
+
 class RobotModel:
     """
-    The surfaces of a robot in their own colours, and where they are.
+    The surfaces of a robot in their own colours, and where its links are.
 
     `notes` say what is drawn in place of what is missing.
     """
@@ -18,12 +26,12 @@ class RobotModel:
     def __init__(self, robot: Robot) -> None:
         geometry = visual_geometry(robot)
         self.robot, self.notes = robot, geometry.warnings
-        self.surfaces: tuple[Surface, ...] = tuple(
-            shape_surface(body.shape, body.color or USUAL) for body in geometry.bodies)
-        self._places = tuple((body.link, body.in_link) for body in geometry.bodies)
+        self.surfaces = tuple(
+            LinkSurface(body.link, shape_surface(body.shape, body.color or USUAL), body.in_link)
+            for body in geometry.bodies)
+        self.links = geometry.links
 
-    def poses(self, q: Array) -> list[Any]:
-        """Return where each surface is at q (nq,) in the root frame, pinocchio.SE3."""
+    def poses(self, q: Array) -> dict[str, Any]:
+        """Return where each link is at q (nq,) in the root frame, pinocchio.SE3 by name."""
         at = Configuration(self.robot, q)
-        links = {link: at.placement(link) for link, _ in self._places}
-        return [links[link] * in_link for link, in_link in self._places]
+        return {link: at.placement(link) for link in self.links}

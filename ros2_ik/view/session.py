@@ -157,6 +157,13 @@ class Session:
         if len(self.answers) > 1 and self.answer is not None:
             self.status = f'solution {self.shown + 1} of {len(self.answers)}'
 
+    def prepare(self) -> None:
+        """Have all that takes long the first time behind it, before somebody drags."""
+        answers, status = self.answers, self.status
+        self.solve(dragging=True)
+        self.answers, self.status = answers, status
+        self.times.clear()
+
     # -- motions ---------------------------------------------------------------------------
 
     def place_joint(self, name: str, value: float) -> None:

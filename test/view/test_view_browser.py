@@ -127,8 +127,8 @@ def test_dragged_gizmo_is_answered_at_once(page, tab):
     assert np.abs(answer.q - before).max() > 0.01
     assert np.abs(tip_at(page, answer.q) - target).max() < 1e-4
     poses = page._robot._model.poses(answer.q)
-    assert all(np.abs(handle.position - pose.translation).max() < 1e-6
-               for handle, pose in zip(page._ghost._handles, poses, strict=True))
+    assert all(np.abs(frame.position - poses[link].translation).max() < 1e-6
+               for link, frame in page._ghost.frames.items())
     wait_for(lambda: 'SUCCESS' in tab.text(), 'the page says so')
     keep(tab, 'answer')
 

@@ -27,18 +27,18 @@ def drag(page, x=0.0, y=0.0, z=None):
 
 def test_ghost_has_the_colour_of_what_was_found(page):
     ghost = page._ghost
-    assert not ghost._root.visible
+    assert not ghost.visible
     for target, color in (({'x': 0.1, 'z': 0.4}, GREEN), ({'x': 0.1, 'z': 0.17}, ORANGE),
                           ({'x': 2.0}, RED), ({'x': 0.1, 'z': 0.35}, GREEN)):
         drag(page, **target)
-        assert ghost._root.visible
-        assert {tuple(handle.color) for handle in ghost._handles} == {color}
+        assert ghost.visible
+        assert {tuple(handle.color) for handle in ghost.surfaces} == {color}
     poses = page._robot._model.poses(page.session.answer.q)
-    assert all(np.abs(handle.position - pose.translation).max() < 1e-6
-               for handle, pose in zip(ghost._handles, poses, strict=True))
+    assert all(np.abs(frame.position - poses[link].translation).max() < 1e-6
+               for link, frame in ghost.frames.items())
     page.worker.post(page.session.back_to_robot)
     page.worker.wait()
-    assert not ghost._root.visible
+    assert not ghost.visible
 
 
 def test_contacts_are_points_with_names_and_what_is_touched_is_glassy(page):
@@ -122,7 +122,7 @@ def test_robot_that_follows_is_shown_on_its_way(page):
     T = drag(page, 0.1, 0.2)
     before = page.session.arm.q
     wait_for(lambda: np.abs(page.session.arm.q - before).max() > 0.1, 'it moves', 20.0)
-    assert not page._ghost._root.visible and page._switches['following'].value
+    assert not page._ghost.visible and page._switches['following'].value
     page.worker.post(page.session.stop)
     page.worker.wait()
     assert not page.session.following and T is not None
