@@ -16,7 +16,7 @@ from ros2_ik.core import (
     Scene,
     SceneObject,
 )
-from ros2_ik.view.answer import Answer, Reached
+from ros2_ik.view.answer import Answer
 from ros2_ik.view.arm import Arm, Question
 from ros2_ik.view.problem import Problem
 
@@ -136,17 +136,12 @@ class Session:
         """
         content = self.content()
         targets = {tip: self.problem.targets[tip] for tip in content.get('tips', ())}
-        seed = self._last if dragging or near else self.arm.q
+        last = self.answer if dragging or near else None
+        seed = self.arm.q if last is None else last.q
         answer = self.arm.solve(Question(content, targets, seed, dragging, solutions))
         self.answers, self.shown = (answer, *answer.more), 0
         self.times.append(1e3 * answer.seconds)
         self.status = answer.message
-
-    @property
-    def _last(self) -> Array:
-        """Where the next search of a drag starts: at the answer that is seen, if it is near."""
-        answer = self.answer
-        return self.arm.q if answer is None or answer.reached is Reached.NO else answer.q
 
     def next_solution(self) -> None:
         """Look at the next answer; the first time several are looked for."""

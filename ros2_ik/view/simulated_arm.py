@@ -32,7 +32,7 @@ from ros2_ik.core import (
     VelocityProgram,
     work_out,
 )
-from ros2_ik.view.answer import Answer
+from ros2_ik.view.answer import Answer, Reached
 from ros2_ik.view.arm import PERIOD, Question, Reader, ReadProblem
 
 DRAG_TIMEOUT = 0.02      # of a search while somebody drags [s]
@@ -106,16 +106,23 @@ class SimulatedArm:
 
     def solve(self, question: Question) -> Answer:
         """Answer a question."""
-        solution = self._searched(question, 'first')
-        if question.dragging and solution.success and solution.travel \
-                and solution.travel.change > JUMP:
-            # all of the time for a nearer one: that the first is near shows at once
-            nearest = self._searched(question, 'nearest')
-            solution = nearest if nearest.success else solution
-        return Answer.of(solution)
+        if not question.dragging:
+            return Answer.of(self._searched(question))
+        near = self._searched(question, allow_restarts=False)
+        if near.success and not _jumps(near):
+            return Answer.of(near)
+        first = self._searched(question)
+        # all of the time for a nearer one: whether the first is near shows at once
+        found = self._searched(question, select='nearest') if _jumps(first) else first
+        found = found if found.success else first
+        answer = Answer.of(found)
+        if answer.reached is Reached.NO:    # the least bad of many would flicker
+            answer = replace(Answer.of(near), message=answer.message)
+        return replace(answer, seconds=near.seconds + first.seconds
+                       + (found.seconds if found is not first else 0.0))
 
-    def _searched(self, question: Question, select: str) -> IKSolution:
-        preparation, checker = self._prepared(question, select)
+    def _searched(self, question: Question, **options: Any) -> IKSolution:
+        preparation, checker = self._prepared(question, options)
         world = StillWorld(self._robot, question.seed, checker)
         search = preparation.again(list(question.targets.values()),
                                    self._robot.to_joints(question.seed), world).search()
@@ -123,20 +130,22 @@ class SimulatedArm:
         return search.solution()
 
     def _prepared(self, question: Question,
-                  select: str) -> tuple[Preparation, CollisionChecker | None]:
+                  options: Mapping[str, Any]) -> tuple[Preparation, CollisionChecker | None]:
         """Return the question worked out, as long as only poses and the seed are others."""
         key = (json.dumps({name: value for name, value in question.problem.items()
                            if name != 'targets'}), self._scene.version, question.dragging,
                question.solutions)
-        known = self._known.get(select)
+        kind = repr(options)
+        known = self._known.get(kind)
         if known is None or known[0] != key or not known[1].lasts:
             read: ReadProblem = self._read(question.problem, self._scene, question.seed)
             request = replace(read.request, seed=self._robot.to_joints(question.seed),
                               solutions=question.solutions)
             if question.dragging:
-                request = replace(request, select=select, timeout=DRAG_TIMEOUT, more_seeds=())
+                request = replace(request, timeout=DRAG_TIMEOUT, more_seeds=(), select='first')
+            request = replace(request, **options)
             world = StillWorld(self._robot, question.seed, read.checker)
-            known = self._known[select] = key, work_out(request, world), read.checker
+            known = self._known[kind] = key, work_out(request, world), read.checker
         return known[1:]
 
     # -- motions ---------------------------------------------------------------------------
@@ -219,6 +228,11 @@ class SimulatedArm:
             return 'moves'
         self._motion, self._v = None, np.zeros(self._robot.nv)
         return 'arrived'
+
+
+def _jumps(solution: IKSolution) -> bool:
+    """Return whether a solution is far from the seed."""
+    return solution.success and solution.travel is not None and solution.travel.change > JUMP
 
 
 def checker_of(scene: Scene) -> CollisionChecker:

@@ -7,13 +7,18 @@ from ros2_ik.view.surface import Color
 
 # of one height, as far as may be: else all below it jumps while somebody drags
 STYLE = 'font-size:12px;padding:0 12px 6px;line-height:1.5;min-height:160px'
+# what is the same each time; all of it where the mouse is
+ONE_LINE = 'white-space:nowrap;overflow:hidden;text-overflow:ellipsis;opacity:0.6'
 GREY = (0.45, 0.47, 0.5)
 
 
 def status_html(session: Session) -> str:
     """Return the lines as HTML; the first one has the colour of the ghost."""
     answer = session.answer
-    lines = [_badge(session.status, GREY if answer is None else answer.reached.value)]
+    about_answer = answer is not None and (
+        session.status == answer.message or session.status.startswith('solution '))
+    color = answer.reached.value if answer is not None and about_answer else GREY
+    lines = [_badge(session.status, color)]
     if answer is not None:
         facts = [f'{1e3 * answer.seconds:.2f} ms']
         if answer.largest_change and answer.largest_change not in session.status:
@@ -23,8 +28,9 @@ def status_html(session: Session) -> str:
                   for error in answer.errors]
         lines += [f'contact: {contact.first} - {contact.second}'
                   for contact in answer.contacts[:5]]
-        lines += answer.not_checked
     rest = ''.join(f'<div>{escape(line)}</div>' for line in lines[1:])
+    rest += ''.join(f'<div style="{ONE_LINE}" title="{escape(line)}">{escape(line)}</div>'
+                    for line in (() if answer is None else answer.not_checked))
     return f'<div style="{STYLE}">{lines[0]}{rest}</div>'
 
 

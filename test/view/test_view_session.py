@@ -80,6 +80,16 @@ def test_out_of_reach_it_is_red_and_as_near_as_may_be(session, home):
     assert session.answer.reached is Reached.YES
 
 
+def test_out_of_reach_the_ghost_does_not_flicker(session, home):
+    session.drag(TIP, moved(home, 0.3))
+    before = session.answer.q
+    for part in np.linspace(0.3, 1.3, 40):
+        session.drag(TIP, moved(home, part))
+        assert np.abs(session.answer.q - before).max() < 0.8   # the elbow stretches
+        before = session.answer.q
+    assert session.answer.reached is Reached.NO
+
+
 def test_collisions_off_lets_it_into_the_table(session, home):
     session.drag(TIP, moved(home, 0.1, 0, 0.17 - home[2, 3]))
     session.switch_collisions(False)
