@@ -1,7 +1,7 @@
 """
 Draw the picture of the README: one pose of the hand, several configurations that reach it.
 
-    tools/run pip install matplotlib trimesh pycollada && tools/run python docs/picture.py
+    tools/run pip install matplotlib trimesh && tools/run python docs/picture.py
 """
 
 from pathlib import Path
@@ -10,10 +10,9 @@ from matplotlib.colors import to_rgb
 import matplotlib.pyplot as plt
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 import numpy as np
-import pinocchio as pin
-import trimesh
 
 from ros2_ik.core import IKSolution, Robot, solve_pose
+from ros2_ik.view.robot_model import RobotModel
 
 TIP = 'panda_hand_tcp'
 COLOURS = ('#d95f02', '#1b9e77', '#7570b3', '#66a61e')
@@ -34,17 +33,13 @@ def far_apart(answers: list[IKSolution]) -> list[IKSolution]:
     return chosen
 
 
-def triangles(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """All triangles of the robot's visual meshes at q, (n, 3, 3)."""
-    shapes = pin.buildGeomFromUrdfString(robot.model, robot.urdf, pin.VISUAL,
-                                         package_dirs=list(robot.package_dirs))
-    data, placements = robot.model.createData(), shapes.createData()
-    pin.updateGeometryPlacements(robot.model, data, shapes, placements, q)
-    found = []
-    for shape, placement in zip(shapes.geometryObjects, placements.oMg, strict=True):
-        mesh = trimesh.load(shape.meshPath, force='mesh')
-        points = mesh.vertices * np.ravel(shape.meshScale)
-        found.append((points @ placement.rotation.T + placement.translation)[mesh.faces])
+def triangles(model: RobotModel, q: np.ndarray) -> np.ndarray:
+    """All triangles of the robot at q, (n, 3, 3)."""
+    poses, found = model.poses(q), []
+    for link, surface, in_link in model.surfaces:
+        pose = poses[link] * in_link
+        points = surface.vertices @ pose.rotation.T + pose.translation
+        found.append(points[surface.faces])
     return np.concatenate(found)
 
 
@@ -61,7 +56,8 @@ def main() -> None:
     first = solve_pose(robot, TIP, target(), timeout=0.5, solutions=40, random_state=3)
     answers = far_apart([first, *first.alternatives])
     axes = plt.figure(figsize=(8, 6)).add_subplot(projection='3d', computed_zorder=False)
-    faces = [triangles(robot, answer.q) for answer in answers]
+    model = RobotModel(robot)
+    faces = [triangles(model, answer.q) for answer in answers]
     colours = [shaded(f, colour) for f, colour in zip(faces, COLOURS, strict=True)]
     # one collection, so that what is behind is drawn first
     axes.add_collection3d(Poly3DCollection(np.concatenate(faces), linewidths=0,

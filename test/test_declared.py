@@ -8,7 +8,7 @@ import sys
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
-FROM_PIP = 'ruckig fcl trimesh yourdfpy'
+FROM_PIP = 'ruckig fcl trimesh viser yourdfpy'
 PROGRAM = """
 import sys
 from importlib.util import find_spec

@@ -14,7 +14,7 @@ from ros2_ik.view.scene_model import ATTACHED, drawn_object, held_pose, WORLD
 from ros2_ik.view.surface import Color, Surface
 
 MOST_CONTACTS = 8     # that are shown
-CONTACT_RADIUS = 0.012    # [m]
+CONTACT_RADIUS, LABEL_APART = 0.012, 0.04    # [m]
 RED = (230, 20, 20)
 SAME = 1e-4            # poses that differ by less are the same
 TOUCHED = 0.45         # opacity of what is touched, so that one sees where
@@ -178,7 +178,9 @@ class ContactPoints:
                 self._handles.append((point, scene.add_label(f'{self._root}/names {number}', text,
                                                              anchor='bottom-left')))
             point, label = self._handles[number]
-            point.position = label.position = contact.point
+            point.position = contact.point
+            # one above the other: what touches is often near
+            label.position = tuple(np.add(contact.point, (0, 0, LABEL_APART * number)))
             label.text = text
 
 

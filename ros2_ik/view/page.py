@@ -35,9 +35,9 @@ class Page:
 
     def __init__(self, session: Session, host: str, port: int) -> None:
         self.session = session
+        self.server = server = listening(host, port)
         model = RobotModel(session.robot)
         self.notes = model.notes
-        self.server = server = listening(host, port)
         middle, size = extent(session.robot, session.arm.q)
         _set_stage(server, middle, size)
         self._size = min(max(CLOSE * size, 0.05), 0.4)
