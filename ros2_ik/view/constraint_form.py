@@ -23,10 +23,8 @@ class ConstraintForm:
     def __init__(self, page: 'Page') -> None:
         self._page, self._session = page, page.session
         gui = page.server.gui
-        self._tips: dict[str, Any] = {tip: gui.add_checkbox(f'target of {tip}', True)
-                                      for tip in page.session.tips}
-        for tip, switch in self._tips.items():
-            page.bind(switch.on_update, partial(self._switch_tip, tip))
+        self._tip_place = gui.add_folder(None)
+        self._tips: dict[str, Any] = {}
         self._kind = gui.add_dropdown('kind', tuple(written_kinds()))
         page.bind(gui.add_button('Add').on_click, lambda _: self.add(self._kind.value))
         page.bind(gui.add_button('Save as YAML').on_click, self._save)
@@ -76,8 +74,13 @@ class ConstraintForm:
 
     def show(self) -> None:
         """Show the entries that there are now."""
-        problem = self._session.problem
-        for tip, switch in self._tips.items():
+        problem, gui = self._session.problem, self._page.server.gui
+        for tip in problem.targets:
+            if tip not in self._tips:
+                with self._tip_place:
+                    self._tips[tip] = gui.add_checkbox(f'target of {tip}', tip in problem.wanted)
+                self._page.bind(self._tips[tip].on_update, partial(self._switch_tip, tip))
+            switch = self._tips[tip]
             if switch.value != (tip in problem.wanted):
                 switch.value = tip in problem.wanted
         if [id(entry) for entry in problem.entries] == [id(entry) for entry in self._shown]:

@@ -112,8 +112,8 @@ class Page:
     def _add_sliders(self) -> None:
         session, self.sliders = self.session, dict[str, Any]()
         for joint in session.robot.joints:
-            if joint.is_scalar:
-                lower, upper = slider_ends(session.robot, joint.index)
+            lower, upper = slider_ends(session.robot, joint.index)
+            if joint.is_scalar and upper - lower > STEP:
                 value = min(max(float(session.arm.q[joint.index]), lower), upper)
                 slider = self.server.gui.add_slider(joint.name, lower, upper, STEP, value)
                 self.sliders[joint.name] = slider

@@ -86,6 +86,22 @@ def test_panel_has_a_folder_for_every_kind(page):
     assert page._constraints._folders == []
 
 
+def test_loaded_problem_brings_its_tips_and_entries(page):
+    text = """
+tips: [panda_hand]
+targets: [{pose: {position: {x: 0.4, y: 0.1, z: 0.5}, orientation: {x: 1.0, w: 0.0}}}]
+constraints: [{kind: point_to_plane, frame: panda_link4, normal: [0, 0, 1],
+               bounds: {upper: [0.9]}}]"""
+    page.worker.post(lambda: page.session.load_yaml(text))
+    page.worker.wait()
+    assert page.session.answer.accepted, page.session.status
+    assert page.gizmos['panda_hand'].visible and not page.gizmos[TIP].visible
+    assert np.abs(page.gizmos['panda_hand'].position - [0.4, 0.1, 0.5]).max() < 1e-9
+    switches = page._constraints._tips
+    assert switches['panda_hand'].value and not switches[TIP].value
+    assert [entry.kind for entry in page._constraints._shown] == ['point_to_plane']
+
+
 def test_objects_are_added_shown_and_removed(page):
     page.worker.post(lambda: page._scene_form.add('cylinder', (0.05, 0.2, 0.0)))
     page.worker.post(lambda: page._scene_form.add('box', (0.1, 0.1, 0.1), 'part/1'))
