@@ -1,6 +1,6 @@
 """Sends a goal to the action solve_constrained_ik and judges the result."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from importlib import import_module
 import sys
@@ -139,16 +139,19 @@ def feedback_line(told: Any) -> str:
 
 def goal_message(goal: Any) -> SolveConstrainedIK.Goal:
     """Make the message of a goal that was read from a file."""
-    message = SolveConstrainedIK.Goal()
-    _fill(message, goal, f'ros2_ik/{GOAL}')
+    message: SolveConstrainedIK.Goal = fill_message(
+        SolveConstrainedIK.Goal(), goal, f'ros2_ik/{GOAL}')
     return message
 
 
-def _fill(message: Any, content: Any, kind: str) -> Any:
+def fill_message(message: Any, content: Any, kind: str, names: Collection[str] = ()) -> Any:
+    """Fill the fields of a message, or those called `names`, from an object that has them."""
     for name, field in fields(kind).items():
+        if names and name not in names:
+            continue
         value = getattr(content, name)
         if is_message(field.type):
-            fill = partial(_fill, kind=field.type)
+            fill = partial(fill_message, kind=field.type)
             value = ([fill(_class(field.type)(), item) for item in value] if field.array
                      else fill(getattr(message, name), value))
         elif field.type == 'byte':

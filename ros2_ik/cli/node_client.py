@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 GONE = 5.0     # seconds; DDS, which announces a node every 3 s, may lose sight of it for a moment
 JOINTS = 5.0   # seconds to wait for joint_states before a motion, which needs them anyway
+ONCE = 8       # messages that are taken at once
 WENT = 'is gone, or was started again, and did not answer before'
 DESCRIPTIONS = ('robot_description', 'robot_description_semantic')
 
@@ -90,6 +91,11 @@ class NodeClient:
         while not done() and not self._give_up() and time.monotonic() < deadline:
             self._executor.spin_once(timeout_sec=0.05)
         return done()
+
+    def take(self) -> None:
+        """Take what has come by now, without waiting."""
+        for _ in range(ONCE):
+            self._executor.spin_once(timeout_sec=0.0)
 
     def connect(self, kind: Any, service: str, wait: float) -> Client:
         """Find the node's ~/service; raises BadQuestion when it is not there after `wait` s."""

@@ -1,7 +1,7 @@
-"""`ros2_ik view`: a robot, its goals and its scene in a browser, without any ROS."""
+"""`ros2_ik view`: a robot, its goals and its scene in a browser, of a node or without any ROS."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 import ipaddress
 import logging
 import sys
@@ -13,6 +13,7 @@ from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.question import BadQuestion, Exit
 
 if TYPE_CHECKING:
+    from ros2_ik.cli.node_client import NodeClient
     from ros2_ik.core import Robot, Scene
     from ros2_ik.view.arm import ReadProblem
     from ros2_ik.view.session import Session
@@ -21,7 +22,8 @@ EXAMPLE = """examples:
   ros2_ik view panda
   ros2_ik view panda --scene table
   ros2_ik view baxter --tip left_gripper right_gripper
-  ros2_ik view my_arm.urdf --problem examples/ros/upright_tray.yaml"""
+  ros2_ik view my_arm.urdf --problem examples/ros/upright_tray.yaml
+  ros2_ik view --node /ros2_ik          the robot of a running node"""
 LOCAL = ('localhost', 'ip6-localhost')
 TIMEOUT = 1.0    # of a search, where the problem gives none [s]
 
@@ -34,7 +36,8 @@ def add_parser(commands: Any) -> None:
                     'ghost shows the answer (green), what it touches (orange), or how near it '
                     'gets (red). Needs viser.',
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_robot_arguments(parser)
+    add_robot_arguments(parser, nargs='?')
+    parser.add_argument('--node', metavar='NAME', help='a running node, whose robot is moved')
     parser.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],
                         help='frames to drag (default: the tip that solve takes)')
     add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
@@ -60,25 +63,55 @@ def run(args: argparse.Namespace) -> Exit:
     """Serve the page until Ctrl-C; returns the exit code."""
     import viser  # noqa: F401  (first, so that it is named where it is missing)
     logging.getLogger('websockets').setLevel(logging.CRITICAL)    # browsers that go are no news
-    session = make_session(args)
+    if args.node is None:
+        serve(make_session(args), args.host, args.port)
+        return Exit.ANSWERED
+    import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
+
+    from ros2_ik.cli.node_client import NodeClient
+    if args.robot or args.scene or args.srdf or args.package_dir or args.root_joint:
+        raise BadQuestion('--node: a node has its own robot and scene: leave out ROBOT, --scene, '
+                          '--srdf, --package-dir and --root-joint')
+    with NodeClient(args.node) as client:
+        serve(node_session(client, args.tip, args.problem), args.host, args.port)
+    return Exit.ANSWERED
+
+
+def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None) -> 'Session':
+    """Return a session with the robot of a node; raises BadQuestion and IKError."""
+    from ros2_ik.cli.node_arm import NodeArm, WAIT
+    from ros2_ik.view.session import Session
+    robot = client.robot(WAIT)
+    if robot is None:
+        raise BadQuestion(f'no robot_description was received within {WAIT:g} s')
+    session = Session(NodeArm(client, robot, read_problem_file), _tips(tips, robot))
+    if problem is not None:
+        _load(session, problem)
+    return session
+
+
+def serve(session: 'Session', host: str, port: int,
+          ended: Callable[[], bool] = lambda: False) -> None:
+    """Serve a page until Ctrl-C, or until it has `ended`; raises BadQuestion."""
     from ros2_ik.core import load_kernels
     from ros2_ik.view.page import Page
     load_kernels()
     try:
-        page = Page(session, args.host, args.port)
+        page = Page(session, host, port)
     except OSError as error:
         raise BadQuestion(f'{error.strerror}; --port takes another one') from None
     for note in page.notes:
         print(f'ros2_ik: {note}', file=sys.stderr)
-    if not is_local(args.host):
-        print(f'ros2_ik: --host {args.host}: anybody in the network can use this page',
+    if not is_local(host):
+        print(f'ros2_ik: --host {host}: anybody in the network can use this page',
               file=sys.stderr)
     print(f'{session.robot.name}: {page.url}  (Ctrl-C ends it)', flush=True)
+    pause = threading.Event()
     try:
-        threading.Event().wait()
+        while not ended():
+            pause.wait(0.1)
     finally:
         page.stop()
-    return Exit.ANSWERED
 
 
 def is_local(host: str) -> bool:
@@ -91,34 +124,41 @@ def is_local(host: str) -> bool:
 
 def make_session(args: argparse.Namespace) -> 'Session':
     """Return the session that the arguments ask for; raises BadQuestion and IKError."""
-    from ros2_ik.cli.goal_file import read_content
-    from ros2_ik.core import Configuration, IKError, load_scene, Scene
+    from ros2_ik.core import Configuration, load_scene, Scene
     from ros2_ik.view.session import Session
     from ros2_ik.view.simulated_arm import SimulatedArm
+    if args.robot is None:
+        raise BadQuestion('which robot? name one, or a running node: --node /ros2_ik')
     robot, shipped = load_robot(args)
     q = robot.to_q(read_start([], robot, shipped.home if shipped else None, degrees=False))
     scene = (Scene(robot) if args.scene is None
              else load_scene(args.scene, robot, Configuration(robot, q)))
-    session = Session(SimulatedArm(robot, q, scene, read_problem_file), _tips(args, robot))
+    session = Session(SimulatedArm(robot, q, scene, read_problem_file), _tips(args.tip, robot))
     if args.problem is not None:
-        try:
-            session.load_problem(read_content(args.problem))
-        except IKError as error:
-            raise BadQuestion(f"'{args.problem}': {error}") from None
-        session.attempt(session.solve)
+        _load(session, args.problem)
     return session
 
 
-def _tips(args: argparse.Namespace, robot: 'Robot') -> list[str]:
+def _load(session: 'Session', path: str) -> None:
+    from ros2_ik.cli.goal_file import read_content
+    from ros2_ik.core import IKError
+    try:
+        session.load_problem(read_content(path))
+    except IKError as error:
+        raise BadQuestion(f"'{path}': {error}") from None
+    session.attempt(session.solve)
+
+
+def _tips(tips: Sequence[str], robot: 'Robot') -> list[str]:
     from ros2_ik.core import AmbiguousTipError, default_tip, Defaults
-    for tip in args.tip:
+    for tip in tips:
         robot.frame_id(tip)    # raises for one that is unknown
         if not robot.moving_joints(tip):
             raise BadQuestion(f"--tip: no joint moves '{tip}'")
-    if len(set(args.tip)) < len(args.tip):
+    if len(set(tips)) < len(tips):
         raise BadQuestion('--tip: each frame once')
     try:
-        return args.tip or [default_tip(robot, '', Defaults())]
+        return [*tips] or [default_tip(robot, '', Defaults())]
     except AmbiguousTipError as error:
         raise BadQuestion(f'which frame is to be dragged? --tip: {error}') from None
 

@@ -138,8 +138,8 @@ from ros2_ik.core.scene import (
     shipped_scenes,
     Sphere,
     visual_elements,
-    VisualElement,
     visual_geometry,
+    VisualElement,
 )
 from ros2_ik.core.scipy_rooms import load_scipy
 from ros2_ik.core.solvers import (

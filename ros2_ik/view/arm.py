@@ -69,8 +69,8 @@ class Arm(Protocol):
     def solve(self, question: Question) -> Answer:
         """Answer a question."""
 
-    def go_to(self, q: Array, avoid_collisions: bool) -> float:
-        """Begin to go to q (nq,), if the way is free; returns how long that takes [s]."""
+    def go_to(self, q: Array, avoid_collisions: bool) -> str:
+        """Begin to go to q (nq,), if the way is free; returns what is to be said of it."""
 
     def follow(self, targets: Mapping[str, Array], avoid_collisions: bool) -> None:
         """Go after poses (4, 4) by tip from now on, or after others than before."""

@@ -173,8 +173,7 @@ class Session:
             raise IKError('there is no answer to go to: solve first')
         if not answer.accepted:
             raise IKError(f'the answer was not accepted ({answer.message})')
-        seconds = self.arm.go_to(answer.q, self.avoid_collisions)
-        self.status = f'moves there in {seconds:.2f} s'
+        self.status = self.arm.go_to(answer.q, self.avoid_collisions)
 
     def follow(self, on: bool) -> None:
         """Have the robot go after the targets, or stop it."""

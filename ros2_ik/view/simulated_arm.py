@@ -150,9 +150,9 @@ class SimulatedArm:
 
     # -- motions ---------------------------------------------------------------------------
 
-    def go_to(self, q: Array, avoid_collisions: bool) -> float:
+    def go_to(self, q: Array, avoid_collisions: bool) -> str:
         """
-        Begin to go to q (nq,) on a straight way in joint space; returns how long it takes [s].
+        Begin to go to q (nq,) on a straight way in joint space; returns how long it takes.
 
         Raises IKError where it moves, where something is in the way, and for a base that moves.
         """
@@ -168,7 +168,7 @@ class SimulatedArm:
             raise IKError(f'the way there is not free: contact after {100 * found.fraction:.0f} % '
                           f'of it ({touching})')
         self._motion, self._time = motion, 0.0
-        return motion.duration
+        return f'moves there in {motion.duration:.2f} s'
 
     def follow(self, targets: Mapping[str, Array], avoid_collisions: bool) -> None:
         """Go after poses (4, 4) by tip from now on, or after others than before."""

@@ -1,0 +1,287 @@
+"""The robot of a running node, for a page in a browser."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+import time
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from moveit_msgs.msg import CollisionObject, PlanningScene
+import numpy as np
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import Header
+from std_srvs.srv import Trigger
+from visualization_msgs.msg import MarkerArray
+
+from ros2_ik.cli.goal_client import fill_message
+from ros2_ik.cli.goal_file import goal_of
+from ros2_ik.cli.interfaces import fields, GOAL
+from ros2_ik.cli.node_answer import pose_message, state_message, state_values
+from ros2_ik.cli.node_client import NodeClient
+from ros2_ik.cli.question import BadQuestion
+from ros2_ik.core import (
+    Array,
+    Configuration,
+    Contact,
+    IKError,
+    IKRequest,
+    Robot,
+    Scene,
+    Status,
+    TargetError,
+)
+from ros2_ik.msg import ServoStatus
+from ros2_ik.node.conversions.planning_scenes import changed_scene, scene_message, SceneState
+from ros2_ik.node.conversions.scene_changes import ConversionContext
+from ros2_ik.srv import ApplyPlanningScene, ComputeIK, Execute, GetPlanningScene, SwitchServo
+from ros2_ik.view.answer import Answer, Reached
+from ros2_ik.view.arm import Question, Reader
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+WAIT = 10.0                 # for the node's services, at the start [s]
+PATIENCE = 5.0              # for an answer, besides the time for the search [s]
+QUICK, PATIENT = 20, 100    # for a search while somebody drags: near the last one, and any [ms]
+NEAR = 0.5                  # no joint goes farther than that in the first [rad, m]
+SILENT = 1.0                # so old joint_states are told of [s]
+FRESH = 0.5                 # between two looks at whether the node is there [s]
+
+
+class NodeArm:
+    """
+    An `Arm`: the robot of a node, which solves, moves it, and knows what is around.
+
+    The node may go and come back: until then what is asked of it raises IKError.
+    """
+
+    def __init__(self, client: NodeClient, robot: Robot, read: Reader) -> None:
+        self._client, self._robot, self._read = client, robot, read
+        self._joints = client.joints(live=True)
+        self._q = np.array(robot.neutral)
+        self._scene, self._known = Scene(robot), SceneState(Scene(robot))
+        node, name = client.node, client.name
+        self._services = {
+            kind: node.create_client(kind, f'{name}/{service}', qos_profile=QoSProfile(depth=1000))
+            for kind, service in ((ComputeIK, 'compute_ik'), (Execute, 'execute'),
+                                  (Trigger, 'stop'), (SwitchServo, 'servo/switch'),
+                                  (ApplyPlanningScene, 'apply_planning_scene'),
+                                  (GetPlanningScene, 'get_planning_scene'))}
+        ready = self._services[ComputeIK].service_is_ready
+        client.await_server(ready, 'compute_ik', WAIT, f'service {name}/compute_ik')
+        self._targets: dict[str, Array] = {}    # that are followed
+        self._target = node.create_publisher(PoseStamped, f'{name}/servo/target', 1)
+        self._servo_says = ''
+        node.create_subscription(ServoStatus, f'{name}/servo/status', self._hear_servo, 10)
+        self._outdated = True                   # what is known of the scene
+        node.create_subscription(MarkerArray, f'{name}/scene_markers', self._hear_scene, LATCHED)
+        self._waiting: list[tuple[Any, Callable[[Any], str]]] = []
+        self._heard, self._looked, self._there = time.monotonic(), 0.0, True
+        self._before: dict[str, float] = {}
+        self.step()
+
+    @property
+    def robot(self) -> Robot:
+        """The robot."""
+        return self._robot
+
+    @property
+    def q(self) -> Array:
+        """Where joint_states have it, (nq,)."""
+        return self._q
+
+    @property
+    def scene(self) -> Scene:
+        """What the node knows around it."""
+        return self._scene
+
+    @property
+    def moving(self) -> bool:
+        """Always: what the robot does is watched."""
+        return True
+
+    # -- what is heard ---------------------------------------------------------------------
+
+    def _hear_servo(self, message: ServoStatus) -> None:
+        self._servo_says = message.message
+
+    def _hear_scene(self, _: MarkerArray) -> None:
+        self._outdated = True
+
+    def step(self) -> str:
+        """Take what has come; returns what is to be said of it, '' for nothing."""
+        self._client.take()
+        now, joints = time.monotonic(), dict(self._joints)
+        if joints != self._before:
+            self._heard, self._before = now, joints
+            self._q = self._robot.to_q({name: value for name, value in joints.items()
+                                        if name in self._robot.joint_names}, self._q)
+        if self._targets:
+            self._tell_targets()
+        if self._outdated and self._is_there:
+            self._outdated = False
+            self._later(GetPlanningScene, GetPlanningScene.Request(), self._take_scene)
+        said = [tell(future.result()) for future, tell in self._waiting if future.done()]
+        self._waiting = [one for one in self._waiting if not one[0].done()]
+        return next((text for text in said if text), self._look(now))
+
+    def _look(self, now: float) -> str:
+        """Say whether the node has gone or come back, or what the servo says."""
+        if now > self._looked + FRESH:
+            self._looked, was = now, self._there
+            self._there = self._is_there
+            if self._there != was:
+                self._outdated = self._there
+                self._waiting.clear()
+                return f'{self._client.name} is there again' if self._there else (
+                    f'{self._client.name} is gone')
+        if not self._there:
+            return f'{self._client.name} is gone'
+        if now > self._heard + SILENT:
+            return f'joint_states are silent, or nothing moves, for {now - self._heard:.0f} s' \
+                if not self._joints else ''
+        return self._servo_says if self._targets else ''
+
+    @property
+    def _is_there(self) -> bool:
+        return bool(self._services[ComputeIK].service_is_ready())
+
+    def _take_scene(self, response: Any) -> str:
+        empty = SceneState(Scene(self._robot))
+        now = ConversionContext(lambda _: Configuration(self._robot, self._q), _no_tf, 'exact',
+                                lambda _: None)
+        self._known = changed_scene(empty, response.scene, now)
+        self._scene = self._known.scene
+        return ''
+
+    # -- what is asked ---------------------------------------------------------------------
+
+    def _ask(self, kind: Any, request: Any, seconds: float = PATIENCE) -> Any:
+        """Ask and wait; raises IKError where there is no answer."""
+        if not self._is_there:
+            raise IKError(f'{self._client.name} is gone: start the node')
+        try:
+            return self._client.ask(self._services[kind], request, seconds)
+        except BadQuestion as error:
+            raise IKError(str(error)) from None
+
+    def _later(self, kind: Any, request: Any, tell: Callable[[Any], str]) -> None:
+        """Ask, and say something of the answer when it comes."""
+        if not self._is_there:
+            raise IKError(f'{self._client.name} is gone: start the node')
+        self._waiting.append((self._services[kind].call_async(request), tell))
+
+    def change_scene(self, scene: Scene) -> None:
+        """Have the node put this around it: what is new or was changed, and what is gone."""
+        header = Header(frame_id=self._robot.root_frame)
+        before, now = self._scene.objects, scene.objects
+        told = scene_message(SceneState(scene), {}, 0, header).world.collision_objects
+        change = PlanningScene(is_diff=True)
+        change.robot_state.is_diff = True
+        change.world.collision_objects = [
+            *(item for item in told if now[item.id] is not before.get(item.id)),
+            *(CollisionObject(id=name, operation=CollisionObject.REMOVE)
+              for name in before if name not in now)]
+        answer = self._ask(ApplyPlanningScene, ApplyPlanningScene.Request(scene=change))
+        if not answer.success:
+            raise IKError(answer.message)
+        self._scene, self._outdated = scene, True
+
+    def place(self, q: Array) -> None:
+        """Raise: it stands where it is."""
+        raise IKError('the robot stands where it is: drag a goal, and press Move there')
+
+    def read(self, problem: Mapping[str, Any]) -> IKRequest:
+        """Read what a problem file has."""
+        return self._read(problem, self._scene, self._q).request
+
+    def solve(self, question: Question) -> Answer:
+        """Answer a question by ~/compute_ik."""
+        request = self._request(question)
+        if question.dragging:
+            request.timeout.nanosec, request.max_joint_change = QUICK * 1_000_000, NEAR
+            response = self._ask(ComputeIK, request)
+            if response.status == Status.SUCCESS:
+                return self._answer(question, response)
+            request.timeout.nanosec, request.max_joint_change = PATIENT * 1_000_000, 0.0
+        patience = PATIENCE + request.timeout.sec
+        return self._answer(question, self._ask(ComputeIK, request, patience))
+
+    def _request(self, question: Question) -> ComputeIK.Request:
+        try:
+            goal = goal_of({name: value for name, value in question.problem.items()
+                            if name not in ('targets', 'tips')})
+        except BadQuestion as error:
+            raise IKError(str(error)) from None
+        request = fill_message(ComputeIK.Request(), goal, f'ros2_ik/{GOAL}',
+                               [name for name in fields(f'ros2_ik/{GOAL}')
+                                if hasattr(ComputeIK.Request, name)])
+        request.execute = False
+        request.tips = list(question.targets)
+        request.targets = [pose_message(T, None) for T in question.targets.values()]
+        request.seed = state_message(self._robot.to_joints(question.seed))
+        request.solutions = question.solutions
+        return request
+
+    def _answer(self, question: Question, response: Any) -> Answer:
+        status = Status(response.status)
+        reached = Reached.YES if status is Status.SUCCESS else (
+            Reached.TOUCHING if status is Status.GOAL_IN_COLLISION else Reached.NO)
+        found = [response.solution if reached is Reached.YES else response.best_attempt,
+                 *response.alternatives]
+        at = [self._robot.to_q(state_values(state, self._robot), question.seed)
+              for state in found]
+        if reached is Reached.NO and not found[0].joint_state.name:    # it was refused
+            raise IKError(f'{status.name}: {response.message}')
+        answer = partial(Answer, reached=reached, message=f'{status.name}: {response.message}')
+        errors = tuple(TargetError(tip, position, orientation) for tip, position, orientation in
+                       zip(question.targets, response.position_errors,
+                           response.orientation_errors, strict=False))
+        contacts = [Contact(one.contact_body_1, one.contact_body_2, one.depth,
+                            (one.position.x, one.position.y, one.position.z))
+                    for one in response.contacts]
+        return answer(q=at[0], errors=errors, contacts=contacts, seconds=response.seconds,
+                      not_checked=tuple(response.not_checked),
+                      more=tuple(answer(q=q) for q in at[1:]))
+
+    # -- motions ---------------------------------------------------------------------------
+
+    def go_to(self, q: Array, avoid_collisions: bool) -> str:
+        """Have the node move it to q (nq,), if the way is free; returns what is to be said."""
+        self._check_not_following()
+        request = Execute.Request(avoid_collisions=avoid_collisions)
+        request.goal = state_message(self._robot.to_joints(q))
+        self._later(Execute, request,
+                    lambda response: f'{Status(response.status).name}: {response.message}')
+        return 'on the way'
+
+    def _check_not_following(self) -> None:
+        if self._targets:
+            raise IKError('the servo moves the robot: switch following off first')
+
+    def follow(self, targets: Mapping[str, Array], avoid_collisions: bool) -> None:
+        """Have the servo go after the pose (4, 4) of one tip."""
+        if not avoid_collisions:
+            raise IKError('the servo always avoids collisions')
+        if len(targets) != 1:
+            raise IKError(f'the servo follows one tip, not {len(targets)}: {", ".join(targets)}')
+        if targets.keys() != self._targets.keys():
+            answer = self._ask(SwitchServo, SwitchServo.Request(mode='pose', tip=next(iter(
+                targets))), 30.0)
+            if not answer.success:
+                raise IKError(answer.message)
+        self._targets = dict(targets)
+
+    def _tell_targets(self) -> None:
+        message = pose_message(next(iter(self._targets.values())), self._robot.root_frame)
+        message.header.stamp = self._client.node.get_clock().now().to_msg()
+        self._target.publish(message)
+
+    def stop(self) -> None:
+        """Brake: also what others have the node do."""
+        if self._targets:
+            self._targets = {}
+            self._later(SwitchServo, SwitchServo.Request(mode='off'), lambda _: '')
+        self._later(Trigger, Trigger.Request(), lambda response: str(response.message))
+
+
+def _no_tf(_: Any, frame: str) -> Any:
+    raise LookupError(f"'{frame}' is a frame of TF")
