@@ -24,6 +24,7 @@ EXAMPLE = """examples:
   ros2_ik view baxter --tip left_gripper right_gripper
   ros2_ik view my_arm.urdf --problem examples/ros/upright_tray.yaml
   ros2_ik view --node /ros2_ik          the robot of a running node"""
+HOST, PORT = '127.0.0.1', 8080
 LOCAL = ('localhost', 'ip6-localhost')
 TIMEOUT = 1.0    # of a search, where the problem gives none [s]
 
@@ -43,8 +44,8 @@ def add_parser(commands: Any) -> None:
     add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
     parser.add_argument('--problem', metavar='FILE',
                         help='constraints, costs and targets, as constrained takes them')
-    parser.add_argument('--port', type=_port, default=8080, help='default: %(default)s')
-    parser.add_argument('--host', default='127.0.0.1',
+    parser.add_argument('--port', type=_port, default=PORT, help='default: %(default)s')
+    parser.add_argument('--host', default=HOST,
                         help='address to listen on (default: %(default)s, this machine alone)')
     parser.set_defaults(run=run)
 

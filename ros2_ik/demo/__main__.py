@@ -19,9 +19,14 @@ def main() -> int:
     try:
         if args.once:
             return demo.once(args.robot, args.scene)
-        return demo.stay(args.robot, args.scene, args.servo)
+        return demo.stay(args.robot, args.scene, args.servo, args.view)
     except Ended:
         return 0
+    except ModuleNotFoundError as error:
+        if error.name != 'viser':
+            raise
+        print('ros2_ik: --view needs viser: tools/run pip install viser', file=sys.stderr)
+        return 2
     except Failed as failure:
         print(f'ros2_ik: {failure}', file=sys.stderr)
         return failure.code
@@ -40,6 +45,8 @@ def _arguments() -> argparse.Namespace:
                         help='ask a question (with a scene a second one, inside an object), print '
                              'the answer, exit 0 if it holds')
     parser.add_argument('--servo', action='store_true', help='move the arm by keys')
+    parser.add_argument('--view', action='store_true',
+                        help='drag goals on a page in a browser, and send the arm there')
     return parser.parse_args()
 
 

@@ -75,11 +75,13 @@ class Demo:
             client.kill()
         return min(client.wait(), 1)
 
-    def stay(self, robot: str, scene: str = '', servo: bool = False) -> int:
-        """Tell what to try once the node answers, or let keys move the arm, until the end."""
+    def stay(self, robot: str, scene: str = '', servo: bool = False, view: bool = False) -> int:
+        """Tell what to try once the node answers, or let keys or a page move the arm."""
         from ros2_ik.cli.question import BadQuestion
         shipped = self._shipped(robot, scene)
         self._check_domain()
+        if view:
+            import viser  # noqa: F401  (first, so that it is named where it is missing)
         self._start(shipped, scene, echo=not servo)
         from ros2_ik.demo.first_question import ask
         from ros2_ik.demo.hints import hints
@@ -89,6 +91,13 @@ class Demo:
                 if servo:
                     from ros2_ik.cli.servo import steer
                     steer(client, first.wanted.tip, '', '', 0.1, 0.4, PATIENCE)
+                    return 0
+                if view:
+                    from ros2_ik.cli.view import HOST, node_session, PORT, serve
+                    serve(node_session(client, [first.wanted.tip], None), HOST, PORT,
+                          ended=lambda: self._stopping or any(
+                              child.dead for child in self._children))
+                    self._check()
                     return 0
         except BadQuestion as refusal:
             self._check()
