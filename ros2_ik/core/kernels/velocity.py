@@ -46,6 +46,8 @@ HARDER = 2          # times that accelerations are taken fourfold where a bound 
 HELPS = 0.9999      # as long as it is missed by less then,
 FREELY = 1e12       # and how often at once where it would be crossed even so
 MISSED = 1e-6       # by which a bound may be missed before that is told
+SLACK = 0.1         # part of its margin that a gap may miss before that is told
+TOUCHES = 0.05      # of what is left before two things touch, to be given away in a step at most
 SHARP = 1e-3        # larger slacks of firm rows are those of rows that contradict each other
 BENDS = 4           # times that a step is corrected where a bent way would cross a bound,
 SHORTER = 8         # and halved where that does not help
@@ -129,8 +131,10 @@ def least_change_of(left, share, push, acceleration, now, dt, times):
     With more than the usual acceleration what comes nearer may brake later, but not go faster
     than it does `now`.
     """
-    if left < 0:    # nothing is freed only to come back sooner
-        return min(-share * left, push * dt) if times < FREELY else 0.0
+    if left < 0:    # nothing is freed only to come back sooner, and no faster than it may
+        if times >= FREELY or push <= 0:
+            return 0.0
+        return min(-share * left, push * dt, (max(now, 0.0) + acceleration * dt) * dt)
     change = -min(share * left, brake(left, acceleration, dt) * dt)
     if times > 1.0 and now * dt > change:
         usual = -min(share * left, brake(left, acceleration / times, dt) * dt)
@@ -460,13 +464,48 @@ def has_firm_tasks(kinds):
     return False
 
 
-@part
-def missing(kinds, missed, total):
-    """Return by how much bounds and gaps are missed, in sum."""
-    short = 0.0
+@inner_part
+def misses_bounds(kinds, missed, total):
+    """Return whether a bound or a gap is missed."""
     for i in range(total):
-        if i >= len(kinds) or kinds[i] == BOUNDED:
-            short += abs(missed[i])
+        if missed[i] != 0 and (i >= len(kinds) or kinds[i] == BOUNDED):
+            return True
+    return False
+
+
+@part
+def missing(row, kinds, f, J, bend, gaps, d, dt, missed):
+    """
+    Return by how much bounds and gaps are missed, in sum.
+
+    What is beyond its bound already counts only as far as it goes further: nothing goes beyond
+    its limits only to come back sooner.
+    """
+    n, short = len(d), 0.0
+    for i in range(len(kinds) + len(gaps)):
+        change = 0.0
+        if i >= len(kinds):
+            gap = gaps[i - len(kinds)]
+            if gap[n] >= 0:
+                short += abs(missed[i])
+                continue
+            for j in range(n):
+                change += gap[j] * d[j]
+            further = gap[n + 1] * dt - change
+            if gap[n + 4] > 0 and further < TOUCHES * gap[n + 4]:
+                continue    # within its margin, but far from touching
+        elif kinds[i] == BOUNDED:
+            below, above = f[i] < row[LOWER, i], f[i] > row[UPPER, i]
+            if not (below or above):
+                short += abs(missed[i])
+                continue
+            change = bend[i]
+            for j in range(n):
+                change += J[i, j] * d[j]
+            further = -change if below else change
+        else:
+            continue
+        short += further if further > MISSED else 0.0
     return short
 
 
@@ -492,6 +531,35 @@ def worse(row, kinds, f, J, bend, gaps, d, dt):
 
 
 @part
+def give_up_pushes(gaps, n, missed):
+    """
+    Turn the sign of the pushes of gaps that cannot be made wider; return whether there are any.
+
+    They contradict each other, or the build of the robot: pushed on they would only swing.
+    """
+    found = False
+    for i in range(len(gaps)):
+        if gaps[i, n] < 0 and gaps[i, n + 3] > 0 and missed[i] != 0:
+            gaps[i, n + 3] *= -1.0
+            found = True
+    return found
+
+
+@part
+def miss_pushes(gaps, d, dt, missed):
+    """Fill by how much less than they should gaps well within their margins are made wider."""
+    n = len(d)
+    for i in range(len(gaps)):
+        if gaps[i, n] < -SLACK * (gaps[i, n + 4] - gaps[i, n]):
+            change = -gaps[i, n + 1] * dt
+            for j in range(n):
+                change += gaps[i, j] * d[j]
+            away = change - min(-gaps[i, n + 2] * gaps[i, n], gaps[i, n + 5] * dt)
+            if away < -MISSED:
+                missed[i] = away
+
+
+@part
 def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
                  inertia, low, high, d, missed):
     """
@@ -504,12 +572,15 @@ def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
     times, firm, total = 1.0, FIRM, len(kinds) + len(gaps)
     scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
                         inertia, times, firm, low, high, d, missed)
-    short = missing(kinds, missed, total)
-    if short > 0 and has_firm_tasks(kinds):
+    if give_up_pushes(gaps, len(d), missed[len(kinds):]):
+        scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
+                            inertia, times, firm, low, high, d, missed)
+    short = missing(row, kinds, f, J, bend, gaps, d, options[0], missed)
+    if misses_bounds(kinds, missed, total) and has_firm_tasks(kinds):
         firm = YIELDING
         scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
                             inertia, times, firm, low, high, d, missed)
-        short = missing(kinds, missed, total)
+        short = missing(row, kinds, f, J, bend, gaps, d, options[0], missed)
     before, missed_before = np.empty((3, len(d))), np.empty(total)
     helps = True
     for turn in range(HARDER + 1):
@@ -529,7 +600,7 @@ def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
         if more == FREELY:
             short, now = crossed, worse(row, kinds, f, J, bend, gaps, d, options[0])
         else:
-            now = missing(kinds, missed, total)
+            now = missing(row, kinds, f, J, bend, gaps, d, options[0], missed)
         helps = now < HELPS * short
         if helps:
             times, scale, short = more, harder, now
@@ -556,8 +627,9 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, limbs, row, 
 
     `kinds` (m,) say what the rows are for, `row` (NUMBERS, m) what they are to do. `limbs`
     (levels + 1, n) are the joints that tasks of each priority, and last firm ones, move together,
-    each by the number of one of them. `gaps` (k, n + 4) are Jacobian, distance above the one to
-    keep, speed at which the other side approaches, gain, and speed with which they are made wider.
+    each by the number of one of them. `gaps` (k, n + 6) are Jacobian, distance above the one to
+    keep, speed at which the other side approaches, gain, speed with which they are made wider,
+    distance, and speed with which they should be made wider.
     `box` (6, n) are the limits of the columns, their velocities before, and what is learnt of how
     much ways bend. `options` are dt, damping and the gain of limits. `inertia` (n, n), or (0, 0),
     is added to the damping of velocities.
@@ -642,6 +714,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, limbs, row, 
                 bend[i] = after[i] - f[i]
                 for j in range(n):
                     bend[i] -= J[i, j] * d[j]
+    miss_pushes(gaps, d, options[0], missed[m:])
     miss_limits(at, x, box, d, options[0], missed[m + len(gaps):])
     for i in range(len(missed)):
         if missed[i] != 0:

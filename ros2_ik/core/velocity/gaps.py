@@ -18,8 +18,11 @@ MORE = 1.2      # times of what the last step needed to know, the next one looks
 BENT = 1.01     # ways are at most so much longer than from end to end
 SLACK = 0.1     # part of the margin that a bent way may take; the next step gives it back
 LEAST = 1e-6    # [m] of that
+CALM = 0.3      # [rad/s, m/s] of joints at most to widen what is apart, but not by its margin;
+LEVER = 0.1     # slower where the joints' levers on it are shorter [m]: it would only swing
 SAME = 1e-9     # [m]; distances that differ by less are one
-NUMBERS = 4     # of a row after its Jacobian: distance, approach, gain, push
+NUMBERS = 6     # of a row after its Jacobian: what is above the margin, approach, gain, push now,
+                # distance, push
 
 
 class MissedRows(NamedTuple):
@@ -119,7 +122,7 @@ class Gaps:
         at = self._at(there)
         rows, names = self._rows(at, np.full(len(at.least), self._margin + self.floor))
         if len(rows):
-            rows[:, -NUMBERS] -= rows[:, :-NUMBERS] @ step
+            rows[:, [-NUMBERS, -2]] -= (rows[:, :-NUMBERS] @ step)[:, None]
         self.crossed_rows = MissedRows(self.name, len(rows), names)
         return rows
 
@@ -149,7 +152,13 @@ class Gaps:
         rows = np.empty((k, n + NUMBERS))
         rows[:, :n] = found.jacobian
         rows[:, -NUMBERS] = found.distance - self._margin
-        rows[:, 1 - NUMBERS:] = 0.0, self._share, self._push
+        rows[:, 1 - NUMBERS:-2] = 0.0, self._share, self._push
+        rows[:, -2], rows[:, -1] = found.distance, self._push
+        if k and found.distance[0] < self._margin:
+            apart = (found.distance >= 0) & (found.distance < self._margin)
+            levers = np.abs(rows[apart, :n]).sum(axis=1)
+            rows[apart, -3] = np.minimum(self._push,
+                                         CALM * levers * np.minimum(1.0, levers / LEVER))
         if self._velocities:
             still = np.zeros(3)
             for row, names, normal in zip(rows, found.names, found.normal, strict=True):

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+from example_data import data_folder
 from judge import pose
 import numpy as np
 import pytest
@@ -206,6 +207,29 @@ def test_brakes_for_a_wall_in_time(load, dt, acceleration, kind):
         q, before = step.q, step.v
     assert fastest > 0.3
     assert checker.distances(q, 1.0, 1).distance[0] == pytest.approx(0.01, abs=1e-3)
+
+
+@pytest.mark.parametrize('margin', [0.02, 0.06, 0.2])
+def test_pairs_that_cannot_part_are_told_and_not_shaken(margin):
+    """Links of a UR10 stand 16 to 20 mm apart by its build: it rests, and says who is too near."""
+    robot = Robot.from_urdf(data_folder() / 'ur_description/urdf/ur10_robot.urdf')
+    q = robot.to_q({'shoulder_lift_joint': -1.2, 'elbow_joint': 1.5, 'wrist_1_joint': -1.8,
+                    'wrist_2_joint': -1.57})
+    target = Configuration(robot, q).transform('ee_link')
+    program = VelocityProgram(
+        robot, [frame_task('ee_link', target)], 0.01,
+        limits=[ConfigurationLimit(), VelocityLimit(0.5), AccelerationLimit(5.0)],
+        barriers=[CollisionBarrier(CollisionChecker(robot, Scene(robot)), margin)])
+    before = np.zeros(robot.nv)
+    for _ in range(200):
+        step = program.step(q)
+        assert (np.abs(step.v - before) <= 0.05 * (1 + 1e-6)).all()
+        assert step.status is VelocityStatus.RELAXED
+        assert "collisions of 'wrist_2_link' and 'ee_link'" in step.relaxed
+        assert 'acceleration limits' not in step.relaxed
+        q, before = step.q, step.v
+    if margin == 0.02:
+        assert np.abs(before).max() < 0.03
 
 
 FLOATING = """<robot name="floating">
