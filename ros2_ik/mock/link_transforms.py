@@ -1,6 +1,7 @@
 """Where the links of a robot are, for TF."""
 
 from collections.abc import Iterable, Mapping
+import math
 from typing import Any
 from xml.etree import ElementTree
 
@@ -33,7 +34,9 @@ class LinkTransforms:
         self._static.publish(self._message(fixed, {}, node.get_clock().now().to_msg()))
 
     def publish(self, joints: Mapping[str, float], stamp: Any) -> None:
-        """Publish where joint values [rad, m] put the links."""
+        """Publish where joint values [rad, m] put the links; nothing for what is no number."""
+        if not all(map(math.isfinite, joints.values())):
+            return
         self._tf.publish(self._message(self._moving, joints, stamp))
 
     def _message(self, links: Iterable[tuple[str, str]], joints: Mapping[str, float],

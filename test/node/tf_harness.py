@@ -1,23 +1,18 @@
 """Transforms as /tf tells them, and a tf2_ros for nodes."""
 
+from importlib.util import find_spec
 import os
 from pathlib import Path
 import time
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TransformStamped
-from moveit_msgs.msg import PlanningScene
-
-try:
-    from tf2_msgs.msg import TFMessage
-    FIELD = 'transforms'
-except ImportError:    # then tf_stand_in takes the place of tf2_ros, and this of its message
-    TFMessage, FIELD = PlanningScene, 'fixed_frame_transforms'
+from tf2_msgs.msg import TFMessage
 
 
 def let_find_tf2_ros(monkeypatch):
     """Let nodes find a tf2_ros, the real one where there is one."""
-    if TFMessage is not PlanningScene:
+    if find_spec('tf2_ros'):
         return
     stand_in = str(Path(__file__).parent / 'tf_stand_in')
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
@@ -25,8 +20,8 @@ def let_find_tf2_ros(monkeypatch):
 
 
 def tf_message(*transforms):
-    """Make the message of /tf that the node's tf2_ros understands."""
-    return TFMessage(**{FIELD: transforms})
+    """Make the message of /tf."""
+    return TFMessage(transforms=transforms)
 
 
 def transform(parent, child, x=0.0, z=0.0, ago=0.0):

@@ -1,13 +1,9 @@
-"""
-Stands in for tf2_ros where it is not installed: what Buffer and TransformListener are used for.
-
-tf2_msgs/TFMessage is a list of TransformStamped, as are a PlanningScene's fixed_frame_transforms.
-"""
+"""Stands in for tf2_ros where there is none: what Buffer and TransformListener are used for."""
 
 from geometry_msgs.msg import TransformStamped
-from moveit_msgs.msg import PlanningScene
 import pinocchio as pin
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from tf2_msgs.msg import TFMessage
 
 
 class Buffer:
@@ -74,13 +70,13 @@ def _moment(transform):
 class TransformListener:
     def __init__(self, buffer, node, **_):
         def take(set_transform, message):
-            for transform in message.fixed_frame_transforms:
+            for transform in message.transforms:
                 set_transform(transform, 'default_authority')
         latched = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.subscriptions = [
             node.create_subscription(
-                PlanningScene, '/tf', lambda message: take(buffer.set_transform, message),
+                TFMessage, '/tf', lambda message: take(buffer.set_transform, message),
                 QoSProfile(depth=100)),
             node.create_subscription(
-                PlanningScene, '/tf_static',
+                TFMessage, '/tf_static',
                 lambda message: take(buffer.set_transform_static, message), latched)]
