@@ -22,7 +22,7 @@ PERIOD = 0.02    # between two commands [s]
 HELD = 0.6       # so long a key counts: terminals repeat one that is held after half a second [s]
 REPEATED = 0.2   # and so long one that is repeated [s]
 ANSWER = 30.0    # for the switch: the servo's process has to start [s]
-SILENT = 0.5     # a gamepad that says nothing for so long is gone [s]
+SILENT = 0.15    # a gamepad that says nothing for so long is gone: joy tells 20 times a second [s]
 DEAD = 0.1       # of a stick that is let go
 # linear x y z, angular x y z
 KEYS = {'w': (1, 0, 0, 0, 0, 0), 's': (-1, 0, 0, 0, 0, 0), 'a': (0, 1, 0, 0, 0, 0),
@@ -185,6 +185,6 @@ class Gamepad:
         axes, buttons = self._message.axes, self._message.buttons
         if self._enable >= len(buttons) or not buttons[self._enable]:
             return (0.0,) * 6
-        x, y, z, turn = (axes[k] if k < len(axes) and math.isfinite(axes[k])
+        x, y, z, turn = (min(max(axes[k], -1.0), 1.0) if k < len(axes) and math.isfinite(axes[k])
                          and abs(axes[k]) > DEAD else 0.0 for k in STICKS)
         return x, y, z, 0.0, 0.0, turn
