@@ -94,6 +94,13 @@ def drag_arrow(page, tab, axis, way):
         page.worker.wait()
         return np.abs(target_of(page) - T).max() > 0.2 * abs(way)
     wait_for(dragged, 'the gizmo is dragged')
+
+    def rests():    # what the browser tells may be under way still
+        before = target_of(page)
+        time.sleep(0.7)
+        page.worker.wait()
+        return target_of(page) is before
+    wait_for(rests, 'the gizmo rests')
     return T
 
 

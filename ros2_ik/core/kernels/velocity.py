@@ -535,11 +535,12 @@ def give_up_pushes(gaps, n, missed):
     """
     Turn the sign of the pushes of gaps that cannot be made wider; return whether there are any.
 
-    They contradict each other, or the build of the robot: pushed on they would only swing.
+    They contradict each other, or the build of the robot: pushed on they would only swing. What
+    is in each other is pushed on.
     """
     found = False
     for i in range(len(gaps)):
-        if gaps[i, n] < 0 and gaps[i, n + 3] > 0 and missed[i] != 0:
+        if gaps[i, n] < 0 <= gaps[i, n + 4] and gaps[i, n + 3] > 0 and missed[i] != 0:
             gaps[i, n + 3] *= -1.0
             found = True
     return found
