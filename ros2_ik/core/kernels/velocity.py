@@ -533,7 +533,7 @@ def worse(row, kinds, f, J, bend, gaps, d, dt):
 @part
 def give_up_pushes(gaps, n, missed):
     """
-    Turn the sign of the pushes of gaps that cannot be made wider; return whether there are any.
+    Take the pushes from gaps that cannot be made wider; return whether there are any.
 
     They contradict each other, or the build of the robot: pushed on they would only swing. What
     is in each other is pushed on.
@@ -541,7 +541,7 @@ def give_up_pushes(gaps, n, missed):
     found = False
     for i in range(len(gaps)):
         if gaps[i, n] < 0 <= gaps[i, n + 4] and gaps[i, n + 3] > 0 and missed[i] != 0:
-            gaps[i, n + 3] *= -1.0
+            gaps[i, n + 3] = 0.0
             found = True
     return found
 
