@@ -3,7 +3,7 @@ Pose IK against TRAC-IK, the Robotics Toolbox and EAIK on the same problems, in 
 
     tools/run pip install pytracik eaik roboticstoolbox-python yourdfpy
     tools/run python benchmarks/pose_ik.py [--robots panda ur5] [--count 1000] [--plain]
-        [--peers TRAC-IK] [--collisions] [--turn 10] [--cpu]
+        [--peers TRAC-IK] [--bound] [--collisions] [--turn 10] [--cpu]
 
 Each problem is a random reachable pose with a random start, or one within 0.1 rad of an answer.
 All solvers take turns on the same problems, ten by ten: TRAC-IK begins and ends a thread for
@@ -14,6 +14,7 @@ puts the tip within 1e-5 m and 1e-4 rad of the target and every joint is within 
 
 RTB is the Robotics Toolbox' compiled `ik_LM`. EAIK is a closed form, and chooses the solution
 nearest the start; for seven joints it holds one at values that are tried in turn.
+With --bound the same problem made once, and asked again with other poses, is in the run, too.
 TRAC-IK allows all contacts, and so does ours here. With --collisions ours is compared with itself
 as it is by default, checked against itself, on poses that some configuration free of contact has:
 "same search" is the mean over the problems where the check led to no other answer.
@@ -32,9 +33,12 @@ from results import CPU, Results, summary, table_row, WALL
 from ros2_ik.core import (
     CollisionChecker,
     Configuration,
+    IKProblem,
     load_kernels,
+    PoseTarget,
     Robot,
     shipped_robots,
+    solve,
     solve_pose,
 )
 
@@ -78,6 +82,15 @@ def ours(robot: Robot, tip: str, collisions: bool = False) -> Solve:
         return solve_pose(robot, tip, target, start, timeout=TIMEOUT,
                           random_state=generator, collisions=collisions).joints
     return solve
+
+
+def bound(robot: Robot, tip: str) -> Solve:
+    generator = np.random.default_rng(0)
+    made = IKProblem(robot, [PoseTarget(tip, np.eye(4))], collisions=False)
+
+    def again(target: np.ndarray, start: np.ndarray) -> dict[str, float] | None:
+        return solve(made.again([target], start), timeout=TIMEOUT, random_state=generator).joints
+    return again
 
 
 def found_peers(names: list[str] | None) -> list[str]:
@@ -159,6 +172,8 @@ def main() -> None:
                         help='plain Python, without the compiled inner loops')
     parser.add_argument('--collisions', action='store_true',
                         help='what it costs to check the robot against itself')
+    parser.add_argument('--bound', action='store_true',
+                        help='also a problem that is made once, by IKProblem.again')
     parser.add_argument('--robots', nargs='+', default=ROBOTS)
     parser.add_argument('--count', type=int, default=1000)
     parser.add_argument('--peers', nargs='*', choices=list(PEERS), metavar='PEER',
@@ -182,6 +197,8 @@ def main() -> None:
                                                     CollisionChecker(robot)))
             continue
         solvers = {OURS: ours(robot, tip)}
+        if arguments.bound:
+            solvers['bound'] = bound(robot, tip)
         for peer in peers:
             try:
                 solvers[peer] = PEERS[peer][0](robot, tip, TIMEOUT)
