@@ -129,14 +129,14 @@ def measure(solvers: dict[str, Solve], judge: Judge, cases: list[tuple[np.ndarra
     seconds: dict[str, list[float]] = {name: [] for name in solvers}
     good: dict[str, list[bool]] = {name: [] for name in solvers}
     wrong = dict.fromkeys(solvers, 0)
-    for solve in solvers.values():    # what is made once counts for nobody
-        solve(*cases[0])
+    for solver in solvers.values():    # what is made once counts for nobody
+        solver(*cases[0])
     for first in range(0, len(cases), turn):
-        for name, solve in solvers.items():
+        for name, solver in solvers.items():
             answers = []
             for target, start in cases[first:first + turn]:
                 begin = clock()
-                joints = solve(target, start)
+                joints = solver(target, start)
                 seconds[name].append(clock() - begin)
                 answers.append((joints, target))
             for joints, target in answers:

@@ -117,7 +117,7 @@ def steer(client: 'NodeClient', tip: str, group: str, frame: str, speed: float, 
                 message.header.frame_id = tip if own_axes else frame
                 _fill(message.twist, signs, factor * speed, factor * turn)
                 publisher.publish(message)
-                _show(said, factor * speed)
+                _show(said, factor * speed, any(signs))
                 if said and said[-1].mode == 'off':
                     raise BadQuestion(f'the servo has ended: {said[-1].message}')
     finally:
@@ -131,9 +131,11 @@ def _fill(twist: Any, signs: Sequence[float], speed: float, turn: float) -> None
     angular.x, angular.y, angular.z = (turn * sign for sign in signs[3:])
 
 
-def _show(said: deque[Any], speed: float) -> None:
-    """Keep one line up to date."""
-    text = f'{said[-1].message} ({100 * said[-1].scale:.0f} %)' if said else '...'
+def _show(said: deque[Any], speed: float, moves: bool) -> None:
+    """Keep one line up to date; where something is commanded, with the part that is used."""
+    text = said[-1].message if said else '...'
+    if said and moves:
+        text += f' ({100 * said[-1].scale:.0f} %)'
     if sys.stdout.isatty():
         print(f'\r\033[K{speed:.3g} m/s: {text}'[:110], end='', flush=True)
 

@@ -281,6 +281,12 @@ def test_paused_it_comes_to_rest_and_ignores_commands(client, servo):
         before = servo.rest()
         pause(False)
         eventually(lambda: np.abs(servo.q() - before).max() > 0.01, 'motion')
+    pause(True)     # and without any command
+    told = len(servo.statuses)
+    eventually(lambda: servo.said(told, 'paused'), 'a word')
+    pause(False)
+    told = len(servo.statuses)
+    eventually(lambda: servo.said(told, 'waits for commands'), 'a word')
 
 
 def test_silent_joint_states_end_it_from_the_commanded_state(servo, arm):

@@ -1,6 +1,7 @@
 """The servo's steps, judged exactly and without ROS: limits, gaps, ways, singularities, rest."""
 
 from dataclasses import replace
+import itertools
 
 import coal
 import numpy as np
@@ -101,6 +102,19 @@ def test_a_twist_keeps_its_direction_where_limits_bite(robot, tip_of):
         angles = np.degrees(np.arccos(np.clip(steps @ direction / np.linalg.norm(
             steps, axis=1), -1, 1)))
         assert angles.max() < 0.5
+
+
+def test_the_tip_of_a_pose_is_no_faster_than_allowed_in_any_direction(robot, tip_of):
+    random, start = np.random.default_rng(), tip_of(HOME)
+    for angle in (0.0, 1.0):
+        way, axis = random.normal(size=(2, 3))
+        goal = start * pin.SE3(pin.exp3(angle * axis / np.linalg.norm(axis)),
+                               0.15 * way / np.linalg.norm(way))
+        tips = [tip_of(arm) for arm in Run(robot, 'pose').go(goal.homogeneous, 5.0).arm]
+        moved = np.array([pin.log6(a.actInv(b)).vector for a, b in itertools.pairwise(tips)]) / DT
+        assert np.linalg.norm(moved[:, :3], axis=1).max() < 0.2505
+        assert np.linalg.norm(moved[:, 3:], axis=1).max() < 0.801
+        assert np.linalg.norm(pin.log6(tips[-1].actInv(goal)).vector) < 1e-3
 
 
 def test_it_halts_before_what_is_in_the_way_and_leaves_it(robot, tip_of):

@@ -1,5 +1,6 @@
 """Limits of joints and frames while they move."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,12 +10,23 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, positive
 from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.kernels.velocity_rows import ACCELERATION, HIGH, LOW, SPEED
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.frame_twist import FrameTwist
 
 
+class JointLimit(ABC):
+    """A limit of joints, whatever their tasks are."""
+
+    gain = 1.0      # the part of the way to a position limit that a step may go
+
+    @abstractmethod
+    def enter(self, robot: Robot, box: Array) -> None:
+        """Enter it into what bounds the joints of a robot, (6, nv) as in `velocity_rows`."""
+
+
 @dataclass(frozen=True)
-class ConfigurationLimit:
+class ConfigurationLimit(JointLimit):
     """
     Joints stay within their position limits.
 
@@ -30,9 +42,15 @@ class ConfigurationLimit:
             raise InvalidOptionError('gain of the configuration limit must be in (0, 1], not '
                                      f'{self.gain!r}')
 
+    def enter(self, robot: Robot, box: Array) -> None:
+        for joint in robot.joints:
+            if joint.is_scalar:
+                box[LOW, joint.velocity_index] = joint.lower
+                box[HIGH, joint.velocity_index] = joint.upper
+
 
 @dataclass(frozen=True)
-class VelocityLimit:
+class VelocityLimit(JointLimit):
     """
     Largest velocities [rad/s, m/s], by default those of the URDF.
 
@@ -52,9 +70,12 @@ class VelocityLimit:
         return _by_joint(robot, self.limit, urdf, 'velocity limit') * positive(
             self.scale, 'scale of the velocity limit', InvalidOptionError)
 
+    def enter(self, robot: Robot, box: Array) -> None:
+        box[SPEED] = np.minimum(box[SPEED], self.of(robot))
+
 
 @dataclass(frozen=True)
-class AccelerationLimit:
+class AccelerationLimit(JointLimit):
     """
     Largest accelerations [rad/s^2, m/s^2], one number, (nv,) or a mapping from joints.
 
@@ -68,9 +89,12 @@ class AccelerationLimit:
         """Return the limits (nv,), infinite where there is none."""
         return _by_joint(robot, self.limit, np.full(robot.nv, np.inf), 'acceleration limit')
 
+    def enter(self, robot: Robot, box: Array) -> None:
+        box[ACCELERATION] = np.minimum(box[ACCELERATION], self.of(robot))
+
 
 @dataclass(frozen=True)
-class FloatingBaseVelocityLimit:
+class FloatingBaseVelocityLimit(JointLimit):
     """Largest linear [m/s] and angular [rad/s] velocity of the base, along its own axes each."""
 
     linear: Any = np.inf
@@ -84,6 +108,9 @@ class FloatingBaseVelocityLimit:
         limits = np.full(robot.nv, np.inf)
         limits[:3], limits[3:6] = _three(self.linear, 'linear'), _three(self.angular, 'angular')
         return limits
+
+    def enter(self, robot: Robot, box: Array) -> None:
+        box[SPEED] = np.minimum(box[SPEED], self.of(robot))
 
 
 @dataclass(frozen=True)

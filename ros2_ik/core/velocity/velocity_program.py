@@ -22,13 +22,13 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import twelve
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
+from ros2_ik.core.velocity.gain import Gain
 from ros2_ik.core.velocity.gaps import MissedRows, NUMBERS
 from ros2_ik.core.velocity.limbs import limbs
 from ros2_ik.core.velocity.limits import (
-    AccelerationLimit,
     CartesianVelocityLimit,
     ConfigurationLimit,
-    FloatingBaseVelocityLimit,
+    JointLimit,
     VelocityLimit,
 )
 from ros2_ik.core.velocity.task import checked_weight, Task
@@ -178,21 +178,15 @@ class VelocityProgram:
         box[velocity_rows.LOW] = -np.inf
         box[velocity_rows.BEFORE] = box[velocity_rows.BEND] = 0.0
         for limit in limits:
-            if isinstance(limit, ConfigurationLimit):
-                box[velocity_rows.LOW] = self.active.lower
-                box[velocity_rows.HIGH] = self.active.upper
-                self._options[2] = limit.gain
-            elif isinstance(limit, VelocityLimit | FloatingBaseVelocityLimit):
-                box[velocity_rows.SPEED] = np.minimum(
-                    box[velocity_rows.SPEED], limit.of(self.robot))
-            elif isinstance(limit, AccelerationLimit):
-                box[velocity_rows.ACCELERATION] = limit.of(self.robot)
+            if isinstance(limit, JointLimit):
+                limit.enter(self.robot, box)
+                self._options[2] = min(self._options[2], limit.gain)
+            elif isinstance(limit, Barrier | CollisionBarrier):
+                raise InvalidOptionError(f'{limit!r} is no limit: give it in barriers=')
             elif not isinstance(limit, CartesianVelocityLimit):
-                if isinstance(limit, Barrier | CollisionBarrier):
-                    raise InvalidOptionError(f'{limit!r} is no limit: give it in barriers=')
-                raise InvalidOptionError(f'unknown limit {limit!r}; valid: ConfigurationLimit, '
-                                         'VelocityLimit, AccelerationLimit, '
-                                         'FloatingBaseVelocityLimit, CartesianVelocityLimit')
+                valid = [one.__name__ for one in (*JointLimit.__subclasses__(),
+                                                  CartesianVelocityLimit)]
+                raise InvalidOptionError(f'unknown limit {limit!r}; valid: {", ".join(valid)}')
 
     # -- targets --------------------------------------------------------------------------
 
@@ -238,6 +232,19 @@ class VelocityProgram:
             self._left_out[task] = kinds
         else:
             self._kinds[place] = kinds
+
+    def set_gain(self, task: str, gain: float = 1.0, *,
+                 gain_per_second: float | None = None) -> None:
+        """
+        Give a task, told by its name, another gain, as a part of each step or as a rate.
+
+        Raises InvalidTargetError for a wrong name or a task without target, InvalidOptionError.
+        """
+        bound, place = self.placed_tasks[self._number(task)]
+        if bound.target is None:
+            raise InvalidTargetError(f'task {task} has a velocity and no target')
+        share = Gain.of(gain, gain_per_second, task).in_step(self.dt)
+        self._rows[velocity_rows.SHARE, place] = share
 
     def _set_value(self, number: int, task: Task, place: slice, target: Any) -> bool:
         if task.target is None:

@@ -70,8 +70,9 @@ def _twist(message: TwistStamped, follower: Follower, frame: Any) -> Array:
     if frame is not None:
         values = np.concatenate([frame.rotation @ values[:3], frame.rotation @ values[3:]])
     parameters = follower.begin.parameters
-    faster = max(float(np.linalg.norm(values[:3])) / parameters['servo_linear_velocity'],
-                 float(np.linalg.norm(values[3:])) / parameters['servo_angular_velocity'], 1.0)
+    # not by squares, which may be too large for numbers
+    faster = max(math.hypot(*values[:3]) / parameters['servo_linear_velocity'],
+                 math.hypot(*values[3:]) / parameters['servo_angular_velocity'], 1.0)
     slowed: Array = values / faster
     return slowed
 

@@ -105,9 +105,10 @@ class Follower:
 
     def _program(self, tasks: list[Any]) -> VelocityProgram:
         begin, robot = self.begin, self.robot
-        limits = [ConfigurationLimit(1.0),
-                  VelocityLimit(dict(zip(begin.joints, begin.velocity, strict=True))),
-                  AccelerationLimit(dict(zip(begin.joints, begin.acceleration, strict=True)))]
+        limits: list[Any] = [
+            ConfigurationLimit(1.0),
+            VelocityLimit(dict(zip(begin.joints, begin.velocity, strict=True))),
+            AccelerationLimit(dict(zip(begin.joints, begin.acceleration, strict=True)))]
         if begin.mode == 'pose':
             limits.append(CartesianVelocityLimit(
                 begin.tip, begin.parameters['servo_linear_velocity'],
@@ -177,8 +178,10 @@ class Follower:
         if self.command is not None and now >= self.command.until:
             self.command = None
         program = self._brake if self.command is None else self._follow
-        if program is self._brake:
+        if self.command is None:
             program.set_target('brake', velocity=self._slower())
+        elif self.begin.mode == 'pose':
+            program.set_gain('pose', self._gain(self.command.value))
         program.reset(self.v)
         result, part, condition = program.step(self.q), 1.0, 1.0
         if self.command is not None:
@@ -206,6 +209,16 @@ class Follower:
         self._follow.set_target('twist', velocity=twist)
         self._follow.reset(self.v)
         return self._follow.step(self.q)
+
+    def _gain(self, target: Array) -> float:
+        """Return the part of the way to a pose (4, 4) that the tip may go in a step."""
+        here = Configuration(self.robot, self.q).transform(self.begin.tip)
+        away = math.dist(target[:3, 3], here[:3, 3])
+        angle = math.hypot(*pin.log3(here[:3, :3].T @ target[:3, :3]))
+        fastest = self.begin.parameters
+        left: float = max(away / fastest['servo_linear_velocity'],
+                          angle / fastest['servo_angular_velocity'])     # [s]
+        return min(-math.expm1(-GAIN * self.dt), self.dt / max(left, self.dt))
 
     def _slower(self) -> Array:
         """Return the next velocities (n,) of joints that brake together, and so keep their way."""

@@ -217,7 +217,8 @@ class Loop:
         mode = OFF if session.over else session.follower.begin.mode
         step = session.last
         message = session.ended or session.fault or session.stuck.reason or (
-            self._note if now < self._noted + NOTED else step.message)
+            self._note if now < self._noted + NOTED else
+            'paused' if self._paused and not session.follower.moving else step.message)
         code = ServoStatus.INVALID if session.ended else (
             ServoStatus.HALT_FOR_TRACKING if session.stuck.reason else step.code)
         state = State(mode, session.follower.moving, code, message, session.ended, session.ticks())

@@ -347,6 +347,20 @@ def test_weights_can_change(panda):
             program.set_weight('other', bad)
 
 
+def test_another_gain_in_a_loop(panda):
+    q = panda.neutral + 0.02
+    program = VelocityProgram(panda, [posture_task(q + 0.01), damping_task(1e-6)], DT)
+    for given in ({'gain': 0.25}, {'gain_per_second': 3.0}):
+        program.set_gain('posture', **given)
+        program.reset()
+        alone = VelocityProgram(panda, [posture_task(q + 0.01, **given), damping_task(1e-6)], DT)
+        assert program.step(q).v == pytest.approx(alone.step(q).v, abs=1e-12)
+    with pytest.raises(InvalidOptionError, match='gain of posture must be in'):
+        program.set_gain('posture', 1.5)
+    with pytest.raises(InvalidTargetError, match='has a velocity and no target'):
+        program.set_gain('damping', 0.5)
+
+
 def test_odd_input_to_a_loop(panda):
     """Other numbers than float64, a far priority, a q where a value is too large to be one."""
     q = panda.random_q(np.random.default_rng(0))
