@@ -52,7 +52,8 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument('scene', default_value='',
                               description='Shipped scene, such as table, or YAML file.'),
         DeclareLaunchArgument('config', default_value='',
-                              description='YAML file with parameters of the node.'),
+                              description='YAML file with parameters of the node, but for '
+                              'controllers and scene: those of control and scene count.'),
         DeclareLaunchArgument('namespace', default_value='', description='Of all nodes.'),
         DeclareLaunchArgument('use_sim_time', default_value='false',
                               choices=['true', 'false', 'True', 'False'],

@@ -15,9 +15,12 @@ from judge import FileJudge, inverse  # noqa: E402
 from ros2_ik.cli.functions import describe  # noqa: E402
 from ros2_ik.cli.interfaces import fields  # noqa: E402
 from ros2_ik.core import (  # noqa: E402
+    Configuration,
     function_kinds,
     InverseKinematics,
+    load_scene,
     Robot,
+    shape_kinds,
     written_kinds,
 )
 
@@ -167,6 +170,17 @@ def test_moveits_hold(run, at):
     # with yaw free, roll and pitch say how z is turned
     z = (TARGET[:3, :3].T @ T[:3, :3])[:, 2]
     assert abs(np.arctan2(-z[1], z[2])) <= 0.05 + 1e-5 and abs(np.arcsin(z[0])) <= 0.05 + 1e-5
+
+
+def test_the_scene_file_of_the_page_is_read():
+    text = (ROOT / 'docs/collisions.md').read_text(encoding='utf-8').partition('## Scene files')[2]
+    written = text.partition('```yaml\n')[2].partition('```')[0]
+    robot = Robot.load('panda')
+    scene = load_scene(written, robot, Configuration(robot, robot.neutral))
+    assert [*scene.attached] == ['cup'] and scene.padding == {'panda_hand': 0.01}
+    named = text.partition('Shapes are ')[2].partition('\n\n')[0]
+    assert {word for word in re.findall(r'\w+', named) if word in shape_kinds()} == {
+        *shape_kinds()}
 
 
 @pytest.mark.parametrize('page', sorted((ROOT / 'docs').glob('*.md')), ids=lambda p: p.stem)
