@@ -8,16 +8,21 @@ import numpy as np
 import pinocchio as pin
 import viser
 
-from ros2_ik.core import Array, Configuration, Contact, Robot, Scene, SceneObject
+from ros2_ik.core import Array, Contact, Scene, SceneObject
 from ros2_ik.view.robot_model import RobotModel
-from ros2_ik.view.scene_model import ATTACHED, drawn_object, held_pose, WORLD
+from ros2_ik.view.scene_model import (
+    CONTACT,
+    CONTACT_RADIUS,
+    contact_text,
+    drawn_object,
+    MOST_CONTACTS,
+    placed_objects,
+    TOUCHED,
+)
 from ros2_ik.view.surface import Color, Surface
 
-MOST_CONTACTS = 8     # that are shown
-CONTACT_RADIUS, LABEL_APART = 0.012, 0.04    # [m]
-RED = (230, 20, 20)
+LABEL_APART = 0.04     # [m]
 SAME = 1e-4            # poses that differ by less are the same
-TOUCHED = 0.45         # opacity of what is touched, so that one sees where
 
 
 def place(handle: Any, pose: Any) -> None:
@@ -101,9 +106,7 @@ class SceneBodies:
 
     def show(self, scene: Scene, q: Array, touched: Collection[str] = ()) -> None:
         """Show the objects; held ones move with the robot at q (nq,), touched ones are glassy."""
-        items = {**{id: (item, item.pose, WORLD) for id, item in scene.objects.items()},
-                 **{id: (held.object, held_pose(scene, id, q), ATTACHED)
-                    for id, held in scene.attached.items()}}
+        items = {item.id: (item, pose, usual) for item, pose, usual in placed_objects(scene, q)}
         for id in [id for id in self._shown if id not in items]:
             self._shown.pop(id).frame.remove()
         for id, (item, pose, usual) in items.items():
@@ -171,9 +174,10 @@ class ContactPoints:
             for handle in self._handles.pop():
                 handle.remove()
         for number, contact in enumerate(shown):
-            text = f'{contact.first} - {contact.second}: {1e3 * contact.depth:.1f} mm'
+            text = contact_text(contact)
             if number == len(self._handles):
-                point = scene.add_icosphere(f'{self._root}/{number}', CONTACT_RADIUS, color=RED,
+                point = scene.add_icosphere(f'{self._root}/{number}', CONTACT_RADIUS,
+                                            color=rgb(CONTACT),
                                             cast_shadow=False)
                 self._handles.append((point, scene.add_label(f'{self._root}/names {number}', text,
                                                              anchor='bottom-left')))
@@ -182,11 +186,3 @@ class ContactPoints:
             # one above the other: what touches is often near
             label.position = tuple(np.add(contact.point, (0, 0, LABEL_APART * number)))
             label.text = text
-
-
-def extent(robot: Robot, q: Array) -> tuple[Array, float]:
-    """Return the middle of a robot at q (nq,), (3,), and how large it is [m]."""
-    at = Configuration(robot, q)
-    points = np.array([at.transform(frame)[:3, 3] for frame in robot.frame_names])
-    return (points.min(axis=0) + points.max(axis=0)) / 2, max(
-        float(np.linalg.norm(np.ptp(points, axis=0))), 0.1)

@@ -14,10 +14,11 @@ import viser
 from viser import uplot
 
 from ros2_ik.core import Array, Contact, Robot
-from ros2_ik.view.bodies import ContactPoints, extent, place, RobotBodies, SceneBodies
+from ros2_ik.view.bodies import ContactPoints, place, RobotBodies, SceneBodies
 from ros2_ik.view.constraint_form import ConstraintForm
-from ros2_ik.view.robot_model import RobotModel
+from ros2_ik.view.robot_model import BACK, extent, RobotModel
 from ros2_ik.view.scene_form import SceneForm
+from ros2_ik.view.scene_model import touched_names
 from ros2_ik.view.session import Session
 from ros2_ik.view.status import status_html
 from ros2_ik.view.worker import Worker
@@ -136,8 +137,7 @@ class Page:
                 contacts = answer.contacts
                 self._ghost.show(answer.q, answer.reached.value, session.arm.q)
             self._contacts.show(contacts)
-            self._scene.show(session.arm.scene, session.arm.q,
-                             {name for one in contacts for name in (one.first, one.second)})
+            self._scene.show(session.arm.scene, session.arm.q, touched_names(contacts))
             self._show_gizmos()
             self._scene_form.show_gizmos()
         if all_of_it:
@@ -220,7 +220,7 @@ def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:
     server.scene.add_grid('/grid', 4.0, 4.0, cell_size=0.1, section_size=1.0,
                           cell_color=(225, 225, 225), section_color=(190, 190, 190))
     look_at = middle + np.array([0.15 * size, 0, 0])
-    server.initial_camera.position = tuple((look_at + size * np.array([1.2, -1.0, 0.55])).tolist())
+    server.initial_camera.position = tuple((look_at + size * np.array(BACK)).tolist())
     server.initial_camera.look_at = tuple(look_at.tolist())
 
 

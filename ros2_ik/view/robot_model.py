@@ -2,10 +2,13 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ros2_ik.core import Array, Configuration, Robot, visual_geometry
 from ros2_ik.view.surface import shape_surface, Surface
 
 USUAL = (0.82, 0.83, 0.85)    # of what has no colour of its own
+BACK = (1.2, -1.0, 0.55)      # from what is looked at to who looks, as multiples of its size
 
 
 class LinkSurface(NamedTuple):
@@ -35,3 +38,11 @@ class RobotModel:
         """Return where each link is at q (nq,) in the root frame, pinocchio.SE3 by name."""
         at = Configuration(self.robot, q)
         return {link: at.placement(link) for link in self.links}
+
+
+def extent(robot: Robot, q: Array) -> tuple[Array, float]:
+    """Return the middle of a robot at q (nq,), (3,), and how large it is [m]."""
+    at = Configuration(robot, q)
+    points = np.array([at.transform(frame)[:3, 3] for frame in robot.frame_names])
+    return (points.min(axis=0) + points.max(axis=0)) / 2, max(
+        float(np.linalg.norm(np.ptp(points, axis=0))), 0.1)
