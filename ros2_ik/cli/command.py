@@ -6,14 +6,25 @@ import os
 import sys
 
 from ros2_ik import __version__
-from ros2_ik.cli import call, constrained, fk, functions, robots, servo, solve, stop, view
+from ros2_ik.cli import (
+    call,
+    constrained,
+    fk,
+    functions,
+    picture,
+    robots,
+    servo,
+    solve,
+    stop,
+    view,
+)
 from ros2_ik.cli.arguments import Parser
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
 
 ROS = ('rclpy', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',
        'std_srvs')
 WHEELS = {'pinocchio': 'pin', 'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'PyYAML',
-          'viser': 'viser'}
+          'viser': 'viser', 'trimesh': 'trimesh', 'PIL': 'pillow'}
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -27,7 +38,8 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, constrained, fk, functions, robots, call, stop, servo, view):
+    for module in (solve, constrained, fk, functions, robots, call, stop, servo, view,
+                   picture):
         module.add_parser(commands)
     return parser
 

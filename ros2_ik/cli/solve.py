@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> Exit:
     home = shipped.home if shipped else None
     targets = args.targets or [poses.TargetOptions()]
     for target in targets:
-        target.tip = target.tip or _tip(robot, args.group)
+        target.tip = target.tip or tip_of(robot, args.group)
     wanted = poses.wanted(targets, args.deg)
     seed = read_start(args.seed, robot, home, args.deg)
     answer = _solve(args, robot, wanted, seed)
@@ -130,7 +130,8 @@ def run(args: argparse.Namespace) -> Exit:
     return answer.exit
 
 
-def _tip(robot: 'Robot', group: str | None) -> str:
+def tip_of(robot: 'Robot', group: str | None) -> str:
+    """Return the tip that is meant where none is named; raises BadQuestion."""
     from ros2_ik.core import AmbiguousTipError, default_tip, Defaults
     try:
         return default_tip(robot, group or '', Defaults())

@@ -1,0 +1,171 @@
+"""`ros2_ik picture`: a robot at joint values, or at answers, as a PNG file, without a browser."""
+
+import argparse
+from collections.abc import Sequence
+import math
+from pathlib import Path
+from typing import Any, TYPE_CHECKING
+
+from ros2_ik.cli import poses
+from ros2_ik.cli.answer import WantedPose
+from ros2_ik.cli.arguments import (
+    add_robot_arguments,
+    add_scene_argument,
+    count,
+    DEG,
+    load_robot,
+    load_scene_of,
+    positive,
+)
+from ros2_ik.cli.joint_values import HELP, read_start, START
+from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.solve import tip_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ros2_ik.core import Robot, Scene
+    from ros2_ik.view.answer import Answer
+    from ros2_ik.view.picture import Panel
+
+EXAMPLE = """examples:
+  ros2_ik picture panda -o panda.png
+  ros2_ik picture ur5 --joints elbow_joint=90 --deg --scene table --from 30 20 -o ur5.png
+  ros2_ik picture panda --xyz 0.45 0.1 0.3 --rpy 180 0 0 --deg --solutions 4 -o answers.png"""
+MORE = 10                        # solutions looked for, for each that is drawn
+SMALLEST, LARGEST = 100, 8000    # width and height of a picture [px]
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'picture', help='a PNG file of a robot, its scene and answers', epilog=EXAMPLE,
+        description='Draw a robot at joint values, or, with a target, at the answers side by '
+                    'side: in its own colours if they are reached, else orange (something '
+                    'touches) or red (not reached). Contacts are red points. Needs trimesh and '
+                    'pillow, which viser brings along.',
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_robot_arguments(parser)
+    poses.add_target_arguments(parser, '--relative-to', 'frame the pose is given in (default: the '
+                               'root)')
+    parser.add_argument('--deg', action='store_true', help=DEG)
+    parser.add_argument('--joints', nargs='+', metavar='J', default=[],
+                        help=f'where the robot is, and where a search starts: {HELP}; {START}')
+    add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
+    parser.add_argument('--solutions', type=count, default=1, metavar='N',
+                        help='how many are drawn: of those found, the ones farthest apart')
+    parser.add_argument('--timeout', type=positive, default=1.0, metavar='S',
+                        help='seconds until it gives up (default: %(default)s)')
+    parser.add_argument('--random-state', type=int, metavar='N',
+                        help='seed of the restarts: same picture each time')
+    parser.add_argument('--from', dest='direction', nargs=2, type=float, metavar=('AZ', 'EL'),
+                        help='where it is looked at from [deg]: to the left of +x, and above')
+    parser.add_argument('--size', nargs=2, type=_pixels, default=(900, 675), metavar=('W', 'H'),
+                        help='of the picture, in pixels (default: 900 675)')
+    parser.add_argument('-o', '--output', metavar='FILE', type=Path, required=True,
+                        help='file to write; its name ends with .png')
+    parser.set_defaults(run=run)
+
+
+def _pixels(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if not SMALLEST <= value <= LARGEST:
+        raise argparse.ArgumentTypeError(f"'{text.strip()}' is not a whole number of pixels from "
+                                         f'{SMALLEST} to {LARGEST}')
+    return value
+
+
+def run(args: argparse.Namespace) -> Exit:
+    """Solve, if something is wanted, and draw; returns the exit code."""
+    from ros2_ik.core import Scene
+    from ros2_ik.view.picture import write_picture
+    from ros2_ik.view.robot_model import RobotModel
+    from ros2_ik.view.scene_model import contact_text
+    _check_output(args.output)
+    back = _back(args.direction)
+    robot, shipped = load_robot(args)
+    wanted = _wanted(args, robot)
+    start = read_start(args.joints, robot, shipped.home if shipped else None, args.deg)
+    scene = load_scene_of(args, robot, start) or Scene(robot)
+    panels, exit = _answers(args, scene, wanted, start) if wanted else (
+        [_standing(scene, robot.to_q(start))], Exit.ANSWERED)
+    try:
+        write_picture(args.output, RobotModel(robot), scene, panels, tuple(args.size), back=back)
+    except OSError as error:
+        raise BadQuestion(f"--output '{args.output}': {error.strerror}") from None
+    for panel in panels:
+        for line in (' '.join(panel.lines), *map(contact_text, panel.contacts)):
+            print(line, end='\n' if line else '')
+    print(args.output)
+    return exit
+
+
+def _check_output(path: Path) -> None:
+    """Refuse what cannot be written, before anything takes time."""
+    if path.suffix.lower() != '.png':
+        raise BadQuestion(f"--output '{path}': only PNG files are written; valid: a name that "
+                          'ends with .png')
+    if path.is_dir():
+        raise BadQuestion(f"--output '{path}' is a folder; valid: a file in it")
+    if not path.parent.is_dir():
+        raise BadQuestion(f"--output '{path}': there is no folder '{path.parent}'")
+
+
+def _back(direction: Sequence[float] | None) -> 'NDArray[Any] | None':
+    import numpy as np
+    if direction is None:
+        return None
+    azimuth, elevation = direction
+    if not (math.isfinite(azimuth) and abs(elevation) < 90):
+        raise BadQuestion(f'--from: {azimuth:g} {elevation:g}; valid: degrees, the second one '
+                          'between -90 and 90')
+    az, el = math.radians(azimuth), math.radians(elevation)
+    return np.array([math.cos(el) * math.cos(az), math.cos(el) * math.sin(az), math.sin(el)])
+
+
+def _wanted(args: argparse.Namespace, robot: 'Robot') -> list[WantedPose]:
+    for target in args.targets:
+        target.tip = target.tip or tip_of(robot, None)
+    return poses.wanted(args.targets, args.deg)
+
+
+def _standing(scene: 'Scene', q: 'NDArray[Any]') -> 'Panel':
+    from ros2_ik.view.picture import Panel
+    from ros2_ik.view.simulated_arm import checker_of
+    return Panel(q, contacts=checker_of(scene).in_collision(q))
+
+
+def _answers(args: argparse.Namespace, scene: 'Scene', wanted: Sequence[WantedPose],
+             start: dict[str, Any]) -> 'tuple[list[Panel], Exit]':
+    from ros2_ik.core import Configuration, IKRequest, PoseTarget, prepare, StillWorld
+    from ros2_ik.view.answer import Answer
+    from ros2_ik.view.picture import BLACK, Panel
+    from ros2_ik.view.simulated_arm import checker_of
+    search = prepare(IKRequest([PoseTarget(*target) for target in wanted], seed=start,
+                               solutions=MORE * args.solutions if args.solutions > 1 else 1,
+                               timeout=args.timeout, random_state=args.random_state),
+                     StillWorld(scene.robot, checker=checker_of(scene)))
+    search.run()
+    found = Answer.of(search.solution())
+    panels = []
+    for number, answer in enumerate(_far_apart((found, *found.more), args.solutions), 1):
+        color = None if answer.accepted else answer.reached.value
+        at = Configuration(scene.robot, answer.q)
+        lines = (f'solution {number}: largest change', answer.largest_change) \
+            if answer.accepted else (answer.message,)
+        panels.append(Panel(answer.q, lines, color or BLACK, color, answer.contacts, [
+            at.transform(target.frame or scene.robot.root_frame) @ target.T for target in wanted]))
+    return panels, Exit.ANSWERED if found.accepted else Exit.NO_SOLUTION
+
+
+def _far_apart(answers: 'Sequence[Answer]', count: int) -> 'list[Answer]':
+    """Return the first one and those that differ most from all chosen before."""
+    import numpy as np
+    chosen = [answers[0]]
+    while len(chosen) < min(count, len(answers)):
+        chosen.append(max(answers, key=lambda one: min(
+            float(np.abs(one.q - other.q).max()) for other in chosen)))
+    return chosen

@@ -1,0 +1,126 @@
+"""`ros2_ik picture`: what the pixels of its files show."""
+
+import os
+
+import numpy as np
+import pytest
+
+pytest.importorskip('trimesh')
+Image = pytest.importorskip('PIL.Image')
+
+SMALL = ('--size', 240, 180)
+IN_TABLE = ('--xyz', 0.6, 0.0, 0.185, '--rpy', 180, 0, 0, '--deg', '--scene', 'table')
+
+
+@pytest.fixture
+def draw(command, tmp_path):
+    """Return what runs the command, and gives its run and the pixels of its file."""
+    def run(*words, size=SMALL):
+        path = tmp_path / 'picture.png'
+        done = command('picture', *words, *size, '-o', path)
+        assert done.err == '' and done.out.splitlines()[-1] == str(path)
+        with Image.open(path) as picture:
+            assert picture.format == 'PNG' and picture.size == size[1:]
+            return done, np.array(picture.convert('RGB')).astype(int)
+    return run
+
+
+def drawn(pixels):
+    """Return where something is drawn."""
+    return (pixels < 250).any(axis=2)
+
+
+def red(pixels):
+    """Return how many pixels are as red as contacts."""
+    return int(((pixels[:, :, 0] > 120) & (pixels[:, :, 1:].max(axis=2) < 60)).sum())
+
+
+def test_a_robot_stands_where_its_joints_are(draw):
+    """Seen from its right, the arm reaches to the right, turned round to the left."""
+    stretched = ('panda', '--from', -90, 0, '--joints', 'panda_joint2=1.2', 'panda_joint4=-0.3')
+    for side, words in ((1, stretched), (-1, (*stretched, 'panda_joint1=2.89'))):
+        run, pixels = draw(*words)
+        assert run.code == 0 and 0.05 < drawn(pixels).mean() < 0.6 and red(pixels) == 0
+        rows, columns = np.nonzero(drawn(pixels))
+        base = columns[rows >= rows.max() - 3].mean()
+        reach = {1: columns.max() - base, -1: base - columns.min()}
+        assert reach[side] > 2 * reach[-side]
+
+
+def test_contacts_are_red_points_and_named(draw):
+    run, pixels = draw('panda', *IN_TABLE, '--timeout', 0.3)
+    assert run.code == 1 and 'GOAL_IN_COLLISION' in run.out
+    assert 'panda_leftfinger - table: 24.0 mm' in run.out
+    below = pixels[60:]    # the words
+    assert red(below) >= 4
+    r, g, b = np.moveaxis(below, 2, 0)    # the robot is orange, as the viewer's ghost would be
+    assert ((r > g + 40) & (g > b + 40)).sum() > 500
+    run, pixels = draw('panda', '--xyz', 0.6, 0.0, 0.4, '--scene', 'table')
+    assert run.code == 0 and 'mm' not in run.out
+    r, g, b = np.moveaxis(pixels, 2, 0)
+    assert ((r > g + 20) & (g > b + 15)).sum() > 3000    # the table is brown
+
+
+def test_a_robot_that_stands_in_something_is_told(draw, tmp_path):
+    scene = tmp_path / 'post.yaml'
+    scene.write_text('objects: [{id: post, pose: {xyz: [0.1, 0, 0.6]}, '
+                     'shapes: [{box: {size: [0.1, 0.1, 0.1]}}]}]')
+    run, pixels = draw('panda', '--scene', scene)
+    assert run.code == 0 and ' - post: ' in run.out and red(pixels[40:]) > 10
+
+
+def test_solutions_stand_side_by_side_and_differ(draw):
+    run, pixels = draw('panda', '--xyz', 0.45, 0.1, 0.3, '--rpy', 180, 0, 0, '--deg',
+                       '--solutions', 2, '--random-state', 3, '--timeout', 0.3,
+                       size=('--size', 400, 200))
+    assert run.code == 0
+    changes = [float(line.split('change ')[1].split()[0]) for line in run.out.splitlines()[:2]]
+    assert abs(changes[0] - changes[1]) > 0.5
+    one, other = (drawn(pixels[:, half])[50:] for half in (slice(200), slice(200, 400)))
+    assert one.sum() > 2000 and other.sum() > 2000
+    assert (one != other).mean() > 0.03
+    # the frame of the target, whose z is blue, is in the same place in both
+    places = [np.argwhere(pixels[:, half, 2] > pixels[:, half, :2].max(axis=2) + 60)
+              for half in (slice(200), slice(200, 400))]
+    assert min(map(len, places)) > 20
+    assert np.abs(np.subtract(*(place.mean(axis=0) for place in places))).max() < 3
+
+
+def test_what_is_not_reached_is_drawn_red_and_is_no_answer(draw):
+    run, pixels = draw('panda', '--xyz', 2, 0, 0.5, '--timeout', 0.1)
+    assert run.code == 1
+    assert ((pixels[:, :, 0] > 90) & (pixels[:, :, 1:].max(axis=2) < 60)).sum() > 500
+
+
+@pytest.mark.parametrize(('words', 'reason'), [
+    (['panda', '-o', 'x.jpg'], "'x.jpg': only PNG files are written"),
+    (['panda', '-o', 'no_folder/x.png'], "there is no folder 'no_folder'"),
+    (['panda', '-o', 'folder.png'], "'folder.png' is a folder"),
+    (['panda'], 'required: -o/--output'),
+    (['panda', '-o', 'x.png', '--size', 10, 100], "'10' is not a whole number of pixels from 100"),
+    (['panda', '-o', 'x.png', '--from', 0, 90], '--from: 0 90; valid: degrees'),
+    (['panda', '-o', 'x.png', '--from', 'nan', 0], '--from: nan 0'),
+    (['pand', '-o', 'x.png'], "did you mean 'panda'"),
+    (['panda', '-o', 'x.png', '--tip', 'panda_hant', '--xyz', 1, 0, 0], "'panda_hand'"),
+    (['panda', '-o', 'x.png', '--scene', 'tabel'], 'shipped: bin, floor, shelf, table'),
+    (['panda', '-o', 'x.png', '--joints', 'panda_joint9=1'], 'unknown joint'),
+])
+def test_bad_questions_are_refused(command, tmp_path, monkeypatch, words, reason):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'folder.png').mkdir()
+    assert reason in command('picture', *words).refused()
+    assert [path.name for path in tmp_path.iterdir()] == ['folder.png']
+
+
+def test_a_file_that_cannot_be_written_is_told(command, tmp_path):
+    path = tmp_path / 'full.png'
+    os.symlink('/dev/full', path)
+    assert f"--output '{path}': No space left" in command(
+        'picture', 'panda', *SMALL, '-o', path).refused()
+
+
+def test_missing_pillow_is_told(process):
+    path = os.pathsep.join([os.path.join(os.path.dirname(__file__), '../without'),
+                            os.environ.get('PYTHONPATH', '')])
+    run = process('picture', 'panda', '-o', 'x.png', ROS2_IK_WITHOUT='PIL', PYTHONPATH=path)
+    assert run.refused() == 'ros2_ik: PIL is missing: pip install pillow'
