@@ -2,6 +2,7 @@
 
 from pathlib import Path
 import re
+import runpy
 import sys
 
 import numpy as np
@@ -72,6 +73,12 @@ def test_a_row_has_the_names_that_others_use(kind):
     assert peers == [function.peers.get(peer, '') for peer in ('drake', 'matlab', 'moveit',
                                                                'pink')]
     assert set(function.peers) <= {'drake', 'matlab', 'moveit', 'pink'}
+
+
+def test_every_kind_has_its_sketch():
+    script = runpy.run_path(str(ROOT / 'docs/sketches.py'))
+    assert list(script['SKETCHES']) == sorted(function_kinds())
+    assert (ROOT / 'docs/sketches.svg').read_text(encoding='utf-8') == script['picture']()
 
 
 def test_the_names_for_people_from_drake():
