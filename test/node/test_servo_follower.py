@@ -146,6 +146,27 @@ def test_out_of_a_penetration(robot):
     assert checker.in_collision(run.steps[0].q) and not checker.in_collision(run.steps[-1].q)
 
 
+def test_what_squeezes_it_does_not_shake_it(robot):
+    """No way out is worth full speed to and fro from step to step."""
+    def walls(apart):
+        scene = Scene(robot)
+        for name, side in (('right', -1), ('left', 1)):
+            scene = scene.add(SceneObject(name, [Box([0.3, 0.2, 0.3])], pin.SE3(
+                np.eye(3), np.array([0.307, side * (apart / 2 + 0.1), 0.5]))))
+        return scene
+    run, speed, apart = Run(robot, 'twist', scene=walls(0.3)), 0.05, 0.3
+    while apart > 0.06:
+        apart -= 2 * speed * 5 * DT
+        run.follower.look(run.follower.checker(walls(apart)), {
+            'right': np.array([0, speed, 0]), 'left': np.array([0, -speed, 0])})
+        run.go(None, 5 * DT)
+    run.follower.look(run.follower.checker(walls(apart)))
+    run.go(None, 1.0)
+    v = np.diff(run.arm, axis=0) / DT
+    assert (np.abs(v) <= VELOCITY + 1e-6).all() and np.abs(v[-1]).max() < 0.01
+    assert (np.abs(np.diff(v, axis=0)).max(axis=1) > 0.4).sum() < 20
+
+
 def test_it_rests_where_a_target_is_beyond_reach(robot, tip_of):
     for away in ((1.0, 0, 0), (0.1, 0.5, 0.2), (-0.3, 0, -0.3), (0.2, 0.2, 0.9)):
         goal = tip_of(HOME).homogeneous

@@ -44,7 +44,8 @@ EASINGS = 3         # and how often it is tried with a hundred times more
 KEPT = 0.7          # part of the acceleration that tasks count on to brake
 HARDER = 2          # times that accelerations are taken fourfold where a bound asks for more,
 HELPS = 0.9999      # as long as it is missed by less then,
-FREELY = 1e12       # and how often at once where it would be crossed even so
+FREELY = 1e12       # and how often at once where it would be crossed even so,
+RESCUES = 0.5       # if that leaves less than this part of it: what squeezes would be shaken
 MISSED = 1e-6       # by which a bound may be missed before that is told
 SLACK = 0.1         # part of its margin that a gap may miss before that is told
 TOUCHES = 0.05      # of what is left before two things touch, to be given away in a step at most
@@ -602,7 +603,7 @@ def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
             short, now = crossed, worse(row, kinds, f, J, bend, gaps, d, options[0])
         else:
             now = missing(row, kinds, f, J, bend, gaps, d, options[0], missed)
-        helps = now < HELPS * short
+        helps = now < (RESCUES if more == FREELY else HELPS) * short
         if helps:
             times, scale, short = more, harder, now
             continue
