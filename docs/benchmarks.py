@@ -1,5 +1,5 @@
 """
-Fill the tables of benchmarks.md from results/*.json and draw its plots.
+Fill the tables of benchmarks.md from results/*.json and draw its plots, and the README's.
 
     tools/run python docs/benchmarks.py
 
@@ -16,8 +16,10 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 FOLDER = Path(__file__).parent
-PAGE = FOLDER / 'benchmarks.md'
+PAGE, SUMMARY = FOLDER / 'benchmarks.md', FOLDER / 'results/summary.svg'
 COLOURS = ('#1b9e77', '#d95f02', '#7570b3')
+TITLES = {'pose_ik': 'one pose', 'whole_body_ik': 'several poses',
+          'constrained_ik': 'constraints and costs', 'collision_ik': 'among obstacles'}
 STARTS = {'random': 'random start', 'near': 'near start'}
 LABELS, WIDTH, BAR, GAP = 260, 860, 13, 9      # [px]
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -39,8 +41,22 @@ def label(row: dict[str, Any]) -> str:
 
 
 def picture(found: dict[str, Any]) -> str:
-    """Draw the ratios as bars on a logarithmic scale, as SVG."""
-    rows = ratios(found)
+    """Draw the ratios of a benchmark."""
+    return bars(ratios(found))
+
+
+def summary(found: dict[str, dict[str, Any]]) -> str:
+    """Draw for each benchmark and peer the geometric means of the ratios."""
+    rows: dict[str, dict[str, float]] = {}
+    for name, words in TITLES.items():
+        for start, of_start in STARTS.items():
+            for peer, mean in geometric_means(found[name], start).items():
+                rows.setdefault(f'{words}: {peer}', {})[of_start] = mean
+    return bars([*rows.items()])
+
+
+def bars(rows: list[tuple[str, dict[str, float]]]) -> str:
+    """Draw ratios as bars on a logarithmic scale, as SVG."""
     peers = list(dict.fromkeys(peer for _, values in rows for peer in values))
     colours = dict(zip(peers, COLOURS, strict=False))
     every = [value for _, values in rows for value in values.values()]
@@ -99,17 +115,22 @@ def table(found: dict[str, Any]) -> str:
         cells[1:] = [f'{text}: **{of[peer]:.2f}**' if peer in of else ''
                      for text, peer in zip(cells[1:], solvers[1:], strict=True)]
         lines.append(f'| {name} | {" | ".join(cells)} |')
-    return '\n'.join([*lines, '', *means(found, solvers[1:])])
+    return '\n'.join([*lines, '', *means(found)])
 
 
-def means(found: dict[str, Any], peers: list[str]) -> Iterator[str]:
+def means(found: dict[str, Any]) -> Iterator[str]:
     for start, words in STARTS.items():
-        rows = [of for row, (_, of) in zip(found['rows'], ratios(found), strict=True)
-                if row['start'] == start]
-        each = [f'{peer} {statistics.geometric_mean(of[peer] for of in rows if peer in of):.2f}'
-                for peer in peers if any(peer in of for of in rows)]
+        each = [f'{peer} {mean:.2f}' for peer, mean in geometric_means(found, start).items()]
         if each:
             yield f'Geometric mean of the ratios, {words}: {", ".join(each)}.'
+
+
+def geometric_means(found: dict[str, Any], start: str) -> dict[str, float]:
+    """Return for each peer the mean of its ratios from such starts."""
+    rows = [of for row, (_, of) in zip(found['rows'], ratios(found), strict=True)
+            if row['start'] == start]
+    return {peer: statistics.geometric_mean(of[peer] for of in rows if peer in of)
+            for peer in dict.fromkeys(peer for of in rows for peer in of)}
 
 
 def cell(found: dict[str, Any] | None, limit: str) -> str:
@@ -141,6 +162,7 @@ def main() -> None:
     found = results()
     for name, of in found.items():
         (FOLDER / f'results/{name}.svg').write_text(picture(of), encoding='utf-8')
+    SUMMARY.write_text(summary(found), encoding='utf-8')
     PAGE.write_text(filled(PAGE.read_text(encoding='utf-8'), found), encoding='utf-8')
 
 

@@ -49,3 +49,11 @@ def test_a_plot_has_the_results(name):
     bars = [rect for rect in ElementTree.fromstring(text).iter('{http://www.w3.org/2000/svg}rect')
             if rect.get('height') == str(SCRIPT['BAR'] - 2) and rect.get('y') != '8']
     assert len(bars) == ratios > 0
+
+
+def test_the_plot_of_the_readme_has_the_results():
+    text = SCRIPT['SUMMARY'].read_text(encoding='utf-8')
+    assert text == SCRIPT['summary'](RESULTS) and set(SCRIPT['TITLES']) == set(RESULTS)
+    for name, words in SCRIPT['TITLES'].items():
+        mean, = re.findall(r'random start: ([^,\n]*?) [\d.]+[,.]', SCRIPT['table'](RESULTS[name]))
+        assert f'{words}: {mean}<' in text
