@@ -183,6 +183,6 @@ class ContactPoints:
                                                              anchor='bottom-left')))
             point, label = self._handles[number]
             point.position = contact.point
-            # one above the other: what touches is often near
-            label.position = tuple(np.add(contact.point, (0, 0, LABEL_APART * number)))
+            # above the points, and one above the other: what touches is often near
+            label.position = tuple(np.add(contact.point, (0, 0, LABEL_APART * (number + 1))))
             label.text = text

@@ -9,7 +9,7 @@ from ros2_ik.view.surface import Color, shape_surface, Surface
 WORLD, ATTACHED = (0.55, 0.6, 0.55), (0.65, 0.4, 0.75)    # of what has no colour
 TOUCHED = 0.45                      # opacity of what is touched, so that one sees where
 MOST_CONTACTS = 8                   # that are shown
-CONTACT_RADIUS = 0.012              # of the ball where something touches [m]
+CONTACT_RADIUS = 0.015              # of the ball where something touches [m]
 CONTACT = (0.9, 0.08, 0.08)         # its colour
 
 
