@@ -13,7 +13,7 @@ import time
 from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test/view'))
-from chromium import Browser, wait_for  # noqa: E402
+from chromium import Browser, Tab, wait_for  # noqa: E402
 
 from ros2_ik.cli.view import make_session  # noqa: E402
 from ros2_ik.core import load_kernels  # noqa: E402
@@ -21,27 +21,41 @@ from ros2_ik.view.page import Page  # noqa: E402
 
 PORT = 8099
 PICTURE = Path(__file__).with_name('viewer.png')
-DRAWN = 20.0    # time for a processor without graphics [s]
+FRAME = 10.0    # time for one frame of a processor without graphics [s]
+TIP, TARGET = 'panda_link7', (0.45, 0.05, 0.395)    # its gizmo hides no contacts of the fingers
+STANDS = 1.3    # of the first joint: beside the ghost [rad]
+# from near, and to the right of the robot: the panel covers what is there
+POSITION, LOOK_AT = (1.05, -0.75, 0.75), (0.42, 0.12, 0.27)
+
+
+def until_still(tab: Tab) -> None:
+    """Write the picture when nothing moves any more: the page fades in."""
+    before = b''
+    while not before or PICTURE.read_bytes() != before:
+        before = PICTURE.read_bytes()
+        time.sleep(FRAME)
+        tab.screenshot(PICTURE)
 
 
 def main() -> None:
     load_kernels()
     session = make_session(Namespace(robot='panda', srdf=None, package_dir=[], root_joint=None,
-                                     tip=[], scene='table', problem=None))
+                                     tip=[TIP], scene='table', problem=None))
+    session.place_joint('panda_joint1', STANDS)
     page = Page(session, '127.0.0.1', PORT)
-    tip = session.tips[0]
-    T = session.problem.targets[tip].copy()
-    T[:3, 3] = 0.45, 0.05, 0.185
+    camera = page.server.initial_camera
+    camera.position, camera.look_at = POSITION, LOOK_AT
+    T = session.problem.targets[TIP].copy()
+    T[:3, 3] = TARGET
     with tempfile.TemporaryDirectory() as folder:
         browser = Browser(Path(folder))
         tab = browser.open(page.url)
         wait_for(lambda: 'Back to the robot' in tab.text(), 'the panel')
-        page.worker.post(lambda: session.drag(tip, T))
+        page.worker.post(lambda: session.drag(TIP, T))
         page.worker.wait()
-        time.sleep(DRAWN)
         tab.evaluate("[...document.querySelectorAll('.mantine-Notification-root')]"
                      '.forEach(each => each.remove())')
-        tab.screenshot(PICTURE)
+        until_still(tab)
         Image.open(PICTURE).convert('RGB').quantize(128).save(PICTURE, optimize=True)
         browser.close()
     page.stop()
