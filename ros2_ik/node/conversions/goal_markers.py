@@ -98,29 +98,18 @@ def _put(marker: Marker, point: np.ndarray) -> None:
     marker.pose.position, marker.pose.orientation = Point(x=x, y=y, z=z), Quaternion(w=1.0)
 
 
-def pose_handles(name: str, frame_id: str, pose: Pose, menu: list[MenuEntry]) -> InteractiveMarker:
-    """Return a marker with six handles along its own axes, and a ball with a menu."""
+def handles(name: str, frame_id: str, pose: Pose, menu: Sequence[MenuEntry] = (),
+            turns: bool = True) -> InteractiveMarker:
+    """Return a marker to drag along and, unless it is a point, about its own axes; with a menu."""
     marker = InteractiveMarker(header=Header(frame_id=frame_id), pose=pose, name=name,
-                               description=name, scale=SCALE, menu_entries=menu)
+                               description=name, scale=SCALE, menu_entries=list(menu))
+    control = InteractiveMarkerControl
+    modes = {'move': control.MOVE_AXIS} | ({'turn': control.ROTATE_AXIS} if turns else {})
     for axis, (x, y, z) in AXES.items():
-        for kind, mode in (('move', InteractiveMarkerControl.MOVE_AXIS),
-                           ('turn', InteractiveMarkerControl.ROTATE_AXIS)):
-            marker.controls.append(InteractiveMarkerControl(
-                name=f'{kind} {axis}', interaction_mode=mode,
-                orientation=Quaternion(w=HALF, x=x, y=y, z=z)))
-    marker.controls.append(_ball(InteractiveMarkerControl.MOVE_ROTATE_3D))
-    return marker
-
-
-def point_handles(name: str, frame_id: str, pose: Pose) -> InteractiveMarker:
-    """Return a marker of a point that can be moved."""
-    marker = InteractiveMarker(header=Header(frame_id=frame_id), pose=pose, name=name,
-                               description=name, scale=SCALE)
-    for axis, (x, y, z) in AXES.items():
-        marker.controls.append(InteractiveMarkerControl(
-            name=f'move {axis}', interaction_mode=InteractiveMarkerControl.MOVE_AXIS,
-            orientation=Quaternion(w=HALF, x=x, y=y, z=z)))
-    marker.controls.append(_ball(InteractiveMarkerControl.MOVE_3D))
+        for kind, mode in modes.items():
+            marker.controls.append(control(name=f'{kind} {axis}', interaction_mode=mode,
+                                           orientation=Quaternion(w=HALF, x=x, y=y, z=z)))
+    marker.controls.append(_ball(control.MOVE_ROTATE_3D if turns else control.MOVE_3D))
     return marker
 
 

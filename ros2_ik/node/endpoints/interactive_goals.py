@@ -25,9 +25,8 @@ from ros2_ik.core import (
 from ros2_ik.node.conversions.dragged_goal import DraggedGoal
 from ros2_ik.node.conversions.goal_arms import elbow, goal_tips, reach
 from ros2_ik.node.conversions.goal_markers import (
+    handles,
     MISSED,
-    point_handles,
-    pose_handles,
     REACHED,
     Shown,
     shown_markers,
@@ -153,11 +152,11 @@ class InteractiveGoals:
     def _show_handles(self) -> None:
         robot = self._robot
         assert robot is not None
-        shown = [pose_handles(tip, robot.root_frame, _pose(goal.pose), self._menu_of(tip))
+        shown = [handles(tip, robot.root_frame, _pose(goal.pose), self._menu_of(tip))
                  for tip, goal in self._state.goals.items()]
         if self._state.point is not None:
-            shown.append(point_handles(LOOKED_AT, robot.root_frame, _pose(
-                pin.SE3(np.eye(3), self._state.point))))
+            shown.append(handles(LOOKED_AT, robot.root_frame, _pose(
+                pin.SE3(np.eye(3), self._state.point)), turns=False))
         self._markers.show(shown)
 
     def _menu_of(self, tip: str) -> list[MenuEntry]:
