@@ -31,6 +31,7 @@ from ros2_ik.core import (
     TargetError,
 )
 from ros2_ik.msg import ServoStatus
+from ros2_ik.node.conversions.dragged_goal import drag_requests
 from ros2_ik.node.conversions.planning_scenes import changed_scene, scene_message, SceneState
 from ros2_ik.node.conversions.scene_changes import ConversionContext
 from ros2_ik.srv import ApplyPlanningScene, ComputeIK, Execute, GetPlanningScene, SwitchServo
@@ -40,8 +41,6 @@ from ros2_ik.view.arm import Question, Reader
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WAIT = 10.0                 # for the node's services, at the start [s]
 PATIENCE = 5.0              # for an answer, besides the time for the search [s]
-QUICK, PATIENT = 20, 100    # for a search while somebody drags: near the last one, and any [ms]
-NEAR = 0.5                  # no joint goes farther than that in the first [rad, m]
 SILENT = 1.0                # so old joint_states are told of [s]
 FRESH = 0.5                 # between two looks at whether the node is there [s]
 
@@ -196,14 +195,11 @@ class NodeArm:
     def solve(self, question: Question) -> Answer:
         """Answer a question by ~/compute_ik."""
         request = self._request(question)
-        if question.dragging:
-            request.timeout.nanosec, request.max_joint_change = QUICK * 1_000_000, NEAR
-            response = self._ask(ComputeIK, request)
+        for attempt in drag_requests(request, near=True) if question.dragging else [request]:
+            response = self._ask(ComputeIK, attempt, PATIENCE + attempt.timeout.sec)
             if response.status == Status.SUCCESS:
-                return self._answer(question, response)
-            request.timeout.nanosec, request.max_joint_change = PATIENT * 1_000_000, 0.0
-        patience = PATIENCE + request.timeout.sec
-        return self._answer(question, self._ask(ComputeIK, request, patience))
+                break
+        return self._answer(question, response)
 
     def _request(self, question: Question) -> ComputeIK.Request:
         try:

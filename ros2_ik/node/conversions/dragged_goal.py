@@ -3,15 +3,33 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from builtin_interfaces.msg import Duration
 import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import Array, Robot
 from ros2_ik.msg import Bounds, Function, FunctionParameter
 from ros2_ik.node.conversions.goal_arms import elbow
+from ros2_ik.srv import ComputeIK
 
 LEVEL = 0.05        # by which a level tool may lean [rad]
 GAZE = 0.05         # by which a tool that looks at a point may look past it [rad]
+QUICK, PATIENT = Duration(nanosec=20_000_000), Duration(nanosec=100_000_000)
+NEAR = 0.5          # no joint goes farther from its seed in the quick search [rad, m]
+
+
+def drag_requests(request: ComputeIK.Request, near: bool) -> Iterator[ComputeIK.Request]:
+    """
+    Give what to ask in turn, until a solution comes: for one near the seed, then for any.
+
+    So that the arm does not jump to another branch while the old one goes on. Without `near`
+    only for any.
+    """
+    if near:
+        request.timeout, request.max_joint_change = QUICK, NEAR
+        yield request
+    request.timeout, request.max_joint_change = PATIENT, 0.0
+    yield request
 
 
 @dataclass

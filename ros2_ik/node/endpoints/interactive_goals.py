@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
 import numpy as np
 import pinocchio as pin
@@ -22,7 +21,7 @@ from ros2_ik.core import (
     visual_elements,
     VisualElement,
 )
-from ros2_ik.node.conversions.dragged_goal import DraggedGoal
+from ros2_ik.node.conversions.dragged_goal import drag_requests, DraggedGoal, PATIENT
 from ros2_ik.node.conversions.goal_arms import elbow, goal_tips, reach
 from ros2_ik.node.conversions.goal_markers import (
     handles,
@@ -41,9 +40,7 @@ from ros2_ik.srv import ComputeIK, Execute
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LOOK = 0.2          # between two looks for where the arm stands, until it is known [s]
-QUICK, PATIENT = 20, 100    # for an answer near the last one, and for any [ms]
-NEAR = 0.5          # no joint goes farther from the last answer in a small drag [rad, m],
-SMALL = 0.1         # which is one that moves or turns a target by less [m, rad]
+SMALL = 0.1         # a target that is dragged by less has its answer near the last one [m, rad]
 ALL = 8             # solutions that are gone through
 LOOKED_AT = 'looked at'
 AHEAD = 0.4         # of the tip the point is put to look at [m]
@@ -261,22 +258,18 @@ class InteractiveGoals:
         if robot is None or not state.goals:
             return
         asked = {tip: goal.pose for tip, goal in state.goals.items()}
-        response = None
-        if state.asked and _is_small(state.asked, asked):
-            response = await self._solved(QUICK, NEAR, 1)
-        if response is None or response.status != Status.SUCCESS:
-            response = await self._solved(PATIENT, 0.0, 1)
+        for request in drag_requests(self._request(robot), _is_small(state.asked, asked)):
+            response = await self._compute_ik.answer(request, ComputeIK.Response())
+            if response.status == Status.SUCCESS:
+                break
         if robot is self._robot and state is self._state:
             state.asked, state.others = asked, []
             self._show(robot, response)
 
-    async def _solved(self, milliseconds: int, most: float, solutions: int) -> Any:
-        """Return the answer of ~/compute_ik to what is wanted now."""
-        robot, state = self._robot, self._state
-        assert robot is not None
-        request = ComputeIK.Request(
-            timeout=Duration(nanosec=milliseconds * 1_000_000), avoid_collisions=self._collisions,
-            max_joint_change=most, solutions=solutions, select='nearest' if solutions > 1 else '')
+    def _request(self, robot: Robot) -> ComputeIK.Request:
+        """Return what is wanted now, as a request of ~/compute_ik."""
+        state = self._state
+        request = ComputeIK.Request(timeout=PATIENT, avoid_collisions=self._collisions)
         fill_state(request.seed, state.joints, state.joints)
         for tip, goal in state.goals.items():
             target = PoseStamped(header=Header(frame_id=robot.root_frame))
@@ -285,7 +278,7 @@ class InteractiveGoals:
             request.targets.append(target)
             request.weights.extend([1.0] * 3 + [0.0 if goal.turns_freely else 1.0] * 3)
             request.constraints.extend(goal.constraints(robot, state.point))
-        return await self._compute_ik.answer(request, ComputeIK.Response())
+        return request
 
     def _show(self, robot: Robot, response: Any) -> None:
         """Show an answer, or the least bad there is."""
@@ -326,7 +319,9 @@ class InteractiveGoals:
         if robot is None:
             return
         if not state.others:
-            response = await self._solved(PATIENT, 0.0, ALL)
+            request = self._request(robot)
+            request.solutions, request.select = ALL, 'nearest'
+            response = await self._compute_ik.answer(request, ComputeIK.Response())
             if response.status != Status.SUCCESS:
                 self._show(robot, response)
                 return
