@@ -183,10 +183,8 @@ class InteractiveGoals:
             self._state.point = place.translation
         else:
             self._goal(name).pose = place
-        released = feedback.event_type == InteractiveMarkerFeedback.MOUSE_UP
-        if released:
-            self._markers.move({name: _pose(place)})
-        if released or self._continuous:
+        self._markers.move(name, _pose(place))
+        if self._continuous or feedback.event_type == InteractiveMarkerFeedback.MOUSE_UP:
             self._ask()
 
     def _toggle(self, name: str) -> Callable[[str], None]:

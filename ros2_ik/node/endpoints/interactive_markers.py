@@ -1,9 +1,10 @@
 """The server's side of interactive markers, as in the package interactive_markers."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 import time
 from typing import Any
 
+from geometry_msgs.msg import Pose
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from visualization_msgs.msg import (
@@ -14,7 +15,7 @@ from visualization_msgs.msg import (
 )
 from visualization_msgs.srv import GetInteractiveMarkers
 
-HOLDS = 1.0      # so long after it was heard one client has the markers for itself [s]
+HOLDS = 1.0      # so long after it was heard one client has a marker for itself [s]
 DEPTH = 100      # of updates, none of which a client may miss
 FEEDBACK = 10    # of feedback: a press, a pose and a release come at once
 
@@ -24,25 +25,21 @@ class InteractiveMarkers:
     Markers to drag in RViz, and what is told of them.
 
     A client asks the service for all of them, and hears of changes in numbered updates: when it
-    misses one, it asks again. `taken` gets the feedback of whoever drags; of others, within a
-    second, nothing is taken.
+    misses one, it asks again. `taken` gets the feedback of whoever drags a marker; of others,
+    within a second, nothing is taken.
     """
 
     def __init__(self, node: Node, name: str,
                  taken: Callable[[InteractiveMarkerFeedback], None]) -> None:
-        self._id, self._taken = node.get_fully_qualified_name(), taken
+        self._taken = taken
         self._markers: dict[str, InteractiveMarker] = {}
-        self._number, self._client, self._heard = 0, '', 0.0
+        self._number = 0
+        self._holders: dict[str, tuple[str, float]] = {}    # of markers: a client, until when [s]
         self._updates = node.create_publisher(InteractiveMarkerUpdate, f'{name}/update',
                                               QoSProfile(depth=DEPTH))
         node.create_service(GetInteractiveMarkers, f'{name}/get_interactive_markers', self._get)
         node.create_subscription(InteractiveMarkerFeedback, f'{name}/feedback', self._take,
                                  QoSProfile(depth=FEEDBACK))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the markers that are shown."""
-        return tuple(self._markers)
 
     def show(self, markers: Iterable[InteractiveMarker]) -> None:
         """Show these in place of all others."""
@@ -53,20 +50,18 @@ class InteractiveMarkers:
         if changed or erased:
             self._publish(markers=changed, erases=erased)
 
-    def move(self, poses: Mapping[str, Any]) -> None:
-        """Put markers at poses (Pose), by name, in their frames."""
-        told = []
-        for name, pose in poses.items():
-            marker = self._markers[name]
+    def move(self, name: str, pose: Pose) -> None:
+        """Put a marker somewhere, in its frame."""
+        marker = self._markers[name]
+        if marker.pose != pose:
             marker.pose = pose
-            told.append(InteractiveMarkerPose(header=marker.header, pose=pose, name=name))
-        self._publish(poses=told)
+            self._publish(poses=[InteractiveMarkerPose(
+                header=marker.header, pose=pose, name=name)])
 
     def _publish(self, **changes: Any) -> None:
         self._number += 1
         self._updates.publish(InteractiveMarkerUpdate(
-            server_id=self._id, seq_num=self._number, type=InteractiveMarkerUpdate.UPDATE,
-            **changes))
+            seq_num=self._number, type=InteractiveMarkerUpdate.UPDATE, **changes))
 
     def _get(self, _: Any, response: Any) -> Any:
         response.sequence_number = self._number
@@ -74,9 +69,9 @@ class InteractiveMarkers:
         return response
 
     def _take(self, feedback: InteractiveMarkerFeedback) -> None:
-        now = time.monotonic()
-        if feedback.marker_name not in self._markers or (
-                feedback.client_id != self._client and now < self._heard + HOLDS):
+        name, now = feedback.marker_name, time.monotonic()
+        holder, until = self._holders.get(name, ('', now))
+        if name not in self._markers or (feedback.client_id != holder and now < until):
             return
-        self._client, self._heard = feedback.client_id, now
+        self._holders[name] = feedback.client_id, now + HOLDS
         self._taken(feedback)
