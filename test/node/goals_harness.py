@@ -1,85 +1,41 @@
-"""A client of interactive markers that keeps RViz's rules, and drags."""
+"""RViz as the node sees it: it shows goals and ghosts, and drags."""
 
-import threading
 import time
 
 from geometry_msgs.msg import Pose
+from marker_client import MarkerClient
 from node_harness import eventually
 import numpy as np
 import pinocchio as pin
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from visualization_msgs.msg import (
-    InteractiveMarkerFeedback,
-    InteractiveMarkerUpdate,
-    Marker,
-    MarkerArray,
-)
-from visualization_msgs.srv import GetInteractiveMarkers
+from visualization_msgs.msg import InteractiveMarkerFeedback, Marker, MarkerArray
 
 GREEN, ORANGE, RED = (0.2, 0.8, 0.3), (1.0, 0.6, 0.1), (0.9, 0.2, 0.2)
 
 
 class Rviz:
-    """
-    What RViz knows of the markers: as of the service, and of updates without a gap.
-
-    An update that follows on none, or moves what is not there, would have it drop them all.
-    """
+    """What RViz knows of the goals: their markers, by its rules, and the ghosts."""
 
     def __init__(self, client, name='rviz'):
-        self.client, self.name = client, name
-        self.markers, self.number, self.faults = {}, None, []
+        self._client = client
+        self._goals = MarkerClient(client.node, 'ros2_ik/goals', 'panda_link3', name)
         self.ghosts, self.times = [], []
-        self._early, self._lock = [], threading.Lock()
-        node = client.node
-        self._subscriptions = [
-            node.create_subscription(InteractiveMarkerUpdate, 'ros2_ik/goals/update',
-                                     self._update, QoSProfile(depth=100)),
-            node.create_subscription(MarkerArray, 'ros2_ik/goals/ghost', self._ghost, QoSProfile(
-                depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))]
-        self._feedback = node.create_publisher(
-            InteractiveMarkerFeedback, 'ros2_ik/goals/feedback', QoSProfile(depth=1))
-        eventually(self._feedback.get_subscription_count, 'feedback is heard')
-        eventually(lambda: node.count_publishers('ros2_ik/goals/update'), 'updates are told')
-        answer = client.call(GetInteractiveMarkers, 'ros2_ik/goals/get_interactive_markers',
-                             GetInteractiveMarkers.Request())
-        with self._lock:
-            self.number = answer.sequence_number
-            self.markers = {marker.name: marker for marker in answer.markers}
-            early, self._early = self._early, []
-        for update in early:
-            self._update(update)
+        self._subscription = client.node.create_subscription(
+            MarkerArray, 'ros2_ik/goals/ghost', self._ghost, QoSProfile(
+                depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+        eventually(lambda: self._goals.is_heard, 'all markers')
 
-    def _update(self, update):
-        with self._lock:
-            if self.number is None:
-                self._early.append(update)
-                return
-            if update.seq_num <= self.number:
-                return
-            if update.seq_num != self.number + 1 or update.type != update.UPDATE:
-                self.faults.append(f'{self.number} -> {update.seq_num}')
-            self.number = update.seq_num
-            for marker in update.markers:
-                self.markers[marker.name] = marker
-            for moved in update.poses:
-                if moved.name not in self.markers:
-                    self.faults.append(f'moves {moved.name}')
-                else:
-                    self.markers[moved.name].pose = moved.pose
-            for name in update.erases:
-                self.markers.pop(name, None)
-            self.faults += [f'{name} has no controls' for name, marker in self.markers.items()
-                            if not marker.controls]
+    @property
+    def markers(self):
+        return self._goals.markers
 
     def _ghost(self, array):
         self.times.append(time.monotonic())
         self.ghosts.append(array)
 
     def tell(self, name, kind, pose=None, entry=0):
-        self._feedback.publish(InteractiveMarkerFeedback(
-            client_id=self.name, marker_name=name, event_type=kind, menu_entry_id=entry,
-            pose=pose or Pose()))
+        self._goals.tell(marker_name=name, event_type=kind, menu_entry_id=entry,
+                         pose=pose or Pose())
 
     def drag(self, name, place, release=False):
         """Put a marker somewhere (SE3), and let it go."""
@@ -99,10 +55,9 @@ class Rviz:
         return placed(self.markers[name].pose)
 
     def close(self):
-        for subscription in self._subscriptions:
-            self.client.node.destroy_subscription(subscription)
-        self.client.node.destroy_publisher(self._feedback)
-        assert not self.faults
+        self._client.node.destroy_subscription(self._subscription)
+        self._client.on_executor(self._goals.close)
+        assert not self._goals.warnings
 
 
 class Ghost:
