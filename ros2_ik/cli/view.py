@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-import ipaddress
 import logging
 import sys
 import threading
@@ -25,7 +24,6 @@ EXAMPLE = """examples:
   ros2_ik view my_arm.urdf --problem examples/ros/upright_tray.yaml
   ros2_ik view --node /ros2_ik          the robot of a running node"""
 HOST, PORT = '127.0.0.1', 8080
-LOCAL = ('localhost', 'ip6-localhost')
 TIMEOUT = 1.0    # of a search, where the problem gives none [s]
 
 
@@ -65,7 +63,7 @@ def run(args: argparse.Namespace) -> Exit:
     import viser  # noqa: F401  (first, so that it is named where it is missing)
     logging.getLogger('websockets').setLevel(logging.CRITICAL)    # browsers that go are no news
     if args.node is None:
-        serve(make_session(args), args.host, args.port)
+        serve(make_session(args), args.host, args.port, only_drawn=True)
         return Exit.ANSWERED
     import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
 
@@ -91,21 +89,27 @@ def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None)
     return session
 
 
-def serve(session: 'Session', host: str, port: int,
+def serve(session: 'Session', host: str, port: int, only_drawn: bool = False,
           ended: Callable[[], bool] = lambda: False) -> None:
-    """Serve a page until Ctrl-C, or until it has `ended`; raises BadQuestion."""
+    """
+    Serve a page until Ctrl-C, or until it has `ended`; raises BadQuestion.
+
+    Its address has a token, unless the robot is `only_drawn` and only this machine reaches it.
+    """
     from ros2_ik.core import load_kernels
+    from ros2_ik.view.access import Access, is_local
     from ros2_ik.view.page import Page
     load_kernels()
+    access = Access(host) if only_drawn and is_local(host) else Access.by_token(host)
     try:
-        page = Page(session, host, port)
+        page = Page(session, access, port)
     except OSError as error:
         raise BadQuestion(f'{error.strerror}; --port takes another one') from None
     for note in page.notes:
         print(f'ros2_ik: {note}', file=sys.stderr)
     if not is_local(host):
-        print(f'ros2_ik: --host {host}: anybody in the network can use this page',
-              file=sys.stderr)
+        print(f'ros2_ik: --host {host}: whoever in the network knows or overhears the address of '
+              'this page uses it', file=sys.stderr)
     print(f'{session.robot.name}: {page.url}  (Ctrl-C ends it)', flush=True)
     pause = threading.Event()
     try:
@@ -113,14 +117,6 @@ def serve(session: 'Session', host: str, port: int,
             pause.wait(0.1)
     finally:
         page.stop()
-
-
-def is_local(host: str) -> bool:
-    """Return whether only this machine reaches what listens on an address."""
-    try:
-        return host in LOCAL or ipaddress.ip_address(host).is_loopback
-    except ValueError:    # the name of a machine
-        return False
 
 
 def make_session(args: argparse.Namespace) -> 'Session':

@@ -1,11 +1,7 @@
 """The page of a session in browsers."""
 
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
-import errno
 from functools import partial
-import io
-import socket
 from typing import Any
 
 import numpy as np
@@ -14,11 +10,13 @@ import viser
 from viser import uplot
 
 from ros2_ik.core import Array, Contact, Robot
+from ros2_ik.view.access import Access
 from ros2_ik.view.bodies import ContactPoints, place, RobotBodies, SceneBodies
 from ros2_ik.view.constraint_form import ConstraintForm
 from ros2_ik.view.robot_model import BACK, extent, RobotModel
 from ros2_ik.view.scene_form import SceneForm
 from ros2_ik.view.scene_model import touched_names
+from ros2_ik.view.server import listening, stop
 from ros2_ik.view.session import Session
 from ros2_ik.view.status import status_html
 from ros2_ik.view.worker import Worker
@@ -31,12 +29,12 @@ class Page:
     """
     A session for any number of browsers, which all see and do the same.
 
-    Raises OSError where the port is taken. `stop` ends it.
+    Raises OSError where the port is taken. `stop` ends it. `url` is where browsers find it.
     """
 
-    def __init__(self, session: Session, host: str, port: int) -> None:
-        self.session = session
-        self.server = server = listening(host, port)
+    def __init__(self, session: Session, access: Access, port: int) -> None:
+        self.session, self.url = session, access.url(port)
+        self.server = server = listening(access, port)
         model = RobotModel(session.robot)
         self.notes = model.notes
         middle, size = extent(session.robot, session.arm.q)
@@ -54,11 +52,6 @@ class Page:
         self._show(True)
         self.worker.start()
         self.worker.post(session.prepare)
-
-    @property
-    def url(self) -> str:
-        """Where browsers find it."""
-        return f'http://{self.server.get_host()}:{self.server.get_port()}'
 
     def stop(self) -> None:
         """End the page."""
@@ -188,30 +181,6 @@ class Page:
             self._plot.data = np.arange(float(len(times))), times
         self._constraints.show()
         self._scene_form.show()
-
-
-def listening(host: str, port: int) -> viser.ViserServer:
-    """Return a server that listens there; raises OSError where that cannot be."""
-    taken = f'port {port} of {host} is taken'
-    try:    # viser waits for ever where it cannot listen
-        socket.create_server((host, port), family=socket.AF_INET6 if ':' in host
-                             else socket.AF_INET).close()
-    except OSError as error:
-        reason = taken if error.errno == errno.EADDRINUSE else (
-            f'cannot listen on {host}:{port}: {error.strerror}')
-        raise OSError(error.errno, reason) from None
-    with redirect_stdout(io.StringIO()):    # viser tells where it listens, we do, too
-        server = viser.ViserServer(host=host, port=port, verbose=False)
-    if server.get_port() != port:    # somebody was faster, and viser has taken the next one
-        stop(server)
-        raise OSError(errno.EADDRINUSE, taken)
-    return server
-
-
-def stop(server: viser.ViserServer) -> None:
-    """Stop a server in silence."""
-    with redirect_stdout(io.StringIO()):
-        server.stop()
 
 
 def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:

@@ -1,0 +1,182 @@
+"""Who may use the page: raw requests, and a web page from elsewhere in a Chromium."""
+
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, HTTPServer
+import socket
+import threading
+
+from chromium import wait_for
+import pytest
+
+from ros2_ik.view.access import Access, is_local
+
+HOME = '127.0.0.1:8080'
+
+
+def answer_of(access, path='/', **headers):
+    return access.refusal(path, {name.capitalize(): value for name, value in headers.items()})
+
+
+@pytest.mark.parametrize(('host', 'local'), [
+    ('127.0.0.1', True), ('localhost', True), ('::1', True), ('127.8.0.1', True),
+    ('0.0.0.0', False), ('192.168.1.4', False), ('::', False), ('my-machine', False)])
+def test_what_only_this_machine_reaches(host, local):
+    assert is_local(host) is local
+
+
+@pytest.mark.parametrize(('listens', 'host', 'own'), [
+    ('127.0.0.1', HOME, True), ('127.0.0.1', 'LocalHost:8080', True),
+    ('127.0.0.1', 'localhost:9000', True),              # through a tunnel
+    ('127.0.0.1', '[::1]:8080', True), ('127.0.0.1', 'evil.example:8080', False),
+    ('127.0.0.1', '192.168.1.4:8080', False), ('127.0.0.1', '', False),
+    ('127.0.0.1', '127.0.0.1.evil.example', False), ('127.0.0.1', '[', False),
+    ('my-machine', 'my-machine:8080', True), ('my-machine', 'other:8080', False),
+    ('0.0.0.0', '192.168.1.4:8080', True), ('::', '[fe80::1]:8080', True),
+    ('0.0.0.0', f'{socket.gethostname()}:8080', True), ('0.0.0.0', 'evil.example', False)])
+def test_only_names_of_its_own(listens, host, own):
+    """Where a name of somebody else leads here, a browser takes the page for theirs."""
+    assert (answer_of(Access(listens), host=host) == '') is own
+    assert own or 'is not at' in answer_of(Access(listens), host=host)
+
+
+@pytest.mark.parametrize(('origin', 'same'), [
+    (f'http://{HOME}', True), (f'https://{HOME}', True), ('http://127.0.0.1:3000', False),
+    ('http://127.0.0.1', False), ('http://localhost:8080', False), ('null', False),
+    ('https://evil.example', False), (f'http://evil.example/{HOME}', False), ('', False),
+    ('http://[', False)])
+def test_only_pages_of_its_own(origin, same):
+    reason = answer_of(Access('127.0.0.1'), host=HOME, upgrade='websocket', origin=origin)
+    assert (reason == '') is same
+    assert same or reason == f"a page of '{origin}' cannot use this one"
+
+
+def test_without_an_origin_there_is_a_page_but_no_connection():
+    access = Access('127.0.0.1')
+    assert answer_of(access, host=HOME) == ''
+    assert answer_of(access, host=HOME, upgrade='websocket') != ''
+
+
+@pytest.mark.parametrize(('path', 'known'), [
+    ('/secret', True), ('/secret/', True), ('/secret/?a=b', True), ('/secret?a=b', True),
+    ('/', False), ('', False), ('/secre', False), ('/secrets/', False), ('/x/secret', False),
+    ('/?secret', False), ('/?/secret', False), ('/\udcff', False)])
+def test_token_begins_the_path(path, known):
+    access = Access('127.0.0.1', 'secret')
+    assert (answer_of(access, path, host=HOME) == '') is known
+    if known:
+        assert access.inner_path(path) in ('', '/', '/?a=b', '?a=b')
+
+
+def test_address_to_open():
+    assert Access('127.0.0.1').url(8080) == 'http://127.0.0.1:8080/'
+    assert Access('::1', 'abc').url(8080) == 'http://[::1]:8080/abc/'
+    assert Access('0.0.0.0').url(1) == f'http://{socket.gethostname()}:1/'
+    tokens = {Access.by_token('localhost').token for _ in range(50)}
+    assert len(tokens) == 50 and min(map(len, tokens)) > 20
+
+
+@pytest.fixture
+def page(session, page_of):
+    return page_of(session, 'secret')
+
+
+def status_of(page, host=None, path='/secret/', **headers):
+    """Return status, text and headers of a request for the page."""
+    port = page.server.get_port()
+    connection = HTTPConnection('127.0.0.1', port, timeout=20)
+    connection.request('GET', path, headers={'Host': host or f'127.0.0.1:{port}', **headers})
+    response = connection.getresponse()
+    return response.status, response.read(), response.headers
+
+
+def test_server_gives_its_page_to_those_who_may(page):
+    status, text, headers = status_of(page)
+    assert status == 200 and b'<html' in text
+    assert "frame-ancestors 'none'" in headers['Content-Security-Policy']
+    for wrong, reason in (({'host': 'evil.example'}, b"this page is not at 'evil.example'"),
+                          ({'path': '/'}, b'the token is missing'),
+                          ({'Origin': 'https://evil.example'}, b"a page of 'https://evil.ex")):
+        status, text, _ = status_of(page, **wrong)
+        assert status == 403 and reason in text
+    assert status_of(page, path='/secret/../secret/index.html')[0] == 404
+
+
+def test_server_talks_to_its_own_page_alone(page):
+    from viser import __version__
+    from websockets.exceptions import InvalidStatus
+    from websockets.sync.client import connect
+    place = f'127.0.0.1:{page.server.get_port()}'
+
+    def talk(path='/secret', **options):
+        with connect(f'ws://{place}{path}', max_size=None, subprotocols=[f'viser-v{__version__}'],
+                     **options) as connection:
+            return connection.recv(timeout=20)
+    assert talk(origin=f'http://{place}')
+    for wrong in ({'origin': 'https://evil.example'}, {'origin': 'http://127.0.0.1:3000'}, {},
+                  {'origin': f'http://{place}', 'path': '/'},
+                  {'origin': f'http://{place}', 'path': '/secre'}):
+        with pytest.raises(InvalidStatus, match='403'):
+            talk(**wrong)
+    # a name of somebody else that leads here: the browser takes page and connection for one
+    with socket.create_connection(('127.0.0.1', page.server.get_port()), timeout=20) as raw:
+        raw.sendall(b'GET /secret HTTP/1.1\r\nHost: evil.example\r\nUpgrade: websocket\r\n'
+                    b'Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n'
+                    b'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+                    b'Origin: http://evil.example\r\n\r\n')
+        assert raw.recv(100).startswith(b'HTTP/1.1 403')
+
+
+def test_server_that_cannot_be_checked_is_refused(session, page_of, monkeypatch):
+    """A later viser may listen in another way: no page then, rather than an open one."""
+    import viser
+
+    class Other(viser.ViserServer):
+        def __init__(self, **_):
+            pass
+    monkeypatch.setattr('ros2_ik.view.server.viser.ViserServer', Other)
+    with pytest.raises(RuntimeError, match='open to every web page'):
+        page_of(session)
+
+
+ASKS = """<script>
+const answers = [];
+for (const place of ['PLACE', 'PLACE/secret']) {
+    const socket = new WebSocket('ws://' + place, ['viser-vVERSION']);
+    socket.onopen = () => answers.push('open');
+    socket.onerror = () => answers.push('refused');
+}
+fetch('http://PLACE/secret/').then(_ => answers.push('open'), _ => answers.push('refused'));
+const frame = document.createElement('iframe');
+frame.src = 'http://PLACE/secret/';
+document.documentElement.append(frame);
+</script>"""
+
+
+def test_other_pages_in_a_browser_cannot_connect(browser, page):
+    """Neither from another port of this machine nor from nowhere, even if they know the token."""
+    from viser import __version__
+    place = f'127.0.0.1:{page.server.get_port()}'
+    html = ASKS.replace('PLACE', place).replace('VERSION', __version__)
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header('Content-Type', 'text/html')
+            self.end_headers()
+            self.wfile.write(html.encode())
+
+        def log_message(self, *_):
+            """Say nothing."""
+    with HTTPServer(('127.0.0.1', 0), Other) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        for url in (f'http://127.0.0.1:{other.server_port}/', f'data:text/html,{html}'):
+            tab = browser.open(url)
+            wait_for(lambda tab=tab: len(tab.evaluate('answers') or ()) == 3, 'it has answers')
+            assert tab.evaluate('answers') == ['refused'] * 3
+            tab.close()
+        other.shutdown()
+    assert not page.server.get_clients()
+    tab = browser.open(page.url)
+    wait_for(lambda: page.server.get_clients(), 'its own page connects')
+    wait_for(lambda: 'Back to the robot' in tab.text(), 'the panel is there')
+    tab.close()
