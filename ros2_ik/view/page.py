@@ -39,7 +39,7 @@ class Page:
         self.notes = model.notes
         middle, size = extent(session.robot, session.arm.q)
         _set_stage(server, middle, size)
-        self._size = min(max(CLOSE * size, 0.05), 0.4)
+        self._gizmo_size = gizmo_size(size)
         self._robot = RobotBodies(server, '/robot', model)
         self._ghost = RobotBodies(server, '/ghost', model, ghost=True)
         self._scene = SceneBodies(server, '/scene')
@@ -149,7 +149,7 @@ class Page:
                 gizmo.visible = tip in problem.wanted
 
     def _add_gizmo(self, tip: str) -> None:
-        gizmo = self.server.scene.add_transform_controls(f'/targets/{tip}', scale=self._size,
+        gizmo = self.server.scene.add_transform_controls(f'/targets/{tip}', scale=self._gizmo_size,
                                                          depth_test=False, line_width=3.0)
 
         def dragged(event: Any) -> None:
@@ -191,6 +191,11 @@ def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:
     look_at = middle + np.array([0.15 * size, 0, 0])
     server.initial_camera.position = tuple((look_at + size * np.array(BACK)).tolist())
     server.initial_camera.look_at = tuple(look_at.tolist())
+
+
+def gizmo_size(size: float) -> float:
+    """Return the length of the arms of a gizmo [m] for a robot of some size [m]."""
+    return min(max(CLOSE * size, 0.05), 0.4)
 
 
 def pose_of(handle: Any) -> Array:

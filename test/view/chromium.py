@@ -4,12 +4,17 @@ import base64
 from collections.abc import Iterator
 from itertools import count
 import json
+import math
+import os
 from pathlib import Path
 import shutil
 import subprocess
 import time
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.request import Request, urlopen
+
+import numpy as np
+import pytest
 
 NAMES = ('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable')
 FLAGS = ('--headless=new', '--no-sandbox', '--disable-gpu', '--use-angle=swiftshader',
@@ -40,6 +45,7 @@ class Tab:
         from websockets.sync.client import connect
         self._socket = connect(address, max_size=None, open_timeout=PATIENCE)
         self._numbers = count(1)
+        self.closed = False
         self.requests: list[str] = []
         self.faults: list[str] = []
         for domain in ('Page', 'Network', 'Runtime'):
@@ -95,34 +101,39 @@ class Tab:
             time.sleep(pause)
         self.mouse('mouseReleased', *end)
 
-    def click(self, label: str) -> None:
-        """Click the button with that label."""
-        place = self.evaluate(f"""(() => {{
-            const found = [...document.querySelectorAll('button, [role=tab], label')].find(
+    def click(self, label: str, what: str = 'button:not([role=tab]), label') -> None:
+        """Click what has that label, as soon as it is there: a button, or what a selector says."""
+        place = wait_for(lambda: self.evaluate(f"""(() => {{
+            const found = [...document.querySelectorAll({json.dumps(what)})].find(
                 each => each.innerText.trim() === {json.dumps(label)} && each.offsetParent);
             if (!found) return null;
             found.scrollIntoView({{block: 'center'}});
             const box = found.getBoundingClientRect();
-            return [box.x + box.width / 2, box.y + box.height / 2]; }})()""")
-        assert place, f"no button '{label}'"
+            return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""),
+                         f"a button '{label}' is there")
         self.mouse('mousePressed', *place, pressed=True)
         self.mouse('mouseReleased', *place)
 
     def close(self) -> None:
-        """Leave the page."""
+        """Close the page."""
+        self.call('Page.close')
         self._socket.close()
+        self.closed = True
 
 
 class Browser:
     """A Chromium without a window."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, size: str) -> None:
         program = chromium()
         assert program is not None
+        self._tabs: list[Tab] = []
+        self._shots = Path(os.environ.get('ROS2_IK_SCREENSHOTS') or folder)
+        self._shots.mkdir(parents=True, exist_ok=True)
         with (folder / 'chromium.log').open('wb') as log:
             self._process = subprocess.Popen(
                 [program, *FLAGS, f'--user-data-dir={folder / "profile"}',
-                 '--window-size=1280,800', 'about:blank'], stdout=log, stderr=log)
+                 f'--window-size={size}', 'about:blank'], stdout=log, stderr=log)
         port = folder / 'profile' / 'DevToolsActivePort'
         wait_for(lambda: port.exists() and port.read_text().count('\n'), 'chromium starts')
         self._address = f'127.0.0.1:{port.read_text().splitlines()[0]}'
@@ -132,8 +143,14 @@ class Browser:
         request = Request(f'http://{self._address}/json/new?about:blank', method='PUT')
         with urlopen(request, timeout=PATIENCE) as answer:
             tab = Tab(json.load(answer)['webSocketDebuggerUrl'])
+        self._tabs.append(tab)
         tab.call('Page.navigate', url=url)
         return tab
+
+    def keep(self, name: str) -> None:
+        """Keep what is seen in each page that is open, as PNG files."""
+        for number, tab in enumerate(tab for tab in self._tabs if not tab.closed):
+            tab.screenshot(self._shots / f'{name}{f"_{number}" if number else ""}.png')
 
     def close(self) -> None:
         """End the program."""
@@ -145,10 +162,36 @@ class Browser:
             self._process.wait()
 
 
-def browser_in(folder: Path) -> Iterator[Browser]:
+def browser_in(folder: Path, size: str = '1280,800') -> Iterator[Browser]:
     """Yield a browser and end it: the body of a fixture."""
-    browser = Browser(folder)
+    if chromium() is None:
+        pytest.skip('no chromium is installed (apt-get install chromium)')
+    browser = Browser(folder, size)
     try:
         yield browser
     finally:
         browser.close()
+
+
+class Camera(NamedTuple):
+    """Where a page is looked at from: `turn` (3, 3) has the axes right, down, ahead as columns."""
+
+    position: Any
+    turn: Any
+    angle: float = math.radians(75)    # of view, from top to bottom [rad]
+
+    @classmethod
+    def at(cls, position: Any, look_at: Any) -> 'Camera':
+        """Return one that looks at a point (3,), upright."""
+        ahead = np.subtract(look_at, position) / np.linalg.norm(np.subtract(look_at, position))
+        right = np.cross(ahead, (0, 0, 1)) / np.linalg.norm(np.cross(ahead, (0, 0, 1)))
+        return cls(position, np.column_stack([right, np.cross(ahead, right), ahead]))
+
+    def pixel(self, tab: Tab, point: Any) -> tuple[float, float]:
+        """Return where a point (3,) of the world is on the page."""
+        x, y, width, height = tab.evaluate("""(() => {
+            const box = document.querySelector('canvas').getBoundingClientRect();
+            return [box.x, box.y, box.width, box.height]; })()""")
+        right, down, ahead = np.subtract(point, self.position) @ self.turn
+        scale = height / 2 / math.tan(self.angle / 2) / ahead
+        return float(x + width / 2 + scale * right), float(y + height / 2 + scale * down)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 import socket
 from typing import Any
 
-from chromium import Browser, browser_in, chromium
+from chromium import Browser, browser_in
 import pytest
 from view_sessions import session_of
 
@@ -42,6 +42,11 @@ def page_of(free_port: int) -> Iterator[Callable[[Any], Any]]:
 @pytest.fixture(scope='module')
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """Run a Chromium as long as the tests of a module."""
-    if chromium() is None:
-        pytest.skip('no chromium is installed (apt-get install chromium)')
     yield from browser_in(tmp_path_factory.mktemp('chromium'))
+
+
+@pytest.fixture
+def shots(browser: Browser, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Keep what the pages look like at the end of a test, also of one that fails."""
+    yield
+    browser.keep(request.node.name)

@@ -152,7 +152,7 @@ document.documentElement.append(frame);
 </script>"""
 
 
-def test_other_pages_in_a_browser_cannot_connect(browser, page):
+def test_other_pages_in_a_browser_cannot_connect(browser, page, shots):
     """Neither from another port of this machine nor from nowhere, even if they know the token."""
     from viser import __version__
     place = f'127.0.0.1:{page.server.get_port()}'

@@ -1,18 +1,16 @@
 """The page in a Chromium: it loads from here alone, gizmos are dragged, two see the same."""
 
-import os
-from pathlib import Path
 import time
 
-from chromium import wait_for
+from chromium import Camera, wait_for
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from view_sessions import session_of
 
 from ros2_ik.core import Configuration
 
 pytest.importorskip('viser')
-SHOTS = os.environ.get('ROS2_IK_SCREENSHOTS')
 
 
 @pytest.fixture(scope='module')
@@ -43,35 +41,20 @@ def tab(browser, page):
 
 
 @pytest.fixture(autouse=True)
-def at_robot(page):
+def at_robot(page, shots):
     """Begin with the gizmo at the robot's tip."""
     page.worker.post(page.session.back_to_robot)
     page.worker.wait()
 
 
-def keep(tab, name):
-    """Keep what is seen, where somebody wants to look at it."""
-    if SHOTS:
-        Path(SHOTS).mkdir(parents=True, exist_ok=True)
-        tab.screenshot(Path(SHOTS) / f'{name}.png')
-
-
 def pixels(page, tab, point):
     """Return where a point (3,) is on the page, None before the page has told of its camera."""
-    cameras = [client.camera for client in page.server.get_clients().values()
-               if client.camera._state.update_timestamp > 0]
-    if not cameras:
-        return None
-    camera = cameras[0]
-    x, y, width, height = tab.evaluate("""(() => {
-        const box = document.querySelector('canvas').getBoundingClientRect();
-        return [box.x, box.y, box.width, box.height]; })()""")
-    w, *v = camera.wxyz     # camera to world: x right, y down, z ahead
-    v = np.array(v)
-    seen = np.asarray(point) - camera.position
-    seen = seen + 2 * np.cross(-v, np.cross(-v, seen) + w * seen)
-    scale = height / 2 / np.tan(camera.fov / 2) / seen[2]
-    return x + width / 2 + scale * seen[0], y + height / 2 + scale * seen[1]
+    for client in page.server.get_clients().values():
+        if client.camera._state.update_timestamp > 0:
+            w, *v = client.camera.wxyz     # camera to world
+            return Camera(client.camera.position, Rotation.from_quat([*v, w]).as_matrix(),
+                          client.camera.fov).pixel(tab, point)
+    return None
 
 
 def target_of(page):
@@ -88,7 +71,7 @@ def drag_arrow(page, tab, axis, way):
     """Drag the gizmo's arrow along one of its axes by a way [m], as a hand would."""
     T = target_of(page)
     direction = T[:3, axis]
-    grip = T[:3, 3] + 0.85 * page._size * direction
+    grip = T[:3, 3] + 0.85 * page._gizmo_size * direction
 
     def dragged():
         tab.drag(pixels(page, tab, grip), pixels(page, tab, grip + way * direction))
@@ -122,7 +105,6 @@ def test_loads_from_this_server_alone_and_without_faults(page, tab):
     assert tab.faults == []
     for label in ('Solve', 'Next solution', 'Move there', 'Stop', 'Joints', 'Constraints'):
         assert label in tab.text()
-    keep(tab, 'page')
 
 
 def test_dragged_gizmo_is_answered_at_once(page, tab):
@@ -138,7 +120,6 @@ def test_dragged_gizmo_is_answered_at_once(page, tab):
     assert all(np.abs(frame.position - poses[link].translation).max() < 1e-6
                for link, frame in page._ghost.frames.items())
     wait_for(lambda: 'SUCCESS' in tab.text(), 'the page says so')
-    keep(tab, 'answer')
 
 
 def test_dragged_into_the_table_it_says_what_touches(page, tab):
@@ -151,7 +132,6 @@ def test_dragged_into_the_table_it_says_what_touches(page, tab):
     assert not page.session.answer.accepted
     wait_for(lambda: ' - table' in tab.text() and 'GOAL_IN_COLLISION' in tab.text(),
              'the page says what touches')
-    keep(tab, 'contact')
 
 
 def test_buttons_move_the_robot_there(page, tab):
