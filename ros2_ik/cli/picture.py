@@ -1,7 +1,7 @@
 """`ros2_ik picture`: a robot at joint values, or at answers, as a PNG file, without a browser."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import math
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -11,7 +11,6 @@ from ros2_ik.cli.answer import WantedPose
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
     add_scene_argument,
-    count,
     DEG,
     load_robot,
     load_scene_of,
@@ -33,7 +32,6 @@ EXAMPLE = """examples:
   ros2_ik picture ur5 --joints elbow_joint=90 --deg --scene table --from 30 20 -o ur5.png
   ros2_ik picture panda --xyz 0.45 0.1 0.3 --rpy 180 0 0 --deg --solutions 4 -o answers.png"""
 MORE = 10                        # solutions looked for, for each that is drawn
-SMALLEST, LARGEST = 100, 8000    # width and height of a picture [px]
 
 
 def add_parser(commands: Any) -> None:
@@ -52,7 +50,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
                         help=f'where the robot is, and where a search starts: {HELP}; {START}')
     add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
-    parser.add_argument('--solutions', type=count, default=1, metavar='N',
+    parser.add_argument('--solutions', type=_whole(1, 36), default=1, metavar='N',
                         help='how many are drawn: of those found, the ones farthest apart')
     parser.add_argument('--timeout', type=positive, default=1.0, metavar='S',
                         help='seconds until it gives up (default: %(default)s)')
@@ -60,22 +58,25 @@ def add_parser(commands: Any) -> None:
                         help='seed of the restarts: same picture each time')
     parser.add_argument('--from', dest='direction', nargs=2, type=float, metavar=('AZ', 'EL'),
                         help='where it is looked at from [deg]: to the left of +x, and above')
-    parser.add_argument('--size', nargs=2, type=_pixels, default=(900, 675), metavar=('W', 'H'),
-                        help='of the picture, in pixels (default: 900 675)')
+    parser.add_argument('--size', nargs=2, type=_whole(100, 8000), default=(900, 675),
+                        metavar=('W', 'H'), help='of the picture, in pixels (default: 900 675)')
     parser.add_argument('-o', '--output', metavar='FILE', type=Path, required=True,
                         help='file to write; its name ends with .png')
     parser.set_defaults(run=run)
 
 
-def _pixels(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if not SMALLEST <= value <= LARGEST:
-        raise argparse.ArgumentTypeError(f"'{text.strip()}' is not a whole number of pixels from "
-                                         f'{SMALLEST} to {LARGEST}')
-    return value
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    """Return what takes a whole number between bounds."""
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"'{text.strip()}' is not a whole number from "
+                                             f'{least} to {most}')
+        return value
+    return read
 
 
 def run(args: argparse.Namespace) -> Exit:

@@ -64,7 +64,8 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
     width, height = size[0] // columns, size[1] // math.ceil(len(panels) / columns)
     letters = max(FONT * math.sqrt(size[0] * size[1]), SMALLEST)
     font, step = ImageFont.load_default(letters), 1.3 * letters    # from line to line
-    above = math.ceil(step * max(len(panel.text()) for panel in panels))
+    most = min(int(height / 2 / step), max(len(panel.text()) for panel in panels))
+    above = math.ceil(step * most)    # of a panel's picture: its lines
     layers = [list(_layers(model, scene, panel)) for panel in panels]
     camera = camera_on(_to_be_seen(model, layers, panels[0].q),
                        np.array(BACK if back is None else back), width / (height - above))
@@ -74,7 +75,7 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
         x, y = number % columns * width, number // columns * height
         pixels = np.rint(255 * render(drawn, camera, width, height - above)).astype(np.uint8)
         picture.paste(Image.fromarray(pixels), (x, y + above))
-        for row, (line, color) in enumerate(panel.text()):
+        for row, (line, color) in enumerate(panel.text()[:most]):
             while pen.textlength(line, font) > width - step:
                 line = line[:-2].rstrip(' .') + '\N{HORIZONTAL ELLIPSIS}'
             pen.text((x + step / 2, y + step * (row + 0.2)), line, fill=_rgb(color), font=font)
@@ -120,10 +121,12 @@ def _arrows(T: Array, length: float) -> Iterator[Body]:
 def _to_be_seen(model: RobotModel, layers: Sequence[Sequence[Layer]], q: Array) -> Array:
     """Return the points (n, 3) of all that is not far from the robot at q (nq,), as a floor is."""
     middle, size = extent(model.robot, q)
-    bodies = (body.surface.vertices @ body.pose.rotation.T + body.pose.translation
-              for panel in layers for layer in panel for body in layer.bodies)
-    return np.concatenate([points for points in bodies
-                           if np.linalg.norm(points - middle, axis=1).max() < FAR * size])
+    every = (body.surface.vertices @ body.pose.rotation.T + body.pose.translation
+             for panel in layers for layer in panel for body in layer.bodies)
+    near = [points for points in every
+            if np.linalg.norm(points - middle, axis=1).max() < FAR * size]
+    # a robot may have nothing that is seen
+    return np.concatenate(near or [middle + size * np.array([[-0.5] * 3, [0.5] * 3])])
 
 
 def _rgb(color: Color) -> tuple[int, ...]:

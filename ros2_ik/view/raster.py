@@ -75,42 +75,73 @@ def camera_on(points: Array, back: Array, aspect: float) -> Camera:
 def render(layers: Sequence[Layer], camera: Camera, width: int, height: int) -> Array:
     """Return a picture (height, width, 3) of red, green, blue in [0, 1] on white."""
     size = (FINER * width, FINER * height)
-    solid = Layer([body for layer in layers if layer.opacity >= 1 and not layer.in_front
-                   for body in layer.bodies])
-    colors, solid_depth = _drawn(solid, camera, size)
-    glassy = [(layer, *_drawn(layer, camera, size)) for layer in layers
-              if layer.opacity < 1 or layer.in_front]
-    depths = np.array([np.where(layer.in_front & (depth > 0), np.inf, depth)
-                       for layer, _, depth in glassy]).reshape(-1, len(solid_depth))
-    for place in np.argsort(depths, axis=0):    # of each pixel the farthest first
-        for number, (layer, color, _) in enumerate(glassy):
-            at = np.flatnonzero((place == number) & (depths[number] > solid_depth))
-            colors[at] += layer.opacity * (color[at] - colors[at])
-    return np.asarray(colors.reshape(height, FINER, width, FINER, 3).mean(axis=(1, 3)))
+    solid = Layer([body for layer in layers if not _glassy(layer) for body in layer.bodies])
+    seen = [_projected(layer, camera, size) for layer in (solid, *filter(_glassy, layers))
+            if layer.bodies]
+    step = FINER * max(1, MOST // (FINER * size[0]))
+    return np.concatenate([
+        _band(seen, size[0], top, min(top + step, size[1]))
+        .reshape(-1, FINER, width, FINER, 3).mean(axis=(1, 3))
+        for top in range(0, size[1], step)])
 
 
-def _drawn(layer: Layer, camera: Camera, size: tuple[int, int]) -> tuple[Array, Array]:
-    """Return the colour of each pixel (n, 3), and 1 / depth (n,), 0 where there is nothing."""
-    colors, depth = np.ones((size[0] * size[1], 3)), np.zeros(size[0] * size[1])
-    if not layer.bodies:
-        return colors, depth
-    corners, normals, own = _triangles(layer, camera)
-    focal = size[1] / (2 * TANGENT)
+class _Projected(NamedTuple):
+    """The triangles of a layer in the picture, (n, 3, 2), and what is known of each corner."""
+
+    layer: Layer
+    corners: Array
+    shares: Array     # see _shares
+    inverse: Array    # of the depth, (n, 3)
+    normals: Array    # (n, 3, 3)
+    colors: Array     # (n, 3)
+    middle: Array     # of the picture, (2,), and its distance in pixels
+    focal: float
+
+
+def _projected(layer: Layer, camera: Camera, size: tuple[int, int]) -> _Projected:
+    corners, normals, colors = _triangles(layer, camera)
+    middle, focal = np.array(size) / 2, size[1] / (2 * TANGENT)
     inverse = 1 / corners[:, :, 2]
-    at = corners[:, :, :2] * (focal * inverse)[:, :, None] + np.array(size) / 2
-    shares, nearest = _shares(at), np.full(len(depth), -1)
-    for triangle, pixel, each in _covered(at, shares, size):
-        values = (each * inverse[triangle]).sum(axis=1)
+    at = corners[:, :, :2] * (focal * inverse)[:, :, None] + middle
+    return _Projected(layer, at, _shares(at), inverse, normals, colors, middle, focal)
+
+
+def _band(seen: Sequence[_Projected], width: int, top: int, bottom: int) -> Array:
+    """Return the colours of the pixels from one row to another, (n, 3)."""
+    colors, solid = np.ones((width * (bottom - top), 3)), np.zeros(width * (bottom - top))
+    drawn = [_drawn(each, width, top, bottom) for each in seen]
+    depths = np.array([np.where(each.layer.in_front & (depth > 0), np.inf, depth)
+                       for each, (_, depth) in zip(seen, drawn, strict=True)])
+    if seen and not _glassy(seen[0].layer):
+        colors, solid = drawn[0][0], depths[0]
+    for place in np.argsort(depths, axis=0):    # of each pixel the farthest first
+        for number, (each, (color, _)) in enumerate(zip(seen, drawn, strict=True)):
+            at = np.flatnonzero((place == number) & (depths[number] > solid))
+            colors[at] += each.layer.opacity * (color[at] - colors[at])
+    return colors
+
+
+def _glassy(layer: Layer) -> bool:
+    return layer.opacity < 1 or layer.in_front
+
+
+def _drawn(seen: _Projected, width: int, top: int, bottom: int) -> tuple[Array, Array]:
+    """Return the colour of each pixel (n, 3), and 1 / depth (n,), 0 where there is nothing."""
+    count = width * (bottom - top)
+    colors, depth, nearest = np.ones((count, 3)), np.zeros(count), np.full(count, -1)
+    for triangle, pixel, each in _covered(seen, width, top, bottom):
+        values = (each * seen.inverse[triangle]).sum(axis=1)
         np.maximum.at(depth, pixel, values)
         won = values == depth[pixel]
         nearest[pixel[won]] = triangle[won]
     pixel = np.flatnonzero(nearest >= 0)
     triangle = nearest[pixel]
-    places = np.stack([pixel % size[0] + 0.5, pixel // size[0] + 0.5, np.ones(len(pixel))], axis=1)
-    normal = np.einsum('ijk,ij->ik', normals[triangle],
-                       np.einsum('ijk,ik->ij', shares[triangle], places))
-    rays = places - (size[0] / 2, size[1] / 2, 1 - focal)
-    colors[pixel] = own[triangle] * _light(normal, rays)[:, None]
+    places = np.stack([pixel % width + 0.5, pixel // width + top + 0.5, np.ones(len(pixel))],
+                      axis=1)
+    normal = np.einsum('ijk,ij->ik', seen.normals[triangle],
+                       np.einsum('ijk,ik->ij', seen.shares[triangle], places))
+    rays = places - (*seen.middle, 1 - seen.focal)
+    colors[pixel] = seen.colors[triangle] * _light(normal, rays)[:, None]
     return colors.clip(0, 1), depth
 
 
@@ -155,25 +186,26 @@ def _before_camera(corners: Array, normals: Array, near: float) -> tuple[Array, 
     return np.concatenate(kept[0]), np.concatenate(kept[1])
 
 
-def _covered(at: Array, shares: Array, size: tuple[int, int]
+def _covered(seen: _Projected, width: int, top: int, bottom: int
              ) -> Iterator[tuple[Indices, Indices, Array]]:
-    """Yield numbers of triangles (n, 3, 2), of pixels in them, and the corners' shares there."""
-    low = np.clip(np.ceil(at.min(axis=1) - 0.5), 0, size).astype(np.intp)
-    high = np.clip(np.floor(at.max(axis=1) - 0.5) + 1, low, size).astype(np.intp)
-    width, count = (high - low)[:, 0], (high - low).prod(axis=1)
-    seen = np.flatnonzero(count)
-    ends = np.cumsum(count[seen])
-    parts = np.searchsorted(ends, np.arange(MOST, ends[-1] if len(ends) else 0, MOST))
-    for triangles in np.split(seen, np.unique(parts)):
+    """Yield numbers of triangles, of pixels in them, and the corners' shares there."""
+    ends, corner = ((0, top), (width, bottom)), seen.corners
+    low = np.clip(np.ceil(corner.min(axis=1) - 0.5), *ends).astype(np.intp)
+    high = np.clip(np.floor(corner.max(axis=1) - 0.5) + 1, low, ends[1]).astype(np.intp)
+    columns, count = (high - low)[:, 0], (high - low).prod(axis=1)
+    some = np.flatnonzero(count)
+    total = np.cumsum(count[some])
+    parts = np.searchsorted(total, np.arange(MOST, total[-1] if len(total) else 0, MOST))
+    for triangles in np.split(some, np.unique(parts)):
         triangle = np.repeat(triangles, count[triangles])
         starts = np.cumsum(count[triangles]) - count[triangles]
         number = np.arange(len(triangle)) - np.repeat(starts, count[triangles])
-        x = low[triangle, 0] + number % width[triangle]
-        y = low[triangle, 1] + number // width[triangle]
-        a, b, c = np.moveaxis(shares[triangle], 2, 0)
+        x = low[triangle, 0] + number % columns[triangle]
+        y = low[triangle, 1] + number // columns[triangle]
+        a, b, c = np.moveaxis(seen.shares[triangle], 2, 0)
         each = a * (x + 0.5)[:, None] + b * (y + 0.5)[:, None] + c
         inside = (each >= 0).all(axis=1)
-        yield triangle[inside], (y * size[0] + x)[inside], each[inside]
+        yield triangle[inside], ((y - top) * width + x)[inside], each[inside]
 
 
 def _shares(corners: Array) -> Array:

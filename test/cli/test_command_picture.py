@@ -92,12 +92,18 @@ def test_what_is_not_reached_is_drawn_red_and_is_no_answer(draw):
     assert ((pixels[:, :, 0] > 90) & (pixels[:, :, 1:].max(axis=2) < 60)).sum() > 500
 
 
+def test_a_robot_without_anything_to_be_seen_shows_its_target(draw, planar_arm):
+    run, pixels = draw(planar_arm, '--xyz', 0.5, 0.3, 0.1)
+    assert run.code == 0 and 20 < drawn(pixels[40:]).sum() < 3000
+
+
 @pytest.mark.parametrize(('words', 'reason'), [
     (['panda', '-o', 'x.jpg'], "'x.jpg': only PNG files are written"),
     (['panda', '-o', 'no_folder/x.png'], "there is no folder 'no_folder'"),
     (['panda', '-o', 'folder.png'], "'folder.png' is a folder"),
     (['panda'], 'required: -o/--output'),
-    (['panda', '-o', 'x.png', '--size', 10, 100], "'10' is not a whole number of pixels from 100"),
+    (['panda', '-o', 'x.png', '--size', 10, 100], "'10' is not a whole number from 100 to 8000"),
+    (['panda', '-o', 'x.png', '--solutions', 40], "'40' is not a whole number from 1 to 36"),
     (['panda', '-o', 'x.png', '--from', 0, 90], '--from: 0 90; valid: degrees'),
     (['panda', '-o', 'x.png', '--from', 'nan', 0], '--from: nan 0'),
     (['pand', '-o', 'x.png'], "did you mean 'panda'"),
