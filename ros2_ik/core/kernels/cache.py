@@ -72,7 +72,7 @@ def is_complete() -> bool:
     """Return whether to load all is a matter of half a second, not of compiling it."""
     try:
         known = json.loads(_list_of_files().read_text())
-        found = _files()     # those of other packages' formulas may be among them
+        found = _files()
         return bool(known) and all(found.get(name) == size for name, size in known.items())
     except (OSError, ValueError, ImportError):
         return False

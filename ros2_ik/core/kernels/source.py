@@ -7,11 +7,13 @@ and stay so without it: the same numbers, slower.
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 Part = TypeVar('Part', bound=Callable[..., Any])
 
 OPTIONS: Any = {'cache': True, 'nogil': True, 'error_model': 'numpy'}
+PACKAGE = Path(__file__).parents[2]
 
 
 class _State:
@@ -103,7 +105,9 @@ class Formula:
             from numba import cfunc, types
             _let_call()     # also parts that were added since
             numbers: Any = types.CPointer(types.float64)    # type: ignore[no-untyped-call]
-            self._compiled = cfunc(types.void(*[numbers] * 5), **OPTIONS)(self.function)
+            # those of other packages in each process: what these call may change unseen
+            options = {**OPTIONS, 'cache': _is_own(self.function)}
+            self._compiled = cfunc(types.void(*[numbers] * 5), **options)(self.function)
         return int(self._compiled.address)
 
 
@@ -116,10 +120,15 @@ def is_compiled() -> bool:
 
 
 def sources() -> list[str]:
-    """Return the files whose functions are compiled, this one among them."""
+    """Return the files whose functions the cache holds compiled, this one among them."""
     functions = [call, *_parts, *(loop.function for loop in _loops),
                  *(formula.function for formula in _formulas)]
-    return sorted({function.__code__.co_filename for function in functions})
+    return sorted({one.__code__.co_filename for one in functions if _is_own(one)})
+
+
+def _is_own(function: Callable[..., Any]) -> bool:
+    """Return whether a function is of this package: only formulas can be of others."""
+    return PACKAGE in Path(function.__code__.co_filename).parents
 
 
 def call(formula, placed, b, a, parameters, first, f, W, row):    # type: ignore[no-untyped-def]
