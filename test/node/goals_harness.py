@@ -67,7 +67,9 @@ class Ghost:
         assert array.markers[0].action == Marker.DELETEALL
         shown = array.markers[1:]
         self.links = [marker for marker in shown if marker.ns == 'ghost']
-        self.text = next(marker.text for marker in shown if marker.ns == 'text')
+        text, = (marker for marker in shown if marker.ns == 'text')
+        assert 0 < text.scale.x < text.scale.z      # a space, which RViz makes too wide by itself
+        self.text = text.text
         self.contacts = [marker for marker in shown if marker.ns == 'contacts']
         self.reach = [marker for marker in shown if marker.ns == 'reach']
         color = self.links[0].color

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 import math
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
@@ -22,7 +23,9 @@ from ros2_ik.node.conversions.poses import fill_pose
 REACHED, TOUCHING, MISSED = (0.2, 0.8, 0.3), (1.0, 0.6, 0.1), (0.9, 0.2, 0.2)
 GHOST, REACH = 0.5, 0.08        # how much of the ghost and of the sphere of reach is to be seen
 CONTACT = 0.03                  # diameter of a contact [m]
-LETTERS, ABOVE = 0.05, 0.25     # height of the text, and where it is above the tip [m]
+LETTERS, ABOVE = 0.05, 0.45     # height of the text; above the tip, its name and its handles [m]
+SPACE = 0.03                    # width of a space, which RViz makes 1.3 m wide if it is not told [m]
+LINE = 40                       # letters in a line of it
 SCALE = 0.25                    # of handles [m]
 BALL = 0.06                     # to take hold of, and to open the menu [m]
 HALF = math.sqrt(0.5)
@@ -67,10 +70,11 @@ def _all(robot: Robot, looks: Sequence[VisualElement], shown: Shown
                          mesh_resource=visual.file.as_uri() if visual.file else '')
         fill_pose(marker.pose, pin.SE3(np.array(at.transform(visual.link))) * visual.place)
         yield 'ghost', marker
-    text = Marker(type=Marker.TEXT_VIEW_FACING, action=Marker.ADD, text=shown.text,
+    lines = [line for part in shown.text.splitlines() for line in wrap(part, LINE)]
+    text = Marker(type=Marker.TEXT_VIEW_FACING, action=Marker.ADD, text='\n'.join(lines),
                   color=_color((1.0, 1.0, 1.0), 1.0))
-    text.scale.z = LETTERS
-    _put(text, shown.above + [0.0, 0.0, ABOVE])
+    text.scale.x, text.scale.z = SPACE, LETTERS
+    _put(text, shown.above + [0.0, 0.0, ABOVE + LETTERS * len(lines) / 2])
     yield 'text', text
     for point in shown.contacts:
         marker = _marker(Marker.SPHERE, [CONTACT] * 3, color=_color((1.0, 0.0, 0.0), 1.0))
