@@ -21,7 +21,8 @@ from ros2_ik.core import Configuration, Robot, VisualElement
 from ros2_ik.node.conversions.poses import fill_pose
 
 REACHED, TOUCHING, MISSED = (0.2, 0.8, 0.3), (1.0, 0.6, 0.1), (0.9, 0.2, 0.2)
-GHOST, REACH = 0.5, 0.08        # how much of the ghost and of the sphere of reach is to be seen
+GHOST = 0.5                     # how much of the ghost is to be seen
+RING, WIDTH = 72, 0.005         # lines in a ring of the sphere of reach, and how wide they are [m]
 CONTACT = 0.03                  # diameter of a contact [m]
 LETTERS, ABOVE = 0.05, 0.45     # height of the text; above the tip, its name and its handles [m]
 SPACE = 0.03                    # width of a space, which RViz makes 1.3 m wide if it is not told [m]
@@ -81,10 +82,19 @@ def _all(robot: Robot, looks: Sequence[VisualElement], shown: Shown
         _put(marker, point)
         yield 'contacts', marker
     if shown.reach:
-        centre, radius = shown.reach
-        marker = _marker(Marker.SPHERE, [2 * radius] * 3, color=_color((0.9, 0.2, 0.2), REACH))
-        _put(marker, centre)
-        yield 'reach', marker
+        yield 'reach', _rings(*shown.reach)
+
+
+def _rings(centre: np.ndarray, radius: float) -> Marker:
+    """Return a sphere as rings: what is behind a face cannot be dragged."""
+    angles = np.linspace(0.0, 2 * np.pi, RING + 1)
+    ring = radius * np.stack([np.cos(angles), np.sin(angles), np.zeros(RING + 1)], axis=1)
+    rings = [np.roll(ring, shift, axis=1) for shift in range(3)]
+    ends = np.concatenate([np.hstack([each[:-1], each[1:]]).reshape(-1, 3) for each in rings])
+    marker = _marker(Marker.LINE_LIST, [WIDTH, 0.0, 0.0], color=_color((0.9, 0.2, 0.2), 1.0),
+                     points=[Point(x=x, y=y, z=z) for x, y, z in ends.tolist()])
+    _put(marker, centre)
+    return marker
 
 
 def _marker(kind: int, size: Iterable[float], **fields: Any) -> Marker:
