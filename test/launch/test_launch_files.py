@@ -10,7 +10,7 @@ LAUNCH = Path(__file__).parents[2] / 'launch'
 ARGUMENTS = {'ik.launch.py': {'robot', 'controllers', 'scene', 'config', 'namespace',
                               'use_sim_time'},
              'demo.launch.py': {'robot', 'control', 'scene', 'config', 'namespace',
-                                'use_sim_time'}}
+                                'use_sim_time', 'rviz'}}
 
 
 @pytest.mark.parametrize('name', sorted(ARGUMENTS))
@@ -119,7 +119,7 @@ def test_the_mock_robot_is_started(control):
     assert (package, program) == ('ros2_ik', 'mock_robot')
     assert words[:2] == ['--robot', 'ur5']
     arguments = included(actions[-1])
-    assert arguments['robot'] == ''
+    assert arguments['robot'] == 'ur5'
     assert arguments['controllers'] == ('' if control == 'none' else 'ur5')
 
 
