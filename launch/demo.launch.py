@@ -96,9 +96,13 @@ def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
     if not is_installed('rviz2'):
         raise ValueError('rviz:=true needs rviz2, which cannot be found; sudo apt install '
                          f'ros-{os.environ.get("ROS_DISTRO", "$ROS_DISTRO")}-rviz2')
-    root = shipped_robots()[robot].load().root_frame
+    shown = shipped_robots()[robot].load()
+    # meshes that pip has installed are in no package that RViz knows of
+    prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''),
+                *(str(Path(folder).parent) for folder in shown.package_dirs)]
     return [Node(package='rviz2', executable='rviz2', output='screen',
-                 arguments=['-d', str(RVIZ), '-f', root], parameters=[sim])]
+                 arguments=['-d', str(RVIZ), '-f', shown.root_frame], parameters=[sim],
+                 additional_env={'AMENT_PREFIX_PATH': os.pathsep.join(prefixes)})]
 
 
 def mock(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:

@@ -156,3 +156,25 @@ def test_ros2_control_is_started(monkeypatch):
         ['arm_position_controller', '--inactive', '--param-file', yaml]]
     arguments = included(actions[-1])
     assert arguments['robot'] == arguments['controllers'] == 'panda'
+
+
+def test_rviz_is_started(monkeypatch):
+    """It looks from the robot's root, and finds its meshes."""
+    monkeypatch.setenv('AMENT_PREFIX_PATH', '/nowhere')
+    monkeypatch.setattr('ament_index_python.packages.get_package_prefix', lambda name: '/')
+    context, actions = make('demo.launch.py', 'make_all', robot='talos', control='mock',
+                            rviz='true')
+    (package, program, words), = started(context, actions[2:])
+    assert (package, program) == ('rviz2', 'rviz2')
+    assert words[:4] == ['-d', str(LAUNCH.parent / 'config' / 'ros2_ik.rviz'), '-f', 'base_link']
+    from launch.utilities import perform_substitutions
+    (_, prefixes), = actions[2].additional_env
+    assert any((Path(prefix) / 'share' / 'example-robot-data' / 'robots').is_dir()
+               for prefix in perform_substitutions(context, prefixes).split(':'))
+
+
+def test_rviz_says_what_to_install(monkeypatch):
+    monkeypatch.setenv('ROS_DISTRO', 'jazzy')
+    monkeypatch.setenv('AMENT_PREFIX_PATH', '/nowhere')
+    with pytest.raises(ValueError, match='sudo apt install ros-jazzy-rviz2'):
+        make('demo.launch.py', 'make_all', robot='panda', control='mock', rviz='true')
