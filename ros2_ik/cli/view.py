@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 EXAMPLE = """examples:
   ros2_ik view panda
   ros2_ik view panda --scene table
-  ros2_ik view baxter --tip left_gripper right_gripper
+  ros2_ik view baxter
+  ros2_ik view talos --tip gripper_left_base_link gripper_right_base_link
   ros2_ik view my_arm.urdf --problem examples/ros/upright_tray.yaml
   ros2_ik view --node /ros2_ik          the robot of a running node"""
 HOST, PORT = '127.0.0.1', 8080
@@ -38,7 +39,8 @@ def add_parser(commands: Any) -> None:
     add_robot_arguments(parser, nargs='?')
     parser.add_argument('--node', metavar='NAME', help='a running node, whose robot is moved')
     parser.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],
-                        help='frames to drag (default: the tip that solve takes)')
+                        help='frames to drag (default: the tip that solve takes; without --node '
+                             'both of baxter)')
     add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
     parser.add_argument('--problem', metavar='FILE',
                         help='constraints, costs and targets, as constrained takes them')
@@ -130,7 +132,8 @@ def make_session(args: argparse.Namespace) -> 'Session':
     q = robot.to_q(read_start([], robot, shipped.home if shipped else None, degrees=False))
     scene = (Scene(robot) if args.scene is None
              else load_scene(args.scene, robot, Configuration(robot, q)))
-    session = Session(SimulatedArm(robot, q, scene, read_problem_file), _tips(args.tip, robot))
+    tips = args.tip or ([] if shipped is None else [tip for _, tip in shipped.chains.values()])
+    session = Session(SimulatedArm(robot, q, scene, read_problem_file), _tips(tips, robot))
     if args.problem is not None:
         _load(session, args.problem)
     return session

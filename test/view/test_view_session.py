@@ -209,7 +209,8 @@ def test_object_that_comes_near_makes_the_arm_give_way(session, home):
 
 
 def test_two_tips_have_targets_of_their_own():
-    session = session_of('baxter', None, ('left_gripper', 'right_gripper'))
+    session = session_of('baxter', None)
+    assert session.tips == ('left_gripper', 'right_gripper')
     left, right = (session.problem.targets[tip].copy() for tip in session.tips)
     left[2, 3] += 0.1
     session.drag('left_gripper', left)
