@@ -1,9 +1,11 @@
 """The page without a browser: what it sends, and its panels."""
 
+from types import SimpleNamespace
+
 from chromium import wait_for
 import numpy as np
 import pytest
-from view_sessions import session_of, TIP
+from view_sessions import session_of, TIP, TYPED
 
 from ros2_ik.core import Configuration, load_scene, written_kinds
 
@@ -84,6 +86,50 @@ def test_panel_has_a_folder_for_every_kind(page):
     page.worker.post(page.session.problem.entries.clear)
     page.worker.wait()
     assert page._constraints._folders == []
+
+
+def test_every_kind_is_filled_in_switched_saved_and_loaded_on_the_panel(page):
+    form, session = page._constraints, page.session
+
+    def happens(job, *arguments, **event):
+        page.worker.post(lambda: job(*arguments, SimpleNamespace(**event)))
+
+    def seen():
+        page.worker.wait()
+        assert not session.status.startswith(('not done', 'FAILURE')), session.status
+
+    def becomes(value, job, entry, *arguments):
+        happens(job, entry, *arguments, target=SimpleNamespace(value=value))
+
+    drag(page, 0.05)
+    for kind, (fields, bounds) in TYPED.items():
+        happens(lambda _, kind=kind: form.add(kind))
+        seen()
+        entry, = form._shown
+        for name, text in fields.items():
+            becomes(text, form._write, entry, name, False)
+        for name, text in bounds.items():
+            becomes(text, form._write, entry, name, True)
+        becomes(True, form._set, entry, 'on')
+        happens(lambda _: session.solve())
+        seen()
+        assert session.answer.accepted, session.status
+        saved, constraints = [], session.content()['constraints']
+        happens(form._save, client=SimpleNamespace(
+            send_file_download=lambda name, content, saved=saved: saved.append((name, content))))
+        happens(form._remove, entry)
+        seen()
+        (name, content), = saved
+        assert not form._shown and 'constraints' not in session.content()
+        happens(lambda _, content=content: form._load(content))
+        seen()
+        assert name == 'problem.yaml' and session.answer.accepted, session.status
+        entry, = form._shown
+        assert entry.kind == kind and session.content()['constraints'] == constraints
+        becomes('cost', form._set, entry, 'way')
+        seen()
+        assert [cost['kind'] for cost in session.content()['costs']] == [kind]
+        happens(form._remove, entry)
 
 
 def test_loaded_problem_brings_its_tips_and_entries(page):
