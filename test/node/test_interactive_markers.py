@@ -219,6 +219,7 @@ def test_a_server_that_comes_again(client, serve):
             server.show([marker('a', 0.1)])
             eventually(lambda: 'a' in rviz.markers, 'a')
             server.move('a', pose(0.2))
+            eventually(lambda: rviz.markers['a'].pose == pose(0.2), 'its pose')
         eventually(lambda: not rviz.markers, 'none')
         with serve() as server:
             server.show([marker('b', 0.3)])
