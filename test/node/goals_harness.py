@@ -8,6 +8,7 @@ from node_harness import eventually
 import numpy as np
 import pinocchio as pin
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import Header
 from visualization_msgs.msg import InteractiveMarkerFeedback, Marker, MarkerArray
 
 GREEN, ORANGE, RED = (0.2, 0.8, 0.3), (1.0, 0.6, 0.1), (0.9, 0.2, 0.2)
@@ -33,9 +34,9 @@ class Rviz:
         self.times.append(time.monotonic())
         self.ghosts.append(array)
 
-    def tell(self, name, kind, pose=None, entry=0):
-        self._goals.tell(marker_name=name, event_type=kind, menu_entry_id=entry,
-                         pose=pose or Pose())
+    def tell(self, name, kind, pose=None, entry=0, frame=''):
+        self._goals.tell(header=Header(frame_id=frame), marker_name=name, event_type=kind,
+                         menu_entry_id=entry, pose=pose or Pose())
 
     def drag(self, name, place, release=False):
         """Put a marker somewhere (SE3), and let it go."""

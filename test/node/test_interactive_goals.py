@@ -3,7 +3,7 @@
 import time
 
 from arm_harness import at_home, HOME, mock_robot, Recorder, TRAJECTORIES
-from goals_harness import Ghost, GREEN, ORANGE, placed, RED, Rviz
+from goals_harness import Ghost, GREEN, message, ORANGE, placed, RED, Rviz
 from node_harness import eventually, nodes
 import numpy as np
 import pinocchio as pin
@@ -193,4 +193,10 @@ def test_a_pose_that_is_none_changes_nothing(rviz):
     rviz.tell(TIP, 2, entry=99)
     rviz.drag(TIP, start, release=True)
     shown(rviz, lambda ghost: ghost.color == GREEN, 'green')
+    moved = start * pin.SE3(np.eye(3), np.array([0, 0, 0.1]))
+    rviz.tell(TIP, 1, message(moved), frame='map')
+    rviz.choose(TIP, 'keep elbow low')      # which is heard after that
+    eventually(lambda: any(one.title == '[x] keep elbow low'
+                           for one in rviz.markers[TIP].menu_entries), 'the menu')
     np.testing.assert_allclose(rviz.place(TIP).homogeneous, start.homogeneous, atol=1e-9)
+    rviz.choose(TIP, 'keep elbow low')

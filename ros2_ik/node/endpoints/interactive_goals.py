@@ -35,7 +35,7 @@ from ros2_ik.node.conversions.poses import fill_pose, read_pose
 from ros2_ik.node.conversions.robot_states import fill_state, joint_values
 from ros2_ik.node.endpoints.interactive_markers import InteractiveMarkers
 from ros2_ik.node.node_context import NodeContext
-from ros2_ik.node.request_error import RequestError
+from ros2_ik.node.request_error import RequestError, wrong
 from ros2_ik.srv import ComputeIK, Execute
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -175,7 +175,7 @@ class InteractiveGoals:
         if feedback.event_type not in POSES or self._robot is None:
             return
         try:
-            place = read_pose(feedback.pose, f"the pose of marker '{name}'")
+            place = _read_place(feedback, self._robot)
         except RequestError as refusal:
             self._context.log.warning(f'goals: {refusal}', throttle_duration_sec=5.0)
             return
@@ -347,6 +347,16 @@ class InteractiveGoals:
     def _tell(self, robot: Robot, text: str) -> None:
         self._publish(robot, self._state.joints, REACHED if self._state.holds else MISSED, text,
                       [])
+
+
+def _read_place(feedback: InteractiveMarkerFeedback, robot: Robot) -> pin.SE3:
+    """Return where a marker was dragged to; raises RequestError."""
+    what, frame = f"the pose of marker '{feedback.marker_name}'", feedback.header.frame_id
+    # RViz answers in the marker's own frame, as its stamp is 0
+    if frame.removeprefix('/') not in ('', robot.root_frame):
+        raise wrong(f"{what} is in frame '{frame}'; valid: that of the marker, "
+                    f"'{robot.root_frame}'")
+    return read_pose(feedback.pose, what)
 
 
 def _is_small(before: dict[str, pin.SE3], now: dict[str, pin.SE3]) -> bool:
