@@ -1,7 +1,9 @@
 """What a page says of the answer that is looked at."""
 
 from html import escape
+import re
 
+from ros2_ik.core import Array, joint_changes, Robot
 from ros2_ik.view.session import Session
 from ros2_ik.view.surface import Color
 
@@ -10,6 +12,8 @@ STYLE = 'font-size:12px;padding:0 12px 6px;line-height:1.5;min-height:160px'
 # what is the same each time; all of it where the mouse is
 ONE_LINE = 'white-space:nowrap;overflow:hidden;text-overflow:ellipsis;opacity:0.6'
 GREY = (0.45, 0.47, 0.5)
+# in messages: from the seed, which is the last answer while somebody drags
+FROM_SEED = re.compile(r'; largest joint change \S+ \S+ \([^)]*\)')
 
 
 def status_html(session: Session) -> str:
@@ -18,12 +22,10 @@ def status_html(session: Session) -> str:
     about_answer = answer is not None and (
         session.status == answer.message or session.status.startswith('solution '))
     color = answer.reached.value if answer is not None and about_answer else GREY
-    lines = [_badge(session.status, color)]
+    lines = [_badge(FROM_SEED.sub('', session.status), color)]
     if answer is not None:
-        facts = [f'{1e3 * answer.seconds:.2f} ms']
-        if answer.largest_change and answer.largest_change not in session.status:
-            facts.append(f'largest joint change {answer.largest_change}')
-        lines.append(', '.join(facts))
+        lines.append(f'{1e3 * answer.seconds:.2f} ms'
+                     + _largest_change(session.robot, session.arm.q, answer.q))
         lines += [f'{error.tip}: {1e3 * error.position:.3g} mm, {error.orientation:.2g} rad off'
                   for error in answer.errors]
         lines += [f'contact: {contact.first} - {contact.second}'
@@ -38,3 +40,10 @@ def _badge(text: str, color: Color) -> str:
     r, g, b = (round(255 * value) for value in color)
     return (f'<div style="background:rgb({r},{g},{b});color:white;border-radius:4px;'
             f'padding:3px 8px;margin-bottom:4px">{escape(text)}</div>')
+
+
+def _largest_change(robot: Robot, before: Array, after: Array) -> str:
+    """Return what there is to say of the way from where the robot stands, q (nq,) both."""
+    changes = [change for joint in robot.joints for change in joint_changes(joint, before, after)]
+    most = max(changes, key=lambda change: change.change, default=None)
+    return '' if most is None else f', largest joint change {most}'

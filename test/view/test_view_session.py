@@ -13,6 +13,7 @@ from ros2_ik.core import (
     ShapeInstance,
 )
 from ros2_ik.view.answer import Reached
+from ros2_ik.view.status import status_html
 
 DT = 1 / 60
 
@@ -228,3 +229,13 @@ def test_what_cannot_be_is_said_and_changes_nothing(session):
     assert session.status.startswith('not done: there is no target')
     session.attempt(lambda: session.follow(True))
     assert 'no target of a tip is switched on' in session.status and not session.following
+
+
+def test_largest_change_is_the_one_from_where_the_robot_stands(session, home):
+    for part in np.linspace(0, 1, 20):    # each answer near the last one
+        session.drag(TIP, moved(home, 0.1 * part, 0.3 * part))
+    changes = np.abs(session.answer.q - session.arm.q)
+    joint = session.robot.joints[int(changes.argmax())].name
+    said = status_html(session)
+    assert f'largest joint change {changes.max():.3g} rad ({joint})' in said
+    assert said.count('largest joint change') == 1

@@ -14,6 +14,7 @@ from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.joint_change import (
     JointChange,
     JointChangeBound,
+    joint_changes,
     largest_change,
     travel,
 )
@@ -30,5 +31,5 @@ __all__ = [
     'ALL_AXES', 'AcceptanceReport', 'Constraint', 'Cost', 'IKProblem', 'IKSolution',
     'JointChange', 'JointChangeBound', 'LeastSquares', 'ORIENTATION_TOLERANCE',
     'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'TargetError', 'Violation',
-    'accept', 'conflict', 'error_norm', 'largest_change', 'mobility_of', 'travel',
+    'accept', 'conflict', 'error_norm', 'joint_changes', 'largest_change', 'mobility_of', 'travel',
 ]
