@@ -12,9 +12,9 @@ from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.joint_change import (
+    joint_changes,
     JointChange,
     JointChangeBound,
-    joint_changes,
     largest_change,
     travel,
 )
