@@ -126,9 +126,8 @@ def _sheet(shape: Any) -> Any:
 
 def _cubes(shape: OcTree) -> Any:
     cube = trimesh.creation.box([shape.resolution] * 3)
-    points = shape.points
-    vertices = (points[:, None] + cube.vertices).reshape(-1, 3)
-    faces = (8 * np.arange(len(points))[:, None, None] + cube.faces).reshape(-1, 3)
+    vertices = (shape.cells[:, None] + cube.vertices).reshape(-1, 3)
+    faces = (8 * np.arange(len(shape.cells))[:, None, None] + cube.faces).reshape(-1, 3)
     return trimesh.Trimesh(vertices, faces, process=False)
 
 

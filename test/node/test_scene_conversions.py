@@ -101,12 +101,14 @@ def test_every_shape_is_written_and_shown(panda, now, shape):
     """What has no message of its own comes as triangles; what comes back is as large."""
     scene = Scene(panda).add(SceneObject('a', [(shape, np.eye(4))], np.eye(4)))
     header = Header(frame_id=panda.root_frame)
-    assert len(scene_markers(scene, {}).markers) == 2
+    _, marker = scene_markers(scene, {}).markers
     message = scene_message(SceneState(scene), {}, 0, header)
     back = changed_scene(SceneState(Scene(panda)), message, now).scene.objects['a']
     parts = back.parts
     if shape.kind == 'octree':
         assert np.allclose((back.pose * parts[0].pose).translation, [0.125] * 3)
+        point, = marker.points
+        assert np.allclose([point.x, point.y, point.z], [0.125] * 3)
         assert np.allclose(parts[0].shape.size, 0.05)
     elif not np.isinf(shape.bounding_radius):
         largest = max(part.shape.bounding_radius for part in parts)

@@ -40,7 +40,8 @@ SHAPES = {
     'convex_hull': (ConvexHull(CORNERS), CORNERS.min(axis=0), CORNERS.max(axis=0)),
     'mesh': (Mesh(CORNERS[:4], [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]]),
              CORNERS[:4].min(axis=0), CORNERS[:4].max(axis=0)),
-    'octree': (OcTree([[0, 0, 0], [0.3, 0, 0]], 0.1), None, None),
+    'octree': (OcTree([[0.01, 0.02, 0.03], [0.09, 0, 0], [0.32, 0, 0]], 0.1),
+               [0, 0, 0], [0.4, 0.1, 0.1]),      # two cells, not cubes round the points
     'height_field': (HeightField(0.4, 0.6, [[0.0, 0.1], [0.1, 0.2]]), None, None),
 }
 
@@ -58,6 +59,11 @@ def test_surface_reaches_as_far_as_the_shape(kind):
         assert np.abs(surface.vertices.min(axis=0) - low).max() < 2e-3
         assert np.abs(surface.vertices.max(axis=0) - high).max() < 2e-3
     assert np.linalg.norm(surface.vertices, axis=1).max() <= shape.bounding_radius + 1e-3
+
+
+def test_each_cell_of_an_octree_is_drawn_once():
+    shape, _, _ = SHAPES['octree']
+    assert len(shape_surface(shape, (1, 0, 0)).faces) == 2 * 12
 
 
 def test_sharp_edges_are_sharp_and_round_ones_round():

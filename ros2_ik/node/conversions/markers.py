@@ -80,7 +80,7 @@ def _fill(marker: Marker, shape: Shape, pose: Any) -> None:
         _sheet(marker, shape, pose)
     elif isinstance(shape, OcTree):
         _simple(marker, Marker.CUBE_LIST, [shape.resolution] * 3)
-        marker.points = _points(shape.points)
+        marker.points = _points(shape.cells)
     else:
         _triangles(marker, shape)
 

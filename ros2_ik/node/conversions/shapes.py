@@ -150,9 +150,8 @@ def write_part(part: ShapeInstance) -> list[tuple[str, Any, Any]]:
         a, b, c = shape.normal.tolist()
         return [('plane', PlaneMessage(coef=[a, b, c, -shape.offset]), pose)]
     if isinstance(shape, OcTree):
-        cells = np.unique(np.floor(shape.points / shape.resolution), axis=0) + 0.5
         return [('primitive', _solid(SolidPrimitive.BOX, [shape.resolution] * 3),
-                 pose * pin.SE3(np.eye(3), cell * shape.resolution)) for cell in cells]
+                 pose * pin.SE3(np.eye(3), cell)) for cell in shape.cells]
     if isinstance(shape, HeightField):
         return [('mesh', _triangles(hull.vertices, hull.faces), pose) for hull in shape.hulls]
     return [('mesh', _triangles(*triangles(shape)), pose)]

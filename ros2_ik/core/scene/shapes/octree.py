@@ -54,6 +54,11 @@ class OcTree(Shape):
     def geometry(self) -> Any:
         return bounded(coal.makeOctree(np.array(self.points), self.resolution))
 
+    @cached_property
+    def cells(self) -> Array:
+        """The centres of the cubes, (m, 3), each once."""
+        return np.array(self.geometry.toBoxes())[:, :3]
+
     def padded(self, padding: float) -> 'OcTree':
         if checked_padding(padding):
             raise InvalidSceneError('an octree cannot be padded; pad what comes near it')
