@@ -43,6 +43,8 @@ WAIT = 10.0                 # for the node's services, at the start [s]
 PATIENCE = 5.0              # for an answer, besides the time for the search [s]
 SILENT = 1.0                # so old joint_states are told of [s]
 FRESH = 0.5                 # between two looks at whether the node is there [s]
+ANOTHER = ('another robot_description has come than that of the robot drawn here: '
+           'end the viewer and start it again')
 
 
 class NodeArm:
@@ -115,12 +117,13 @@ class NodeArm:
                                         if name in self._robot.joint_names}, self._q)
         if self._targets:
             self._tell_targets()
-        if self._outdated and self._is_there:
+        another = self._client.has_another_robot
+        if self._outdated and self._is_there and not another:
             self._outdated = False
             self._later(GetPlanningScene, GetPlanningScene.Request(), self._take_scene)
         said = [tell(future.result()) for future, tell in self._waiting if future.done()]
         self._waiting = [one for one in self._waiting if not one[0].done()]
-        return next((text for text in said if text), self._look(now))
+        return ANOTHER if another else next((text for text in said if text), self._look(now))
 
     def _look(self, now: float) -> str:
         """Say whether the node has gone or come back, or what the servo says."""
@@ -170,6 +173,7 @@ class NodeArm:
 
     def change_scene(self, scene: Scene) -> None:
         """Have the node put this around it: what is new or was changed, and what is gone."""
+        self._check_robot()
         header = Header(frame_id=self._robot.root_frame)
         before, now = self._scene.objects, scene.objects
         told = scene_message(SceneState(scene), {}, 0, header).world.collision_objects
@@ -194,6 +198,7 @@ class NodeArm:
 
     def solve(self, question: Question) -> Answer:
         """Answer a question by ~/compute_ik."""
+        self._check_robot()
         request = self._request(question)
         for attempt in drag_requests(request, near=True) if question.dragging else [request]:
             response = self._ask(ComputeIK, attempt, PATIENCE + attempt.timeout.sec)
@@ -242,6 +247,7 @@ class NodeArm:
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
         """Have the node move it to q (nq,), if the way is free; returns what is to be said."""
+        self._check_robot()
         self._check_not_following()
         request = Execute.Request(avoid_collisions=avoid_collisions)
         request.goal = state_message(self._robot.to_joints(q))
@@ -249,12 +255,17 @@ class NodeArm:
                     lambda response: f'{Status(response.status).name}: {response.message}')
         return 'on the way'
 
+    def _check_robot(self) -> None:
+        if self._client.has_another_robot:
+            raise IKError(ANOTHER)
+
     def _check_not_following(self) -> None:
         if self._targets:
             raise IKError('the servo moves the robot: switch following off first')
 
     def follow(self, targets: Mapping[str, Array], avoid_collisions: bool) -> None:
         """Have the servo go after the pose (4, 4) of one tip."""
+        self._check_robot()
         if not avoid_collisions:
             raise IKError('the servo always avoids collisions')
         if len(targets) != 1:

@@ -60,6 +60,7 @@ class NodeClient:
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
         self._texts: dict[str, str] = {}
+        self._described = ''    # of what `robot` returned
         self._joints: dict[str, float] = {}
         for topic in DESCRIPTIONS:
             self.node.create_subscription(String, topic, self._keep(topic), LATCHED)
@@ -181,9 +182,15 @@ class NodeClient:
             return None
         self._await_srdf(seconds)
         from ros2_ik.core import Robot
-        return Robot.from_urdf(self._texts['robot_description'], (),
+        self._described = self._texts['robot_description']
+        return Robot.from_urdf(self._described, (),
                                self._texts.get('robot_description_semantic'),
                                self._texts.get('root_joint', 'fixed'))
+
+    @property
+    def has_another_robot(self) -> bool:
+        """Whether a description has come that differs from the one of `robot`."""
+        return self._texts['robot_description'] != self._described
 
     def _await_srdf(self, seconds: float) -> None:
         """Wait for the SRDF, which is optional: for long only if somebody publishes it."""

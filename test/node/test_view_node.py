@@ -7,8 +7,9 @@ from node_harness import eventually, nodes
 import numpy as np
 import pytest
 from scene_harness import empty, objects
+from std_msgs.msg import String
 
-from ros2_ik.cli.node_arm import NodeArm
+from ros2_ik.cli.node_arm import LATCHED, NodeArm
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.view import read_problem_file
 from ros2_ik.core import Box, Configuration, IKError, SceneObject
@@ -132,3 +133,18 @@ def test_a_node_that_goes_and_comes_back(client, arm, viewer):
     at_home(client)
     viewer.solve()
     assert viewer.answer.accepted
+
+
+def test_another_robot_than_the_one_drawn_is_said_and_nothing_is_done(client, viewer):
+    viewer.solve()
+    assert viewer.answer.accepted
+    publisher = client.node.create_publisher(String, '/robot_description', LATCHED)
+    publisher.publish(String(data="""<robot name="other"><link name="base"/><link name="tip"/>
+        <joint name="turn" type="continuous"><parent link="base"/><child link="tip"/></joint>
+        </robot>"""))    # the last test of this file: the node has it, too
+    until(viewer, lambda: 'another robot_description' in viewer.status, 'it is said')
+    for work in viewer.solve, viewer.move_there, lambda: viewer.follow(True):
+        with pytest.raises(IKError, match='another robot_description'):
+            work()
+    viewer.stop()
+    client.node.destroy_publisher(publisher)
