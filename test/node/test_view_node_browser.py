@@ -168,17 +168,16 @@ def test_in_the_table_it_says_what_touches_and_nothing_moves(page, xarm7, record
     assert np.abs(still(record) - before).max() < 1e-6
 
 
-def test_stop_brakes_the_robot_on_its_way(page, xarm7, record):
+def test_stop_brakes_the_robot_on_its_way(page, client, xarm7, record):
+    client.set('velocity_scaling', 0.004)     # there is time to press Stop, however slow the page
     before = still(record)
     drag(page, xarm7, tip_at(xarm7, before), 1, -0.25)     # its y points to the right
     says(page, 'SUCCESS')
-    count = len(record.states)
     press(page, 'Move there', lambda: np.abs(record.at(JOINTS) - before).max() > 1e-3)
-    press(page, 'Stop', lambda: re.search('CONTROL_FAILED|PREEMPTED|stopped', page.text()))
+    assert 'arrived' not in page.text()
+    press(page, 'Stop', lambda: 'PREEMPTED: stopped on the way' in page.text())
     there = still(record)
-    _, path = record.way(count, JOINTS)
     assert 1e-3 < np.abs(there - before).max()
-    assert np.abs(np.diff(path, axis=0)).max() < 0.1
 
 
 def test_node_that_goes_and_comes_back(page, arm):
