@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable, Sequence
 import math
 from pathlib import Path
+import sys
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli import poses
@@ -93,8 +94,11 @@ def run(args: argparse.Namespace) -> Exit:
     scene = load_scene_of(args, robot, start) or Scene(robot)
     panels, exit = _answers(args, scene, wanted, start) if wanted else (
         [_standing(scene, robot.to_q(start))], Exit.ANSWERED)
+    model = RobotModel(robot)
+    for note in model.notes:
+        print(f'ros2_ik: {note}', file=sys.stderr)
     try:
-        write_picture(args.output, RobotModel(robot), scene, panels, tuple(args.size), back=back)
+        write_picture(args.output, model, scene, panels, tuple(args.size), back=back)
     except OSError as error:
         raise BadQuestion(f"--output '{args.output}': {error.strerror}") from None
     for panel in panels:

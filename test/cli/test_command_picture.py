@@ -15,10 +15,11 @@ IN_TABLE = ('--xyz', 0.6, 0.0, 0.185, '--rpy', 180, 0, 0, '--deg', '--scene', 't
 @pytest.fixture
 def draw(command, tmp_path):
     """Return what runs the command, and gives its run and the pixels of its file."""
-    def run(*words, size=SMALL):
+    def run(*words, size=SMALL, told=''):
         path = tmp_path / 'picture.png'
         done = command('picture', *words, *size, '-o', path)
-        assert done.err == '' and done.out.splitlines()[-1] == str(path)
+        assert told in done.err and bool(told) == bool(done.err)
+        assert done.out.splitlines()[-1] == str(path)
         with Image.open(path) as picture:
             assert picture.format == 'PNG' and picture.size == size[1:]
             return done, np.array(picture.convert('RGB')).astype(int)
@@ -93,8 +94,16 @@ def test_what_is_not_reached_is_drawn_red_and_is_no_answer(draw):
 
 
 def test_a_robot_without_anything_to_be_seen_shows_its_target(draw, planar_arm):
-    run, pixels = draw(planar_arm, '--xyz', 0.5, 0.3, 0.1)
+    run, pixels = draw(planar_arm, '--xyz', 0.5, 0.3, 0.1, told='no visual elements')
     assert run.code == 0 and 20 < drawn(pixels[40:]).sum() < 3000
+
+
+def test_what_is_not_drawn_is_told(command, tmp_path):
+    urdf = tmp_path / 'robot.urdf'
+    urdf.write_text("""<robot name="one"><link name="base"><visual><geometry>
+        <mesh filename="package://gone/base.stl"/></geometry></visual></link></robot>""")
+    run = command('picture', urdf, *SMALL, '-o', tmp_path / 'x.png')
+    assert run.code == 0 and "the mesh 'package://gone/base.stl' cannot be found" in run.err
 
 
 @pytest.mark.parametrize(('words', 'reason'), [
