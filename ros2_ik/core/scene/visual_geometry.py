@@ -62,6 +62,9 @@ class VisualReader(ElementReader):
         # as RViz does: a material of the URDF is there instead of those of the mesh
         return [(part, color or own) for part, own in self._parts]
 
+    def _unit(self, unit: float, what: str) -> float:
+        return unit    # as RViz and Gazebo show it
+
     def _read_mesh(self, path: Path, scale: list[float]) -> Mesh:
         mirrored = np.prod(scale) < 0
         self._parts = [

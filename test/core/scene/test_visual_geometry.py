@@ -51,6 +51,32 @@ def test_parts_of_a_file_have_its_colours() -> None:
     assert len(colors) > 3 and all(color is not None for color in colors)
 
 
+INCHES = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema">
+  <asset><unit meter="0.0254"/></asset>
+  <library_geometries><geometry id="g"><mesh><source id="s">
+  <float_array id="f" count="9">0 0 0 10 0 0 0 20 0</float_array><technique_common>
+  <accessor source="#f" count="3" stride="3"/></technique_common></source>
+  <vertices id="v"><input semantic="POSITION" source="#s"/></vertices>
+  <triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
+  </mesh></geometry></library_geometries>
+  <library_visual_scenes><visual_scene id="a"><node><instance_geometry url="#g"/></node>
+  </visual_scene></library_visual_scenes><scene><instance_visual_scene url="#a"/></scene>
+  </COLLADA>"""
+
+
+def test_unit_of_a_file_scales_what_is_seen(tmp_path: Path) -> None:
+    """As in RViz; what collides is left as it is, as MoveIt does."""
+    (tmp_path / 'inches.dae').write_text(INCHES)
+    mesh = '<geometry><mesh filename="inches.dae" scale="1 2 1"/></geometry>'
+    seen = visual_geometry(Robot.from_urdf(
+        f'<robot name="one"><link name="base"><visual>{mesh}</visual></link></robot>',
+        [tmp_path]))
+    body, = seen.bodies
+    assert isinstance(body.shape, Mesh)
+    assert np.ptp(body.shape.vertices, axis=0) == pytest.approx([0.254, 1.016, 0])
+    assert seen.warnings == ()
+
+
 @pytest.mark.parametrize('name', ['talos', 'xarm7'])
 def test_surfaces_are_where_pinocchio_has_them(name: str) -> None:
     trimesh = pytest.importorskip('trimesh')

@@ -3,7 +3,8 @@ COLLADA (dae) files: the polygons of all geometry in the scene, where its nodes 
 
 <up_axis> is left as it is, as RViz, MoveIt and Pinocchio do, and so is <unit>, as MoveIt (which
 clears the transformation that assimp puts it into, geometric_shapes #52), Pinocchio, coal and
-trimesh do. RViz (getMeshUnitRescale) and Gazebo scale by it: who uses the mesh is to be told.
+trimesh do. RViz (getMeshUnitRescale) and Gazebo scale by it: so does who draws the mesh, and who
+uses it for collisions is to be told.
 Reference: https://www.khronos.org/files/collada_spec_1_4.pdf
 """
 
