@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / 'test/view'))
 from chromium import browser_in, Camera, wait_for  # noqa: E402
 
 pytest.importorskip('viser')
+pytestmark = pytest.mark.slow     # a Chromium that draws leaves nothing to motions elsewhere
 # of few triangles: the processor draws all of it
 ROBOT, TIP, JOINTS = 'xarm7', 'link_eef', tuple(f'joint{i}' for i in range(1, 8))
 HOME = dict(zip(JOINTS, (0, -0.5, 0, 0.9, 0, 1.4, 0), strict=True))
@@ -132,7 +133,7 @@ def tip_at(robot, joints):
 
 def drag(page, robot, T, axis, way):
     """Drag the gizmo, which is at T, by its arrow along one of its axes, until that is seen."""
-    from ros2_ik.view.bodies import extent
+    from ros2_ik.view.robot_model import extent
     from ros2_ik.view.page import gizmo_size
     arm = gizmo_size(extent(robot, robot.to_q(HOME))[1])
     camera, direction = Camera.at(POSITION, LOOK_AT), T[:3, axis]
