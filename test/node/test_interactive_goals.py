@@ -187,6 +187,7 @@ def test_two_clients(client, rviz):
 
 def test_a_pose_that_is_none_changes_nothing(rviz):
     bad = pin.SE3(np.eye(3), np.array([np.nan, 0, 0]))
+    time.sleep(1.1)     # until the marker is no longer another client's
     start = rviz.place(TIP)
     rviz.drag(TIP, bad, release=True)
     rviz.tell('nobody', 1)

@@ -133,8 +133,8 @@ def tip_at(robot, joints):
 
 def drag(page, robot, T, axis, way):
     """Drag the gizmo, which is at T, by its arrow along one of its axes, until that is seen."""
-    from ros2_ik.view.robot_model import extent
     from ros2_ik.view.page import gizmo_size
+    from ros2_ik.view.robot_model import extent
     arm = gizmo_size(extent(robot, robot.to_q(HOME))[1])
     camera, direction = Camera.at(POSITION, LOOK_AT), T[:3, axis]
     grip = T[:3, 3] + 0.85 * arm * direction
