@@ -13,6 +13,7 @@ from ros2_ik.core.kernels.velocity_rows import (
     BEFORE,
     BEND,
     BOUNDED,
+    CARE,
     DAMPING,
     FASTEST,
     HARD,
@@ -23,6 +24,7 @@ from ros2_ik.core.kernels.velocity_rows import (
     NUMBERS,
     PUSH,
     RATE,
+    SAFE,
     SCALED,
     SHARE,
     SLOWEST,
@@ -31,6 +33,7 @@ from ros2_ik.core.kernels.velocity_rows import (
     UNUSED,
     UPPER,
     WEIGHT,
+    WITHIN,
 )
 
 DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
@@ -53,6 +56,7 @@ SHARP = 1e-3        # larger slacks of firm rows are those of rows that contradi
 BENDS = 4           # times that a step is corrected where a bent way would cross a bound,
 SHORTER = 8         # and halved where that does not help
 SCALE_COST = 1e-3   # of a scaled task that is not done in full
+LEVELLED = 1e-6    # added to |J|^2 of a barrier, by which its care is divided
 LONGEST = 10.0      # [units of f] that a task asks for in a step: more would drown the rest
 
 
@@ -271,13 +275,36 @@ def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, firm, A, lower,
     return count, size
 
 
+@inner_part
+def care_of(row, kinds, f, J, gaps):
+    """Return the weight of the way between a step and the safe one, which grows near bounds."""
+    n, weight = J.shape[1], 0.0
+    for i in range(len(gaps)):
+        if gaps[i, n + 6] > 0:
+            squared = LEVELLED
+            for j in range(n):
+                squared += gaps[i, j] * gaps[i, j]
+            weight += gaps[i, n + 6] / squared
+    for i in range(len(kinds)):
+        if kinds[i] == BOUNDED and row[CARE, i] > 0:
+            left = min(f[i] - row[LOWER, i], row[UPPER, i] - f[i])
+            near = min(1.0 - left / row[WITHIN, i], 1.0)
+            if near > 0:
+                squared = LEVELLED
+                for j in range(n):
+                    squared += J[i, j] * J[i, j]
+                weight += row[CARE, i] * near * near / squared
+    return weight
+
+
 @part
-def soft_tasks(row, kinds, level, f, J, limb, calm, box, options, inertia,
+def soft_tasks(row, kinds, level, f, J, limb, calm, care, box, options, inertia,
                accelerated, size, H, g):
     """
     Fill the quadratic form of the tasks of a priority, brought to size one, `size` at least.
 
-    `calm` (n,) is what each joint is damped with beyond all else.
+    `calm` (n,) is what each joint is damped with beyond all else, `care` the weight of the way
+    to the safe step.
     """
     n, dt, unit = J.shape[1], options[0], size
     of_limbs = np.zeros((3, n))
@@ -307,7 +334,8 @@ def soft_tasks(row, kinds, level, f, J, limb, calm, box, options, inertia,
     for a in range(n):
         for b in range(len(inertia)):
             H[a, b] += inertia[a, b] / (dt * dt)
-        H[a, a] += options[1] + isotropic[limb[a]] + calm[a]
+        H[a, a] += options[1] + isotropic[limb[a]] + calm[a] + care
+        g[a] -= care * box[SAFE, a] * dt
         unit = max(unit, H[a, a])
     for a in range(n):
         g[a] /= unit
@@ -341,11 +369,11 @@ def solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, in
     # beside firm rows damping must stay small where no task is soft
     count, size = firm_rows(row, kinds, f, J, bend, gaps, box, options, times, firm, A, lower,
                             upper)
-    solved = x.copy()
+    solved, care = x.copy(), care_of(row, kinds, f, J, gaps)
     for level in range(levels):
         if level and not np.any(kinds == level):
             continue
-        soft_tasks(row, kinds, level, f, J, limbs[level], calm[level], box, options,
+        soft_tasks(row, kinds, level, f, J, limbs[level], calm[level], care, box, options,
                    inertia, accelerated, size, H, g)
         found = False
         for _ in range(EASINGS):
@@ -629,12 +657,12 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, limbs, row, 
 
     `kinds` (m,) say what the rows are for, `row` (NUMBERS, m) what they are to do. `limbs`
     (levels + 1, n) are the joints that tasks of each priority, and last firm ones, move together,
-    each by the number of one of them. `gaps` (k, n + 6) are Jacobian, distance above the one to
+    each by the number of one of them. `gaps` (k, n + 7) are Jacobian, distance above the one to
     keep, speed at which the other side approaches, gain, speed with which they are made wider,
-    distance, and speed with which they should be made wider.
-    `box` (6, n) are the limits of the columns, their velocities before, and what is learnt of how
-    much ways bend. `options` are dt, damping and the gain of limits. `inertia` (n, n), or (0, 0),
-    is added to the damping of velocities.
+    distance, speed with which they should be made wider, and the care with which they are neared.
+    `box` (7, n) are the limits of the columns, their velocities before, what is learnt of how much
+    ways bend, and safe velocities. `options` are dt, damping and the gain of limits. `inertia`
+    (n, n), or (0, 0), is added to the damping of velocities.
 
     `result` (3, n) is filled with the step and how far columns could have gone down and up, f (m,)
     with the values at x, `missed` (m + k + 3,) with by how much rows are missed, and limits of
@@ -745,6 +773,6 @@ def velocity_qp(numbers, layout, parameters, addresses, x, kinds, limbs, row, ga
     fill_box(at, x, box, options[0], options[2], 1.0, ends[0], ends[1])
     count, size = firm_rows(row, kinds, f, J, np.zeros(m), gaps, box, options, 1.0, FIRM, A,
                             bounds[0], bounds[1])
-    soft_tasks(row, kinds, 0, f, J, limbs[0], np.zeros(n), box, options, inertia,
-               accelerates(box), size, H, g)
+    soft_tasks(row, kinds, 0, f, J, limbs[0], np.zeros(n), care_of(row, kinds, f, J, gaps), box,
+               options, inertia, accelerates(box), size, H, g)
     return count

@@ -3,7 +3,8 @@
 # kinds of rows; 0, 1, 2 ... are the priorities of tasks, the first one first
 UNUSED, HARD, BOUNDED, SCALED = -1, -2, -3, -4
 # numbers of a row
-(TARGET, RATE, SHARE, WEIGHT, DAMPING, LOWER, UPPER, SLOWEST, FASTEST, PUSH, LIMB) = range(11)
-NUMBERS = 11
+(TARGET, RATE, SHARE, WEIGHT, DAMPING, LOWER, UPPER, SLOWEST, FASTEST, PUSH, LIMB, CARE,
+ WITHIN) = range(13)
+NUMBERS = 13
 # numbers of a column
-LOW, HIGH, SPEED, ACCELERATION, BEFORE, BEND = range(6)
+LOW, HIGH, SPEED, ACCELERATION, BEFORE, BEND, SAFE = range(7)

@@ -11,6 +11,7 @@ from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.scene.near_pairs import PairsAt
 from ros2_ik.core.scene.pair_watch import PairWatch
+from ros2_ik.core.velocity.care import Care
 
 NEAR = 0.01     # [m]; what is nearer to its margin counts, whatever moves
 USUAL = 3.0     # [m/s] with which parts come nearer to each other when nothing is known of it
@@ -21,8 +22,8 @@ LEAST = 1e-6    # [m] of that
 CALM = 0.3      # [rad/s, m/s] of joints at most to widen what is apart, but not by its margin;
 LEVER = 0.1     # slower where the joints' levers on it are shorter [m]: it would only swing
 SAME = 1e-9     # [m]; distances that differ by less are one
-NUMBERS = 6     # of a row after its Jacobian: what is above the margin, approach, gain, push now,
-                # distance, push
+NUMBERS = 7     # of a row after its Jacobian: what is above the margin, approach, gain, push now,
+                # distance, push, care
 
 
 class MissedRows(NamedTuple):
@@ -38,14 +39,16 @@ class Gaps:
     Jacobians and distances of the pairs of a checker that are near each other.
 
     `share` is the part of a gap that a step may close, `push` [m/s] the speed with which it is
-    made wider where it is less than `margin`, `narrowed` gives what counts of a checker.
+    made wider where it is less than `margin`, `care` that with which it is closed, `narrowed` gives
+    what counts of a checker.
     """
 
     def __init__(self, name: str, checker: CollisionChecker, margin: float, rows: int,
-                 share: float, push: float, dt: float,
+                 share: float, push: float, care: Care, dt: float,
                  narrowed: Callable[[CollisionChecker], CollisionChecker] | None = None) -> None:
         self.name, self._margin, self._most, self._dt = name, margin, rows, dt
         self._share, self._push, self._narrowed = share, push, narrowed
+        self._care, self._near_by = care, max(NEAR, care.reach)
         self._none = np.zeros((0, checker.robot.nv + NUMBERS))
         self._bearable = max(SLACK * margin, LEAST)
         self._look(checker, {})
@@ -71,10 +74,11 @@ class Gaps:
         self._watch.go(q)
         nearest = self._margin + self._own
         if self._closing is None:
-            self._reach = np.full(len(self._watch.here.least), nearest + NEAR + USUAL * self._dt)
+            self._reach = np.full(len(self._watch.here.least),
+                                  nearest + self._near_by + USUAL * self._dt)
         else:
             self._reach = MORE * self._horizon(stop) * self._closing
-            np.maximum(self._reach, NEAR, out=self._reach)
+            np.maximum(self._reach, self._near_by, out=self._reach)
             self._reach += nearest
         return self._near()
 
@@ -122,7 +126,8 @@ class Gaps:
         at = self._at(there)
         rows, names = self._rows(at, np.full(len(at.least), self._margin + self.floor))
         if len(rows):
-            rows[:, [-NUMBERS, -2]] -= (rows[:, :-NUMBERS] @ step)[:, None]
+            rows[:, [-NUMBERS, -3]] -= (rows[:, :-NUMBERS] @ step)[:, None]
+            rows[:, -1] = 0.0   # which the rows before the step have told
         self.crossed_rows = MissedRows(self.name, len(rows), names)
         return rows
 
@@ -152,12 +157,13 @@ class Gaps:
         rows = np.empty((k, n + NUMBERS))
         rows[:, :n] = found.jacobian
         rows[:, -NUMBERS] = found.distance - self._margin
-        rows[:, 1 - NUMBERS:-2] = 0.0, self._share, self._push
-        rows[:, -2], rows[:, -1] = found.distance, self._push
+        rows[:, 1 - NUMBERS:-3] = 0.0, self._share, self._push
+        rows[:, -3], rows[:, -2] = found.distance, self._push
+        rows[:, -1] = self._care.weights(rows[:, -NUMBERS])
         if k and found.distance[0] < self._margin:
             apart = (found.distance >= 0) & (found.distance < self._margin)
             levers = np.abs(rows[apart, :n]).sum(axis=1)
-            rows[apart, -3] = np.minimum(self._push,
+            rows[apart, -4] = np.minimum(self._push,
                                          CALM * levers * np.minimum(1.0, levers / LEVER))
         if self._velocities:
             still = np.zeros(3)

@@ -58,15 +58,17 @@ class VelocityProgram:
     `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () is none. Tasks in
     `constraints` must hold as far as that goes. `kinetic_energy` is a weight of 1/2 v^T M v, so
     that light links move rather than heavy ones. `locked` joints and the SRDF's passive ones do
-    not move. It remembers the velocity of its last step, for accelerations; `reset` forgets it.
-    One thread uses it at a time.
+    not move. `safe_velocity` is what barriers with a `safe_displacement_gain` hold to near bounds,
+    by default rest; `set_safe_velocity` changes it. It remembers the velocity of its last step,
+    for accelerations; `reset` forgets it. One thread uses it at a time.
     """
 
     def __init__(self, robot: Robot, tasks: Iterable[Task], dt: float, *,
                  limits: Iterable[Any] | None = None,
                  barriers: Iterable[Barrier | CollisionBarrier] = (),
                  constraints: Iterable[Task] = (), damping: float = DAMPING,
-                 kinetic_energy: float = 0.0, locked: Collection[str] = ()) -> None:
+                 kinetic_energy: float = 0.0, locked: Collection[str] = (),
+                 safe_velocity: Any = None) -> None:
         self.robot, self.dt = robot, positive(dt, 'dt', InvalidOptionError)
         self.damping = positive(damping, 'damping', InvalidOptionError)
         self.kinetic_energy = finite(kinetic_energy, 'kinetic_energy', InvalidOptionError)
@@ -121,13 +123,15 @@ class VelocityProgram:
             self._rows[velocity_rows.UPPER, place] = barrier.bounds.upper
             self._rows[velocity_rows.SHARE, place] = barrier.gain.in_step(self.dt)
             self._rows[velocity_rows.PUSH, place] = barrier.push
+            self._rows[velocity_rows.CARE, place] = barrier.care.gain
+            self._rows[velocity_rows.WITHIN, place] = barrier.care.within
         for limit in frames:
             place = next(places)
             self._placed_barriers.append((f"velocity of '{limit.frame}'", place))
             self._kinds[place] = velocity_rows.BOUNDED
             self._rows[velocity_rows.SLOWEST, place] = -limit.most
             self._rows[velocity_rows.FASTEST, place] = limit.most
-        self._box, self._no_gaps = np.empty((6, n)), np.zeros((0, n + NUMBERS))
+        self._box, self._no_gaps = np.empty((7, n)), np.zeros((0, n + NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
         self._enter_limits(given)
         still = {*locked, *(robot.passive_joints & {*robot.joint_names})}
@@ -143,6 +147,7 @@ class VelocityProgram:
         self._dropped = dict[str, set[str]]()
         self._left_out = dict[str, Indices]()
         self._before = np.zeros(n)
+        self.set_safe_velocity(safe_velocity)
         # of the last step: the least distance above the margin, as far as it was near [m]
         self.nearest_gap = np.inf
 
@@ -176,7 +181,7 @@ class VelocityProgram:
         box = self._box
         box[:] = np.inf
         box[velocity_rows.LOW] = -np.inf
-        box[velocity_rows.BEFORE] = box[velocity_rows.BEND] = 0.0
+        box[[velocity_rows.BEFORE, velocity_rows.BEND, velocity_rows.SAFE]] = 0.0
         for limit in limits:
             if isinstance(limit, JointLimit):
                 limit.enter(self.robot, box)
@@ -245,6 +250,15 @@ class VelocityProgram:
             raise InvalidTargetError(f'task {task} has a velocity and no target')
         share = Gain.of(gain, gain_per_second, task).in_step(self.dt)
         self._rows[velocity_rows.SHARE, place] = share
+
+    def set_safe_velocity(self, velocity: Any = None) -> None:
+        """
+        Hold to another velocity (nv,) near the bounds of barriers with a `safe_displacement_gain`.
+
+        None is rest. Raises InvalidOptionError.
+        """
+        self._box[velocity_rows.SAFE] = 0.0 if velocity is None else vector(
+            velocity, 'safe_velocity', self.robot.nv, InvalidOptionError)
 
     def _set_value(self, number: int, task: Task, place: slice, target: Any) -> bool:
         if task.target is None:

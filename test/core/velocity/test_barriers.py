@@ -68,6 +68,35 @@ def test_no_tunnel_through_a_wall(slider, dt, kind):
     assert 1 - q[0] - 0.2 == pytest.approx(0.02, abs=1e-3)
 
 
+@pytest.mark.parametrize('left, near', [(0.05, 0.25), (0.0875, 0.015625), (0.11, 0.0)])
+@pytest.mark.parametrize('kind', ['all', 'pair', 'place'])
+def test_near_a_bound_what_is_safe_counts(slider, kind, left, near):
+    """Its cost is 1/2 r |dq - safe|^2: minimized by hand; Pink's damps also what is far."""
+    q, weight, wanted, dt, margin = np.array([0.8 - 0.02 - left]), 3.0, 1e-3, 0.01, 0.02
+    checker, care = ball_at(slider, 1.0), {'safe_displacement_gain': 8.0, 'safe_within': 0.1}
+    barrier = {'all': lambda: CollisionBarrier(checker, margin, **care),
+               'pair': lambda: Barrier(PairDistance(checker, 'ball', 'ball 2'), margin, **care),
+               'place': lambda: Barrier(FramePosition('ball'), upper=[0.78, 9, 9], **care)}[kind]()
+    program = VelocityProgram(slider, [posture_task(q + wanted, weight=weight, lm_damping=0)], dt,
+                              barriers=[barrier])
+    for safe in (0.0, -0.4):
+        program.set_safe_velocity([safe])
+        r = 8.0 * near
+        expected = (weight * wanted + r * safe * dt) / (weight + r)
+        assert program.step(q).v[0] * dt == pytest.approx(expected, rel=1e-4)
+        qp = program.build_qp(q)
+        assert -qp.g[0] / qp.H[0, 0] == pytest.approx(expected, rel=1e-4)
+
+
+def test_what_is_safe_is_checked(slider):
+    for options in ({'safe_displacement_gain': -1.0}, {'safe_displacement_gain': float('inf')},
+                    {'safe_within': 0.0}):
+        with pytest.raises(InvalidOptionError, match=next(iter(options))):
+            Barrier(FramePosition('ball'), upper=1.0, **options)
+    with pytest.raises(InvalidOptionError, match='safe_velocity'):
+        VelocityProgram(slider, [posture_task([0.0])], 0.01, safe_velocity=[0.0, 1.0])
+
+
 @pytest.mark.parametrize('depth', [0.02, 0.199])
 @pytest.mark.parametrize('kind', ['all', 'pair'])
 def test_out_of_penetration(slider, depth, kind):
