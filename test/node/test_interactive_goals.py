@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scene_harness import apply, box, diff, empty, pose
+from std_msgs.msg import String
 from visualization_msgs.msg import Marker
 
 from ros2_ik.core import Configuration, Robot
@@ -165,6 +166,24 @@ def test_the_arm_goes_there_only_by_the_menu(client, rviz):
         return np.allclose(Configuration(panda, q).transform(TIP), goal.homogeneous, atol=2e-3)
     eventually(arrived, 'the arm there')
     shown(rviz, lambda ghost: 'on the way' not in ghost.text, 'what became of it')
+    record.close()
+
+
+def test_another_description_on_the_way(client, arm, rviz, panda):
+    """The motion ends, and so does all that was to be said of it; markers come anew."""
+    start, record = rviz.place(TIP), Recorder(client)
+    at = record.at()
+    rviz.drag(TIP, pin.SE3(start.rotation, start.translation + [0, -0.3, 0]), release=True)
+    rviz.choose(TIP, 'execute')
+    eventually(lambda: np.abs(record.at() - at).max() > 0.05, 'it moves')
+    client.publish('robot_description', String(data=Robot.load('ur5').urdf), latched=True)
+    rviz.choose(TIP, 'execute')
+    rest = record.still()
+    client.describe(panda)
+    eventually(lambda: TIP in rviz.markers and np.allclose(
+        rviz.place(TIP).homogeneous, Configuration(panda, panda.to_q(
+            dict(zip(HOME, rest, strict=True)))).transform(TIP), atol=1e-3), 'markers at the arm')
+    np.testing.assert_allclose(record.still(), rest, atol=1e-6)
     record.close()
 
 

@@ -96,6 +96,7 @@ class InteractiveGoals:
         """Take another robot; its markers come as soon as it is known where it stands."""
         self._robot, self._looks = robot, visual_elements(robot)
         self._state = _State()
+        self._waiting.clear()    # what was chosen for the answer of the robot before
         self._markers.show([])
         self._timer.reset()
 
@@ -314,12 +315,14 @@ class InteractiveGoals:
     async def _next(self) -> None:
         """Show the next of the solutions for where the markers are."""
         robot, state = self._robot, self._state
-        if robot is None:
+        if robot is None or not state.goals:
             return
         if not state.others:
             request = self._request(robot)
             request.solutions, request.select = ALL, 'nearest'
             response = await self._compute_ik.answer(request, ComputeIK.Response())
+            if state is not self._state:    # of a robot that was another one
+                return
             if response.status != Status.SUCCESS:
                 self._show(robot, response)
                 return
@@ -332,7 +335,7 @@ class InteractiveGoals:
     async def _move(self) -> None:
         """Move the arm to the answer that is shown."""
         robot, state = self._robot, self._state
-        if robot is None:
+        if robot is None or not state.goals:
             return
         if not state.holds:
             self._tell(robot, 'nothing was moved: there is no solution to go to')
@@ -342,7 +345,8 @@ class InteractiveGoals:
         fill_state(request.goal, state.joints, sorted(names))
         self._tell(robot, 'on the way')
         response = await self._execute.answer(request, Execute.Response())
-        self._tell(robot, response.message)
+        if state is self._state:    # else it was of a robot that is no longer shown
+            self._tell(robot, response.message)
 
     def _tell(self, robot: Robot, text: str) -> None:
         self._publish(robot, self._state.joints, REACHED if self._state.holds else MISSED, text,
