@@ -77,6 +77,7 @@ class NodeArm:
         self._waiting: list[tuple[Any, Callable[[Any], str]]] = []
         self._heard, self._looked, self._there = time.monotonic(), 0.0, True
         self._before: dict[str, float] = {}
+        self._gives_up: Callable[[], bool] = lambda: False
         self.step()
 
     @property
@@ -161,9 +162,17 @@ class NodeArm:
         if not self._is_there:
             raise IKError(f'{self._client.name} is gone: start the node')
         try:
-            return self._client.ask(self._services[kind], request, seconds)
+            return self._client.ask(self._services[kind], request, seconds, self._gives_up)
         except BadQuestion as error:
             raise IKError(str(error)) from None
+        except KeyboardInterrupt:
+            if not self._gives_up():
+                raise
+            raise IKError(f'{self._services[kind].srv_name} was not waited for') from None
+
+    def give_up_when(self, true: Callable[[], bool]) -> None:
+        """Wait for no answer any longer, but raise, as soon as that is true."""
+        self._gives_up = true
 
     def _later(self, kind: Any, request: Any, tell: Callable[[Any], str]) -> None:
         """Ask, and say something of the answer when it comes."""

@@ -1,6 +1,6 @@
 """Who solves, and who moves: what a page needs of a robot."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -68,6 +68,9 @@ class Arm(Protocol):
 
     def solve(self, question: Question) -> Answer:
         """Answer a question."""
+
+    def give_up_when(self, true: Callable[[], bool]) -> None:
+        """Wait for no answer any longer, but raise, as soon as that is true."""
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
         """Begin to go to q (nq,), if the way is free; returns what is to be said of it."""

@@ -1,6 +1,6 @@
 """What the page hands to the one thread that works: the newest of each kind counts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 import threading
 
 Job = Callable[[], None]
@@ -22,6 +22,14 @@ class Mailbox:
         """Put in a job, in place of one of its kind."""
         with self._changed:
             self._jobs[object() if kind is None else kind] = job
+            self._changed.notify()
+
+    def put_first(self, job: Job, kind: str, drops: Iterable[str] = ()) -> None:
+        """Put in a job before all others, and drop those of some kinds that wait."""
+        with self._changed:
+            dropped = {kind, *drops}
+            self._jobs = {kind: job} | {other: waiting for other, waiting in self._jobs.items()
+                                        if other not in dropped}
             self._changed.notify()
 
     def take(self, seconds: float | None) -> Job | None:

@@ -68,6 +68,12 @@ class Page:
                 self.worker.post(lambda: job(event), kind)
         register(happened)
 
+    def _bind_stop(self, register: Callable[[Any], Any]) -> None:
+        async def happened(event: Any) -> None:
+            if event.client is not None:
+                self.worker.post_stop(self.session.stop)
+        register(happened)
+
     def _add_controls(self) -> None:
         gui, session = self.server.gui, self.session
         tabs = gui.add_tab_group()
@@ -82,7 +88,7 @@ class Page:
             self.bind(self._switches['avoid_collisions'].on_update,
                       lambda event: session.switch_collisions(event.target.value))
             self.bind(self._switches['following'].on_update,
-                      lambda event: session.follow(event.target.value))
+                      lambda event: session.follow(event.target.value), 'follow')
             self._plot = gui.add_uplot((np.zeros(1), np.zeros(1)), (
                 uplot.Series(label='search'), uplot.Series(label='ms', stroke='#2b8a3e', width=1)),
                 height=130, title='times of searches [ms]', scales={'x': {'time': False}})
@@ -95,13 +101,13 @@ class Page:
 
     def _add_buttons(self) -> None:
         session, add = self.session, self.server.gui.add_button
-        self.bind(add('Solve').on_click, lambda _: session.solve())
+        self.bind(add('Solve').on_click, lambda _: session.solve(), 'solve')
         self.bind(add('Next solution').on_click, lambda _: session.next_solution())
         self._move = add('Move there', color='green')
-        self.bind(self._move.on_click, lambda _: session.move_there())
+        self.bind(self._move.on_click, lambda _: session.move_there(), 'move')
         self.bind(add('Back to the robot', color='gray').on_click,
                   lambda _: session.back_to_robot())
-        self.bind(add('Stop', color='red').on_click, lambda _: session.stop())
+        self._bind_stop(add('Stop', color='red').on_click)
 
     def _add_sliders(self) -> None:
         session, self.sliders = self.session, dict[str, Any]()

@@ -1,6 +1,6 @@
 """A robot that is only drawn: it stands where it is told, and moves within its limits."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 import json
 from typing import Any
@@ -120,6 +120,9 @@ class SimulatedArm:
             answer = replace(Answer.of(near), message=answer.message)
         return replace(answer, seconds=near.seconds + first.seconds
                        + (found.seconds if found is not first else 0.0))
+
+    def give_up_when(self, true: Callable[[], bool]) -> None:
+        """Do nothing: there is no robot that goes on meanwhile."""
 
     def _searched(self, question: Question, **options: Any) -> IKSolution:
         preparation, checker = self._prepared(question, options)

@@ -10,6 +10,7 @@ from ros2_ik.view.arm import PERIOD
 from ros2_ik.view.mailbox import Job, Mailbox
 from ros2_ik.view.session import Session
 
+STOP, MOVES = 'stop', ('move', 'follow')    # kinds of jobs
 CALM = 0.1    # what need not be shown at once is shown so often [s]
 
 
@@ -25,6 +26,7 @@ class Worker:
         self._mailbox, self._ended = Mailbox(), False
         self._next_step = self._calm_at = 0.0
         self._all_shown, self._shows = False, 0
+        session.arm.give_up_when(lambda: self._mailbox.waits(STOP))
         self._thread = threading.Thread(target=self._run, name='view', daemon=True)
 
     def start(self) -> None:
@@ -39,6 +41,10 @@ class Worker:
     def post(self, job: Job, kind: str | None = None) -> None:
         """Have a job done, in place of one of its kind that waits; any thread may call."""
         self._mailbox.put(job, kind)
+
+    def post_stop(self, job: Job) -> None:
+        """Have a job done before all that waits, of which what would move the robot is not."""
+        self._mailbox.put_first(job, STOP, MOVES)
 
     def wait(self, seconds: float = 10.0) -> None:
         """Wait until all jobs so far are done and shown; TimeoutError if that takes longer."""

@@ -20,6 +20,18 @@ def test_newest_of_a_kind_in_the_place_of_the_first() -> None:
     assert done == ['drag 3', 'click 1', 'slide', 'click 2']
 
 
+def test_what_is_put_first_comes_first_and_drops_what_it_says() -> None:
+    mailbox, done = Mailbox(), list[str]()
+    for name, kind in (('click', None), ('move', 'move'), ('drag', 'drag')):
+        mailbox.put(lambda name=name: done.append(name), kind)  # type: ignore[misc]
+    for name in ('stop 1', 'stop 2'):
+        mailbox.put_first(lambda name=name: done.append(name),  # type: ignore[misc]
+                          'stop', ['move'])
+    assert mailbox.waits('stop')
+    taken(mailbox)
+    assert done == ['stop 2', 'click', 'drag']
+
+
 def test_waits_no_longer_than_told() -> None:
     began = time.monotonic()
     assert Mailbox().take(0.05) is None

@@ -1,6 +1,7 @@
 """The page without a browser: what it sends, and its panels."""
 
 from types import SimpleNamespace
+import threading
 
 from chromium import wait_for
 import numpy as np
@@ -188,6 +189,21 @@ def test_robot_that_follows_is_shown_on_its_way(page):
     page.worker.post(page.session.stop)
     page.worker.wait()
     assert not page.session.following and T is not None
+
+
+def test_stop_comes_before_all_that_waits(page):
+    """What would move the robot, and was pressed before, is not done any more."""
+    done, begun, go_on = [], threading.Event(), threading.Event()
+    page.worker.post(lambda: (begun.set(), go_on.wait(10)))
+    assert begun.wait(10)
+    for k in range(1000):
+        page.worker.post(lambda k=k: done.append(k))
+    for kind in ('move', 'follow'):
+        page.worker.post(lambda kind=kind: done.append(kind), kind)
+    page.worker.post_stop(lambda: done.append('stop'))
+    go_on.set()
+    page.worker.wait()
+    assert done == ['stop', *range(1000)]
 
 
 def test_defect_is_told_and_the_page_lives_on(page, capsys):
