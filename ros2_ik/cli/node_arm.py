@@ -36,12 +36,14 @@ from ros2_ik.node.conversions.planning_scenes import changed_scene, scene_messag
 from ros2_ik.node.conversions.scene_changes import ConversionContext
 from ros2_ik.srv import ApplyPlanningScene, ComputeIK, Execute, GetPlanningScene, SwitchServo
 from ros2_ik.view.answer import Answer, Reached
-from ros2_ik.view.arm import Question, Reader
+from ros2_ik.view.arm import FollowingEndedError, Question, Reader
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WAIT = 10.0                 # for the node's services, at the start [s]
 PATIENCE = 5.0              # for an answer, besides the time for the search [s]
 SILENT = 1.0                # so old joint_states are told of [s]
+HELD_UP = 1.0               # so long the servo is left without a target by mistake [s]
+SERVO_SILENT = 2.0          # it says ten times a second how it stands [s]
 FRESH = 0.5                 # between two looks at whether the node is there [s]
 ANOTHER = ('another robot_description has come than that of the robot drawn here: '
            'end the viewer and start it again')
@@ -69,8 +71,9 @@ class NodeArm:
         ready = self._services[ComputeIK].service_is_ready
         client.await_server(ready, 'compute_ik', WAIT, f'service {name}/compute_ik')
         self._targets: dict[str, Array] = {}    # that are followed
+        self._told, self._ended = 0.0, ''       # when of them [s], and why they are no longer
         self._target = node.create_publisher(PoseStamped, f'{name}/servo/target', 1)
-        self._servo_says = ''
+        self._servo_says, self._servo_on, self._servo_heard = '', False, 0.0
         node.create_subscription(ServoStatus, f'{name}/servo/status', self._hear_servo, 10)
         self._outdated = True                   # what is known of the scene
         node.create_subscription(MarkerArray, f'{name}/scene_markers', self._hear_scene, LATCHED)
@@ -103,7 +106,10 @@ class NodeArm:
     # -- what is heard ---------------------------------------------------------------------
 
     def _hear_servo(self, message: ServoStatus) -> None:
-        self._servo_says = message.message
+        self._servo_says, self._servo_heard = message.message, time.monotonic()
+        was_on, self._servo_on = self._servo_on, message.mode != 'off'
+        if was_on and not self._servo_on and self._targets:
+            self._ended = message.message
 
     def _hear_scene(self, _: MarkerArray) -> None:
         self._outdated = True
@@ -117,6 +123,7 @@ class NodeArm:
             self._q = self._robot.to_q({name: value for name, value in joints.items()
                                         if name in self._robot.joint_names}, self._q)
         if self._targets:
+            self._check_following(now)
             self._tell_targets()
         another = self._client.has_another_robot
         if self._outdated and self._is_there and not another:
@@ -280,15 +287,31 @@ class NodeArm:
         if len(targets) != 1:
             raise IKError(f'the servo follows one tip, not {len(targets)}: {", ".join(targets)}')
         if targets.keys() != self._targets.keys():
+            self._servo_on = False
             answer = self._ask(SwitchServo, SwitchServo.Request(mode='pose', tip=next(iter(
                 targets))), 30.0)
             if not answer.success:
                 raise IKError(answer.message)
+            self._told, self._servo_heard, self._ended = time.time(), time.monotonic(), ''
         self._targets = dict(targets)
+
+    def _check_following(self, now: float) -> None:
+        """Follow no longer where nobody would expect it to go on; raises FollowingEndedError."""
+        late = time.time() - self._told     # this clock goes on while a computer sleeps
+        if late > HELD_UP:
+            self._ended = f'this page was held up for {late:.1f} s'
+        elif now > self._servo_heard + SERVO_SILENT:
+            self._ended = 'the servo is silent'
+        if self._ended:
+            self._targets = {}
+            if self._is_there:
+                self._later(SwitchServo, SwitchServo.Request(mode='off'), lambda _: '')
+            raise FollowingEndedError(self._ended)
 
     def _tell_targets(self) -> None:
         message = pose_message(next(iter(self._targets.values())), self._robot.root_frame)
         message.header.stamp = self._client.node.get_clock().now().to_msg()
+        self._told = time.time()
         self._target.publish(message)
 
     def stop(self) -> None:

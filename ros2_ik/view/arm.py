@@ -4,8 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from ros2_ik.core import Array, CollisionChecker, IKRequest, Robot, Scene
+from ros2_ik.core import Array, CollisionChecker, IKError, IKRequest, Robot, Scene
 from ros2_ik.view.answer import Answer
+
+
+class FollowingEndedError(IKError):
+    """The robot follows nothing any more; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,11 @@ class Arm(Protocol):
         """Whether it moves, or follows: then `step` is called every `PERIOD`."""
 
     def step(self) -> str:
-        """Go on for a `PERIOD`; returns what is to be said of it, '' for nothing."""
+        """
+        Go on for a `PERIOD`; returns what is to be said of it, '' for nothing.
+
+        Raises FollowingEndedError where it cannot follow any longer.
+        """
 
 
 PERIOD = 1 / 60    # [s]

@@ -17,7 +17,7 @@ from ros2_ik.core import (
     SceneObject,
 )
 from ros2_ik.view.answer import Answer
-from ros2_ik.view.arm import Arm, Question
+from ros2_ik.view.arm import Arm, FollowingEndedError, Question
 from ros2_ik.view.problem import Problem
 
 SOLUTIONS = 8      # looked for when somebody browses
@@ -196,7 +196,10 @@ class Session:
 
     def step(self) -> None:
         """Go on with what moves."""
-        text = self.arm.step()
+        try:
+            text = self.arm.step()
+        except FollowingEndedError as error:
+            self.following, text = False, f'follows no longer: {error}'
         if text:
             self.status = f'follows: {text}' if self.following else text
 

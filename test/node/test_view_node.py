@@ -2,7 +2,7 @@
 
 import time
 
-from arm_harness import ARM, at_home, HOME, mock_robot, Recorder, TRAJECTORIES
+from arm_harness import ARM, at_home, HOME, mock_robot, Recorder, stop, TRAJECTORIES
 from node_harness import eventually, nodes
 import numpy as np
 import pytest
@@ -119,6 +119,36 @@ def test_the_servo_follows_the_gizmo(client, viewer):
     until(viewer, there, 'the tip there')
     viewer.stop()
     until(viewer, lambda: viewer.status, 'an answer to stop')
+
+
+def followed(viewer):
+    viewer.back_to_robot()
+    viewer.follow(True)
+    until(viewer, lambda: viewer.status.startswith('follows: '), 'the servo is heard')
+
+
+def test_it_follows_no_longer_what_others_stopped(client, viewer):
+    """Else it would go on by itself as soon as another page has the servo follow."""
+    followed(viewer)
+    stop(client)
+    until(viewer, lambda: not viewer.following, 'it is seen')
+    assert viewer.status == 'follows no longer: all motions were stopped'
+
+
+def test_it_follows_no_longer_after_the_page_was_held_up(client, viewer):
+    """A computer that was asleep moves nothing when it wakes up: the servo has stopped the arm."""
+    followed(viewer)
+    record = Recorder(client)
+    record.listen()
+    at = record.still()
+    T = viewer.problem.targets[TIP].copy()
+    T[:3, 3] += [0.0, 0.1, 0.0]
+    time.sleep(1.2)
+    viewer.drag(TIP, T)
+    viewer.step()
+    assert not viewer.following and 'held up for 1.' in viewer.status
+    np.testing.assert_allclose(record.still(), at, atol=1e-4)
+    record.close()
 
 
 def test_a_node_that_goes_and_comes_back(client, arm, viewer):
