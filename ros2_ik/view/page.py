@@ -47,6 +47,8 @@ class Page:
         self.worker = Worker(session, self._show)
         self.gizmos: dict[str, Any] = {}
         self._gizmo_at: dict[str, Array] = {}    # where the page has them
+        self._leader: int | None = None    # the browser that had the robot follow last
+        server.on_client_disconnect(self._gone)
         self._status = server.gui.add_html('')
         self._add_controls()
         self._show(True)
@@ -61,12 +63,23 @@ class Page:
     # -- what people do --------------------------------------------------------------------
 
     def bind(self, register: Callable[[Any], Any], job: Callable[[Any], None],
-             kind: str | None = None) -> None:
-        """Have a job done with each event of a browser that a handle's method tells of."""
+             kind: str | None = None, leads: bool = False) -> None:
+        """
+        Have a job done with each event of a browser that a handle's method tells of.
+
+        The robot, if it follows, follows that browser then, where the event `leads`.
+        """
         async def happened(event: Any) -> None:    # async: in the order in which events come
             if event.client is not None:           # not what this program has set itself
+                if leads:
+                    self._leader = event.client.client_id
                 self.worker.post(lambda: job(event), kind)
         register(happened)
+
+    async def _gone(self, client: Any) -> None:
+        if client.client_id == self._leader:
+            self._leader = None
+            self.worker.post(self.session.leave)
 
     def _bind_stop(self, register: Callable[[Any], Any]) -> None:
         async def happened(event: Any) -> None:
@@ -88,7 +101,8 @@ class Page:
             self.bind(self._switches['avoid_collisions'].on_update,
                       lambda event: session.switch_collisions(event.target.value))
             self.bind(self._switches['following'].on_update,
-                      lambda event: session.follow(event.target.value), 'follow')
+                      lambda event: session.follow(event.target.value), 'follow',
+                      leads=True)
             self._plot = gui.add_uplot((np.zeros(1), np.zeros(1)), (
                 uplot.Series(label='search'), uplot.Series(label='ms', stroke='#2b8a3e', width=1)),
                 height=130, title='times of searches [ms]', scales={'x': {'time': False}})
@@ -165,7 +179,7 @@ class Page:
             if event.phase == 'end' and answer is not None and not answer.accepted:
                 self.session.solve(near=True)    # there is time for it now
         self.gizmos[tip] = gizmo
-        self.bind(gizmo.on_update, dragged, f'target {tip}')
+        self.bind(gizmo.on_update, dragged, f'target {tip}', leads=True)
 
     def _show_controls(self) -> None:
         session = self.session

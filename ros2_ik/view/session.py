@@ -188,6 +188,12 @@ class Session:
             self.arm.stop()
         self.following = on
 
+    def leave(self) -> None:
+        """Have the robot brake if it follows: who dragged last has gone."""
+        if self.following:
+            self.follow(False)
+            self.status = 'follows no longer: the page that dragged last was closed'
+
     def stop(self) -> None:
         """Have the robot brake."""
         self.following = False

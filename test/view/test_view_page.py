@@ -1,7 +1,8 @@
 """The page without a browser: what it sends, and its panels."""
 
-from types import SimpleNamespace
+import asyncio
 import threading
+from types import SimpleNamespace
 
 from chromium import wait_for
 import numpy as np
@@ -189,6 +190,18 @@ def test_robot_that_follows_is_shown_on_its_way(page):
     page.worker.post(page.session.stop)
     page.worker.wait()
     assert not page.session.following and T is not None
+
+
+def test_robot_follows_nobody_who_has_gone(page):
+    page.worker.post(lambda: page.session.follow(True))
+    drag(page, 0.1, 0.2)
+    page._leader = 3
+    asyncio.run(page._gone(SimpleNamespace(client_id=2)))
+    page.worker.wait()
+    assert page.session.following
+    asyncio.run(page._gone(SimpleNamespace(client_id=3)))
+    wait_for(lambda: not page.session.arm.moving, 'it brakes', 20.0)
+    assert not page.session.following
 
 
 def test_stop_comes_before_all_that_waits(page):
