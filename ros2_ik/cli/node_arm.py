@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
+import math
 import time
 from typing import Any
 
@@ -41,7 +42,7 @@ from ros2_ik.view.arm import FollowingEndedError, Question, Reader
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WAIT = 10.0                 # for the node's services, at the start [s]
 PATIENCE = 5.0              # for an answer, besides the time for the search [s]
-SILENT = 1.0                # so old joint_states are told of [s]
+SILENT = 2.0                # so old joint_states are told of [s]
 HELD_UP = 1.0               # so long the servo is left without a target by mistake [s]
 SERVO_SILENT = 2.0          # it says ten times a second how it stands [s]
 FRESH = 0.5                 # between two looks at whether the node is there [s]
@@ -78,7 +79,7 @@ class NodeArm:
         self._outdated = True                   # what is known of the scene
         node.create_subscription(MarkerArray, f'{name}/scene_markers', self._hear_scene, LATCHED)
         self._waiting: list[tuple[Any, Callable[[Any], str]]] = []
-        self._heard, self._looked, self._there = time.monotonic(), 0.0, True
+        self._looked, self._there, self._silent = 0.0, True, False
         self._before: dict[str, float] = {}
         self._gives_up: Callable[[], bool] = lambda: False
         self.step()
@@ -117,9 +118,10 @@ class NodeArm:
     def step(self) -> str:
         """Take what has come; returns what is to be said of it, '' for nothing."""
         self._client.take()
-        now, joints = time.monotonic(), dict(self._joints)
+        now = time.monotonic()
+        joints = {name: value for name, value in self._joints.items() if math.isfinite(value)}
         if joints != self._before:
-            self._heard, self._before = now, joints
+            self._before = joints
             self._q = self._robot.to_q({name: value for name, value in joints.items()
                                         if name in self._robot.joint_names}, self._q)
         if self._targets:
@@ -145,9 +147,12 @@ class NodeArm:
                     f'{self._client.name} is gone')
         if not self._there:
             return f'{self._client.name} is gone'
-        if now > self._heard + SILENT:
-            return f'joint_states are silent, or nothing moves, for {now - self._heard:.0f} s' \
-                if not self._joints else ''
+        silent, was_silent = now - self._client.heard, self._silent
+        self._silent = silent > SILENT
+        if self._silent:
+            return f'joint_states are silent for {silent:.0f} s: the robot may stand elsewhere'
+        if was_silent:
+            return 'joint_states come again'
         return self._servo_says if self._targets else ''
 
     @property

@@ -62,6 +62,7 @@ class NodeClient:
         self._texts: dict[str, str] = {}
         self._described = ''    # of what `robot` returned
         self._joints: dict[str, float] = {}
+        self.heard = time.monotonic()    # joint_states, or began to listen [s]
         for topic in DESCRIPTIONS:
             self.node.create_subscription(String, topic, self._keep(topic), LATCHED)
         self.node.create_subscription(JointState, 'joint_states', self._on_joint_states,
@@ -80,6 +81,7 @@ class NodeClient:
 
     def _on_joint_states(self, message: JointState) -> None:
         self._joints.update(zip(message.name, message.position, strict=False))
+        self.heard = time.monotonic()
 
     def joints(self, live: bool) -> Mapping[str, float]:
         """Return the joint values received by now or, `live`, also those that come later."""

@@ -1,5 +1,7 @@
 """The session of a page with the robot of a node: what it shows is judged by joint_states."""
 
+import os
+import signal
 import time
 
 from arm_harness import ARM, at_home, HOME, mock_robot, Recorder, stop, TRAJECTORIES
@@ -119,6 +121,16 @@ def test_the_servo_follows_the_gizmo(client, viewer):
     until(viewer, there, 'the tip there')
     viewer.stop()
     until(viewer, lambda: viewer.status, 'an answer to stop')
+
+
+def test_joint_states_that_stop_are_told(arm, viewer):
+    """What the page shows of the robot is old then."""
+    os.kill(arm.process.pid, signal.SIGSTOP)
+    try:
+        until(viewer, lambda: 'joint_states are silent for ' in viewer.status, 'silence')
+    finally:
+        os.kill(arm.process.pid, signal.SIGCONT)
+    until(viewer, lambda: viewer.status == 'joint_states come again', 'no silence')
 
 
 def followed(viewer):
