@@ -9,7 +9,7 @@ import pinocchio as pin
 import viser
 from viser import uplot
 
-from ros2_ik.core import Array, Contact, Robot
+from ros2_ik.core import Array, Contact, IKError, Robot
 from ros2_ik.view.access import Access
 from ros2_ik.view.bodies import ContactPoints, place, RobotBodies, SceneBodies
 from ros2_ik.view.constraint_form import ConstraintForm
@@ -173,7 +173,12 @@ class Page:
                                                          depth_test=False, line_width=3.0)
 
         def dragged(event: Any) -> None:
-            T = self._gizmo_at[tip] = pose_of(event.target)
+            try:
+                T = self._gizmo_at[tip] = pose_of(event.target)
+            except IKError:     # another one, where the target is
+                self.gizmos.pop(tip).remove()
+                self._gizmo_at.pop(tip, None)
+                raise
             self.session.drag(tip, T)
             answer = self.session.answer
             if event.phase == 'end' and answer is not None and not answer.accepted:
@@ -219,8 +224,12 @@ def gizmo_size(size: float) -> float:
 
 
 def pose_of(handle: Any) -> Array:
-    """Return where something of viser's is, T (4, 4)."""
+    """Return where something of viser's is, T (4, 4); raises IKError where that is no pose."""
+    if len(handle.wxyz) != 4 or len(handle.position) != 3:
+        raise IKError('a pose has four numbers of a quaternion and three of a position')
     w, x, y, z = handle.wxyz
+    if not np.isfinite(handle.position).all() or not 0.9 < np.linalg.norm(handle.wxyz) < 1.1:
+        raise IKError('a pose has finite numbers, and a quaternion of length 1')
     return np.array(pin.XYZQUATToSE3(np.array([*handle.position, x, y, z, w])).homogeneous)
 
 

@@ -110,7 +110,13 @@ class SceneForm:
 
         def dragged(event: Any) -> None:
             if event.phase != 'end' and id in self._session.arm.scene.objects:
-                self._session.move_object(id, pose_of(event.target))
+                try:
+                    T = pose_of(event.target)
+                except IKError:     # another one, where the object is
+                    self.gizmos.pop(id).remove()
+                    self._gizmo_at.pop(id, None)
+                    raise
+                self._session.move_object(id, T)
                 self._gizmo_at[id] = self._session.arm.scene.objects[id]
         self._page.bind(gizmo.on_update, dragged, f'object {id}')
         return gizmo

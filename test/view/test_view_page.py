@@ -29,6 +29,14 @@ def drag(page, x=0.0, y=0.0, z=None):
     return T
 
 
+def happen(page, callbacks, target):
+    """Have happened what a browser tells of something on the page."""
+    event = SimpleNamespace(client=SimpleNamespace(client_id=1), target=target, phase='update')
+    for callback in callbacks:
+        asyncio.run(callback(event))
+    page.worker.wait()
+
+
 def test_ghost_has_the_colour_of_what_was_found(page):
     ghost = page._ghost
     assert not ghost.visible
@@ -190,6 +198,19 @@ def test_robot_that_follows_is_shown_on_its_way(page):
     page.worker.post(page.session.stop)
     page.worker.wait()
     assert not page.session.following and T is not None
+
+
+@pytest.mark.parametrize(('wxyz', 'position'), [
+    ((0, 0, 0, 0), (0.4, 0, 0.4)), ((1, 0, 0, 0), (np.nan, 0, 0.4)), ((1, 0, 0), (0.4, 0, 0.4)),
+    ((np.nan, 0, 0, 1), (0.4, 0, 0.4)), ((1, 0, 0, 0), (0.4, 0))])
+def test_a_gizmo_at_no_pose_is_put_back(page, capsys, wxyz, position):
+    before, gizmo = page.session.problem.targets[TIP], page.gizmos[TIP]
+    gizmo._impl.wxyz, gizmo._impl.position = np.array(wxyz, float), np.array(position, float)
+    happen(page, gizmo._impl_aux.update_cb, gizmo)
+    assert 'not done: a pose has' in page.session.status
+    assert page.session.problem.targets[TIP] is before
+    assert np.abs(page.gizmos[TIP].position - before[:3, 3]).max() < 1e-9
+    assert capsys.readouterr().err == ''
 
 
 def test_robot_follows_nobody_who_has_gone(page):
