@@ -29,7 +29,7 @@ class ConstraintForm:
         page.bind(gui.add_button('Add').on_click, lambda _: self.add(self._kind.value))
         page.bind(gui.add_button('Save as YAML').on_click, self._save)
         upload = gui.add_upload_button('Load YAML', mime_type='.yaml,.yml')
-        page.bind(upload.on_upload, lambda event: self._load(event.target.value.content))
+        page.bind(upload.on_upload, lambda event: self._load(event.value.content))
         self._place = gui.add_folder(None)
         self._shown: list[Entry] = []
         self._folders: list[Any] = []
@@ -46,13 +46,13 @@ class ConstraintForm:
             self._session.entries_changed()
 
     def _write(self, entry: Entry, name: str, bound: bool, event: Any) -> None:
-        value = event.target.value
+        value = event.value
         text = str(value).lower() if isinstance(value, bool) else value
         (entry.write_bound if bound else entry.write)(name, text)
         self._changed(entry)
 
     def _set(self, entry: Entry, name: str, event: Any) -> None:
-        setattr(entry, name, event.target.value)
+        setattr(entry, name, event.value)
         self._session.entries_changed()
 
     def _remove(self, entry: Entry, _: Any) -> None:
@@ -61,7 +61,7 @@ class ConstraintForm:
 
     def _switch_tip(self, tip: str, event: Any) -> None:
         wanted = self._session.problem.wanted
-        (wanted.add if event.target.value else wanted.discard)(tip)
+        (wanted.add if event.value else wanted.discard)(tip)
         self._session.entries_changed()
 
     def _save(self, event: Any) -> None:

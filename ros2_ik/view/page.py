@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -23,6 +23,19 @@ from ros2_ik.view.worker import Worker
 
 CLOSE = 0.25    # size of the gizmos, as a part of the robot's
 STEP = 1e-3     # of sliders [rad, m]
+
+
+class Told(NamedTuple):
+    """
+    An event of a browser; `value` is what it has set a control to.
+
+    The control may show what counts as long as the job waits, and then has another value.
+    """
+
+    client: Any
+    target: Any
+    value: Any
+    phase: str
 
 
 class Page:
@@ -62,7 +75,7 @@ class Page:
 
     # -- what people do --------------------------------------------------------------------
 
-    def bind(self, register: Callable[[Any], Any], job: Callable[[Any], None],
+    def bind(self, register: Callable[[Any], Any], job: Callable[[Told], None],
              kind: str | None = None, leads: bool = False) -> None:
         """
         Have a job done with each event of a browser that a handle's method tells of.
@@ -73,7 +86,9 @@ class Page:
             if event.client is not None:           # not what this program has set itself
                 if leads:
                     self._leader = event.client.client_id
-                self.worker.post(lambda: job(event), kind)
+                told = Told(event.client, event.target, getattr(event.target, 'value', None),
+                            getattr(event, 'phase', ''))
+                self.worker.post(lambda: job(told), kind)
         register(happened)
 
     async def _gone(self, client: Any) -> None:
@@ -97,11 +112,11 @@ class Page:
                 'avoid_collisions': gui.add_checkbox('avoid collisions', True),
                 'following': gui.add_checkbox('robot follows the gizmo', False)}
             self.bind(self._switches['solve_while_dragging'].on_update,
-                      lambda event: setattr(session, 'solve_while_dragging', event.target.value))
+                      lambda event: setattr(session, 'solve_while_dragging', event.value))
             self.bind(self._switches['avoid_collisions'].on_update,
-                      lambda event: session.switch_collisions(event.target.value))
+                      lambda event: session.switch_collisions(event.value))
             self.bind(self._switches['following'].on_update,
-                      lambda event: session.follow(event.target.value), 'follow',
+                      lambda event: session.follow(event.value), 'follow',
                       leads=True)
             self._plot = gui.add_uplot((np.zeros(1), np.zeros(1)), (
                 uplot.Series(label='search'), uplot.Series(label='ms', stroke='#2b8a3e', width=1)),
@@ -135,7 +150,7 @@ class Page:
                           f'joint {joint.name}')
 
     def _slide(self, joint: str, event: Any) -> None:
-        self.session.place_joint(joint, event.target.value)
+        self.session.place_joint(joint, event.value)
 
     # -- what people see -------------------------------------------------------------------
 

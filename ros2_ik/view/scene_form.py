@@ -46,9 +46,9 @@ class SceneForm:
         page.bind(gui.add_button('Remove').on_click, lambda _: self._remove(self._object.value))
         page.bind(gui.add_button('Save as YAML').on_click, self._save)
         upload = gui.add_upload_button('Load YAML', mime_type='.yaml,.yml')
-        page.bind(upload.on_upload, lambda event: self._load(event.target.value.content))
+        page.bind(upload.on_upload, lambda event: self._load(event.value.content))
         shadows = gui.add_checkbox('shadows', True, hint='off is faster without a graphics card')
-        page.bind(shadows.on_update, lambda event: self.set_shadows(event.target.value))
+        page.bind(shadows.on_update, lambda event: self.set_shadows(event.value))
         self.gizmos: dict[str, Any] = {}
         self._gizmo_at: dict[str, Any] = {}    # the object as the page has it
 

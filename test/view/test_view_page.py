@@ -213,6 +213,18 @@ def test_a_gizmo_at_no_pose_is_put_back(page, capsys, wxyz, position):
     assert capsys.readouterr().err == ''
 
 
+def test_a_switch_is_heard_whatever_is_shown_before_its_turn(page):
+    """The page shows what counts, so also that the switch is off as long as its job waits."""
+    begun, go_on = threading.Event(), threading.Event()
+    page.worker.post(lambda: (begun.set(), go_on.wait(10)))
+    assert begun.wait(10)
+    switch = page._switches['avoid_collisions']
+    switch._impl.value = False
+    threading.Timer(0.2, lambda: (page._show(True), go_on.set())).start()
+    happen(page, switch._impl.update_cb, switch)
+    assert not page.session.avoid_collisions and not switch.value
+
+
 def test_robot_follows_nobody_who_has_gone(page):
     page.worker.post(lambda: page.session.follow(True))
     drag(page, 0.1, 0.2)
