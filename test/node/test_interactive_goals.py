@@ -220,3 +220,24 @@ def test_a_pose_that_is_none_changes_nothing(rviz):
                            for one in rviz.markers[TIP].menu_entries), 'the menu')
     np.testing.assert_allclose(rviz.place(TIP).homogeneous, start.homogeneous, atol=1e-9)
     rviz.choose(TIP, 'keep elbow low')
+
+
+def test_anybody_stops_the_arm_also_while_another_drags(client, rviz):
+    start, record, other = rviz.place(TIP), Recorder(client), Rviz(client, 'other')
+    time.sleep(1.1)     # nobody drags any more
+    at = record.at()
+    rviz.drag(TIP, pin.SE3(start.rotation, start.translation + [0, -0.3, 0]), release=True)
+    rviz.choose(TIP, 'execute')
+    eventually(lambda: np.abs(record.at() - at).max() > 0.05, 'it moves')
+    rviz.drag(TIP, start, release=True)
+    other.choose(TIP, 'stop')
+    rest = record.still()
+    assert np.linalg.norm(_tip(rest) - start.translation) < 0.2
+    other.close()
+    record.close()
+
+
+def _tip(joints):
+    panda = Robot.load('panda')
+    return Configuration(panda, panda.to_q(dict(zip(HOME, joints, strict=True)))).transform(
+        TIP)[:3, 3]

@@ -43,6 +43,7 @@ LOOK = 0.2          # between two looks for where the arm stands, until it is kn
 SMALL = 0.1         # a target that is dragged by less has its answer near the last one [m, rad]
 ALL = 8             # solutions that are gone through
 LOOKED_AT = 'looked at'
+STOP = 'stop'       # anybody's, at any time
 AHEAD = 0.4         # of the tip the point is put to look at [m]
 POSES = (InteractiveMarkerFeedback.POSE_UPDATE, InteractiveMarkerFeedback.MOUSE_DOWN,
          InteractiveMarkerFeedback.MOUSE_UP)
@@ -79,7 +80,7 @@ class InteractiveGoals:
     def __init__(self, node: Node, context: NodeContext, compute_ik: Any, execute: Any) -> None:
         self._node, self._context = node, context
         self._compute_ik, self._execute = compute_ik, execute
-        self._markers = InteractiveMarkers(node, '~/goals', self._take)
+        self._markers = InteractiveMarkers(node, '~/goals', self._take, self._is_stop)
         self._ghost = node.create_publisher(MarkerArray, '~/goals/ghost', LATCHED)
         self._robot: Robot | None = None
         self._looks: tuple[VisualElement, ...] = ()
@@ -110,7 +111,7 @@ class InteractiveGoals:
         yield _Entry('back to the arm', lambda _: self._back())
         yield _Entry('next solution', lambda _: self._then(self._next))
         yield _Entry('execute', lambda _: self._then(self._move))
-        yield _Entry('stop', lambda _: self._execute.stop(Trigger.Request(), Trigger.Response()))
+        yield _Entry(STOP, lambda _: self._execute.stop(Trigger.Request(), Trigger.Response()))
 
     def _goal(self, tip: str) -> DraggedGoal:
         return self._state.goals[tip]
@@ -166,6 +167,11 @@ class InteractiveGoals:
         return entries
 
     # -- what is told of them -----------------------------------------------------------------
+
+    def _is_stop(self, feedback: InteractiveMarkerFeedback) -> bool:
+        entry = self._menu.get(feedback.menu_entry_id)
+        return feedback.event_type == InteractiveMarkerFeedback.MENU_SELECT and (
+            entry is not None and entry.title == STOP)
 
     def _take(self, feedback: InteractiveMarkerFeedback) -> None:
         name = feedback.marker_name

@@ -26,12 +26,13 @@ class InteractiveMarkers:
 
     A client asks the service for all of them, and hears of changes in numbered updates: when it
     misses one, it asks again. `taken` gets the feedback of whoever drags a marker; of others,
-    within a second, nothing is taken.
+    within a second, only what is `urgent`.
     """
 
     def __init__(self, node: Node, name: str,
-                 taken: Callable[[InteractiveMarkerFeedback], None]) -> None:
-        self._taken = taken
+                 taken: Callable[[InteractiveMarkerFeedback], None],
+                 urgent: Callable[[InteractiveMarkerFeedback], bool] = lambda _: False) -> None:
+        self._taken, self._urgent = taken, urgent
         self._markers: dict[str, InteractiveMarker] = {}
         self._number = 0
         self._holders: dict[str, tuple[str, float]] = {}    # of markers: a client, until when [s]
@@ -71,6 +72,9 @@ class InteractiveMarkers:
     def _take(self, feedback: InteractiveMarkerFeedback) -> None:
         name, now = feedback.marker_name, time.monotonic()
         holder, until = self._holders.get(name, ('', now))
+        if name in self._markers and self._urgent(feedback):
+            self._taken(feedback)
+            return
         if name not in self._markers or (feedback.client_id != holder and now < until):
             return
         self._holders[name] = feedback.client_id, now + HOLDS
