@@ -360,7 +360,7 @@ def test_a_stuck_arm_that_is_freed_goes_on_from_where_it_is(servo, arm, stamped,
             arm.set('blocked', False)
         eventually(lambda: servo.q()[0] > stuck + 0.3, 'motion')
     servo.rest()
-    servo.judge(since)
+    servo.judge(since, obeys=False)
     halted = [one for one in servo.statuses[told:] if one.code == ServoStatus.HALT_FOR_TRACKING]
     assert "joint 'panda_joint1' does not follow: it is 0." in halted[0].message
     assert not servo.statuses[-1].code
@@ -380,7 +380,7 @@ def test_a_stuck_arm_may_be_freed_when_nothing_is_commanded(servo, arm):
             arm.set('blocked', False)
     stuck = servo.record.way(since).positions[0]
     assert np.abs(servo.rest() - stuck).max() < 0.05
-    servo.judge(since)
+    servo.judge(since, obeys=False)
 
 
 def test_an_arm_that_lags_is_not_stuck(servo, arm):
@@ -395,7 +395,7 @@ def test_an_arm_that_lags_is_not_stuck(servo, arm):
         servo.rest()
     finally:
         arm.set('lag', 0.0)
-    servo.judge(since)
+    servo.judge(since, obeys=False)
     assert not servo.said(told, 'does not follow')
 
 
