@@ -65,7 +65,8 @@ class ConstraintForm:
         self._session.entries_changed()
 
     def _save(self, event: Any) -> None:
-        event.client.send_file_download('problem.yaml', self._session.problem_yaml().encode())
+        event.client.send_file_download('problem.yaml', self._session.problem_yaml().encode(),
+                                        save_immediately=True)
 
     def _load(self, content: bytes) -> None:
         self._session.load_yaml(content.decode(errors='replace'))

@@ -74,7 +74,8 @@ class SceneForm:
 
     def _save(self, event: Any) -> None:
         text = save_scene(self._session.arm.scene)
-        event.client.send_file_download('scene.yaml', text.encode())
+        event.client.send_file_download('scene.yaml', text.encode(),
+                                        save_immediately=True)
 
     def _load(self, content: bytes) -> None:
         session = self._session

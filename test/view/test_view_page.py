@@ -109,7 +109,7 @@ def test_every_kind_is_filled_in_switched_saved_and_loaded_on_the_panel(page):
         assert not session.status.startswith(('not done', 'FAILURE')), session.status
 
     def becomes(value, job, entry, *arguments):
-        happens(job, entry, *arguments, target=SimpleNamespace(value=value))
+        happens(job, entry, *arguments, value=value)
 
     drag(page, 0.05)
     for kind, (fields, bounds) in TYPED.items():
@@ -126,7 +126,8 @@ def test_every_kind_is_filled_in_switched_saved_and_loaded_on_the_panel(page):
         assert session.answer.accepted, session.status
         saved, constraints = [], session.content()['constraints']
         happens(form._save, client=SimpleNamespace(
-            send_file_download=lambda name, content, saved=saved: saved.append((name, content))))
+            send_file_download=lambda name, content, saved=saved, save_immediately=False:
+                saved.append((name, content))))
         happens(form._remove, entry)
         seen()
         (name, content), = saved
