@@ -1,6 +1,6 @@
 """Pictures of robots in their scenes, without a browser."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 import math
 from pathlib import Path
@@ -64,22 +64,38 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
     width, height = size[0] // columns, size[1] // math.ceil(len(panels) / columns)
     letters = max(FONT * math.sqrt(size[0] * size[1]), SMALLEST)
     font, step = ImageFont.load_default(letters), 1.3 * letters    # from line to line
-    most = min(int(height / 2 / step), max(len(panel.text()) for panel in panels))
+    picture = Image.new('RGB', size, 'white')
+    pen = ImageDraw.Draw(picture)
+
+    def is_wide(line: str) -> bool:
+        return pen.textlength(line, font) > width - step
+    texts = [[(part, color) for line, color in panel.text() for part in _parts(line, is_wide)]
+             for panel in panels]
+    most = min(int(height / 2 / step), max(map(len, texts)))
     above = math.ceil(step * most)    # of a panel's picture: its lines
     layers = [list(_layers(model, scene, panel)) for panel in panels]
     camera = camera_on(_to_be_seen(model, layers, panels[0].q),
                        np.array(BACK if back is None else back), width / (height - above))
-    picture = Image.new('RGB', size, 'white')
-    pen = ImageDraw.Draw(picture)
-    for number, (panel, drawn) in enumerate(zip(panels, layers, strict=True)):
+    for number, (text, drawn) in enumerate(zip(texts, layers, strict=True)):
         x, y = number % columns * width, number // columns * height
         pixels = np.rint(255 * render(drawn, camera, width, height - above)).astype(np.uint8)
         picture.paste(Image.fromarray(pixels), (x, y + above))
-        for row, (line, color) in enumerate(panel.text()[:most]):
-            while pen.textlength(line, font) > width - step:
-                line = line[:-2].rstrip(' .') + '\N{HORIZONTAL ELLIPSIS}'
+        for row, (line, color) in enumerate(text[:most]):
             pen.text((x + step / 2, y + step * (row + 0.2)), line, fill=_rgb(color), font=font)
     picture.save(path, format='PNG', optimize=True)
+
+
+def _parts(line: str, is_wide: Callable[[str], bool]) -> Iterator[str]:
+    """Break a line between words; one that is too wide by itself is cut."""
+    part = ''
+    for word in line.split(' '):
+        if part and is_wide(f'{part} {word}'):
+            yield part
+            part = ''
+        part = f'{part} {word}' if part else word
+        while is_wide(part):
+            part = part[:-2].rstrip(' .') + '\N{HORIZONTAL ELLIPSIS}'
+    yield part
 
 
 def _columns(count: int, size: tuple[int, int]) -> int:

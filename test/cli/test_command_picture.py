@@ -70,6 +70,18 @@ def test_a_robot_that_stands_in_something_is_told(draw, tmp_path):
     assert run.code == 0 and ' - post: ' in run.out and red(pixels[40:]) > 10
 
 
+def test_long_lines_go_on_below(draw):
+    """Of the reason for which there is no answer nothing is cut off."""
+    words = ('panda', '--xyz', 3, 0, 0, '--timeout', 0.3)
+    rows = []
+    for width in (240, 960):
+        _, pixels = draw(*words, size=('--size', width, 400))
+        text = drawn(pixels[:, :width // 2]).any(axis=1)[:200]    # the robot is in the middle
+        begins = np.flatnonzero(text[1:] & ~text[:-1])
+        rows.append(len(begins))
+    assert rows[0] > rows[1] >= 1
+
+
 def test_solutions_stand_side_by_side_and_differ(draw):
     run, pixels = draw('panda', '--xyz', 0.45, 0.1, 0.3, '--rpy', 180, 0, 0, '--deg',
                        '--solutions', 2, '--random-state', 3, '--timeout', 0.3,
