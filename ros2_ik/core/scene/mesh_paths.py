@@ -74,9 +74,9 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     """
     Return the file of a package://, model:// or file:// address or a path.
 
-    Packages are looked for in `package_dirs`, then where ROS has them (AMENT_PREFIX_PATH,
-    ROS_PACKAGE_PATH); relative paths in `package_dirs`. Raises InvalidSceneError that lists
-    where it was looked for.
+    Packages are looked for in `package_dirs`, and as folders of that name around these; then where
+    ROS has them (AMENT_PREFIX_PATH, ROS_PACKAGE_PATH); relative paths in `package_dirs`. Raises
+    InvalidSceneError that lists where it was looked for.
     """
     tried = _places(name, package_dirs, _package_folders())
     scheme, separator, _ = name.partition('://')
@@ -112,7 +112,8 @@ def _in_packages(rest: str, package_dirs: tuple[str, ...]) -> list[Path]:
     package, _, inside = rest.partition('/')
     folders = [Path(folder) for folder in package_dirs]
     return [path for folder in folders
-            for path in ([folder / rest] + [folder / inside] * (folder.name == package))]
+            for path in (folder / rest, *(above / inside for above in (folder, *folder.parents)
+                                          if above.name == package))]
 
 
 def _package_folders() -> tuple[str, ...]:

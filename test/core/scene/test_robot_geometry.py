@@ -177,6 +177,15 @@ def test_packages_where_ros_has_them(variable, packages, monkeypatch):
     assert len(robot_geometry(robot).bodies) == 1
 
 
+def test_a_package_is_found_around_its_urdf(packages):
+    """In a checkout that nobody has built."""
+    path = packages / 'parts' / 'robots' / 'arm' / 'robot.urdf'
+    path.parent.mkdir(parents=True)
+    path.write_text(robot_with(
+        collision('<mesh filename="package://parts/meshes/ring.stl"/>')).urdf)
+    assert len(robot_geometry(Robot.from_urdf(path)).bodies) == 1
+
+
 def test_relative_meshes_are_looked_for_beside_the_file_first(packages):
     """As Drake does; a file of the same name in other folders is another robot's."""
     folder = packages / 'parts'
