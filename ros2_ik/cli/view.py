@@ -84,7 +84,9 @@ def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None)
     from ros2_ik.view.session import Session
     robot = client.robot(WAIT)
     if robot is None:
-        raise BadQuestion(f'no robot_description was received within {WAIT:g} s')
+        topic = client.node.resolve_topic_name('robot_description')
+        raise BadQuestion(f'no robot was received on {topic} within {WAIT:g} s: start '
+                          'robot_state_publisher, or what else tells it there')
     session = Session(NodeArm(client, robot, read_problem_file), _tips(tips, robot))
     if problem is not None:
         _load(session, problem)
