@@ -100,7 +100,7 @@ class Servo:
         Judge all that joint_states said from a count of messages on.
 
         What is streamed has no time of its own, and reaches a busy arm now late, now at once: its
-        speed is judged by when it was sent, and that the arm, as far as it obeys, was nowhere else.
+        speed is judged by when it was sent, and that the arm, where it obeys, was nowhere else.
         """
         way = self.record.way(since)
         keep = np.concatenate([[True], np.diff(way.times) > 0.002])

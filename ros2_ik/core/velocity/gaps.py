@@ -39,8 +39,8 @@ class Gaps:
     Jacobians and distances of the pairs of a checker that are near each other.
 
     `share` is the part of a gap that a step may close, `push` [m/s] the speed with which it is
-    made wider where it is less than `margin`, `care` that with which it is closed, `narrowed` gives
-    what counts of a checker.
+    made wider where it is less than `margin`, `care` that with which it is closed; `narrowed`
+    gives what counts of a checker.
     """
 
     def __init__(self, name: str, checker: CollisionChecker, margin: float, rows: int,
