@@ -112,8 +112,8 @@ def test_the_tip_of_a_pose_is_no_faster_than_allowed_in_any_direction(robot, tip
                                0.15 * way / np.linalg.norm(way))
         tips = [tip_of(arm) for arm in Run(robot, 'pose').go(goal.homogeneous, 5.0).arm]
         moved = np.array([pin.log6(a.actInv(b)).vector for a, b in itertools.pairwise(tips)]) / DT
-        assert np.linalg.norm(moved[:, :3], axis=1).max() < 0.2505
-        assert np.linalg.norm(moved[:, 3:], axis=1).max() < 0.801
+        assert np.linalg.norm(moved[:, :3], axis=1).max() < 0.25
+        assert np.linalg.norm(moved[:, 3:], axis=1).max() < 0.8
         assert np.linalg.norm(pin.log6(tips[-1].actInv(goal)).vector) < 1e-3
 
 

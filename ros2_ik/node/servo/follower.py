@@ -39,6 +39,7 @@ SLOWED = 0.95       # who goes with less than this part of what was commanded is
 HALTED = 0.02       # and with less than this one halted;
 FREE = 0.2          # and with more is free again, if it was
 GAIN = 8.0          # of poses [1/s]
+NEARLY = 0.99       # of the tip's fastest speed is aimed at, as bent ways are longer
 DAMPED = 0.05       # directions of smaller singular values are damped, so that poses end in rest
 ESCAPE = 0.5        # of the posture that leads out of a singularity [1/s]
 AHEAD = 0.05        # so far is looked whether a way leads there [s; part of that posture]
@@ -218,7 +219,7 @@ class Follower:
         fastest = self.begin.parameters
         left: float = max(away / fastest['servo_linear_velocity'],
                           angle / fastest['servo_angular_velocity'])     # [s]
-        return min(-math.expm1(-GAIN * self.dt), self.dt / max(left, self.dt))
+        return min(-math.expm1(-GAIN * self.dt), NEARLY * self.dt / max(left, self.dt))
 
     def _slower(self) -> Array:
         """Return the next velocities (n,) of joints that brake together, and so keep their way."""
