@@ -27,6 +27,7 @@ def collect(*words, without='', path=''):
     return run, int(found[1]) if found else 0
 
 
+@pytest.mark.slow
 def test_without_judges_the_rest_is_collected_and_the_reason_told():
     run, count = collect('test/core/scene/test_shapes.py', 'test/core/scene/test_self_pairs.py',
                          '-rs', without='fcl trimesh yourdfpy')
@@ -35,6 +36,7 @@ def test_without_judges_the_rest_is_collected_and_the_reason_told():
     assert 'trimesh judges here and is not installed; pip install trimesh' in run.stdout
 
 
+@pytest.mark.slow
 def test_the_node_is_tested_wherever_rclpy_is():
     pytest.importorskip('rclpy')
     run, count = collect('test/node', without='fcl trimesh yourdfpy')

@@ -123,6 +123,7 @@ def test_refusals_come_in_one_line(call, words, hint):
     assert hint in call(*words).refused()
 
 
+@pytest.mark.slow
 def test_nobody_there(call):
     # long enough to discover what is there: DDS takes up to 3 s
     text = call('--xyz', 1, 2, 3, '--wait', 6, '--node', '/left/ros2_ik').refused()
@@ -130,6 +131,7 @@ def test_nobody_there(call):
     assert '/mock_robot' in text or '--node /ros2_ik' in text   # what is there instead
 
 
+@pytest.mark.slow
 def test_gives_up_after_the_wait(process):
     start = time.monotonic()
     text = process('call', '--xyz', 1, 2, 3, '--wait', 0.5,

@@ -47,6 +47,7 @@ def problem(tmp_path):
     return write
 
 
+@pytest.mark.slow
 def test_an_answer_as_tables(ask):
     run = ask(TRAY)
     assert run.code == 0, run.err

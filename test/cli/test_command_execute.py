@@ -75,6 +75,7 @@ def test_a_frame_stands_where_it_stood_before_the_motion(command, judge, back):
         assert not any('not re-checked' in note for note in run.json['notes'])
 
 
+@pytest.mark.slow
 def test_the_table_has_the_time_of_the_motion(command):
     run = call(command)
     assert run.code == 0, run.out + run.err

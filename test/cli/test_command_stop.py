@@ -106,7 +106,8 @@ def stands(client, joints, before):
     assert abs(joints[JOINT] - before[JOINT]) < 0.6
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [
+    signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_an_interrupt_stops_the_robot(client, moving, number):
     process, joints, before = moving
     process.send_signal(number)
@@ -137,6 +138,7 @@ def test_nobody_to_stop(command):
      '/stop/ros2_ik was told to stop the robot, but did not answer within 2 s; it may still move'),
     pytest.param('none', signal.SIGHUP, 'the robot could not be told to stop: no service '
                  '/none/ros2_ik/stop within 2 s; it may still move', marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_node_that_does_not_stop(start, offers, number, says):
     deaf = start('-c', DEAF, f'/{offers}', offers)   # DDS remembers the names of those that died
     call = start(COMMAND, 'call', '--node', f'/{offers}/ros2_ik', '--xyz', 1, 2, 3, '--execute')
@@ -149,6 +151,7 @@ def test_a_node_that_does_not_stop(start, offers, number, says):
     assert says in err and len(err.splitlines()) == 1, err
 
 
+@pytest.mark.slow
 def test_a_second_interrupt_takes_no_stop_back(start):
     node = start('-c', DEAF, '/held', 'hear')
     call = start(COMMAND, 'call', '--node', '/held/ros2_ik', '--xyz', 1, 2, 3, '--execute')
@@ -210,6 +213,7 @@ def test_a_node_that_goes_in_mid_motion(start, tmp_path, held):
 @pytest.mark.parametrize('words', [
     pytest.param(('constrained', 'goal.yaml'), marks=pytest.mark.slow),
     ('call', '--xyz', 1, 2, 3, '--execute')])
+@pytest.mark.slow
 def test_a_node_that_is_started_again_in_mid_motion(start, tmp_path, words):
     """Who takes the place of a killed node knows nothing of what that one was asked."""
     name = f'again{len(words)}'

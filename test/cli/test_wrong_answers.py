@@ -115,6 +115,7 @@ def test_a_wrong_answer_is_not_called_a_success(ask, stand_in):
 
 
 @pytest.mark.parametrize('kind', ['making', 'robotless'])
+@pytest.mark.slow
 def test_what_the_node_has_not_yet_is_waited_for(stand_in, process, kind):
     name, environment = stand_in(kind)
     run = process('call', '--tip', 'slide', '--xyz', ASKED, 0, 0, '--node', name, '--wait', 50,
@@ -122,6 +123,7 @@ def test_what_the_node_has_not_yet_is_waited_for(stand_in, process, kind):
     assert run.code == 1 and 'WRONG_ANSWER' in run.out, run.out + run.err
 
 
+@pytest.mark.slow
 def test_to_move_it_is_asked_once(stand_in, process):
     """Whoever stops the robot meanwhile stops it for good."""
     name, environment = stand_in('making_way')

@@ -61,6 +61,7 @@ def test_once(start, robot):
     assert nothing_left(process)
 
 
+@pytest.mark.slow
 def test_once_without_a_domain_takes_a_free_one(start):
     process = start(*DEMO, '--once', ROS_DOMAIN_ID='')
     assert ended(process)[0] == 0
@@ -69,7 +70,7 @@ def test_once_without_a_domain_takes_a_free_one(start):
 @pytest.mark.parametrize('end', [
     lambda pid: os.killpg(pid, signal.SIGINT),   # what Ctrl-C does
     pytest.param(lambda pid: os.kill(pid, signal.SIGINT), marks=pytest.mark.slow),
-    lambda pid: os.kill(pid, signal.SIGTERM),
+    pytest.param(lambda pid: os.kill(pid, signal.SIGTERM), marks=pytest.mark.slow),
 ], ids=['Ctrl-C', 'SIGINT', 'SIGTERM'])
 def test_signals_end_everything_with_code_0(start, end):
     process = start(*DEMO)
@@ -134,6 +135,7 @@ def test_a_dead_child_ends_the_demo_with_its_last_words(start, name):
     assert nothing_left(process)
 
 
+@pytest.mark.slow
 def test_a_killed_demo_leaves_nothing_behind(start):
     process = start(*DEMO)
     come_up(process)

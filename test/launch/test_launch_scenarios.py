@@ -48,6 +48,7 @@ def parameter_file(path, node, parameters):
     return str(path)
 
 
+@pytest.mark.slow
 def test_ik_with_a_shipped_robot_a_config_and_a_namespace(environment, tmp_path):
     robot = Robot.load('panda')
     description = {'robot_description': robot.urdf, 'robot_description_semantic': robot.srdf}

@@ -128,6 +128,7 @@ def test_settings_that_are_refused(mock, name, value, reason):
     assert mock.get(name) == before
 
 
+@pytest.mark.slow
 def test_settings_at_the_start(tmp_path):
     with running(tmp_path, '--ros-args', '-p', 'rate:=20.0', '-p', 'follow:=false') as mock:
         mock.hear(40)
@@ -141,12 +142,13 @@ def test_settings_at_the_start(tmp_path):
 
 @pytest.mark.parametrize(('words', 'reason'), [
     (['-p', 'rate:=0.0'], 'rate is 0.0'),
-    (['-p', 'rate:=nan'], 'rate'),
-    (['-p', 'nan_joint:=x'], "no joint 'x'"),
-    (['-p', 'follow:=3'], 'follow'),
-    (['-p', 'active:=[x]'], "no controller 'x'"),
-    (['-p', 'active:=[]'], 'active has no value'),
     (['-p', 'arm_controller:joints:=[x]'], "unknown joint 'x'"),
+    *(pytest.param(words, reason, marks=pytest.mark.slow) for words, reason in (
+        (['-p', 'rate:=nan'], 'rate'),
+        (['-p', 'nan_joint:=x'], "no joint 'x'"),
+        (['-p', 'follow:=3'], 'follow'),
+        (['-p', 'active:=[x]'], "no controller 'x'"),
+        (['-p', 'active:=[]'], 'active has no value'))),
 ])
 def test_a_start_that_is_refused(words, reason):
     run = subprocess.run([sys.executable, PROGRAM, '--ros-args', *words], capture_output=True,

@@ -215,6 +215,7 @@ def test_nan_is_taken_and_cannot_be_overlooked(mock, home):
               lambda: not math.isnan(positions(mock.states[-1])[ARM[2]]), 'a number')
 
 
+@pytest.mark.slow
 def test_limits_are_not_looked_at_but_told(mock, home):
     mock.move(TOPIC, trajectory(ARM, (2.0, moved(3.0))))
     mock.logged('defect: panda_joint1 is at')

@@ -64,6 +64,7 @@ def test_storm_of_cancels(start_node, domain, client, panda):
     assert memory(node.pid) < before + 30
 
 
+@pytest.mark.slow
 def test_worker_that_dies(start_node, client, panda):
     node = start_node()
     client.describe(panda)
@@ -76,6 +77,7 @@ def test_worker_that_dies(start_node, client, panda):
     assert nothing_open(client, node)
 
 
+@pytest.mark.slow
 def test_worker_that_does_not_look_up(start_node, client, panda):
     """Cancelling is answered with what has been heard of the search."""
     node = start_node()
@@ -92,7 +94,8 @@ def test_worker_that_does_not_look_up(start_node, client, panda):
     assert nothing_open(client, node)
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [
+    signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_node_that_is_stopped(start_node, client, panda, number):
     """Running and waiting goals get their results."""
     node = start_node()
@@ -144,6 +147,7 @@ def test_nan_in_joint_states(start_node, client, panda):
     assert nothing_open(client, node)
 
 
+@pytest.mark.slow
 def test_paused_clock(start_node, client, panda):
     """Time for searches, feedback and cancelling does not come from a clock that stands still."""
     node = start_node(use_sim_time=True)

@@ -41,6 +41,7 @@ def test_no_robot_yet(client, node):
         assert 'no robot yet' in response.message and 'robot_description' in response.message
 
 
+@pytest.mark.slow
 def test_waiting_is_told_of(client, node):
     eventually(lambda: 'waiting for robot_description' in node.text, 'a reminder')
     assert "topic '/robot_description'" in node.text

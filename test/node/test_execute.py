@@ -81,6 +81,7 @@ def test_what_is_sent(client, record):
     assert np.abs(np.diff(np.vstack([list(HOME.values()), positions]), axis=0)).max() < 0.1
 
 
+@pytest.mark.slow
 def test_slower_on_demand(client, record):
     fast = execute(client, ASIDE).motion_seconds
     slow = execute(client, HOME, velocity_scaling=0.1)

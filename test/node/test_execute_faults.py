@@ -48,7 +48,9 @@ def stops_short(record):
 
 
 @pytest.mark.parametrize(('controllers', 'number'), [
-    (TRAJECTORIES, signal.SIGTERM), (POSITIONS, signal.SIGTERM), (TRAJECTORIES, signal.SIGHUP)],
+    (TRAJECTORIES, signal.SIGTERM),
+    pytest.param(POSITIONS, signal.SIGTERM, marks=pytest.mark.slow),
+    pytest.param(TRAJECTORIES, signal.SIGHUP, marks=pytest.mark.slow)],
     ids=['trajectory', 'position', 'SIGHUP'])
 def test_the_node_is_stopped(client, record, mock, start_node, controllers, number):
     """It brakes before it ends, and answers then, also if that takes a second."""
@@ -79,6 +81,7 @@ signal.signal(signal.SIGUSR1, fail)
 """
 
 
+@pytest.mark.slow
 def test_an_error_while_it_ends(client, record, mock, domain, monkeypatch, tmp_path):
     """It brakes all the same."""
     (tmp_path / 'sitecustomize.py').write_text(ERROR)
@@ -104,6 +107,7 @@ def test_an_error_while_it_ends(client, record, mock, domain, monkeypatch, tmp_p
     assert record.still()[0] - at > 0.13   # 0.19 with 0.5 rad/s^2
 
 
+@pytest.mark.slow
 def test_another_description_comes(client, record, start_node, panda):
     start_node(**TRAJECTORIES, **FAST)
     at_home(client)
@@ -142,6 +146,7 @@ def test_something_comes_into_the_way(client, record, mock, start_node, controll
     assert execute(client, HOME).status == Status.SUCCESS
 
 
+@pytest.mark.slow
 def test_nobody_listens(client, record, start_node, mock):
     start_node(controllers=['absent_controller'], **{'absent_controller.group': 'arm'})
     knows_the_robot(client)
@@ -151,6 +156,7 @@ def test_nobody_listens(client, record, start_node, mock):
     assert answer.motion_seconds == 0
 
 
+@pytest.mark.slow
 def test_no_controllers(client, record, start_node):
     start_node()
     answer = eventually(
@@ -231,6 +237,7 @@ def test_the_action_without_its_messages(start_node):
     assert "a.kind is 'follow_joint_trajectory': control_msgs is not installed" in node.text
 
 
+@pytest.mark.slow
 def test_a_group_that_the_robot_lacks(client, record, start_node):
     node = start_node(controllers=['a'], **{'a.group': 'leg'})
     eventually(lambda: "controller 'a' has nothing to move: unknown group 'leg'" in node.text,

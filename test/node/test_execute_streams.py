@@ -121,6 +121,7 @@ def other(client, joints):
     return client.call(Execute, 'other_ik/execute', goal_request(joints))
 
 
+@pytest.mark.slow
 def test_the_order_is_that_of_the_controller(client, record, own_controller):
     """It hears the joints in its order; the arm itself does not move, which is said."""
     told = own_controller(ARM[::-1])
@@ -133,6 +134,7 @@ def test_the_order_is_that_of_the_controller(client, record, own_controller):
     eventually(told_so, 'the goal, backwards', 60)
 
 
+@pytest.mark.slow
 def test_a_controller_of_other_joints_is_refused(client, record, own_controller):
     told = own_controller([*ARM[:6], 'elbow'])
     answer = eventually(lambda: (found := other(client, ASIDE)) and 'elbow' in found.message
@@ -141,6 +143,7 @@ def test_a_controller_of_other_joints_is_refused(client, record, own_controller)
     assert 'own_controller moves panda_joint1' in answer.message and not told
 
 
+@pytest.mark.slow
 def test_joint_state_commands(client, record, domain, tmp_path):
     """By name, with velocities; the mock follows them."""
     told = []

@@ -156,6 +156,7 @@ def test_nan_is_told_of(arm, node):
     assert arm.ik().status == STALE
 
 
+@pytest.mark.slow
 def test_lengths_that_differ(arm, node):
     def warned():
         arm.client.publish('joint_states', JointState(name=[f'turn{arm.suffix}', 'elbow'],

@@ -282,6 +282,7 @@ def judged(arm: LateArm, count: int, delay: float, stamps: bool, lost: float = 0
     assert {one.status for one in seen} <= ALLOWED, seen
 
 
+@pytest.mark.slow
 def test_stops_with_readings_that_do_not_say_how_late_they_are(arm):
     judged(arm, 2, 0.2, stamps=False)
     right_after(arm, 1, 0.2, stamps=False)

@@ -46,6 +46,7 @@ def gone(pid):
     return not Path(f'/proc/{pid}').exists() or ') Z ' in Path(f'/proc/{pid}/stat').read_text()
 
 
+@pytest.mark.slow
 def test_reachable_ones_do_not_wait_for_unreachable_ones(client, panda, node):
     """Also those do not that need a worker themselves."""
     long = [client.ik_later(targets=[unreachable()], timeout=LONG) for _ in range(2)]
@@ -116,6 +117,7 @@ def fork_server(node):
                       'a fork server')[0]
 
 
+@pytest.mark.slow
 def test_fork_server_that_is_killed(client, panda, node):
     """Its workers go on, and others can be started all the same."""
     workers, server = node.both_workers(), fork_server(node)
@@ -135,6 +137,7 @@ def test_fork_server_that_is_killed(client, panda, node):
     assert response.status == Status.NO_IK_SOLUTION
 
 
+@pytest.mark.slow
 def test_every_process_killed_in_turn(client, panda, node):
     """Whatever the node has started, requests are answered without it."""
     node.both_workers()

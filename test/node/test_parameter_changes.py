@@ -41,6 +41,7 @@ def test_usage(argument):
         assert words in run.stdout
 
 
+@pytest.mark.slow
 def test_whole_number_for_a_float(start_node, client, panda):
     start_node(max_timeout=2, default_timeout=1)
     client.describe(panda)

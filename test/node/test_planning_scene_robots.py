@@ -63,6 +63,7 @@ def test_without_a_robot(start_node, client):
     assert check(client).status == Status.INVALID_ROBOT_STATE
 
 
+@pytest.mark.slow
 def test_robot_without_collision_elements(start_node, client):
     start_node()
     arm = small_arm()
@@ -111,7 +112,8 @@ def unusable(folder):
             '/etc/passwd', folder / 'closed' / 'absent']
 
 
-@pytest.mark.parametrize('missing', ['refuse', 'leave out'])
+@pytest.mark.parametrize('missing', [
+    'refuse', pytest.param('leave out', marks=pytest.mark.slow)])
 def test_answers_do_not_tell_which_files_exist(start_node, client, tmp_path, missing):
     """A description may come from anybody, and name any file."""
     node = start_node(missing_meshes=missing)
@@ -127,6 +129,7 @@ def test_answers_do_not_tell_which_files_exist(start_node, client, tmp_path, mis
     assert 'No such file' in node.text or 'cannot be found' in node.text
 
 
+@pytest.mark.slow
 def test_zero_scale_does_not_tell_either(start_node, client, tmp_path):
     start_node()
     arm, said = meshed(), set()
@@ -139,6 +142,7 @@ def test_zero_scale_does_not_tell_either(start_node, client, tmp_path):
     assert len(said) == 1 and 'scale' in said.pop()
 
 
+@pytest.mark.slow
 def test_missing_mesh_left_out(start_node, client):
     node = start_node(missing_meshes='leave out')
     arm = meshed(box_too=True)
@@ -173,6 +177,7 @@ def test_scene_by_parameter_at_the_start(start_node, client, panda):
     assert scene.name == 'table'
 
 
+@pytest.mark.slow
 def test_scene_that_does_not_load(start_node, client, panda, tmp_path):
     """Nothing may be claimed to be free of a scene that is not there."""
     path = tmp_path / 'cell.yaml'
@@ -198,6 +203,7 @@ def test_bad_scene_with_the_robot_by_parameter(start_node):
     assert 'no_such_scene' in node.text and 'table' in node.text
 
 
+@pytest.mark.slow
 def test_scene_that_needs_joint_values_waits_for_them(start_node, client, panda, tmp_path):
     path = tmp_path / 'cell.yaml'
     path.write_text('objects: [{id: a, frame: panda_hand, pose: {xyz: [0, 0, 2]}, '
@@ -216,6 +222,7 @@ def test_scene_that_needs_joint_values_waits_for_them(start_node, client, panda,
 
 
 @pytest.mark.parametrize('meshes', ['hull', 'exact'])
+@pytest.mark.slow
 def test_meshes_as_hulls_or_exact(start_node, client, panda, meshes):
     start_node(meshes=meshes)
     client.describe(panda)
@@ -223,7 +230,7 @@ def test_meshes_as_hulls_or_exact(start_node, client, panda, meshes):
     assert response.status == Status.SUCCESS, response.message
 
 
-@pytest.mark.parametrize('meshes', ['exact', 'hull'])
+@pytest.mark.parametrize('meshes', ['exact', pytest.param('hull', marks=pytest.mark.slow)])
 def test_meshes_of_messages_are_solid(start_node, client, panda, meshes):
     """What is wholly inside a closed mesh is in contact: an arm inside a large box."""
     start_node(meshes=meshes)
@@ -296,6 +303,7 @@ def gripping():
 
 
 @pytest.mark.parametrize('guess', [True, False])
+@pytest.mark.slow
 def test_closed_fingers_without_an_srdf(start_node, client, guess):
     """They are left out and that is said, in the log and by check_state, unless switched off."""
     robot = gripping()

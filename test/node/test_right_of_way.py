@@ -67,6 +67,7 @@ def goes_where_they_want(record):
     assert np.abs(end - [ELSEWHERE[name] for name in ARM]).max() < 1e-3, end
 
 
+@pytest.mark.slow
 def test_another_trajectory_on_the_topic(client, record, mock, start_node):
     node = start_node(**TRAJECTORIES, **FAST)
     at_home(client)
@@ -87,6 +88,7 @@ def test_another_trajectory_on_the_topic(client, record, mock, start_node):
     assert execute_later(client, HOME) and not mock.process.poll()
 
 
+@pytest.mark.slow
 def test_another_goal_of_the_controllers_action(client, record, mock, start_node):
     """Its state tells of it, also where there is no control_msgs to send one with."""
     start_node(**TRAJECTORIES, **FAST)

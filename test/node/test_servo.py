@@ -110,6 +110,7 @@ def test_a_target_that_jumps_is_reached_within_limits(servo):
     servo.judge(since)
 
 
+@pytest.mark.slow
 def test_a_target_that_goes_round_a_circle_is_followed(servo):
     """By the servo's lag of an eighth of a second the arm's circle is 2 % smaller."""
     servo.on('pose', tip=TIP)
@@ -209,7 +210,8 @@ def test_it_gives_way_to_what_comes(client, servo):
 
 
 @pytest.mark.parametrize('bad', [
-    twist(float('nan'), 0, 0, 0, 0, 0), twist(0.1, 0, 0, 0, 0, 0, frame='nowhere')])
+    twist(float('nan'), 0, 0, 0, 0, 0),
+    pytest.param(twist(0.1, 0, 0, 0, 0, 0, frame='nowhere'), marks=pytest.mark.slow)])
 def test_what_makes_no_sense_is_told_and_moves_nothing(servo, bad):
     servo.on('twist')
     before, told = servo.rest(), len(servo.statuses)
@@ -240,6 +242,7 @@ def test_a_stop_ends_it(client, servo):
     servo.judge(since)
 
 
+@pytest.mark.slow
 def test_switched_on_right_after_a_stop_it_begins_from_rest(client, servo):
     """It began from where the arm was measured, in full motion."""
     servo.on('twist')
@@ -253,6 +256,7 @@ def test_switched_on_right_after_a_stop_it_begins_from_rest(client, servo):
     servo.judge(since)
 
 
+@pytest.mark.slow
 def test_another_rate_counts_from_the_next_mode_on(client, servo):
     """Steps of a slower rate were taken as often as before, five times too fast."""
     servo.on('twist')
@@ -269,6 +273,7 @@ def test_another_rate_counts_from_the_next_mode_on(client, servo):
         assert client.set('servo_rate', 250.0).successful
 
 
+@pytest.mark.slow
 def test_another_mode_knows_the_scene_that_came_just_before(client, servo):
     """What was around the robot before that came back a moment later."""
     top = 0.3
@@ -286,7 +291,7 @@ def test_another_mode_knows_the_scene_that_came_just_before(client, servo):
             applied(client, diff(change(name, CollisionObject.REMOVE)))
 
 
-@pytest.mark.parametrize('far', [1e10, 1e308])
+@pytest.mark.parametrize('far', [pytest.param(1e10, marks=pytest.mark.slow), 1e308])
 def test_a_target_beyond_all_reason_is_told(servo, far):
     servo.on('pose')
     before, told = servo.rest(), len(servo.statuses)
@@ -301,6 +306,7 @@ def test_a_target_beyond_all_reason_is_told(servo, far):
         eventually(lambda: np.abs(servo.q() - before).max() > 0.01, 'motion')
 
 
+@pytest.mark.slow
 def test_paused_it_comes_to_rest_and_ignores_commands(client, servo):
     servo.on('twist')
 
@@ -342,7 +348,8 @@ def test_silent_joint_states_end_it_from_the_commanded_state(servo, arm):
 JOG = JointJog(joint_names=['panda_joint1'], velocities=[9.0])   # as fast as it may
 
 
-@pytest.mark.parametrize(('stamped', 'seconds'), [(True, 1.5), (False, 3.5)])
+@pytest.mark.parametrize(('stamped', 'seconds'), [
+    (True, 1.5), pytest.param(False, 3.5, marks=pytest.mark.slow)])
 def test_a_stuck_arm_that_is_freed_goes_on_from_where_it_is(servo, arm, stamped, seconds):
     """It jumped to where it had been told to be, at the full speed of its motors."""
     servo.on('joint')
@@ -366,6 +373,7 @@ def test_a_stuck_arm_that_is_freed_goes_on_from_where_it_is(servo, arm, stamped,
     assert not servo.statuses[-1].code
 
 
+@pytest.mark.slow
 def test_a_stuck_arm_may_be_freed_when_nothing_is_commanded(servo, arm):
     servo.on('joint')
     told = len(servo.statuses)
@@ -383,6 +391,7 @@ def test_a_stuck_arm_may_be_freed_when_nothing_is_commanded(servo, arm):
     servo.judge(since, obeys=False)
 
 
+@pytest.mark.slow
 def test_an_arm_that_lags_is_not_stuck(servo, arm):
     """By a quarter of a second, which is more than a stuck one may be off."""
     servo.on('joint')
@@ -399,6 +408,7 @@ def test_an_arm_that_lags_is_not_stuck(servo, arm):
     assert not servo.said(told, 'does not follow')
 
 
+@pytest.mark.slow
 def test_diagnostics_tell_of_late_steps(client, servo):
     heard = []
     subscription = client.node.create_subscription(DiagnosticArray, '/diagnostics', heard.append,
@@ -441,6 +451,7 @@ def test_a_node_that_is_held_up_halts_it(servo, node):
         eventually(lambda: np.abs(servo.q() - before).max() > 0.01, 'motion')
 
 
+@pytest.mark.slow
 def test_off_counts_while_it_is_switched_on(client, servo):
     ended = threading.Event()
     answers = []
@@ -475,6 +486,7 @@ def test_a_process_that_dies_while_it_is_off_does_not_matter(servo, arm):
     servo.on('twist')
 
 
+@pytest.mark.slow
 def test_two_clients_of_different_minds(client, servo):
     servo.on('twist')
     since = len(servo.record)
@@ -492,6 +504,7 @@ def command(domain, *words, **options):
         env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, **options)
 
 
+@pytest.mark.slow
 def test_keys_move_the_tip(domain, servo):
     mine, its = pty.openpty()
     before = servo.rest()
@@ -518,6 +531,7 @@ def test_keys_move_the_tip(domain, servo):
     assert servo.switch('off').message == 'the servo was off'
 
 
+@pytest.mark.slow
 def test_a_gamepad_moves_the_tip_while_its_button_is_held(domain, servo):
     with command(domain, '--joy', '/joy', stdin=subprocess.DEVNULL) as process:
         try:

@@ -10,8 +10,10 @@ import pytest
 from servo_harness import Servo, twist
 
 
-@pytest.mark.parametrize('kind', ['joint_trajectory', 'position'])
-@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(('number', 'kind'), [
+    (signal.SIGTERM, 'joint_trajectory'), (signal.SIGINT, 'position'),
+    pytest.param(signal.SIGTERM, 'position', marks=pytest.mark.slow),
+    pytest.param(signal.SIGINT, 'joint_trajectory', marks=pytest.mark.slow)])
 def test_a_node_that_ends_brakes(client, domain, kind, number, tmp_path):
     """Its servo was killed in full motion, and a stream ended without a ramp."""
     streams = kind == 'position'

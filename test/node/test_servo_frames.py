@@ -66,7 +66,8 @@ def away(servo, goal):
 
 
 @pytest.mark.parametrize(('parent', 'child', 'place'), [
-    ('panda_link0', 'tripod', TRIPOD), ('map', 'panda_link0', TRIPOD.inverse())])
+    ('panda_link0', 'tripod', TRIPOD),
+    pytest.param('map', 'panda_link0', TRIPOD.inverse(), marks=pytest.mark.slow)])
 def test_a_target_in_a_fixed_frame(servo, fixes, parent, child, place):
     """A camera that looks at the robot, and a map that the robot stands in."""
     fixes(placed(parent, child, place))
@@ -81,6 +82,7 @@ def test_a_target_in_a_fixed_frame(servo, fixes, parent, child, place):
     servo.judge(since)
 
 
+@pytest.mark.slow
 def test_a_twist_in_a_fixed_frame_is_turned(servo, fixes):
     fixes(placed('panda_link0', 'tripod', TRIPOD))
     servo.on('twist', tip=TIP)

@@ -42,7 +42,9 @@ def gone(pid):
 
 
 @pytest.mark.parametrize(('number', 'send'), [
-    (signal.SIGINT, to_group), (signal.SIGTERM, to_node), (signal.SIGHUP, to_group),
+    (signal.SIGTERM, to_node),
+    pytest.param(signal.SIGINT, to_group, marks=pytest.mark.slow),
+    pytest.param(signal.SIGHUP, to_group, marks=pytest.mark.slow),
     pytest.param(signal.SIGINT, to_node, marks=pytest.mark.slow),
     pytest.param(signal.SIGTERM, to_group, marks=pytest.mark.slow)])
 def test_during_a_search(start_node, client, panda, number, send):
@@ -75,6 +77,7 @@ def test_a_terminal_that_closes_ends_it_unless_that_is_ignored(ignored):
     assert (str(int(signal.SIGHUP)) in said.split()) != ignored
 
 
+@pytest.mark.slow
 def test_twice_while_idle(start_node):
     node = start_node()
     eventually(node.workers, 'a worker')
@@ -166,7 +169,9 @@ def fill(writing):
             os.close(filling)
 
 
-@pytest.fixture(params=[os.pipe, pty.openpty, socketpair], ids=['pipe', 'terminal', 'socket'])
+@pytest.fixture(params=[os.pipe, *(pytest.param(make, marks=pytest.mark.slow)
+                                   for make in (pty.openpty, socketpair))],
+                ids=['pipe', 'terminal', 'socket'])
 def held(request, start_node, client, panda, endless, monkeypatch):
     """Give a node whose log nobody reads, as of a stopped launch, or after Ctrl-S; it is full."""
     reading, writing = request.param()
@@ -193,6 +198,7 @@ def test_while_nobody_reads_its_log(client, panda, held):
     assert held.process.wait(5) == 0 and watch.seconds < 1.0
 
 
+@pytest.mark.slow
 def test_what_goes_through_a_process_beside_it_comes_whole(start_node, monkeypatch):
     reading, writing = socketpair()
     monkeypatch.setattr(Path, 'open', lambda *_: os.fdopen(os.dup(writing), 'wb'))
@@ -205,6 +211,7 @@ def test_what_goes_through_a_process_beside_it_comes_whole(start_node, monkeypat
     assert node.process.wait(5) == 1 and "'there is none'" in text
 
 
+@pytest.mark.slow
 def test_with_closed_outputs(domain, client, panda):
     command = f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node'
     node = subprocess.Popen(['sh', '-c', 'exec "$0" <&- >&- 2>&-', command],

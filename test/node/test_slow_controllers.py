@@ -84,6 +84,7 @@ def stopped(client, mock, states, told, panda, scales):
         way.velocities).max(), outcome
 
 
+@pytest.mark.slow
 def test_a_stop_at_half_speed(client, mock, states, told, panda):
     """A short while later the arm is not faster, and it stands before its goal."""
     before, after, outcome = stopped(client, mock, states, told, panda, [(0.5, 1.0)])

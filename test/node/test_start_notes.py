@@ -29,6 +29,7 @@ def test_a_scene_that_does_not_exist_is_refused_before_there_is_a_robot(start_no
     assert 'Traceback' not in node.text
 
 
+@pytest.mark.slow
 def test_controllers_that_fit_no_group_are_one_line(client, panda, start_node):
     names = ['left', 'right']
     node = start_node(controllers=names, scene='table',
@@ -51,11 +52,13 @@ def test_two_nodes_of_one_name_are_told_of(start_node):
         eventually(lambda node=node: 'another node is called /ros2_ik' in node.text, 'the line')
 
 
+@pytest.mark.slow
 def test_a_clock_that_never_comes_is_told_of(start_node):
     node = start_node(use_sim_time=True)
     eventually(lambda: 'nothing has come on /clock' in node.text, 'the line')
 
 
+@pytest.mark.slow
 def test_controllers_without_kind_or_of_one_joint_are_told_of(client, panda, start_node):
     """Only one of two may command a joint; a kind that nobody gave may be the wrong one."""
     node = start_node(controllers=['left', 'right'], **{

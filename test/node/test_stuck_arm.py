@@ -45,6 +45,7 @@ def last_line(node):
     return [line for line in node.text.splitlines() if 'motion by ' in line][-1]
 
 
+@pytest.mark.slow
 def test_a_motion_is_told_of(client, record, node, told):
     """While it is under way, and when it is over."""
     answer = execute(client, {'panda_joint1': 0.9}, group='arm', velocity_scaling=0.15)
@@ -83,6 +84,7 @@ def test_an_arm_that_is_stuck(client, record, mock, node, told):
     assert 'CONTROL_FAILED: stopped on the way' in last_line(node)
 
 
+@pytest.mark.slow
 def test_a_bound_of_zero_is_none(client, record, mock):
     assert client.set('max_tracking_error', 0.0).successful
     assert client.set('arrival_timeout', 0.2).successful

@@ -72,6 +72,7 @@ def cost(node, sent, seconds=2.0):
     return (computing_time(node) - computed) / (sent[0] - before)
 
 
+@pytest.mark.slow
 def test_listening_begins_with_the_first_question(client, node, transforms, panda):
     client.fk(state=neutral(panda))
     eventually(lambda: cost(node, transforms, 0.5) < DEAREST / 2 or None, 'the end of the start',
@@ -121,6 +122,7 @@ def ahead(frame, offset=0.2):
     return stamped(T, frame)
 
 
+@pytest.mark.slow
 def test_a_frame_fixed_to_a_link_is_part_of_it(client, arm):
     """Where TF has the arm somewhere else, or nowhere, the start state counts, as for links."""
     tells(client, transform('panda_hand', 'cam', z=0.05), topic='/tf_static')
@@ -154,6 +156,7 @@ def test_what_may_stand_is_where_tf_has_it(client, arm):
     assert "'tag' hangs on link 'panda_hand'" in followed.message
 
 
+@pytest.mark.slow
 def test_what_no_joint_moves_is_taken_where_it_is_followed_or_not(client, arm, panda):
     """Whether /tf moves it, a belt, or only tells of it cannot be told apart."""
     for frame, parent in (('belt', 'panda_link0'), ('cart', 'map'), ('panda_link0', 'map')):
@@ -188,6 +191,7 @@ def test_what_is_old_is_refused(client, arm, panda):
 
 # -- simulated time ---------------------------------------------------------------------------
 
+@pytest.mark.slow
 def test_a_clock_that_is_set_back(tf2_ros, start_node, client, panda):
     """As by a simulation that begins anew: what was told before then is not true any more."""
     start_node(use_sim_time=True)

@@ -121,7 +121,8 @@ def refused(client):
     return answer
 
 
-@pytest.mark.parametrize('stamped', [False, True], ids=['no stamp', 'stamped'])
+@pytest.mark.parametrize('stamped', [pytest.param(False, marks=pytest.mark.slow), True],
+                         ids=['no stamp', 'stamped'])
 def test_nothing_moves_by_joint_states_that_contradict_each_other(client, home, mock, record,
                                                                   other, panda, stamped):
     with other.saying(ZEROS, stamped):
@@ -157,6 +158,7 @@ def test_a_motion_stops(client, home, mock, other, stamped):
     assert mock.text.count('defect') == defects
 
 
+@pytest.mark.slow
 def test_small_disagreement(client, home, other):
     """It is less than the joints move in the time that a message may be late."""
     with other.saying({**HOME, 'panda_joint4': HOME['panda_joint4'] + 0.05}):
@@ -164,6 +166,7 @@ def test_small_disagreement(client, home, other):
         assert "'panda_joint4'" in refused(client).message
 
 
+@pytest.mark.slow
 def test_other_publishers_that_agree(client, home, other):
     """A relay, however late by its stamps, and one of other joints."""
     for delay in (0.0, 0.3):
@@ -186,6 +189,7 @@ def test_search_that_starts_at_a_contradiction_says_so(client, home, other, pand
         assert client.fk(links=['panda_link1']).status == Status.SUCCESS   # it is before joint 2
 
 
+@pytest.mark.slow
 def test_diagnostics_tell(client, home, other):
     told = []
     heard = client.node.create_subscription(
@@ -211,6 +215,7 @@ def test_clocks_that_differ(client, home, mock, offset, said):
     assert found and abs(float(found[1]) - 2.0) < 0.2 and 'Hz' in answer.message
 
 
+@pytest.mark.slow
 def test_late_by_its_stamp_is_late(client, home, mock):
     """What comes now and is .6 s old is older than execute_state_timeout allows."""
     mock.set('clock_offset', -0.6)
@@ -238,5 +243,6 @@ def stream(client, start_node, arm, mock, tmp_path):
     at_home(client)
 
 
+@pytest.mark.slow
 def test_a_stream_of_positions_stops_without_a_step(client, stream, mock, other):
     test_a_motion_stops(client, None, mock, other, False)

@@ -89,6 +89,7 @@ def worker(pool):
                                if member.ready], 'a worker')[0]
 
 
+@pytest.mark.slow
 def test_endless_search(pool, panda, logged):
     """It is answered in time; its worker is replaced, and what it had else is searched for."""
     first = worker(pool)

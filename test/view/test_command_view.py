@@ -73,6 +73,7 @@ def test_serves_the_page_and_ends_at_ctrl_c(started, free_port):
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.slow
 def test_other_host_is_told_listens_there_and_wants_its_token(started, free_port):
     process, line = started('panda', '--host', '0.0.0.0')
     address = line.split()[1]
