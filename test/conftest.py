@@ -59,3 +59,32 @@ class MissingJudges:
 
 
 sys.meta_path.insert(0, MissingJudges)
+
+# Judged by when an arm is where: beside others of their kind, each with a node and a mock, they
+# would have to wait for a processor. So one process has them all, while another one has the core.
+MOTIONS = {f'test/node/test_{name}.py' for name in (
+    'action_motion', 'compute_ik_execute', 'execute', 'execute_action', 'execute_continuous',
+    'execute_faults', 'execute_streams', 'interactive_goals', 'motion_faults', 'motion_kills',
+    'motion_replacement', 'motion_restarts', 'random_motions', 'right_of_way', 'servo',
+    'servo_action', 'servo_end', 'servo_frames', 'stuck_arm', 'two_publishers', 'view_node')}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put motions first, and then the core."""
+    def turn(item: pytest.Item) -> tuple[bool, bool]:
+        file = item.nodeid.partition('::')[0]
+        return file not in MOTIONS, not file.startswith('test/core/')
+    items.sort(key=turn)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Give each file to one process, and the motions all to the same."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class LoadFiles(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file: str = nodeid.partition('::')[0]
+            return 'motions' if file in MOTIONS else file
+    config.option.loadscopereorder = False
+    return LoadFiles(config, log)
