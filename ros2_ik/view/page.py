@@ -18,7 +18,7 @@ from ros2_ik.view.scene_form import SceneForm
 from ros2_ik.view.scene_model import touched_names
 from ros2_ik.view.server import listening, stop
 from ros2_ik.view.session import Session
-from ros2_ik.view.status import status_html
+from ros2_ik.view.status import notes_html, status_html
 from ros2_ik.view.worker import Worker
 
 CLOSE = 0.25    # size of the gizmos, as a part of the robot's
@@ -64,6 +64,9 @@ class Page:
         server.on_client_disconnect(self._gone)
         self._status = server.gui.add_html('')
         self._add_controls()
+        if model.notes:
+            with server.gui.add_folder(f'Notes ({len(model.notes)})', expand_by_default=False):
+                server.gui.add_html(notes_html(model.notes))
         self._show(True)
         self.worker.start()
         self.worker.post(session.prepare)

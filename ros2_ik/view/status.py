@@ -1,5 +1,6 @@
 """What a page says of the answer that is looked at."""
 
+from collections.abc import Sequence
 from html import escape
 import re
 
@@ -34,6 +35,12 @@ def status_html(session: Session) -> str:
     rest += ''.join(f'<div style="{ONE_LINE}" title="{escape(line)}">{escape(line)}</div>'
                     for line in (() if answer is None else answer.not_checked))
     return f'<div style="{STYLE}">{lines[0]}{rest}</div>'
+
+
+def notes_html(notes: Sequence[str]) -> str:
+    """Return what is told of the robot as HTML."""
+    lines = ''.join(f'<div style="margin-bottom:6px">{escape(note)}</div>' for note in notes)
+    return f'<div style="font-size:12px;padding:0 12px;overflow-wrap:anywhere">{lines}</div>'
 
 
 def _badge(text: str, color: Color) -> str:

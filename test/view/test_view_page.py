@@ -281,3 +281,15 @@ def test_robot_without_geometry_and_with_a_free_base(page_of, tmp_path):
     page.worker.wait()
     assert session.answer.accepted, session.status
     assert any('not checked' in text for text in session.answer.not_checked)
+
+
+def test_what_is_not_drawn_is_told_on_the_page(tmp_path, page_of):
+    urdf = tmp_path / 'post.urdf'
+    urdf.write_text('<robot name="post"><link name="foot"/><link name="head"><visual><geometry>'
+                    '<mesh filename="absent&lt;b&gt;.stl"/></geometry></visual></link>'
+                    '<joint name="turn" type="continuous"><parent link="foot"/>'
+                    '<child link="head"/></joint></robot>')
+    page = page_of(session_of(str(urdf), None))
+    html, = (one.content for folder in page.server.gui._container_handle_from_uuid.values()
+             for one in folder._children.values() if 'absent' in getattr(one, 'content', ''))
+    assert all(word in html for word in ('head', 'absent&lt;b&gt;.stl')) and '<b>' not in html
