@@ -56,7 +56,7 @@ SHARP = 1e-3        # larger slacks of firm rows are those of rows that contradi
 BENDS = 4           # times that a step is corrected where a bent way would cross a bound,
 SHORTER = 8         # and halved where that does not help
 SCALE_COST = 1e-3   # of a scaled task that is not done in full
-LEVELLED = 1e-6    # added to |J|^2 of a barrier, by which its care is divided
+LEVER = 0.1         # [units of f per rad or m] what moves a bounded value less needs less care
 LONGEST = 10.0      # [units of f] that a task asks for in a step: more would drown the rest
 
 
@@ -276,24 +276,28 @@ def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, firm, A, lower,
 
 
 @inner_part
+def care_for(J, i, n, gain):
+    """Return gain / |J|^2 of one row, and less where what joints change by it is little."""
+    squared = 0.0
+    for j in range(n):
+        squared += J[i, j] * J[i, j]
+    larger = max(squared, LEVER * LEVER)
+    return gain * squared / (larger * larger)
+
+
+@inner_part
 def care_of(row, kinds, f, J, gaps):
-    """Return the weight of the way between a step and the safe one, which grows near bounds."""
+    """Return the weight of the way between a step and the safe one, by what needs most care."""
     n, weight = J.shape[1], 0.0
     for i in range(len(gaps)):
         if gaps[i, n + 6] > 0:
-            squared = LEVELLED
-            for j in range(n):
-                squared += gaps[i, j] * gaps[i, j]
-            weight += gaps[i, n + 6] / squared
+            weight = max(weight, care_for(gaps, i, n, gaps[i, n + 6]))
     for i in range(len(kinds)):
         if kinds[i] == BOUNDED and row[CARE, i] > 0:
             left = min(f[i] - row[LOWER, i], row[UPPER, i] - f[i])
             near = min(1.0 - left / row[WITHIN, i], 1.0)
             if near > 0:
-                squared = LEVELLED
-                for j in range(n):
-                    squared += J[i, j] * J[i, j]
-                weight += row[CARE, i] * near * near / squared
+                weight = max(weight, care_for(J, i, n, row[CARE, i] * near * near))
     return weight
 
 

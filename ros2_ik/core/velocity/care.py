@@ -15,7 +15,8 @@ class Care(NamedTuple):
     The cost 1/2 r |dq - dq_safe|^2 of a barrier, as Pink has it: r = gain / |J|^2.
 
     Other than there it begins `within` so much of the bound [units of f] and grows to that at the
-    bound, with the square: what is far is not damped.
+    bound, with the square: what is far is not damped. Of all rows the one with the largest counts,
+    and r goes to zero with |J| below 0.1: what hardly closes a gap is not held.
     """
 
     gain: float

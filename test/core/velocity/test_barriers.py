@@ -365,3 +365,18 @@ def test_a_bound_that_is_crossed_in_spite_of_all_is_told():
             crossed += 1
             assert step.relaxed['bound'] > 1
     assert crossed
+
+
+def test_care_holds_nothing_for_good():
+    """Of a pair that joints hardly move apart, Pink's weight has no end: arms stood far away."""
+    robot = Robot.load('panda')
+    floor = SceneObject('floor', [Box((3, 3, 0.1))], pose((0, 0, -0.06)))
+    checker = CollisionChecker(robot, Scene(robot).add(floor))
+    at = {'panda_joint2': 0.4, 'panda_joint4': -1.6, 'panda_joint6': 2.0}
+    start, goal = robot.to_q(at), robot.to_q({**at, 'panda_joint1': 1.0, 'panda_joint2': 0.5})
+    program = VelocityProgram(robot, [posture_task(goal, gain=0.1)], 0.01, barriers=[
+        CollisionBarrier(checker, 0.005, safe_displacement_gain=0.1, safe_within=0.4)])
+    q = start
+    for _ in range(600):
+        q = program.step(q).q
+    assert np.abs(q - goal).max() < 1e-3
