@@ -1,5 +1,6 @@
 """The robot of a running node, for a page in a browser."""
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
 import math
@@ -45,6 +46,7 @@ PATIENCE = 5.0              # for an answer, besides the time for the search [s]
 SILENT = 2.0                # so old joint_states are told of [s]
 HELD_UP = 1.0               # so long the servo is left without a target by mistake [s]
 SERVO_SILENT = 2.0          # it says ten times a second how it stands [s]
+TURN = 0.5                  # so long others may take to notice whose turn it is now [s]
 FRESH = 0.5                 # between two looks at whether the node is there [s]
 ANOTHER = ('another robot_description has come than that of the robot drawn here: '
            'end the viewer and start it again')
@@ -74,6 +76,9 @@ class NodeArm:
         self._targets: dict[str, Array] = {}    # that are followed
         self._told, self._ended = 0.0, ''       # when of them [s], and why they are no longer
         self._target = node.create_publisher(PoseStamped, f'{name}/servo/target', 1)
+        self._begun, self._others = 0.0, False  # when following did [s], and whether others command
+        self._stamps = deque[tuple[int, int]](maxlen=100)    # of the last targets
+        node.create_subscription(PoseStamped, f'{name}/servo/target', self._hear_target, 10)
         self._servo_says, self._servo_on, self._servo_heard = '', False, 0.0
         node.create_subscription(ServoStatus, f'{name}/servo/status', self._hear_servo, 10)
         self._outdated = True                   # what is known of the scene
@@ -111,6 +116,11 @@ class NodeArm:
         was_on, self._servo_on = self._servo_on, message.mode != 'off'
         if was_on and not self._servo_on and self._targets:
             self._ended = message.message
+
+    def _hear_target(self, message: PoseStamped) -> None:
+        stamp = message.header.stamp.sec, message.header.stamp.nanosec
+        if self._targets and stamp not in self._stamps and time.monotonic() > self._begun + TURN:
+            self._others, self._ended = True, 'another client commands the servo'
 
     def _hear_scene(self, _: MarkerArray) -> None:
         self._outdated = True
@@ -297,7 +307,8 @@ class NodeArm:
                 targets))), 30.0)
             if not answer.success:
                 raise IKError(answer.message)
-            self._told, self._servo_heard, self._ended = time.time(), time.monotonic(), ''
+            self._told, self._begun = time.time(), time.monotonic()
+            self._servo_heard, self._others, self._ended = self._begun, False, ''
         self._targets = dict(targets)
 
     def _check_following(self, now: float) -> None:
@@ -309,13 +320,14 @@ class NodeArm:
             self._ended = 'the servo is silent'
         if self._ended:
             self._targets = {}
-            if self._is_there:
+            if self._is_there and not self._others:     # whose turn it is now
                 self._later(SwitchServo, SwitchServo.Request(mode='off'), lambda _: '')
             raise FollowingEndedError(self._ended)
 
     def _tell_targets(self) -> None:
         message = pose_message(next(iter(self._targets.values())), self._robot.root_frame)
-        message.header.stamp = self._client.node.get_clock().now().to_msg()
+        message.header.stamp = stamp = self._client.node.get_clock().now().to_msg()
+        self._stamps.append((stamp.sec, stamp.nanosec))
         self._told = time.time()
         self._target.publish(message)
 

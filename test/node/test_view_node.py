@@ -5,16 +5,21 @@ import signal
 import time
 
 from arm_harness import ARM, at_home, HOME, mock_robot, Recorder, stop, TRAJECTORIES
-from node_harness import eventually, nodes
+from geometry_msgs.msg import PoseStamped
+from node_harness import eventually, nodes, repeating
 import numpy as np
+import pinocchio as pin
 import pytest
 from scene_harness import empty, objects
+from servo_harness import target
 from std_msgs.msg import String
 
 from ros2_ik.cli.node_arm import LATCHED, NodeArm
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.view import read_problem_file
 from ros2_ik.core import Box, Configuration, IKError, SceneObject
+from ros2_ik.msg import ServoStatus
+from ros2_ik.srv import SwitchServo
 from ros2_ik.view.answer import Reached
 from ros2_ik.view.session import Session
 
@@ -145,6 +150,30 @@ def test_it_follows_no_longer_what_others_stopped(client, viewer):
     stop(client)
     until(viewer, lambda: not viewer.following, 'it is seen')
     assert viewer.status == 'follows no longer: all motions were stopped'
+
+
+def test_it_follows_no_longer_where_another_client_commands(client, viewer):
+    """The arm went to and fro between the targets of both. Now the other one's count."""
+    followed(viewer)
+    begun, modes = time.monotonic(), []
+    until(viewer, lambda: time.monotonic() > begun + 0.6, 'it follows for a while')
+    theirs = target(pin.SE3(viewer.problem.targets[TIP]))
+    publisher = client.node.create_publisher(PoseStamped, 'ros2_ik/servo/target', 1)
+    status = client.node.create_subscription(
+        ServoStatus, 'ros2_ik/servo/status', lambda message: modes.append(message.mode), 10)
+
+    def send():
+        theirs.header.stamp = client.node.get_clock().now().to_msg()
+        publisher.publish(theirs)
+    with repeating(send, 0.02):
+        until(viewer, lambda: not viewer.following, 'it is seen')
+        assert viewer.status == 'follows no longer: another client commands the servo'
+        heard = len(modes)
+        until(viewer, lambda: len(modes) > heard + 5, 'the servo')
+    assert set(modes[heard:]) == {'pose'}
+    client.node.destroy_publisher(publisher)
+    client.node.destroy_subscription(status)
+    assert client.call(SwitchServo, 'ros2_ik/servo/switch', SwitchServo.Request(mode='off')).success
 
 
 def test_it_follows_no_longer_after_the_page_was_held_up(client, viewer):
