@@ -76,7 +76,7 @@ class NodeArm:
         self._targets: dict[str, Array] = {}    # that are followed
         self._told, self._ended = 0.0, ''       # when of them [s], and why they are no longer
         self._target = node.create_publisher(PoseStamped, f'{name}/servo/target', 1)
-        self._begun, self._others = 0.0, False  # when following did [s], and whether others command
+        self._begun, self._others = 0.0, False  # when that did [s], and whether others command
         self._stamps = deque[tuple[int, int]](maxlen=100)    # of the last targets
         node.create_subscription(PoseStamped, f'{name}/servo/target', self._hear_target, 10)
         self._servo_says, self._servo_on, self._servo_heard = '', False, 0.0

@@ -63,7 +63,7 @@ def _checked(access: Access) -> Iterator[None]:
                 response.headers['Content-Security-Policy'] = POLICY
             return response
         checked.append(True)
-        return usual(*arguments, process_request=answer, **options, **LIFE)
+        return usual(*arguments, process_request=answer, **{**options, **LIFE})
     websockets.serve = serve    # type: ignore[assignment, misc]
     try:
         yield

@@ -173,7 +173,8 @@ def test_it_follows_no_longer_where_another_client_commands(client, viewer):
     assert set(modes[heard:]) == {'pose'}
     client.node.destroy_publisher(publisher)
     client.node.destroy_subscription(status)
-    assert client.call(SwitchServo, 'ros2_ik/servo/switch', SwitchServo.Request(mode='off')).success
+    off = client.call(SwitchServo, 'ros2_ik/servo/switch', SwitchServo.Request(mode='off'))
+    assert off.success, off.message
 
 
 def test_it_follows_no_longer_after_the_page_was_held_up(client, viewer):
