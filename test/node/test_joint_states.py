@@ -184,3 +184,11 @@ def test_fk_needs_what_moves_the_link(arm):
     state = seed(arm.named(ARM))
     assert fk(links=['hand'], frame_id='torso', state=state).status == Status.SUCCESS
     assert fk(links=['base']).status == Status.SUCCESS
+
+
+@pytest.mark.slow
+def test_goals_tell_what_joint_states_lack(node, arm):
+    """Nothing could be dragged, and nothing said why."""
+    eventually(lambda: arm.tell({'turn': 0.5}) or (
+        'goals: nothing can be dragged: joint_states do not have what moves' in node.text),
+        'a word', 20)

@@ -1,6 +1,6 @@
 """Goals to drag, ~/goals: interactive markers, and the ghost of the answer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -40,6 +40,7 @@ from ros2_ik.srv import ComputeIK, Execute
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LOOK = 0.2          # between two looks for where the arm stands, until it is known [s]
+TOLD = 25           # looks, after which it is told that it is not
 SMALL = 0.1         # a target that is dragged by less has its answer near the last one [m, rad]
 ALL = 8             # solutions that are gone through
 LOOKED_AT = 'looked at'
@@ -88,6 +89,7 @@ class InteractiveGoals:
         self._continuous, self._collisions = True, True
         self._busy, self._again = False, False
         self._waiting: list[Callable[[], Any]] = []     # for the answer
+        self._sought = 0    # times that was looked for where the arm stands
         self._menu = dict(enumerate(self._entries(), start=1))
         self._timer = node.create_timer(LOOK, self._begin,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -98,6 +100,7 @@ class InteractiveGoals:
         self._robot, self._looks = robot, visual_elements(robot)
         self._state = _State()
         self._waiting.clear()    # what was chosen for the answer of the robot before
+        self._sought = 0
         self._markers.show([])
         self._timer.reset()
 
@@ -125,15 +128,28 @@ class InteractiveGoals:
             self._timer.cancel()
             return
         known = self._context.state.known(robot)
-        tips = [tip for tip in goal_tips(robot, self._context.parameters)
-                if robot.moving_joints(tip) <= {*known}]
+        every = goal_tips(robot, self._context.parameters)
+        tips = [tip for tip in every if robot.moving_joints(tip) <= {*known}]
         if not tips:
+            self._sought += 1
+            if known and self._sought == TOLD:
+                self._context.log.warning(f'goals: nothing can be dragged: {self._lack(every)}')
             return
         self._timer.cancel()
         at = Configuration(robot, robot.to_q(known))
         self._state.goals = {tip: DraggedGoal(tip, pin.SE3(np.array(at.transform(tip))))
                              for tip in tips}
         self._back()
+
+    def _lack(self, tips: Sequence[str]) -> str:
+        """Return why none of the tips has a marker."""
+        robot = self._robot
+        assert robot is not None
+        known = self._context.state.known(robot)
+        for tip in tips:
+            names = ', '.join(sorted(robot.moving_joints(tip) - {*known}))
+            return f"joint_states do not have what moves '{tip}': {names}"
+        return 'the robot has several tips and no group with one: parameter default_tip names one'
 
     def _back(self) -> None:
         """Put the markers to where the arm stands."""
