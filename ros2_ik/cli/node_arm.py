@@ -85,6 +85,7 @@ class NodeArm:
         node.create_subscription(MarkerArray, f'{name}/scene_markers', self._hear_scene, LATCHED)
         self._waiting: list[tuple[Any, Callable[[Any], str]]] = []
         self._looked, self._there, self._silent = 0.0, True, False
+        self._processes = client.processes()    # of the node, so far
         self._before: dict[str, float] = {}
         self._gives_up: Callable[[], bool] = lambda: False
         self.step()
@@ -155,6 +156,10 @@ class NodeArm:
                 self._waiting.clear()
                 return f'{self._client.name} is there again' if self._there else (
                     f'{self._client.name} is gone')
+            known, self._processes = self._processes, self._client.processes()
+            if known and self._processes - known:    # DDS may see the killed one for 20 s more
+                self._outdated = True
+                return f'{self._client.name} was started again'
         if not self._there:
             return f'{self._client.name} is gone'
         silent, was_silent = now - self._client.heard, self._silent

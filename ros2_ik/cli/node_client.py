@@ -121,18 +121,18 @@ class NodeClient:
         Where a process was killed or is held up, DDS notices after some 20 s, and so long one
         that was started anew stands beside it. A server that is merely busy stays.
         """
-        since, first = math.inf, self._processes()
+        since, first = math.inf, self.processes()
 
         def gone() -> bool:
             nonlocal since, first
-            now = self._processes()
+            now = self.processes()
             first = first or now
             there = ready() and now <= first
             since = math.inf if there else min(since, time.monotonic())
             return time.monotonic() > since + GONE
         return gone
 
-    def _processes(self) -> frozenset[tuple[int, ...]]:
+    def processes(self) -> frozenset[tuple[int, ...]]:
         """Return what tells the node's processes from each other: a publisher of each."""
         return frozenset(tuple(found.endpoint_gid) for found in
                          self.node.get_publishers_info_by_topic(f'{self.name}/solution'))

@@ -193,6 +193,16 @@ def test_it_follows_no_longer_after_the_page_was_held_up(client, viewer):
     record.close()
 
 
+def test_a_node_that_is_started_again_before_its_end_is_seen(client, viewer):
+    """DDS sees one that was killed for some 20 s more, and by then the new one is there."""
+    viewer.status = 'on the way'
+    other = client.node.create_publisher(String, '/ros2_ik/solution', 1)
+    try:
+        until(viewer, lambda: viewer.status == '/ros2_ik was started again', 'it is said')
+    finally:
+        client.node.destroy_publisher(other)
+
+
 def test_a_node_that_goes_and_comes_back(client, arm, viewer):
     viewer.solve()
     assert viewer.answer.accepted
