@@ -70,12 +70,14 @@ class Worker:
 
     def _turn(self, job: Job | None) -> None:
         session, now = self.session, time.monotonic()
+        followed = session.following
         if job is not None:
             session.attempt(job)
         if session.arm.moving and now >= self._next_step:
             self._next_step = max(self._next_step + PERIOD, now)
             session.attempt(session.step)
-        self._all_shown = now >= self._calm_at
+        # that nothing follows any longer is shown before a job that may wait for seconds
+        self._all_shown = now >= self._calm_at or session.following != followed
         if self._all_shown:
             self._calm_at = now + CALM
         self._show(self._all_shown)

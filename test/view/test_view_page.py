@@ -10,6 +10,7 @@ import pytest
 from view_sessions import session_of, TIP, TYPED
 
 from ros2_ik.core import Configuration, load_scene, written_kinds
+from ros2_ik.view.arm import FollowingEndedError
 
 pytest.importorskip('viser')
 GREEN, ORANGE, RED = (46, 184, 82), (245, 148, 26), (224, 51, 51)
@@ -251,6 +252,30 @@ def test_stop_comes_before_all_that_waits(page):
     go_on.set()
     page.worker.wait()
     assert done == ['stop', *range(1000)]
+
+
+def test_end_of_following_is_shown_before_a_job_that_takes_long(page, monkeypatch):
+    """Else the page says that the robot follows, for as long as a node does not answer."""
+    session, worker, switch = page.session, page.worker, page._switches['following']
+    worker.post(lambda: session.follow(True))
+    worker.wait()
+    assert switch.value
+    shown, go_on = [], threading.Event()
+
+    def end():
+        worker.post(wait)
+        raise FollowingEndedError('the servo is silent')
+
+    def wait():
+        shown.append((switch.value, 'the servo is silent' in page._status.content))
+        go_on.wait(10.0)
+    monkeypatch.setattr(session.arm, 'step', end)
+    monkeypatch.setattr(type(session.arm), 'moving', True)
+    worker.post(lambda: None)
+    wait_for(lambda: shown, 'it waits')
+    go_on.set()
+    monkeypatch.undo()
+    assert shown[0] == (False, True)
 
 
 def test_defect_is_told_and_the_page_lives_on(page, capsys):
