@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+import io
 import math
+import os
 from pathlib import Path
+import stat
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -82,7 +85,25 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
         picture.paste(Image.fromarray(pixels), (x, y + above))
         for row, (line, color) in enumerate(text[:most]):
             pen.text((x + step / 2, y + step * (row + 0.2)), line, fill=_rgb(color), font=font)
-    picture.save(path, format='PNG', optimize=True)
+    content = io.BytesIO()
+    picture.save(content, format='PNG', optimize=True)
+    _write(path.resolve(), content.getvalue())
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file at once: where the disk is full, one that was there stays as it was."""
+    part = path.with_name(f'.{path.name}.{os.getpid()}.part')
+    if not path.is_file():
+        path.write_bytes(content)    # new, or a device
+        return
+    try:
+        part.write_bytes(content)
+        part.chmod(stat.S_IMODE(path.stat().st_mode))
+        part.replace(path)
+    except PermissionError:    # of the folder
+        path.write_bytes(content)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _parts(line: str, is_wide: Callable[[str], bool]) -> Iterator[str]:

@@ -1,6 +1,8 @@
 """`ros2_ik picture`: what the pixels of its files show."""
 
+import errno
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -144,6 +146,23 @@ def test_a_file_that_cannot_be_written_is_told(command, tmp_path):
     os.symlink('/dev/full', path)
     assert f"--output '{path}': No space left" in command(
         'picture', 'panda', *SMALL, '-o', path).refused()
+
+
+def test_a_picture_stays_where_the_disk_is_full(command, tmp_path, monkeypatch):
+    path, write = tmp_path / 'arm.png', Path.write_bytes
+    path.write_bytes(b'before')
+    path.chmod(0o604)
+
+    def fill(self, content):
+        write(self, content[:100])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with monkeypatch.context() as full:
+        full.setattr(Path, 'write_bytes', fill)
+        assert 'No space left' in command('picture', 'panda', *SMALL, '-o', path).refused()
+    assert path.read_bytes() == b'before' and [*tmp_path.iterdir()] == [path]
+    assert command('picture', 'panda', *SMALL, '-o', path).code == 0
+    assert path.read_bytes().startswith(b'\x89PNG') and [*tmp_path.iterdir()] == [path]
+    assert path.stat().st_mode & 0o777 == 0o604
 
 
 def test_missing_pillow_is_told(process):
