@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+import errno
 import os
 import sys
 
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:   # `ros2_ik robots | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         return 141
     except Exception as error:
         print(f'ros2_ik: {with_options(_explanation(error), args)}', file=sys.stderr)
@@ -77,6 +78,11 @@ def run_as_process() -> int:
     return code
 
 
+def _write_no_more() -> None:
+    """Have the interpreter's end not try once more to write what waits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _shielded(word: str) -> str:
     """Keep argparse from taking -1e-3 for an option: a space in front makes it a value."""
     try:
@@ -95,6 +101,9 @@ def _explanation(error: Exception) -> str:
                 '(. install/setup.bash), or run it as: tools/run ros2_ik ...')
     if isinstance(error, ModuleNotFoundError) and error.name in WHEELS:
         return f'{error.name} is missing: pip install {WHEELS[error.name]}'
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:    # `ros2_ik robots > FILE`
+        _write_no_more()
+        return f'nothing more can be written: {error.strerror}'
     if isinstance(error, UnicodeEncodeError):
         return f'{error.object!r} is not valid UTF-8'
     try:

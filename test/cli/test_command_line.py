@@ -1,6 +1,7 @@
 """What all subcommands share: help, speed, exit codes, and the small parts in-process."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from ros2_ik.cli import main
 from ros2_ik.cli.answer import Answer, answer_json, Check, number, print_answer, table
 
 HEAVY = {'numpy', 'scipy', 'pinocchio', 'rclpy', 'ros2_ik.core', 'yaml', 'xml.etree.ElementTree'}
+MAIN = 'import sys; from ros2_ik.cli import main; sys.exit(main(sys.argv[1:]))'
 
 
 @pytest.mark.parametrize('words', [[], ['solve'], ['constrained'], ['fk'], ['robots'],
@@ -69,11 +71,20 @@ def test_what_is_missing_is_named_with_its_remedy(missing, words, remedy):
 
 
 def test_output_may_be_cut_off():
-    code = 'import sys; from ros2_ik.cli import main; sys.exit(main(sys.argv[1:]))'
-    process = subprocess.Popen([sys.executable, '-c', code, 'robots', 'baxter'],
+    process = subprocess.Popen([sys.executable, '-c', MAIN, 'robots', 'baxter'],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.close()   # what `| head` does
     assert 'Traceback' not in process.communicate(timeout=60)[1]
+
+
+@pytest.mark.parametrize('unbuffered', ['', '1'])
+def test_a_full_disk_is_told(unbuffered):
+    with open('/dev/full', 'w') as full:
+        run = subprocess.run([sys.executable, '-c', MAIN, 'robots'], stdout=full,
+                             stderr=subprocess.PIPE, text=True, timeout=60,
+                             env=os.environ | {'PYTHONUNBUFFERED': unbuffered})
+    assert (run.returncode, run.stderr) == (
+        2, 'ros2_ik: nothing more can be written: No space left on device\n')
 
 
 def test_defects_are_not_called_bad_questions(monkeypatch):
