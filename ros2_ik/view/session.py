@@ -29,14 +29,16 @@ class Session:
     A robot, what is wanted of it, and the answers.
 
     `answers` are the last ones, of which number `shown` is looked at; none before the first
-    question. `status` is what there is to say, `times` are the last searches' [ms].
+    question. `status` is what there is to say, `times` are the last searches' [ms]. `ended` says
+    why the robot follows no longer, until somebody presses a button for the robot: who drags on
+    would not read it in the status.
     """
 
     def __init__(self, arm: Arm, tips: Sequence[str]) -> None:
         self.arm, self.tips = arm, tuple(tips)
         self.problem = Problem(self._at_robot(), set(tips))
         self.solve_while_dragging, self.avoid_collisions = True, True
-        self.following = False
+        self.following, self.ended = False, ''
         self.answers: tuple[Answer, ...] = ()
         self.shown = 0
         self.status = 'drag the gizmo at the tip, or press Solve'
@@ -168,6 +170,7 @@ class Session:
 
     def move_there(self) -> None:
         """Have the robot go to the answer; raises IKError unless that was accepted."""
+        self.ended = ''
         answer = self.answer
         if answer is None:
             raise IKError('there is no answer to go to: solve first')
@@ -177,6 +180,7 @@ class Session:
 
     def follow(self, on: bool) -> None:
         """Have the robot go after the targets, or stop it."""
+        self.ended = ''
         if on:
             targets = {tip: T for tip, T in self.problem.targets.items()
                        if tip in self.problem.wanted}
@@ -192,11 +196,15 @@ class Session:
         """Have the robot brake if it follows: who dragged last has gone."""
         if self.following:
             self.follow(False)
-            self.status = 'follows no longer: the page that dragged last was closed'
+            self._end('the page that dragged last was closed')
+
+    def _end(self, reason: str) -> None:
+        self.following = False
+        self.status = self.ended = f'follows no longer: {reason}'
 
     def stop(self) -> None:
         """Have the robot brake."""
-        self.following = False
+        self.following, self.ended = False, ''
         self.arm.stop()
         self.status = 'stopped'
 
@@ -205,7 +213,8 @@ class Session:
         try:
             text = self.arm.step()
         except FollowingEndedError as error:
-            self.following, text = False, f'follows no longer: {error}'
+            self._end(str(error))
+            return
         if text:
             self.status = f'follows: {text}' if self.following else text
 

@@ -24,6 +24,8 @@ def status_html(session: Session) -> str:
         session.status == answer.message or session.status.startswith('solution '))
     color = answer.reached.value if answer is not None and about_answer else GREY
     lines = [_badge(FROM_SEED.sub('', session.status), color)]
+    if session.ended and session.ended != session.status:
+        lines.append(session.ended)
     if answer is not None:
         lines.append(f'{1e3 * answer.seconds:.2f} ms'
                      + _largest_change(session.robot, session.arm.q, answer.q))

@@ -276,6 +276,11 @@ def test_end_of_following_is_shown_before_a_job_that_takes_long(page, monkeypatc
     go_on.set()
     monkeypatch.undo()
     assert shown[0] == (False, True)
+    drag(page, 0.1)    # who drags on reads why
+    assert 'the servo is silent' in page._status.content
+    worker.post(session.stop)
+    worker.wait()
+    assert 'the servo is silent' not in page._status.content
 
 
 def test_defect_is_told_and_the_page_lives_on(page, capsys):
