@@ -215,6 +215,7 @@ def test_a_pose_that_is_none_changes_nothing(rviz):
     shown(rviz, lambda ghost: ghost.color == GREEN, 'green')
     moved = start * pin.SE3(np.eye(3), np.array([0, 0, 0.1]))
     rviz.tell(TIP, 1, message(moved), frame='map')
+    rviz.tell(TIP, 1, message(pin.SE3(np.eye(3), np.array([1e300, 0, 0]))))
     rviz.choose(TIP, 'keep elbow low')      # which is heard after that
     eventually(lambda: any(one.title == '[x] keep elbow low'
                            for one in rviz.markers[TIP].menu_entries), 'the menu')

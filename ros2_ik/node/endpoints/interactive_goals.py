@@ -45,6 +45,7 @@ SMALL = 0.1         # a target that is dragged by less has its answer near the l
 ALL = 8             # solutions that are gone through
 LOOKED_AT = 'looked at'
 STOP = 'stop'       # anybody's, at any time
+FARTHEST = 1e6      # a marker, as an object of a scene [m]; squares of larger numbers overflow
 AHEAD = 0.4         # of the tip the point is put to look at [m]
 POSES = (InteractiveMarkerFeedback.POSE_UPDATE, InteractiveMarkerFeedback.MOUSE_DOWN,
          InteractiveMarkerFeedback.MOUSE_UP)
@@ -382,7 +383,10 @@ def _read_place(feedback: InteractiveMarkerFeedback, robot: Robot) -> pin.SE3:
     if frame.removeprefix('/') not in ('', robot.root_frame):
         raise wrong(f"{what} is in frame '{frame}'; valid: that of the marker, "
                     f"'{robot.root_frame}'")
-    return read_pose(feedback.pose, what)
+    place = read_pose(feedback.pose, what)
+    if np.abs(place.translation).max() > FARTHEST:
+        raise wrong(f'{what} is further away than {FARTHEST:g} m')
+    return place
 
 
 def _is_small(before: dict[str, pin.SE3], now: dict[str, pin.SE3]) -> bool:
