@@ -36,6 +36,7 @@ from ros2_ik.msg import ServoStatus
 from ros2_ik.node.conversions.dragged_goal import drag_requests
 from ros2_ik.node.conversions.planning_scenes import changed_scene, scene_message, SceneState
 from ros2_ik.node.conversions.scene_changes import ConversionContext
+from ros2_ik.node.servo.names import NODE_HELD_UP
 from ros2_ik.srv import ApplyPlanningScene, ComputeIK, Execute, GetPlanningScene, SwitchServo
 from ros2_ik.view.answer import Answer, Reached
 from ros2_ik.view.arm import FollowingEndedError, Question, Reader
@@ -115,7 +116,8 @@ class NodeArm:
     def _hear_servo(self, message: ServoStatus) -> None:
         self._servo_says, self._servo_heard = message.message, time.monotonic()
         was_on, self._servo_on = self._servo_on, message.mode != 'off'
-        if was_on and not self._servo_on and self._targets:
+        if self._targets and (message.message == NODE_HELD_UP
+                              or was_on and not self._servo_on):
             self._ended = message.message
 
     def _hear_target(self, message: PoseStamped) -> None:

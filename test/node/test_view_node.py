@@ -193,6 +193,26 @@ def test_it_follows_no_longer_after_the_page_was_held_up(client, viewer):
     record.close()
 
 
+def test_it_follows_no_longer_after_the_node_was_held_up(client, arm, viewer):
+    """Else an arm that has rested for as long as that goes on by itself."""
+    followed(viewer)
+    record = Recorder(client)
+    record.listen()
+    at = record.still()
+    os.kill(arm.node.pid, signal.SIGSTOP)
+    try:
+        until(viewer, lambda: not viewer.following, 'it is seen')
+    finally:
+        os.kill(arm.node.pid, signal.SIGCONT)
+    assert viewer.ended == 'follows no longer: commands are ignored: the node is held up'
+    T = viewer.problem.targets[TIP].copy()
+    T[:3, 3] += [0.0, 0.1, 0.0]
+    viewer.attempt(lambda: viewer.drag(TIP, T))
+    time.sleep(0.5)
+    np.testing.assert_allclose(record.still(), at, atol=1e-4)
+    record.close()
+
+
 def test_a_node_that_is_started_again_before_its_end_is_seen(client, viewer):
     """DDS sees one that was killed for some 20 s more, and by then the new one is there."""
     viewer.status = 'on the way'

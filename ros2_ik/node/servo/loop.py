@@ -50,7 +50,7 @@ from ros2_ik.node.servo.messages import (
     TakeScene,
     Ticks,
 )
-from ros2_ik.node.servo.names import Names
+from ros2_ik.node.servo.names import Names, NODE_HELD_UP
 from ros2_ik.node.servo.stuck_arm import StuckArm
 from ros2_ik.node.state.joint_states import JointStates, publishers
 
@@ -251,7 +251,7 @@ class Loop:
             if self._paused:
                 raise wrong('paused')
             if time.monotonic() > self._heard + SILENCE:
-                raise wrong('commands are ignored: the node is held up')
+                raise wrong(NODE_HELD_UP)
             if mode != 'joint' and not self._frames.ready(follower.robot,
                                                           message.header.frame_id):
                 self._awaiting = mode, message, came

@@ -2,6 +2,9 @@
 
 from typing import Any, NamedTuple
 
+# what the status says then
+NODE_HELD_UP = 'commands are ignored: the node is held up'
+
 
 class Names(NamedTuple):
     """The node, and whole names of topics; those of the servo begin with `servo`."""
