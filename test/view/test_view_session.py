@@ -11,6 +11,7 @@ from ros2_ik.core import (
     IKError,
     SceneObject,
     ShapeInstance,
+    Sphere,
 )
 from ros2_ik.view.answer import Reached
 from ros2_ik.view.status import status_html
@@ -71,6 +72,15 @@ def test_in_the_table_it_is_orange_and_says_what_touches(session, home):
     session.attempt(session.move_there)
     assert session.status.startswith('not done: the answer was not accepted (GOAL_IN_COLLISION')
     assert not session.arm.moving
+
+
+def test_names_all_that_the_ghost_touches_where_the_gripper_has_no_way_out(session, home):
+    T = moved(home, 0.1, 0, 0.17 - home[2, 3])
+    session.drag(TIP, T)
+    elbow = Configuration(session.robot, session.answer.q).transform('panda_link4')
+    session.add_object(SceneObject('ball', (ShapeInstance(Sphere(0.05)),), elbow))
+    assert 'no solution without contact' in session.status
+    assert {'table', 'ball'} <= {contact.second for contact in session.answer.contacts}
 
 
 def test_out_of_reach_it_is_red_and_as_near_as_may_be(session, home):

@@ -29,6 +29,7 @@ from ros2_ik.core.problem import (
 from ros2_ik.core.problem.active_joints import TURN
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import CollisionChecker, Contact
+from ros2_ik.core.scene.contacts import deepest
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance, SAME, tip_contacts
 from ros2_ik.core.solvers.reach import out_of_reach
@@ -557,7 +558,7 @@ class Search:
     def _contacts(self, q: Array) -> tuple[Contact, ...]:
         checker = self.problem.checker
         assert checker is not None
-        return self.tip_contacts or checker.in_collision(q, at_once=True)
+        return deepest((*self.tip_contacts, *checker.in_collision(q, at_once=True)))
 
     def _ranked(self) -> list[Candidate]:
         return sorted(self.accepted, key=self._rank)[:self.solutions]
