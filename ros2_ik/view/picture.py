@@ -77,8 +77,11 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
     most = min(int(height / 2 / step), max(map(len, texts)))
     above = math.ceil(step * most)    # of a panel's picture: its lines
     layers = [list(_layers(model, scene, panel)) for panel in panels]
-    camera = camera_on(_to_be_seen(model, layers, panels[0].q),
+    middle, length = extent(model.robot, panels[0].q)
+    camera = camera_on(_to_be_seen(layers, middle, FAR * length),
                        np.array(BACK if back is None else back), width / (height - above))
+    layers = [[_unveiling(layer, camera.position, middle, FAR * length) for layer in each]
+              for each in layers]
     for number, (text, drawn) in enumerate(zip(texts, layers, strict=True)):
         x, y = number % columns * width, number // columns * height
         pixels = np.rint(255 * render(drawn, camera, width, height - above)).astype(np.uint8)
@@ -155,15 +158,39 @@ def _arrows(T: Array, length: float) -> Iterator[Body]:
                        along * pin.SE3(np.eye(3), np.array([0, 0, middle])))
 
 
-def _to_be_seen(model: RobotModel, layers: Sequence[Sequence[Layer]], q: Array) -> Array:
-    """Return the points (n, 3) of all that is not far from the robot at q (nq,), as a floor is."""
-    middle, size = extent(model.robot, q)
-    every = (body.surface.vertices @ body.pose.rotation.T + body.pose.translation
-             for panel in layers for layer in panel for body in layer.bodies)
-    near = [points for points in every
-            if np.linalg.norm(points - middle, axis=1).max() < FAR * size]
+def _to_be_seen(layers: Sequence[Sequence[Layer]], middle: Array, far: float) -> Array:
+    """Return the points (n, 3) of all that is not `far` from the robot's middle, as a floor is."""
+    every = (_points(body) for panel in layers for layer in panel for body in layer.bodies)
+    near = [points for points in every if not _is_far(points, middle, far)]
     # a robot may have nothing that is seen
-    return np.concatenate(near or [middle + size * np.array([[-0.5] * 3, [0.5] * 3])])
+    return np.concatenate(near or [middle + far / FAR * np.array([[-0.5] * 3, [0.5] * 3])])
+
+
+def _unveiling(layer: Layer, eye: Array, middle: Array, far: float) -> Layer:
+    """Return a layer, as glass where a large thing, as a wall is, would hide the robot."""
+    hides = any(_is_far(points, middle, far) and _is_cut(eye, middle, points[body.surface.faces])
+                for body in layer.bodies for points in (_points(body),))
+    return layer._replace(opacity=min(layer.opacity, TOUCHED)) if hides else layer
+
+
+def _points(body: Body) -> Array:
+    return np.asarray(body.surface.vertices @ body.pose.rotation.T + body.pose.translation)
+
+
+def _is_far(points: Array, middle: Array, far: float) -> bool:
+    return bool(np.linalg.norm(points - middle, axis=1).max() >= far)
+
+
+def _is_cut(start: Array, end: Array, triangles: Array) -> bool:
+    """Return whether a triangle (n, 3, 3) is between two points."""
+    sides = [np.einsum('ij,ij->i', np.cross(a, b), np.broadcast_to(end - start, a.shape))
+             for a, b in ((triangles[:, i] - start, triangles[:, i - 2] - start)
+                          for i in range(3))]
+    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    before, after = (np.einsum('ij,ij->i', point - triangles[:, 0], normals)
+                     for point in (start, end))
+    inside = (np.min(sides, axis=0) >= 0) | (np.max(sides, axis=0) <= 0)
+    return bool((inside & (before * after < 0)).any())
 
 
 def _rgb(color: Color) -> tuple[int, ...]:

@@ -107,6 +107,18 @@ def test_what_is_not_reached_is_drawn_red_and_is_no_answer(draw):
     assert ((pixels[:, :, 0] > 90) & (pixels[:, :, 1:].max(axis=2) < 60)).sum() > 500
 
 
+@pytest.mark.parametrize('wall', ['{plane: {normal: [0, 1, 0], offset: -0.5}}',
+                                  '{box: {size: [4, 0.1, 4]}, pose: {xyz: [0, -0.6, 0]}}'])
+def test_a_wall_before_the_robot_does_not_hide_it(draw, tmp_path, wall):
+    scene = tmp_path / 'scene.yaml'
+    scene.write_text(f'objects: [{{id: wall, color: [0, 0.6, 0, 1], shapes: [{wall}]}}]')
+    _, pixels = draw('panda', '--scene', scene)
+    assert pixels[60:120, 90:150].std(axis=(0, 1)).max() > 10    # of the wall all is of one green
+    assert pixels[20, 20, 0] > 100                    # glass
+    _, pixels = draw('panda', '--scene', scene, '--from', 90, 0)
+    assert pixels[20, 20, 0] == 0                     # none where it is behind the robot
+
+
 def test_a_robot_without_anything_to_be_seen_shows_its_target(draw, planar_arm):
     run, pixels = draw(planar_arm, '--xyz', 0.5, 0.3, 0.1, told='no visual elements')
     assert run.code == 0 and 20 < drawn(pixels[40:]).sum() < 3000
