@@ -30,7 +30,8 @@ from ros2_ik.view.surface import Color, shape_surface
 AXES: tuple[Color, ...] = ((0.87, 0.15, 0.15), (0.1, 0.62, 0.2), (0.15, 0.35, 0.9))
 AXES_SIZE = 0.16     # length of a target's axes, as a part of the robot's size
 BLACK: Color = (0.13, 0.13, 0.13)
-FONT, SMALLEST = 0.022, 12    # height of letters, as a part of the picture, and at least [px]
+FONT, SMALLEST = 0.022, 12    # height of letters, as a part of the picture and, half as much, of
+                              # its panels, and at least [px]
 FAR = 1.25           # what reaches farther, in sizes of the robot, need not be in the picture
 
 
@@ -65,7 +66,7 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
     """
     columns = _columns(len(panels), size)
     width, height = size[0] // columns, size[1] // math.ceil(len(panels) / columns)
-    letters = max(FONT * math.sqrt(size[0] * size[1]), SMALLEST)
+    letters = max(FONT * math.sqrt(math.sqrt(size[0] * size[1] * width * height)), SMALLEST)
     font, step = ImageFont.load_default(letters), 1.3 * letters    # from line to line
     picture = Image.new('RGB', size, 'white')
     pen = ImageDraw.Draw(picture)

@@ -119,6 +119,22 @@ def test_a_wall_before_the_robot_does_not_hide_it(draw, tmp_path, wall):
     assert pixels[20, 20, 0] == 0                     # none where it is behind the robot
 
 
+def test_words_of_many_panels_are_there(tmp_path, planar_arm, monkeypatch):
+    """Letters shrink with the panels: else a line has no place for its number."""
+    from PIL import ImageDraw
+
+    from ros2_ik.core import Robot, Scene
+    from ros2_ik.view.picture import Panel, write_picture
+    from ros2_ik.view.robot_model import RobotModel
+    written = []
+    monkeypatch.setattr(ImageDraw.ImageDraw, 'text',
+                        lambda self, at, line, **_: written.append(line))
+    robot = Robot.from_urdf(planar_arm)
+    panel = Panel(robot.neutral, ('solution 36: largest change', '0.174 rad (waist_yaw_joint)'))
+    write_picture(tmp_path / 'many.png', RobotModel(robot), Scene(robot), [panel] * 36, (900, 675))
+    assert sum('0.174 rad' in line for line in written) == 36
+
+
 def test_a_robot_without_anything_to_be_seen_shows_its_target(draw, planar_arm):
     run, pixels = draw(planar_arm, '--xyz', 0.5, 0.3, 0.1, told='no visual elements')
     assert run.code == 0 and 20 < drawn(pixels[40:]).sum() < 3000
