@@ -111,7 +111,7 @@ class SceneBodies:
             self._shown.pop(id).frame.remove()
         for id, (item, pose, usual) in items.items():
             known = self._shown.get(id)
-            if known is None or not _looks_the_same(known.item, item):
+            if known is None or known.usual != usual or not _looks_the_same(known.item, item):
                 if known is not None:
                     known.frame.remove()
                 known = self._shown[id] = self._added(item, usual)
@@ -129,14 +129,15 @@ class SceneBodies:
                    for number, surface in enumerate(drawn.surfaces)]
         for handle, pose in zip(handles, drawn.poses, strict=True):
             place(handle, pose)
-        return ShownObject(item, frame, handles)
+        return ShownObject(item, usual, frame, handles)
 
 
 @dataclass
 class ShownObject:
-    """An object as it is shown, its frame and its surfaces in viser."""
+    """An object as it is shown, its frame and its surfaces in viser; see `drawn_object`."""
 
     item: SceneObject
+    usual: Color
     frame: Any
     handles: list[Any]
     touched: bool = False

@@ -118,3 +118,24 @@ def test_objects_have_their_colours_and_held_ones_move_along():
     q = robot.random_q(np.random.default_rng(1))
     hand = Configuration(robot, q).transform('panda_hand')
     assert np.abs(held_pose(held, 'tool', q).homogeneous - hand).max() < 1e-9
+
+
+def test_what_is_taken_in_hand_looks_held(free_port):
+    """It has the shape and the colour, none, that it had on the table."""
+    viser = pytest.importorskip('viser')
+    from ros2_ik.core import Scene, SceneObject
+    from ros2_ik.view.bodies import SceneBodies
+    robot = Robot.load('panda')
+    q = robot.neutral
+    server = viser.ViserServer('127.0.0.1', free_port, verbose=False)
+    try:
+        bodies = SceneBodies(server, '/scene')
+        scene = Scene(robot).add(SceneObject('tool', [Box([0.1, 0.1, 0.1])]))
+        colors = []
+        for seen in (scene, scene.attach('tool', 'panda_link0'), scene):
+            bodies.show(seen, q)
+            mesh = server.scene.get_handle_by_name('/scene/tool/0')
+            colors.append(tuple(mesh.color))
+        assert colors[0] == colors[2] != colors[1]
+    finally:
+        server.stop()
