@@ -88,6 +88,19 @@ def test_near_a_bound_what_is_safe_counts(slider, kind, left, near):
         assert -qp.g[0] / qp.H[0, 0] == pytest.approx(expected, rel=1e-4)
 
 
+def test_a_bound_that_joints_do_not_move_to_holds_nobody():
+    """The shoulder is 3 cm above its bound for good: Pink's cost would stop the arm there."""
+    panda = Robot.load('panda')
+    q = panda.to_q({'panda_joint4': -1.5, 'panda_joint6': 1.5})
+    goal = q + np.array([0.1] * 7 + [0.0] * (panda.nq - 7))
+    program = VelocityProgram(panda, [posture_task(goal, gain=0.5)], 0.01, barriers=[
+        Barrier(FramePosition('panda_link2', axes='z'), 0.3, safe_displacement_gain=10.0)])
+    x = q
+    for _ in range(200):
+        x = program.step(x).q
+    assert x == pytest.approx(goal, abs=1e-3)
+
+
 def test_what_is_safe_is_checked(slider):
     for options in ({'safe_displacement_gain': -1.0}, {'safe_displacement_gain': float('inf')},
                     {'safe_within': 0.0}):
