@@ -40,6 +40,7 @@ from ros2_ik.srv import ComputeIK, Execute
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LOOK = 0.2          # between two looks for where the arm stands, until it is known [s]
+LATER = 0.5         # so long after an answer without collisions there is another one [s]
 TOLD = 25           # looks, after which it is told that it is not
 SMALL = 0.1         # a target that is dragged by less has its answer near the last one [m, rad]
 ALL = 8             # solutions that are gone through
@@ -95,6 +96,9 @@ class InteractiveGoals:
         self._timer = node.create_timer(LOOK, self._begin,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._timer.cancel()
+        self._later = node.create_timer(LATER, self._look_again,
+                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._later.cancel()
 
     def set_robot(self, robot: Robot) -> None:
         """Take another robot; its markers come as soon as it is known where it stands."""
@@ -287,6 +291,12 @@ class InteractiveGoals:
         if robot is self._robot and state is self._state:
             state.asked, state.others = asked, []
             self._show(robot, response)
+            if self._context.scene.geometry.is_making:    # and later more can be said
+                self._later.reset()
+
+    def _look_again(self) -> None:
+        self._later.cancel()
+        self._ask()
 
     def _request(self, robot: Robot) -> ComputeIK.Request:
         """Return what is wanted now, as a request of ~/compute_ik."""

@@ -68,7 +68,7 @@ class CollisionGeometry:
                 self._threads += 1
                 threading.Thread(target=self._work, daemon=True,
                                  name='collision geometry').start()
-            self._changing.wait_for(lambda: not self._busy, wait)
+            self._changing.wait_for(lambda: not self.is_making, wait)
 
     def _work(self) -> None:
         while wanted := self._next():
@@ -87,7 +87,8 @@ class CollisionGeometry:
             return self._wanted
 
     @property
-    def _busy(self) -> bool:
+    def is_making(self) -> bool:
+        """Whether it is not yet that of the robot there is."""
         return self._made is not self._wanted
 
     @property
@@ -98,13 +99,13 @@ class CollisionGeometry:
     @property
     def usable(self) -> bool:
         """Whether collisions of the robot can be checked now."""
-        return self._wanted is not None and not self._fault and not self._busy \
+        return self._wanted is not None and not self._fault and not self.is_making \
             and self._bodies > 0
 
     def check(self) -> bool:
         """Return whether the robot has geometry; raises RequestError if that is not known yet."""
         self._look_at_files()
-        if self._busy:
+        if self.is_making:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                "the robot's collision geometry is still being made, for "
                                f'{time.monotonic() - self._since:.0f} s so far; ask again')
@@ -117,7 +118,7 @@ class CollisionGeometry:
 
     def _look_at_files(self) -> None:
         """Begin anew if mesh files have changed; who asks waits for no mesh to be read."""
-        if self._busy or self._wanted is None:
+        if self.is_making or self._wanted is None:
             return
         robot, options = self._wanted
         if known_mesh_files(robot) != self._files:
