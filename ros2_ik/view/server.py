@@ -14,7 +14,8 @@ from websockets.asyncio import server as websockets
 from ros2_ik.view.access import Access, POLICY
 
 # A browser whose lid or network was closed does not say that it goes, and a robot may follow it.
-LIFE = {'ping_interval': 2.0, 'ping_timeout': 4.0}    # [s]; by default 20 and 20
+# One that draws its first picture without a graphics card answers nothing for ten seconds either.
+LIFE = {'ping_interval': 2.0, 'ping_timeout': 20.0}    # [s]; by default 20 and 20
 
 
 def listening(access: Access, port: int) -> viser.ViserServer:

@@ -28,7 +28,7 @@ FASTEST = 0.25 * np.array([2.175] * 4 + [2.61] * 3)    # servo_velocity_scaling 
 ACCELERATION = 0.5 * 3.0                               # of default_max_acceleration
 HAIR = 1e-4
 PERIOD = 0.02      # of commands [s]
-HELD_UP = 0.05     # no stream comes from a process that waits for so long for the processor [s]
+HELD_UP = 0.02     # no stream comes from a process that waits for so long for the processor [s]
 
 
 class Servo:
@@ -105,12 +105,17 @@ class Servo:
         way = self.record.way(since)
         keep = np.concatenate([[True], np.diff(way.times) > 0.002])
         times, at = way.times[keep], way.positions[keep]
-        if self.streams and not obeys:
-            judge_speeds(times, at, 1.1, 1.5, HELD_UP)
-        elif self.streams:
-            judge_speeds(*self._judge_stream(times[0], at), 1.1, 1.5, HELD_UP)
+        if self.streams and obeys:
+            times, sent = self._judge_stream(times[0], at)
+            judge_speeds(times, sent, 1.1)
+            # each step is one of its period; but an arm that nothing is sent stands
+            period = np.median(np.diff(times))
+            ends = np.flatnonzero(np.diff(times) > max(HELD_UP, 2.5 * period)) + 1
+            assert sum(judge_accelerations(period * np.arange(len(part)), part, 0.1, 1.5)
+                       for part in np.split(sent, ends))
         else:
-            judge_speeds(times, at, 1.03, 1.1)
+            judge_speeds(times, at, 1.1 if self.streams else 1.03)
+            assert judge_accelerations(times, at, 0.2, 1.5 if self.streams else 1.1)
         model = FRAMES.model
         lower, upper = model.lowerPositionLimit[:7], model.upperPositionLimit[:7]
         assert (at >= lower - 1e-9).all() and (at <= upper + 1e-9).all()
@@ -131,17 +136,26 @@ class Servo:
         self.record.close()
 
 
-def judge_speeds(times, at, more, harder, held_up=np.inf):
-    """Judge speeds and accelerations by so many times of what is allowed."""
-    # over .2 s, in which cycles that are cut short do not count
-    k = max(int(round(0.2 / np.median(np.diff(times)))), 1)
-    mean = (at[k:] - at[:-k]) / (times[k:] - times[:-k])[:, None]
+def means(times, at, seconds):
+    """Return mean speeds over so many seconds, in which cycles that are cut short do not count."""
+    k = max(int(round(seconds / np.median(np.diff(times)))), 1)
+    return k, (at[k:] - at[:-k]) / (times[k:] - times[:-k])[:, None]
+
+
+def judge_speeds(times, at, more):
+    """Judge that no speed was more than so many times what is allowed."""
+    _, mean = means(times, at, 0.2)
     assert (np.abs(mean) <= more * FASTEST + HAIR).all(), np.abs(mean).max(axis=0)
+
+
+def judge_accelerations(times, at, seconds, harder):
+    """Judge the same of accelerations between spans of so many seconds; returns of how many."""
+    if len(times) < 2:
+        return 0
+    k, mean = means(times, at, seconds)
     change = np.abs(mean[k:] - mean[:-k]) / (times[k:-k] - times[:-2 * k])[:, None]
-    # an arm stands at once when its stream ends
-    ends = np.concatenate([[0], np.cumsum(np.diff(times) > held_up)])
-    whole = ends[2 * k:] == ends[:-2 * k]
-    assert change[whole].max() <= harder * ACCELERATION, change[whole].max(axis=0)
+    assert (change <= harder * ACCELERATION).all(), change.max(axis=0)
+    return len(change)
 
 
 class Frames:
