@@ -76,9 +76,9 @@ def test_long_lines_go_on_below(draw):
     """Of the reason for which there is no answer nothing is cut off."""
     words = ('panda', '--xyz', 3, 0, 0, '--timeout', 0.3)
     rows = []
-    for width in (240, 960):
-        _, pixels = draw(*words, size=('--size', width, 400))
-        text = drawn(pixels[:, :width // 2]).any(axis=1)[:200]    # the robot is in the middle
+    for width in (240, 720):
+        _, pixels = draw(*words, size=('--size', width, 240))
+        text = drawn(pixels[:, :width // 2]).any(axis=1)[:120]    # the robot is in the middle
         begins = np.flatnonzero(text[1:] & ~text[:-1])
         rows.append(len(begins))
     assert rows[0] > rows[1] >= 1

@@ -649,6 +649,7 @@ def stopping(arm, follower, goal, after, stamps=True):
 @pytest.mark.parametrize('scale', [0.02, 0.2, 0.5, 0.8])
 @pytest.mark.parametrize('after', np.linspace(0.1, 1.2, 6).tolist())
 @pytest.mark.parametrize('stamps, measured', [(True, False), (True, True), (False, False)])
+@pytest.mark.slow
 def test_a_stop_never_speeds_up_a_controller_whose_time_is_slow(monkeypatch, scale, after,
                                                                 stamps, measured):
     """As a simulation, or a robot's speed slider, may make it; nor does it go farther."""
@@ -760,6 +761,7 @@ def test_a_stop_where_joint_states_tell_no_true_velocities(monkeypatch, after, s
 @pytest.mark.parametrize('period', [0.1, 0.19, 0.21, 0.25, 0.4])
 @pytest.mark.parametrize('told', [None, 0.0, 1.0, -1.0])
 @pytest.mark.parametrize('stamped', [True, False])
+@pytest.mark.slow
 def test_a_stop_where_joint_states_are_seldom(monkeypatch, period, told, stamped):
     """Any velocities were believed where readings were farther apart than 0.2 s."""
     arm = Arm(monkeypatch, Trajectories)

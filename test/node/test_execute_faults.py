@@ -48,10 +48,9 @@ def stops_short(record):
 
 
 @pytest.mark.parametrize(('controllers', 'number'), [
-    (TRAJECTORIES, signal.SIGTERM),
-    pytest.param(POSITIONS, signal.SIGTERM, marks=pytest.mark.slow),
-    pytest.param(TRAJECTORIES, signal.SIGHUP, marks=pytest.mark.slow)],
+    (TRAJECTORIES, signal.SIGTERM), (POSITIONS, signal.SIGTERM), (TRAJECTORIES, signal.SIGHUP)],
     ids=['trajectory', 'position', 'SIGHUP'])
+@pytest.mark.slow
 def test_the_node_is_stopped(client, record, mock, start_node, controllers, number):
     """It brakes before it ends, and answers then, also if that takes a second."""
     mock.set('active', controllers['controllers'])
@@ -166,6 +165,7 @@ def test_no_controllers(client, record, start_node):
     assert near(record.still(), {}) < 1e-3
 
 
+@pytest.mark.slow
 def test_a_controller_that_dies(client, record, start_node, mock):
     start_node(**TRAJECTORIES, **FAST)
     at_home(client)
@@ -221,6 +221,7 @@ def test_two_controllers(client, record, start_node):
     ({'velocity_scaling': 1.5}, 'velocity_scaling is 1.5; valid: 0.001 to 1'),
     ({'while_executing': 'wait'}, "while_executing is 'wait'; valid: refuse, replace"),
     ({'joint_limits.a.max_velocity': -1.0}, 'joint_limits.a.max_velocity is -1')])
+@pytest.mark.slow
 def test_parameters_that_make_no_sense(start_node, parameters, text):
     node = start_node(**parameters)
     assert node.process.wait(20) == 1

@@ -61,6 +61,7 @@ def test_reachable_ones_do_not_wait_for_unreachable_ones(client, panda, node):
         assert 3.9 < response.seconds < 6   # each had its full time
 
 
+@pytest.mark.slow
 def test_busy(client, panda, node):
     """More than max_pending long searches are refused at once; short ones are not."""
     long = [client.ik_later(targets=[unreachable()], timeout=Duration(sec=2)) for _ in range(6)]

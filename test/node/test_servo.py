@@ -155,6 +155,7 @@ def test_joints_are_jogged_up_to_their_limit(servo):
     assert ServoStatus.JOINT_BOUND in {one.code for one in servo.statuses[told:]}
 
 
+@pytest.mark.slow
 def test_from_a_twist_to_a_pose_in_full_motion(servo):
     servo.on('twist')
     since = len(servo.record)

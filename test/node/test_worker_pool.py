@@ -102,6 +102,7 @@ def test_endless_search(pool, panda, logged):
     assert other.get(timeout=60).success
 
 
+@pytest.mark.slow
 def test_stopped_for_good(pool, panda, monkeypatch):
     monkeypatch.setattr(pulse, 'IDLE', 3)
     first = worker(pool)

@@ -96,7 +96,8 @@ def test_full_disk(tmp_path):
 
 
 @needs_numba
-@pytest.mark.parametrize('suffix', ['nbi', pytest.param('nbc', marks=pytest.mark.slow)])
+@pytest.mark.parametrize('suffix', ['nbi', 'nbc'])
+@pytest.mark.slow
 def test_damaged_cache(tmp_path, suffix):
     """As after a power failure: it is filled anew, once."""
     code = ('from ros2_ik.core.kernels import source\n'     # one loop, which takes less time
