@@ -13,10 +13,6 @@ from websockets.asyncio import server as websockets
 
 from ros2_ik.view.access import Access, POLICY
 
-# A browser whose lid or network was closed does not say that it goes, and a robot may follow it.
-# One that draws its first picture without a graphics card answers nothing for ten seconds either.
-LIFE = {'ping_interval': 2.0, 'ping_timeout': 20.0}    # [s]; by default 20 and 20
-
 
 def listening(access: Access, port: int) -> viser.ViserServer:
     """Return a server that listens there; raises OSError where that cannot be."""
@@ -64,7 +60,7 @@ def _checked(access: Access) -> Iterator[None]:
                 response.headers['Content-Security-Policy'] = POLICY
             return response
         checked.append(True)
-        return usual(*arguments, process_request=answer, **{**options, **LIFE})
+        return usual(*arguments, process_request=answer, **options)
     websockets.serve = serve    # type: ignore[assignment, misc]
     try:
         yield

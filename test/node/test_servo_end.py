@@ -11,7 +11,8 @@ from servo_harness import Servo, twist
 
 
 @pytest.mark.parametrize(('number', 'kind'), [
-    (signal.SIGTERM, 'joint_trajectory'), (signal.SIGINT, 'position'),
+    (signal.SIGTERM, 'joint_trajectory'),
+    pytest.param(signal.SIGINT, 'position', marks=pytest.mark.slow),
     pytest.param(signal.SIGTERM, 'position', marks=pytest.mark.slow),
     pytest.param(signal.SIGINT, 'joint_trajectory', marks=pytest.mark.slow)])
 def test_a_node_that_ends_brakes(client, domain, kind, number, tmp_path):

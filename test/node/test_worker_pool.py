@@ -126,15 +126,18 @@ def test_long_to_make(pool, panda, logged):
     assert worker(pool) == first and not logged
 
 
-def test_what_is_made_before_a_search_takes_none_of_its_time(panda, logged):
+def test_what_is_made_before_a_search_takes_none_of_its_time(pool, panda, logged):
     """Asked at once after the start, with less time than a worker needs for its own start."""
-    pool = Pool(1, SimpleNamespace(error=lambda text, **_: logged.append(text)))
-    pool.set_robot(panda)
-    pool.start()
+    assert submit(pool, easy(panda)).get(timeout=60).success    # the fork server has begun
+    fresh = Pool(1, SimpleNamespace(error=lambda text, **_: logged.append(text)))
+    fresh.set_robot(panda)
+    fresh.start()
     pose = matrix(reachable(panda, TIP, 1).pose)
     search = Search(IKProblem(panda, [PoseTarget(TIP, pose)]), budget=Budget.of(0.1))
-    assert submit(pool, search).get(timeout=30).success and not logged
-    pool.close()
+    try:
+        assert submit(fresh, search).get(timeout=30).success and not logged
+    finally:
+        fresh.close()
 
 
 def test_no_worker_in_time(panda):

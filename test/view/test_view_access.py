@@ -4,7 +4,6 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, HTTPServer
 import socket
 import threading
-import time
 
 from chromium import wait_for
 import pytest
@@ -125,24 +124,6 @@ def test_server_talks_to_its_own_page_alone(page):
                     b'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
                     b'Origin: http://evil.example\r\n\r\n')
         assert raw.recv(100).startswith(b'HTTP/1.1 403')
-
-
-@pytest.mark.slow
-def test_browser_that_answers_nothing_any_more_has_gone(page):
-    """As where the lid of a laptop was closed; after forty seconds, by default."""
-    from viser import __version__
-    place = f'127.0.0.1:{page.server.get_port()}'
-    with socket.create_connection(('127.0.0.1', page.server.get_port()), timeout=40) as raw:
-        raw.sendall(f'GET /secret HTTP/1.1\r\nHost: {place}\r\nUpgrade: websocket\r\n'
-                    'Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n'
-                    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
-                    f'Sec-WebSocket-Protocol: viser-v{__version__}\r\n'
-                    f'Origin: http://{place}\r\n\r\n'.encode())
-        assert raw.recv(100).startswith(b'HTTP/1.1 101')
-        begun = time.monotonic()
-        while raw.recv(1 << 20):
-            assert time.monotonic() - begun < 30
-        assert time.monotonic() - begun > 15
 
 
 def test_server_that_cannot_be_checked_is_refused(session, page_of, monkeypatch):
