@@ -328,7 +328,7 @@ class NodeArm:
         if self._ended:
             self._targets = {}
             if self._is_there and not self._others:     # whose turn it is now
-                self._later(SwitchServo, SwitchServo.Request(mode='off'), lambda _: '')
+                self._switch_off()
             raise FollowingEndedError(self._ended)
 
     def _tell_targets(self) -> None:
@@ -338,11 +338,14 @@ class NodeArm:
         self._told = time.time()
         self._target.publish(message)
 
+    def _switch_off(self) -> None:
+        self._later(SwitchServo, SwitchServo.Request(mode='off'), lambda _: '')
+
     def stop(self) -> None:
         """Brake: also what others have the node do."""
         if self._targets:
             self._targets = {}
-            self._later(SwitchServo, SwitchServo.Request(mode='off'), lambda _: '')
+            self._switch_off()
         self._later(Trigger, Trigger.Request(), lambda response: str(response.message))
 
 

@@ -151,10 +151,11 @@ class InteractiveGoals:
         robot = self._robot
         assert robot is not None
         known = self._context.state.known(robot)
-        for tip in tips:
-            names = ', '.join(sorted(robot.moving_joints(tip) - {*known}))
-            return f"joint_states do not have what moves '{tip}': {names}"
-        return 'the robot has several tips and no group with one: parameter default_tip names one'
+        if not tips:
+            return ('the robot has several tips and no group with one: parameter default_tip '
+                    'names one')
+        names = ', '.join(sorted(robot.moving_joints(tips[0]) - {*known}))
+        return f"joint_states do not have what moves '{tips[0]}': {names}"
 
     def _back(self) -> None:
         """Put the markers to where the arm stands."""
