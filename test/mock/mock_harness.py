@@ -40,7 +40,8 @@ class Mock:
             env=os.environ | {'ROS_DOMAIN_ID': str(domain)}, start_new_session=True)
         self._context = rclpy.Context()
         rclpy.init(context=self._context, domain_id=domain)
-        self.node = rclpy.create_node('judge', context=self._context)
+        # rcl keeps what it logs through by the names of nodes, of all domains together
+        self.node = rclpy.create_node(f'judge_{domain}', context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._publishers: dict[str, Any] = {}

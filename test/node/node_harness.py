@@ -182,7 +182,8 @@ class Client:
         self.domain = domain
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=domain)
-        self.node = rclpy.create_node('test_client', context=self.context)
+        # rcl keeps what it logs through by the names of nodes, of all domains together
+        self.node = rclpy.create_node(f'test_client_{domain}', context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin)
