@@ -71,29 +71,42 @@ MOTIONS = {f'test/node/test_{name}.py' for name in (
 NICE = 10
 
 
+def scope_of(item: str) -> str:
+    """Return what one process has of the tests: motions, pages (a Chromium draws), or a file."""
+    file: str = item.partition('::')[0]
+    if file.endswith('_browser.py'):
+        return 'pages'
+    return 'motions' if file in MOTIONS else file
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put motions first, and then the core."""
-    def turn(item: pytest.Item) -> tuple[bool, bool]:
-        file = item.nodeid.partition('::')[0]
-        return file not in MOTIONS, not file.startswith('test/core/')
+    """
+    Put motions first, then the core; pages when nothing moves, beside examples and documents.
+
+    A Chromium that draws leaves little to the tests beside it.
+    """
+    def turn(item: pytest.Item) -> tuple[bool, ...]:
+        scope = scope_of(item.nodeid)
+        files = scope.startswith('test/test_')
+        return (scope != 'motions', not scope.startswith('test/core/'),
+                files or scope == 'pages', files)
     items.sort(key=turn)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let the motions of another process come first: what it starts, too, is nicer from now on."""
-    if ('PYTEST_XDIST_WORKER' in os.environ and item.nodeid.partition('::')[0] not in MOTIONS
+    if ('PYTEST_XDIST_WORKER' in os.environ and scope_of(item.nodeid) != 'motions'
             and os.getpriority(os.PRIO_PROCESS, 0) < NICE):
         os.nice(NICE)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Give each file to one process, and the motions all to the same."""
+    """Give each file to one process, the motions all to the same, and the pages."""
     from xdist.scheduler import LoadScopeScheduling
 
     class LoadFiles(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file: str = nodeid.partition('::')[0]
-            return 'motions' if file in MOTIONS else file
+            return scope_of(nodeid)
     config.option.loadscopereorder = False
     return LoadFiles(config, log)

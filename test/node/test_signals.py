@@ -100,7 +100,8 @@ def imports(pid):
         return False
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [
+    signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_while_its_workers_start(start_node, number):
     """They import and compile for seconds, as deaf to signals as later."""
     node = start_node()
@@ -110,7 +111,8 @@ def test_while_its_workers_start(start_node, number):
     assert 'Traceback' not in node.text and 'KeyboardInterrupt' not in node.text
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [
+    signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_while_it_starts(start_node, number):
     node = start_node()
     eventually(lambda: catches(node.pid, signal.SIGTERM), 'a handler')
@@ -222,6 +224,7 @@ def test_with_closed_outputs(domain, client, panda):
     assert node.wait(5) == 0
 
 
+@pytest.mark.slow
 def test_killed_while_nobody_reads_its_log(held):
     """Neither who kills it has to wait."""
     held.process.send_signal(signal.SIGUSR1)
@@ -230,8 +233,8 @@ def test_killed_while_nobody_reads_its_log(held):
     assert held.process.wait(5) == -signal.SIGKILL
 
 
-@pytest.mark.parametrize('delay', [0.0, 0.5, 1.4, *(
-    pytest.param(delay, marks=pytest.mark.slow) for delay in (0.2, 0.9, 2.0))])
+@pytest.mark.parametrize('delay', [0.0, 0.5, *(
+    pytest.param(delay, marks=pytest.mark.slow) for delay in (0.2, 0.9, 1.4, 2.0))])
 def test_in_every_phase_of_the_start(start_node, delay):
     """Nothing is left, and no word is lost about it."""
     node = start_node()

@@ -22,7 +22,6 @@ sys.path.insert(0, str(ROOT / 'test/view'))
 from chromium import browser_in, Camera, wait_for  # noqa: E402
 
 pytest.importorskip('viser')
-pytestmark = pytest.mark.slow     # a Chromium that draws leaves nothing to motions elsewhere
 # of few triangles: the processor draws all of it
 ROBOT, TIP, JOINTS = 'xarm7', 'link_eef', tuple(f'joint{i}' for i in range(1, 8))
 HOME = dict(zip(JOINTS, (0, -0.5, 0, 0.9, 0, 1.4, 0), strict=True))

@@ -22,6 +22,7 @@ from ros2_ik.core import (
 from ros2_ik.core.solvers import make_solver
 
 SOLVERS = solver_names()
+SOME = [pytest.param(name, marks=pytest.mark.slow) if name == 'bfgs' else name for name in SOLVERS]
 FAR = pose((9, 0, 0))
 ROBOTS = [('one_joint', 'tip'), ('scara', 'tip'), ('gantry', 'tip'), ('turntable', 'tip'),
           ('mimic_chain', 'tip'), ('zero_links', 'tip'), ('no_limits', 'tip'), ('nested', 'tip'),
@@ -123,7 +124,7 @@ def test_iterations_are_bounded(small, solver):
 
 
 @pytest.mark.usefixtures('plain')
-@pytest.mark.parametrize('solver', SOLVERS)
+@pytest.mark.parametrize('solver', SOME)
 def test_the_deadline_is_kept(small, ticking, solver):
     """Looked at in every iteration: an attempt ends within one."""
     make = make_solver(solver, asked(small('zero_links')), {})
@@ -165,7 +166,7 @@ def test_deterministic(small, solver):
                                                               two.restarts)
 
 
-@pytest.mark.parametrize('solver', SOLVERS)
+@pytest.mark.parametrize('solver', SOME)
 def test_never_a_wrong_claim(small, solver):
     robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
     generator, found = np.random.default_rng(0), Counter()

@@ -305,7 +305,8 @@ def test_cancelling_with_costs(small, solver):
     assert solve(problem, solver=solver, cancel=event).status is Status.PREEMPTED
 
 
-@pytest.mark.parametrize('solver', ALL_KINDS)
+@pytest.mark.parametrize('solver', [
+    pytest.param(name, marks=pytest.mark.slow) if name == 'bfgs' else name for name in ALL_KINDS])
 def test_deterministic_with_costs(small, solver):
     problem = posture_problem(small('zero_links'))
     one, two = (solve(problem, solver=solver, select='cost', timeout=60.0, max_iterations=300,
