@@ -31,6 +31,11 @@ def place(handle: Any, pose: Any) -> None:
     handle.position, handle.wxyz = (x, y, z), (qw, qx, qy, qz)
 
 
+def branch(name: str) -> str:
+    """Return a name as one branch of viser's tree, where a / begins the next one."""
+    return name.replace('%', '%25').replace('/', '%2F')
+
+
 def rgb(color: Color) -> tuple[int, int, int]:
     """Return a colour as viser has it."""
     r, g, b = (round(255 * value) for value in color)
@@ -122,7 +127,7 @@ class SceneBodies:
             known.set_touched(id in touched)
 
     def _added(self, item: SceneObject, usual: Color) -> 'ShownObject':
-        name = f'{self._root}/{item.id.replace("/", "|")}'    # a / is a branch to viser
+        name = f'{self._root}/{branch(item.id)}'
         frame = self._server.scene.add_frame(name, show_axes=False)
         drawn = drawn_object(item, usual)
         handles = [add_surface(self._server, f'{name}/{number}', surface)

@@ -11,7 +11,7 @@ from viser import uplot
 
 from ros2_ik.core import Array, Contact, IKError, Robot
 from ros2_ik.view.access import Access
-from ros2_ik.view.bodies import ContactPoints, place, RobotBodies, SceneBodies
+from ros2_ik.view.bodies import branch, ContactPoints, place, RobotBodies, SceneBodies
 from ros2_ik.view.constraint_form import ConstraintForm
 from ros2_ik.view.robot_model import BACK, extent, RobotModel
 from ros2_ik.view.scene_form import SceneForm
@@ -27,13 +27,12 @@ STEP = 1e-3     # of sliders [rad, m]
 
 class Told(NamedTuple):
     """
-    An event of a browser; `value` is what it has set a control to.
+    An event of a browser; `value` is what it has set a control to, or where it has put a gizmo.
 
     The control may show what counts as long as the job waits, and then has another value.
     """
 
     client: Any
-    target: Any
     value: Any
     phase: str
 
@@ -89,10 +88,13 @@ class Page:
             if event.client is not None:           # not what this program has set itself
                 if leads:
                     self._leader = event.client.client_id
-                told = Told(event.client, event.target, getattr(event.target, 'value', None),
-                            getattr(event, 'phase', ''))
-                self.worker.post(lambda: job(told), kind)
+                told = Told(event.client, _set_by(event.target), getattr(event, 'phase', ''))
+                self.worker.post(lambda: self._do(job, told), kind)
         register(happened)
+
+    def _do(self, job: Callable[[Told], None], told: Told) -> None:
+        self.session.forget_refusal()
+        job(told)
 
     async def _gone(self, client: Any) -> None:
         if client.client_id == self._leader:
@@ -187,12 +189,12 @@ class Page:
                 gizmo.visible = tip in problem.wanted
 
     def _add_gizmo(self, tip: str) -> None:
-        gizmo = self.server.scene.add_transform_controls(f'/targets/{tip}', scale=self._gizmo_size,
-                                                         depth_test=False, line_width=3.0)
+        gizmo = self.server.scene.add_transform_controls(
+            f'/targets/{branch(tip)}', scale=self._gizmo_size, depth_test=False, line_width=3.0)
 
         def dragged(event: Any) -> None:
             try:
-                T = self._gizmo_at[tip] = pose_of(event.target)
+                T = self._gizmo_at[tip] = pose_of(*event.value)
             except IKError:     # another one, where the target is
                 self.gizmos.pop(tip).remove()
                 self._gizmo_at.pop(tip, None)
@@ -241,14 +243,20 @@ def gizmo_size(size: float) -> float:
     return min(max(CLOSE * size, 0.05), 0.4)
 
 
-def pose_of(handle: Any) -> Array:
-    """Return where something of viser's is, T (4, 4); raises IKError where that is no pose."""
-    if len(handle.wxyz) != 4 or len(handle.position) != 3:
+def _set_by(target: Any) -> Any:
+    if hasattr(target, 'wxyz'):
+        return np.array(target.wxyz), np.array(target.position)
+    return getattr(target, 'value', None)
+
+
+def pose_of(wxyz: Array, position: Array) -> Array:
+    """Return viser's pose as T (4, 4); raises IKError where it is none."""
+    if len(wxyz) != 4 or len(position) != 3:
         raise IKError('a pose has four numbers of a quaternion and three of a position')
-    w, x, y, z = handle.wxyz
-    if not np.isfinite(handle.position).all() or not 0.9 < np.linalg.norm(handle.wxyz) < 1.1:
+    w, x, y, z = wxyz
+    if not np.isfinite(position).all() or not 0.9 < np.linalg.norm(wxyz) < 1.1:
         raise IKError('a pose has finite numbers, and a quaternion of length 1')
-    return np.array(pin.XYZQUATToSE3(np.array([*handle.position, x, y, z, w])).homogeneous)
+    return np.array(pin.XYZQUATToSE3(np.array([*position, x, y, z, w])).homogeneous)
 
 
 def slider_ends(robot: Robot, index: int) -> tuple[float, float]:

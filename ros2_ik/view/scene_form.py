@@ -18,13 +18,14 @@ from ros2_ik.core import (
     ShapeInstance,
     Sphere,
 )
-from ros2_ik.view.bodies import place
+from ros2_ik.view.bodies import branch, place
 
 if TYPE_CHECKING:
     from ros2_ik.view.page import Page
 
 KINDS = ('box', 'sphere', 'cylinder')
 AHEAD = (0.5, 0.0, 0.5)     # where new objects are [m]
+ROUNDING = 1e-9             # of poses on their way to the page and back [m, 1]
 COLOR = (0.35, 0.5, 0.75, 1.0)
 
 
@@ -55,7 +56,7 @@ class SceneForm:
     def add(self, kind: str, size: Any, id: str = '') -> None:
         """Add an object of that size [m] in front of the robot; its name is made up for ''."""
         objects = self._session.arm.scene.objects
-        id = id or next(name for number in count(1)
+        id = id.strip() or next(name for number in count(1)
                         if (name := f'{kind} {number}') not in objects)
         T = np.eye(4)
         T[:3, 3] = AHEAD
@@ -107,18 +108,21 @@ class SceneForm:
     def _gizmo(self, id: str) -> Any:
         from ros2_ik.view.page import pose_of
         gizmo = self._page.server.scene.add_transform_controls(
-            f'/object gizmos/{id.replace("/", "|")}', scale=0.15, depth_test=False)
+            f'/object gizmos/{branch(id)}', scale=0.15, depth_test=False)
 
         def dragged(event: Any) -> None:
-            if event.phase != 'end' and id in self._session.arm.scene.objects:
+            item = self._session.arm.scene.objects.get(id)
+            if item is not None:
                 try:
-                    T = pose_of(event.target)
+                    T = pose_of(*event.value)
                 except IKError:     # another one, where the object is
                     self.gizmos.pop(id).remove()
                     self._gizmo_at.pop(id, None)
                     raise
-                self._session.move_object(id, T)
-                self._gizmo_at[id] = self._session.arm.scene.objects[id]
+                # where it was let go takes the place of a last move that waits, or repeats it
+                if np.abs(T - item.pose.homogeneous).max() > ROUNDING:
+                    self._session.move_object(id, T)
+                    self._gizmo_at[id] = self._session.arm.scene.objects[id]
         self._page.bind(gizmo.on_update, dragged, f'object {id}')
         return gizmo
 

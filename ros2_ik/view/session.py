@@ -22,6 +22,7 @@ from ros2_ik.view.problem import Problem
 
 SOLUTIONS = 8      # looked for when somebody browses
 KEPT = 200         # times of searches that are shown
+NOT_DONE = 'not done: '
 
 
 class Session:
@@ -40,7 +41,7 @@ class Session:
         self.solve_while_dragging, self.avoid_collisions = True, True
         self.following, self.ended = False, ''
         self.answers: tuple[Answer, ...] = ()
-        self.shown = 0
+        self.shown, self._answered_in = 0, arm.scene
         self.status = 'drag the gizmo at the tip, or press Solve'
         self.times = deque[float](maxlen=KEPT)
 
@@ -63,7 +64,12 @@ class Session:
         try:
             work()
         except IKError as error:
-            self.status = f'not done: {error}'
+            self.status = NOT_DONE + str(error)
+
+    def forget_refusal(self) -> None:
+        """Say no more that something was not done: something else is."""
+        if self.status.startswith(NOT_DONE):
+            self.status = 'done'
 
     # -- what is wanted --------------------------------------------------------------------
 
@@ -109,8 +115,14 @@ class Session:
 
     def entries_changed(self) -> None:
         """Answer anew, if there was an answer and it is asked for while things change."""
+        self._ask_again('the question')
+
+    def _ask_again(self, what: str) -> None:
+        """Answer anew where something has changed, or have no answer rather than one of before."""
         if self.answers and self.solve_while_dragging:
             self.solve(dragging=True)
+        elif self.answers:
+            self.answers, self.status = (), f'{what} has changed: press Solve'
 
     def drag(self, tip: str, T: Array) -> None:
         """Have the tip's target elsewhere, (4, 4), and answer at once if that is wanted."""
@@ -119,6 +131,8 @@ class Session:
             self.follow(True)
         elif self.solve_while_dragging:
             self.solve(dragging=True)
+        else:
+            self._ask_again('the target')
 
     def back_to_robot(self) -> None:
         """Have all targets where the tips of the robot are; there is no answer then."""
@@ -142,6 +156,7 @@ class Session:
         seed = self.arm.q if last is None else last.q
         answer = self.arm.solve(Question(content, targets, seed, dragging, solutions))
         self.answers, self.shown = (answer, *answer.more), 0
+        self._answered_in = self.arm.scene
         self.times.append(1e3 * answer.seconds)
         self.status = answer.message
 
@@ -209,22 +224,29 @@ class Session:
         self.status = 'stopped'
 
     def step(self) -> None:
-        """Go on with what moves."""
+        """Go on with what moves, and answer anew in a scene that others have changed."""
         try:
             text = self.arm.step()
+            if text:
+                self.status = f'follows: {text}' if self.following else text
+            if self.arm.scene is not self._answered_in:
+                self._look_at_scene()
         except FollowingEndedError as error:
             self._end(str(error))
-            return
-        if text:
-            self.status = f'follows: {text}' if self.following else text
+        except IKError as error:
+            self.status = NOT_DONE + str(error)
 
     # -- the scene -------------------------------------------------------------------------
 
-    def change_scene(self, scene: Scene, solve: bool = True) -> None:
+    def change_scene(self, scene: Scene) -> None:
         """Have another scene, and answer anew in it if there was an answer."""
         self.arm.change_scene(scene)
-        if solve and self.answers:
-            self.solve(dragging=True)
+        self._look_at_scene()
+
+    def _look_at_scene(self) -> None:
+        before, self._answered_in = self._answered_in, self.arm.scene
+        if before != self._answered_in:
+            self._ask_again('the scene')
 
     def add_object(self, item: SceneObject) -> None:
         """Put an object into the scene, in place of one of its id."""
@@ -232,7 +254,7 @@ class Session:
 
     def move_object(self, id: str, T: Array) -> None:
         """Move an object to a pose (4, 4) in the root frame."""
-        self.change_scene(self.arm.scene.move(id, T), self.solve_while_dragging)
+        self.change_scene(self.arm.scene.move(id, T))
 
     def remove_object(self, id: str) -> None:
         """Remove an object from the scene."""
@@ -243,5 +265,5 @@ class Session:
         self.avoid_collisions = on
         if self.following:
             self.follow(True)
-        elif self.answers:
-            self.solve(dragging=True)
+        else:
+            self._ask_again('the question')

@@ -75,7 +75,7 @@ class Worker:
             session.attempt(job)
         if session.arm.moving and now >= self._next_step:
             self._next_step = max(self._next_step + PERIOD, now)
-            session.attempt(session.step)
+            session.step()
         # that nothing follows any longer is shown before a job that may wait for seconds
         self._all_shown = now >= self._calm_at or session.following != followed
         if self._all_shown:

@@ -30,11 +30,12 @@ def drag(page, x=0.0, y=0.0, z=None):
     return T
 
 
-def happen(page, callbacks, target):
+def happen(page, callbacks, target, *phases):
     """Have happened what a browser tells of something on the page."""
-    event = SimpleNamespace(client=SimpleNamespace(client_id=1), target=target, phase='update')
-    for callback in callbacks:
-        asyncio.run(callback(event))
+    for phase in phases or ('update',):
+        event = SimpleNamespace(client=SimpleNamespace(client_id=1), target=target, phase=phase)
+        for callback in callbacks:
+            asyncio.run(callback(event))
     page.worker.wait()
 
 
@@ -178,6 +179,38 @@ def test_objects_are_added_shown_and_removed(page):
     page.worker.post(lambda: page._scene_form.add('box', (0.0, 0.1, 0.1)))
     page.worker.wait()
     assert page.session.status.startswith('not done: the size of a box must be 3 positive')
+
+
+@pytest.mark.parametrize('busy', [True, False])
+def test_an_object_is_where_its_gizmo_was_let_go(page, busy):
+    """However many of the events of its drag wait for a page that is busy."""
+    page.worker.post(lambda: setattr(page._scene_form._gizmos_on, 'value', True))
+    page.worker.wait()
+    gizmo = page._scene_form.gizmos['table']
+    go_on = threading.Event()
+    page.worker.post(lambda: go_on.wait(10 if busy else 0))
+    gizmo._impl.position = np.array((0.6, 0.2, -0.3))
+    threading.Timer(0.2, go_on.set).start()
+    happen(page, gizmo._impl_aux.update_cb, gizmo, 'start', 'update', 'end')
+    for placed in gizmo.position, page.session.arm.scene.objects['table'].pose.translation:
+        assert np.abs(placed - (0.6, 0.2, -0.3)).max() < 1e-9
+    scene = page.session.arm.scene
+    happen(page, gizmo._impl_aux.update_cb, gizmo, 'end')
+    assert page.session.arm.scene is scene    # it has not moved since
+    page.worker.post(page.session.move_there)
+    page.worker.wait()
+    assert page.session.status.startswith('not done: there is no answer')
+    happen(page, gizmo._impl_aux.update_cb, gizmo, 'end')
+    assert page.session.status == 'done'      # what was not done is another thing
+
+
+def test_names_that_differ_by_a_bar_are_two_objects(page):
+    for name in ('a/b', 'a|b', 'a%2Fb'):
+        page.worker.post(lambda name=name: page._scene_form.add('sphere', (0.05, 0, 0), name))
+    page.worker.wait()
+    names = {frame.frame.name for frame in page._scene._shown.values()}
+    assert len(names) == 4
+    assert len({gizmo.name for gizmo in page._scene_form.gizmos.values()}) == 4
 
 
 def test_scene_is_loaded_as_text_never_as_a_file(page):

@@ -219,6 +219,38 @@ def test_object_that_comes_near_makes_the_arm_give_way(session, home):
     assert 'ball' not in session.arm.scene.objects
 
 
+@pytest.mark.parametrize('change', [
+    lambda session, T: session.drag(TIP, moved(T, 0.05)),
+    lambda session, _: session.move_object('table', np.eye(4)),
+    lambda session, _: session.remove_object('table'),
+    lambda session, _: session.switch_collisions(False),
+    lambda session, _: session.entries_changed()])
+def test_no_answer_of_before_is_seen_where_nobody_solves_anew(session, home, change):
+    session.drag(TIP, home)
+    session.solve_while_dragging = False
+    assert session.answer.accepted
+    change(session, home)
+    assert session.answer is None and session.status.endswith('has changed: press Solve')
+    session.solve()
+    assert session.answer is not None and session.status == session.answer.message
+
+
+@pytest.mark.parametrize('anew', [True, False])
+def test_what_others_put_there_is_answered_too(session, home, anew):
+    session.drag(TIP, home)
+    session.solve_while_dragging = anew
+    session.step()
+    assert session.answer.accepted
+    ball = SceneObject('ball', (ShapeInstance(Sphere(0.05)),), home)
+    session.arm.change_scene(session.arm.scene.add(ball))
+    session.step()
+    if anew:
+        assert session.answer.reached is Reached.TOUCHING
+        assert 'ball' in {contact.second for contact in session.answer.contacts}
+    else:
+        assert session.answer is None
+
+
 def test_two_tips_have_targets_of_their_own():
     session = session_of('baxter', None)
     assert session.tips == ('left_gripper', 'right_gripper')
