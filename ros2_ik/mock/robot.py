@@ -2,6 +2,9 @@
 
 import argparse
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+import gc
+import os
 import random
 import signal
 import sys
@@ -44,6 +47,7 @@ SWITCHES = {   # parameters that can be set at any time: default and text
     'stamp': (True, 'false: joint_states come without header.stamp'),
     'clock_offset': (0.0, 'the clock of the header.stamp is ahead by so much [s]'),
 }
+PRIORITY = 50     # in real time, where that is allowed
 TF_RATE = 30.0    # as often as can be seen [Hz]
 MOST_OFFSET = 1e8
 MOST_LAG = 5.0
@@ -235,6 +239,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stopping: list[bool] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.append(True))
+    with suppress(PermissionError):     # as the controller_manager of ros2_control
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     try:
         robot = MockRobot(args.robot, words)
@@ -245,6 +251,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     executor = SingleThreadedExecutor()
     for node in robot.nodes:
         executor.add_node(node)
+    gc.collect()
+    gc.freeze()     # looking through all of this would take longer than cycles
     while not stopping:   # a signal handler runs only when spin_once returns
         executor.spin_once(timeout_sec=0.1)
     executor.shutdown()

@@ -5,6 +5,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -66,6 +67,22 @@ def arm(client, domain, kind, tmp_path_factory):
 @pytest.fixture
 def node(arm):
     return arm.node
+
+
+def may_run_in_real_time():
+    probe = 'import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))'
+    return not subprocess.run([sys.executable, '-c', probe], capture_output=True).returncode
+
+
+@pytest.fixture
+def busy_sessions():
+    """Have others compute, in sessions of their own: Linux gives each its share."""
+    burners = [subprocess.Popen([sys.executable, '-c', 'while True: pass'],
+                                start_new_session=True) for _ in range(2 * os.cpu_count())]
+    yield
+    for burner in burners:
+        burner.kill()
+        burner.wait()
 
 
 @pytest.fixture
@@ -423,6 +440,23 @@ def test_diagnostics_tell_of_late_steps(client, servo):
     assert values['missed steps'] <= values['steps']
     assert values['late p50 [ms]'] <= values['late p99 [ms]'] <= values['late max [ms]']
     client.node.destroy_subscription(subscription)
+
+
+@pytest.mark.slow
+def test_its_steps_are_in_time_beside_a_busy_computer(servo, arm, busy_sessions):
+    if not may_run_in_real_time():
+        pytest.skip('real time is not allowed here (ulimit -r)')
+    servo.on('pose', tip=TIP)
+    for process in processes('ik_servo', arm.node.pid):
+        assert os.sched_getscheduler(process) == os.SCHED_FIFO
+    for turn in (1, -1, 1, -1):
+        since, goal = len(servo.record), FRAMES.tip(servo.q())
+        goal.translation[1] += turn * 0.2
+        with servo.commanding('target', target(goal)):
+            eventually(lambda goal=goal: np.abs(pin.log6(goal.actInv(
+                FRAMES.tip(servo.q()))).vector).max() < 1e-3, 'the target')
+        servo.rest()
+        servo.judge(since)
 
 
 def test_a_process_that_is_killed_ends_it_and_another_one_starts(client, servo, arm):

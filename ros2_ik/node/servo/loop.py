@@ -55,7 +55,8 @@ from ros2_ik.node.servo.stuck_arm import StuckArm
 from ros2_ik.node.state.joint_states import JointStates, publishers
 
 NAME = 'ik_servo'   # of the process
-NICENESS = -10      # where that is allowed
+PRIORITY = 40       # in real time, as MoveIt Servo's; or
+NICENESS = -10      # where that is not allowed
 IDLE = 0.05         # between two looks at what the node says, while nothing is on [s]
 HEARING = 1e-3      # at least so long before each step [s]
 LOOK = 0.02         # between two looks at joint_states [s]
@@ -76,8 +77,7 @@ NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 def serve_servo(connection: Any, names: Names) -> None:
     """Work until the node closes the pipe or is gone; then come to rest."""
     Path('/proc/self/comm').write_text(NAME)
-    with suppress(PermissionError):
-        os.nice(NICENESS)
+    _come_first()
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     load_kernels()
     loop = Loop(connection, names)
@@ -85,6 +85,15 @@ def serve_servo(connection: Any, names: Names) -> None:
         loop.run()
     finally:
         rclpy.try_shutdown()
+
+
+def _come_first() -> None:
+    """Have this process' steps in time as far as it may: Linux weighs sessions, not niceness."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    except PermissionError:
+        with suppress(PermissionError):
+            os.nice(NICENESS)
 
 
 class Loop:
