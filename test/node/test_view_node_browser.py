@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / 'test/view'))
 from chromium import browser_in, Camera, wait_for  # noqa: E402
 
 pytest.importorskip('viser')
+pytestmark = pytest.mark.slow     # beside other tests a Chromium leaves too little to a node
 # of few triangles: the processor draws all of it
 ROBOT, TIP, JOINTS = 'xarm7', 'link_eef', tuple(f'joint{i}' for i in range(1, 8))
 HOME = dict(zip(JOINTS, (0, -0.5, 0, 0.9, 0, 1.4, 0), strict=True))
