@@ -1,5 +1,6 @@
 """The arms of a robot that get goals to drag: their tips, elbows, and how far they reach."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ros2_ik.core import (
     default_group,
     default_tip,
     Robot,
+    UnknownNameError,
 )
 
 ARM = 4             # joints that a group has whose tip gets handles
@@ -20,12 +22,13 @@ def goal_tips(robot: Robot, parameters: Any) -> tuple[str, ...]:
     Return the tips that get handles: the default one, and one of each other arm.
 
     An arm is a group with one tip and at least four joints, none of which an earlier one has.
+    A default that the robot does not have counts as none: the node tells of it.
     """
-    try:
-        tips = [default_tip(robot, default_group(robot, parameters), parameters)]
-    except AmbiguousTipError:
-        tips = []
-    taken = {name for tip in tips for name in robot.moving_joints(tip)}
+    tips, taken = list[str](), set[str]()
+    with suppress(AmbiguousTipError, UnknownNameError):
+        tip = default_tip(robot, default_group(robot, parameters), parameters)
+        taken |= robot.moving_joints(tip)
+        tips.append(tip)
     for group in robot.groups.values():
         names = {name for name in group.joint_names if name in robot.joint_names}
         if len(group.tips) == 1 and len(names) >= ARM and not names & taken:
