@@ -70,6 +70,9 @@ MOTIONS = {f'test/node/test_{name}.py' for name in (
 
 NICE = 10
 
+# Nothing in them waits for anything: a Chromium that draws beside them disturbs nobody.
+CALM = ('test/core/functions/', 'test/core/kernels/', 'test/core/motion/', 'test/test_')
+
 
 def scope_of(item: str) -> str:
     """Return what one process has of the tests: motions, pages (a Chromium draws), or a file."""
@@ -80,16 +83,12 @@ def scope_of(item: str) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """
-    Put motions first, then the core; pages when nothing moves, beside examples and documents.
-
-    A Chromium that draws leaves little to the tests beside it.
-    """
-    def turn(item: pytest.Item) -> tuple[bool, ...]:
+    """Put motions first, beside the core; and pages last, beside what waits for nothing."""
+    def turn(item: pytest.Item) -> int:
         scope = scope_of(item.nodeid)
-        files = scope.startswith('test/test_')
-        return (scope != 'motions', not scope.startswith('test/core/'),
-                files or scope == 'pages', files)
+        if scope.startswith(CALM):
+            return 4
+        return {'motions': 0, 'pages': 3}.get(scope, 1 if scope.startswith('test/core/') else 2)
     items.sort(key=turn)
 
 

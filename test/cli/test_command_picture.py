@@ -72,6 +72,7 @@ def test_a_robot_that_stands_in_something_is_told(draw, tmp_path):
     assert run.code == 0 and ' - post: ' in run.out and red(pixels[40:]) > 10
 
 
+@pytest.mark.slow
 def test_long_lines_go_on_below(draw):
     """Of the reason for which there is no answer nothing is cut off."""
     words = ('panda', '--xyz', 3, 0, 0, '--timeout', 0.3)

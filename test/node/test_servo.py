@@ -159,6 +159,7 @@ def test_a_target_that_goes_round_a_circle_is_followed(servo):
     assert np.linalg.norm(turned, axis=1).max() < 0.02
 
 
+@pytest.mark.slow
 def test_joints_are_jogged_up_to_their_limit(servo):
     servo.on('joint')
     since, told = len(servo.record), len(servo.statuses)

@@ -50,6 +50,7 @@ def test_arm_that_is_not_the_default_one(start_node, client, baxter):
     assert all(name.startswith('right') for name in response.solution.joint_state.name)
 
 
+@pytest.mark.slow
 def test_one_hand_relative_to_the_other(client, start_node, baxter):
     start_node()
     client.describe(baxter)
