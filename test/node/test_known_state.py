@@ -95,6 +95,7 @@ def test_a_warning_that_is_held_back_comes_later():
 
 # -- collision geometry ---------------------------------------------------------------------
 
+@pytest.mark.slow
 def test_larger_than_the_meshes_is_said_once_if_it_matters():
     log = Log()
     geometry = CollisionGeometry(log, lambda *_: None)

@@ -243,6 +243,7 @@ def test_meshes_of_messages_are_solid(start_node, client, panda, meshes):
     assert not check(client).valid
 
 
+@pytest.mark.slow
 def test_a_bin_of_a_message_is_open_in_pieces(start_node, client, panda):
     """The gripper stands in a bin of five overlapping boxes, which its hull closes."""
     start_node(meshes='pieces')

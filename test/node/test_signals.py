@@ -144,6 +144,7 @@ def test_during_a_long_callback(start_node, client, panda, endless):
     assert 'given up' in node.text and 'Traceback' not in node.text
 
 
+@pytest.mark.slow
 def test_during_what_cannot_be_interrupted(start_node, client, panda, endless):
     """A library may hold the interpreter's lock for minutes."""
     node = start_node()

@@ -40,6 +40,7 @@ def test_two_tips(start_node, client, baxter):
             assert not turns or np.allclose(T, wanted, atol=2e-4)
 
 
+@pytest.mark.slow
 def test_arm_that_is_not_the_default_one(start_node, client, baxter):
     start_node(default_group='left_arm')
     client.describe(baxter)

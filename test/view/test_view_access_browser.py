@@ -4,6 +4,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import threading
 
 from chromium import wait_for
+import pytest
 
 ASKS = """<script>
 const answers = [];
@@ -19,6 +20,7 @@ document.documentElement.append(frame);
 </script>"""
 
 
+@pytest.mark.slow
 def test_other_pages_cannot_connect(browser, session, page_of, shots):
     """Neither from another port of this machine nor from nowhere, even if they know the token."""
     from viser import __version__

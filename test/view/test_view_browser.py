@@ -144,6 +144,7 @@ def test_buttons_move_the_robot_there(page, tab):
     wait_for(lambda: 'arrived' in tab.text(), 'the page says so')
 
 
+@pytest.mark.slow
 def test_two_pages_see_and_do_the_same(browser, page, tab):
     drag_arrow(page, tab, 0, 0.06)
     other = browser.open(page.url)
