@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import viser
 
-from ros2_ik.core import Array, Contact, Scene, SceneObject
+from ros2_ik.core import Array, Contact, IKError, Scene, SceneObject
 from ros2_ik.view.robot_model import RobotModel
 from ros2_ik.view.scene_model import (
     CONTACT,
@@ -29,6 +29,16 @@ def place(handle: Any, pose: Any) -> None:
     """Put something of viser's where pose (pinocchio.SE3) is."""
     x, y, z, qx, qy, qz, qw = pin.SE3ToXYZQUAT(pose).tolist()
     handle.position, handle.wxyz = (x, y, z), (qw, qx, qy, qz)
+
+
+def pose_of(wxyz: Array, position: Array) -> Array:
+    """Return viser's pose as T (4, 4); raises IKError where it is none."""
+    if len(wxyz) != 4 or len(position) != 3:
+        raise IKError('a pose has four numbers of a quaternion and three of a position')
+    w, x, y, z = wxyz
+    if not np.isfinite(position).all() or not 0.9 < np.linalg.norm(wxyz) < 1.1:
+        raise IKError('a pose has finite numbers, and a quaternion of length 1')
+    return np.array(pin.XYZQUATToSE3(np.array([*position, x, y, z, w])).homogeneous)
 
 
 def branch(name: str) -> str:

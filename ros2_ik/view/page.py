@@ -11,7 +11,7 @@ from viser import uplot
 
 from ros2_ik.core import Array, Contact, IKError, Robot
 from ros2_ik.view.access import Access
-from ros2_ik.view.bodies import branch, ContactPoints, place, RobotBodies, SceneBodies
+from ros2_ik.view.bodies import branch, ContactPoints, place, pose_of, RobotBodies, SceneBodies
 from ros2_ik.view.constraint_form import ConstraintForm
 from ros2_ik.view.robot_model import BACK, extent, RobotModel
 from ros2_ik.view.scene_form import SceneForm
@@ -247,16 +247,6 @@ def _set_by(target: Any) -> Any:
     if hasattr(target, 'wxyz'):
         return np.array(target.wxyz), np.array(target.position)
     return getattr(target, 'value', None)
-
-
-def pose_of(wxyz: Array, position: Array) -> Array:
-    """Return viser's pose as T (4, 4); raises IKError where it is none."""
-    if len(wxyz) != 4 or len(position) != 3:
-        raise IKError('a pose has four numbers of a quaternion and three of a position')
-    w, x, y, z = wxyz
-    if not np.isfinite(position).all() or not 0.9 < np.linalg.norm(wxyz) < 1.1:
-        raise IKError('a pose has finite numbers, and a quaternion of length 1')
-    return np.array(pin.XYZQUATToSE3(np.array([*position, x, y, z, w])).homogeneous)
 
 
 def slider_ends(robot: Robot, index: int) -> tuple[float, float]:

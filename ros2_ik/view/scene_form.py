@@ -18,7 +18,7 @@ from ros2_ik.core import (
     ShapeInstance,
     Sphere,
 )
-from ros2_ik.view.bodies import branch, place
+from ros2_ik.view.bodies import branch, place, pose_of
 
 if TYPE_CHECKING:
     from ros2_ik.view.page import Page
@@ -106,7 +106,6 @@ class SceneForm:
                 self._gizmo_at[id] = item
 
     def _gizmo(self, id: str) -> Any:
-        from ros2_ik.view.page import pose_of
         gizmo = self._page.server.scene.add_transform_controls(
             f'/object gizmos/{branch(id)}', scale=0.15, depth_test=False)
 

@@ -114,7 +114,7 @@ class Session:
         return text
 
     def entries_changed(self) -> None:
-        """Answer anew, if there was an answer and it is asked for while things change."""
+        """Answer anew, or have no answer any more, where there was one."""
         self._ask_again('the question')
 
     def _ask_again(self, what: str) -> None:
@@ -266,4 +266,4 @@ class Session:
         if self.following:
             self.follow(True)
         else:
-            self._ask_again('the question')
+            self.entries_changed()
