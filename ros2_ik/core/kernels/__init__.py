@@ -10,7 +10,14 @@ from contextlib import suppress
 import threading
 import warnings
 
-from ros2_ik.core.kernels.cache import alone, choose_folder, emptied, is_complete, set_complete
+from ros2_ik.core.kernels.cache import (
+    alone,
+    choose_folder,
+    emptied,
+    is_complete,
+    set_complete,
+    share_between_checkouts,
+)
 from ros2_ik.core.kernels.source import compile_all, is_compiled
 
 _loading = threading.Lock()
@@ -48,6 +55,7 @@ def _load() -> bool:
         if error.name == 'numba':
             return False
         raise
+    share_between_checkouts()
     with suppress(Exception):   # then files are damaged, of which numba tells in many ways
         if is_complete():
             compile_all()

@@ -1,6 +1,6 @@
-"""Where numba keeps what it has compiled, and whether all of it is there."""
+"""numba's cache of compiled loops: found by the content of the sources, not by their path."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, ExitStack, suppress
 import fcntl
 import hashlib
@@ -10,18 +10,19 @@ import os
 from pathlib import Path
 import sys
 import tempfile
+from typing import Any
 
-from ros2_ik.core.kernels.source import sources
+from ros2_ik.core.kernels.source import PACKAGE, sources
 
 ROOM = 16 << 20   # free bytes that a folder must have; the compiled loops take 4.3 MB
 
 
 def choose_folder() -> Path:
     """
-    Name a folder of this version of the sources that can be written to, and give it.
+    Set NUMBA_CACHE_DIR to a writable folder for these sources and return it.
 
-    numba keeps its cache beside the source by default, raises where that is read-only, and does
-    not see that a function changed which another file's calls. Raises OSError without any folder.
+    By default numba writes beside the source, raises where that is read-only, and misses changes
+    of functions in other files. Raises OSError if no folder is writable.
     """
     named = os.environ.get('NUMBA_CACHE_DIR')
     os.environ['NUMBA_CACHE_DIR'] = str(_usable([Path(named)] if named else _own_folders()))
@@ -43,9 +44,42 @@ def _usable(folders: Iterable[Path]) -> Path:
 
 
 def _own_folders() -> Iterator[Path]:
+    return (home / f'numba-{sources_hash()}' for home in _homes())
+
+
+def sources_hash() -> str:
+    """Return a hash of the text of all sources with compiled functions."""
     text = b''.join(Path(source).read_bytes() for source in sources())
-    name = f'numba-{hashlib.sha256(text).hexdigest()[:12]}'
-    return (home / name for home in _homes())
+    return hashlib.sha256(text).hexdigest()[:12]
+
+
+def share_between_checkouts() -> None:
+    """Make numba find compiled functions by content, wherever the package is imported from."""
+    from numba.core import caching
+    stamp = sources_hash()
+
+    class ContentLocator(caching._CacheLocator):
+        def __init__(self, function: Callable[..., Any], path: str) -> None:
+            self._py_file = path    # numba reads this one in its warnings
+            self._line = function.__code__.co_firstlineno
+
+        @classmethod
+        def from_function(cls, function: Callable[..., Any], path: str) -> Any:
+            return cls(function, path) if PACKAGE in Path(path).parents else None
+
+        def get_cache_path(self) -> str:
+            room = Path(self._py_file).parent.relative_to(PACKAGE)
+            return os.path.join(os.environ['NUMBA_CACHE_DIR'], '.'.join(room.parts))
+
+        def get_source_stamp(self) -> str:
+            return stamp
+
+        def get_disambiguator(self) -> str:
+            return str(self._line)
+
+    # named _CacheImpl until numba 0.60
+    implementation = getattr(caching, 'CacheImpl', None) or caching._CacheImpl  # type: ignore[attr-defined]
+    implementation._locator_classes = [ContentLocator, *implementation._locator_classes]
 
 
 def _homes() -> Iterator[Path]:
@@ -111,15 +145,14 @@ def _files() -> dict[str, int]:
 
 
 def _list_of_files() -> Path:
-    """Return the file that belongs to what numba looks at: sources, versions, processor."""
+    """Return the list of files for these sources, versions and processor."""
     from llvmlite import binding
     folder = choose_folder()
-    looked_at = [(source, os.stat(source).st_mtime, os.stat(source).st_size)
-                 for source in sources()]
+    text = sources_hash()
     settings = sorted(item for item in os.environ.items() if item[0].startswith('NUMBA_'))
     try:
         processor = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
-        used = sys.version, version('numba'), version('llvmlite'), processor, settings, looked_at
+        used = sys.version, version('numba'), version('llvmlite'), processor, settings, text
     except (PackageNotFoundError, RuntimeError) as error:
         raise ImportError(str(error)) from None
     key = hashlib.sha256(repr(used).encode()).hexdigest()[:12]

@@ -4,12 +4,14 @@ from importlib.util import find_spec
 import os
 from pathlib import Path
 import resource
+from shutil import copytree
 import subprocess
 import sys
 import warnings
 
 import pytest
 
+import ros2_ik.core
 from ros2_ik.core import kernels_cached, load_kernels
 
 needs_numba = pytest.mark.skipif(not find_spec('numba'), reason='numba is not installed')
@@ -127,6 +129,23 @@ with event.install_recorder('numba:compile') as compiled:
     print(load_kernels(), len(compiled.buffer))
 """)
     assert answer == ['True', '0']
+
+
+@needs_numba
+def test_cache_other_copy_of_the_package_compiles_nothing(tmp_path):
+    """A checkout, an installed package and another clone share what has been compiled."""
+    ask()
+    package = Path(ros2_ik.core.__file__).resolve().parents[1]
+    copytree(package / 'core', tmp_path / 'ros2_ik' / 'core')
+    (tmp_path / 'ros2_ik' / '__init__.py').write_bytes((package / '__init__.py').read_bytes())
+    answer, _ = ask(f'import sys; sys.path.insert(0, {str(tmp_path)!r})' """
+from numba.core import event
+import ros2_ik.core
+from ros2_ik.core import kernels_cached, load_kernels
+with event.install_recorder('numba:compile') as compiled:
+    print(ros2_ik.core.__file__, kernels_cached(), load_kernels(), len(compiled.buffer))
+""")
+    assert answer == [str(tmp_path / 'ros2_ik' / 'core' / '__init__.py'), 'True', 'True', '0']
 
 
 @needs_numba
