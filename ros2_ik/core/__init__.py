@@ -99,7 +99,16 @@ from ros2_ik.core.request import (
     work_out,
     World,
 )
-from ros2_ik.core.robot import Configuration, Group, Joint, Robot, shipped_robots, ShippedRobot
+from ros2_ik.core.robot import (
+    Configuration,
+    Group,
+    Joint,
+    ReachSphere,
+    Robot,
+    shipped_robots,
+    ShippedRobot,
+    sphere_of_reach,
+)
 from ros2_ik.core.scene import (
     AllowedCollisions,
     AttachedObject,
@@ -203,7 +212,7 @@ __all__ = [
     'LeastSquares', 'LinkGeometry', 'Manipulability', 'Mesh', 'MinimumDistance', 'Motion',
     'MotionLimits', 'MotionState', 'OCTOMAP', 'OcTree', 'PairDistance', 'PathCollision',
     'PathCollisionCheck', 'Plane', 'PointToLineDistance', 'PointToPlane', 'PointToPointDistance',
-    'Polyhedron', 'PoseTarget', 'Preparation', 'RelativeFunction', 'Robot',
+    'Polyhedron', 'PoseTarget', 'Preparation', 'ReachSphere', 'RelativeFunction', 'Robot',
     'RobotDescriptionError', 'RobotGeometry', 'ScalarCost', 'Scene', 'SceneObject', 'Search',
     'Shape', 'ShapeInstance', 'ShippedRobot', 'Solver', 'SpecField', 'Sphere', 'Status',
     'StillWorld', 'SupportPolygon', 'TargetError', 'Task', 'UnknownFrameError',
@@ -221,6 +230,7 @@ __all__ = [
     'posture_task', 'prepare', 'read_function', 'read_text_file', 'read_yaml',
     'register_function', 'register_shape', 'register_solver', 'rolling_task', 'save_scene',
     'self_pairs', 'shape_kinds', 'shipped_robots', 'shipped_scenes', 'solve', 'solve_pose',
-    'solve_velocity', 'solver_names', 'spec_fields', 'straight_motion', 'twist_task',
+    'solve_velocity', 'solver_names', 'spec_fields', 'sphere_of_reach', 'straight_motion',
+    'twist_task',
     'visual_elements', 'visual_geometry', 'work_out', 'written_kinds',
 ]

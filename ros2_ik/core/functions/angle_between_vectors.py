@@ -10,7 +10,6 @@ from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.deviation import across, as_vector, split
 from ros2_ik.core.functions.fields import Axis, choice, Frame
-from ros2_ik.core.functions.implications import Cone, from_chord, Implication, length_range
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import Form, FormedFunction
 from ros2_ik.core.kernels.source import formula, part
@@ -97,12 +96,6 @@ class AngleBetweenVectors(FormedFunction):
 
     def numbers(self) -> Any:
         return self.vector, self.other_vector, across(self.other_vector)
-
-    def implies(self, name: str, lower: Array, upper: Array) -> list[Implication]:
-        low, high = length_range(lower, upper)
-        if self.form == 'chord':
-            low, high = from_chord(low), from_chord(high)
-        return [Cone(name, self.vector, self.other_vector, low, high)]
 
     def equality_form(self, lower: Array, upper: Array) -> 'AngleBetweenVectors | None':
         if self.form == 'angle' and upper[0] <= 0:

@@ -4,20 +4,10 @@ from dataclasses import dataclass, replace
 import math
 from typing import Annotated, Any
 
-import numpy as np
-
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import Axes, choice, Frame, Rotation
-from ros2_ik.core.functions.implications import (
-    Cone,
-    from_chord,
-    Implication,
-    length_range,
-    Turn,
-    turned,
-)
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import chosen, Form, FormedFunction
 from ros2_ik.core.kernels.source import formula, part
@@ -158,26 +148,6 @@ class FrameOrientation(FormedFunction):
 
     def numbers(self) -> Any:
         return chosen(self.axes), self.reference, self.offset
-
-    def implies(self, name: str, lower: Array, upper: Array) -> list[Implication]:
-        R, offset = np.asarray(self.reference), np.asarray(self.offset)
-        if self.form == 'vector':
-            return turned(name, R, offset, self.axes, lower, upper)
-        if self.form != 'euler':
-            low, high = length_range(lower, upper)
-            if self.form == 'chord':
-                low, high = from_chord(low), from_chord(high)
-            return [Turn(name, R @ offset.T, low, high)]
-        # turns one after another lead no further than they are large together
-        most = {axis: float(size) for axis, size in zip(
-            self.axes, np.maximum(np.abs(lower), np.abs(upper)), strict=True)}
-        found: list[Implication] = []
-        for k, others in ((0, 'yz'), (2, 'xy')):    # Rz keeps z, and Rx^T keeps x
-            if set(others) <= set(most):
-                found.append(Cone(name, offset[:, k].tolist(), R[:, k].tolist(), 0.0,
-                                  sum(most[axis] for axis in others)))
-        return [*found, Turn(name, R @ offset.T, 0.0, sum(most.get(axis, math.pi)
-                                                          for axis in 'xyz'))]
 
     def equality_form(self, lower: Array, upper: Array) -> 'FrameOrientation | None':
         return replace(self, form='vector') if self.form == 'angle' and upper[0] <= 0 else None

@@ -4,12 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.fields import Frame, Placement
-from ros2_ik.core.functions.implications import boxed, Implication, turned
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.placement import as_placement
 from ros2_ik.core.functions.relative_function import RelativeFunction
@@ -48,11 +45,6 @@ class FramePose(RelativeFunction):
     @cached_property
     def parameters(self) -> Array:
         return twelve(self.reference)
-
-    def implies(self, name: str, lower: Array, upper: Array) -> list[Implication]:
-        R, origin = self.reference.rotation, self.reference.translation
-        return [*boxed(name, (0.0, 0.0, 0.0), R, origin, 'xyz', lower[:3], upper[:3]),
-                *turned(name, R, np.eye(3), 'xyz', lower[3:], upper[3:])]
 
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:

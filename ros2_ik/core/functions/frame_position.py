@@ -6,9 +6,7 @@ from typing import Any
 import pinocchio as pin
 
 from ros2_ik.core import algebra as v
-from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.fields import Axes, Frame, Placement, Point
-from ros2_ik.core.functions.implications import boxed, Implication
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import chosen, RelativeFunction
 from ros2_ik.core.kernels.source import formula
@@ -41,10 +39,6 @@ class FramePosition(RelativeFunction):
     def numbers(self) -> Any:
         T = pin.SE3.Identity() if self.T_relative_A is None else self.T_relative_A
         return chosen(self.axes), self.point, T.rotation, T.translation
-
-    def implies(self, name: str, lower: Array, upper: Array) -> list[Implication]:
-        T = pin.SE3.Identity() if self.T_relative_A is None else self.T_relative_A
-        return boxed(name, self.point, T.rotation, T.translation, self.axes, lower, upper)
 
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:

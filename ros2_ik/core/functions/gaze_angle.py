@@ -10,7 +10,6 @@ from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.deviation import across, as_vector, split
 from ros2_ik.core.functions.fields import Axis, choice, Frame, Point
-from ros2_ik.core.functions.implications import Implication, length_range, Sight
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import Form, FormedFunction
 from ros2_ik.core.kernels.source import formula, part
@@ -96,10 +95,6 @@ class GazeAngle(FormedFunction):
 
     def numbers(self) -> Any:
         return self.axis, across(self.axis), self.origin, self.target
-
-    def implies(self, name: str, lower: Array, upper: Array) -> list[Implication]:
-        low, high = length_range(lower, upper)
-        return [Sight(name, self.origin, self.axis, self.target, low, high)]
 
     def equality_form(self, lower: Array, upper: Array) -> 'GazeAngle | None':
         if self.form == 'angle' and upper[0] <= 0:

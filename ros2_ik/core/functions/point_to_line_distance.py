@@ -12,7 +12,6 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.deviation import across
 from ros2_ik.core.functions.fields import Axis, Frame, NearPoint, Point
 from ros2_ik.core.functions.frame_position import FramePosition
-from ros2_ik.core.functions.implications import Implication, Tube
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.functions.point_to_point_distance import COINCIDENT
 from ros2_ik.core.functions.relative_function import RelativeFunction
@@ -45,10 +44,6 @@ class PointToLineDistance(RelativeFunction):
 
     def numbers(self) -> Any:
         return self.point, self.line_point, across(self.line_direction)
-
-    def implies(self, name: str, lower: Array, upper: Array) -> list[Implication]:
-        return [Tube(name, self.point, self.line_point, self.line_direction,
-                     float(lower[0]), float(upper[0]))]
 
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:

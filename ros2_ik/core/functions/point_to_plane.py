@@ -3,12 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ros2_ik.core import algebra as v
-from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.fields import Axis, Frame, Point
-from ros2_ik.core.functions.implications import Implication, Slab
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
@@ -37,10 +33,6 @@ class PointToPlane(RelativeFunction):
 
     def numbers(self) -> Any:
         return self.point, self.plane_point, self.normal
-
-    def implies(self, name: str, lower: Array, upper: Array) -> list[Implication]:
-        shift = float(np.dot(self.normal, self.plane_point))
-        return [Slab(name, self.point, self.normal, lower[0] + shift, upper[0] + shift)]
 
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:

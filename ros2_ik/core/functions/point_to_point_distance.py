@@ -11,7 +11,6 @@ from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.fields import Frame, NearPoint, Point
 from ros2_ik.core.functions.frame_position import FramePosition
-from ros2_ik.core.functions.implications import Implication, Shell
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
@@ -43,9 +42,6 @@ class PointToPointDistance(RelativeFunction):
 
     def numbers(self) -> Any:
         return self.point, self.other_point
-
-    def implies(self, name: str, lower: Array, upper: Array) -> list[Implication]:
-        return [Shell(name, self.point, self.other_point, float(lower[0]), float(upper[0]))]
 
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:

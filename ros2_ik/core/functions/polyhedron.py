@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core import algebra as v
-from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import Frame, Matrix, Points
-from ros2_ik.core.functions.implications import Implication, Slab
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
@@ -48,13 +46,6 @@ class Polyhedron(RelativeFunction):
 
     def numbers(self) -> Any:
         return len(self.A), len(self.points), self.points, self.A
-
-    def implies(self, name: str, lower: Array, upper: Array) -> list[Implication]:
-        if len(self.points) > 1:
-            return []
-        rows = zip(np.asarray(self.A), lower.tolist(), upper.tolist(), strict=True)
-        return [Slab(name, self.points[0], (row / size).tolist(), low / size, high / size)
-                for row, low, high in rows if (size := float(np.linalg.norm(row))) > TINY]
 
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:

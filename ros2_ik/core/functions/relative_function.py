@@ -1,6 +1,6 @@
 """Functions of how one body moves relative to another."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -8,7 +8,6 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.functions.implications import Implication
 from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.kernels.rows import measure
 from ros2_ik.core.kernels.source import Formula
@@ -43,15 +42,6 @@ class RelativeFunction(KinematicFunction):
         """The parameters of the formula, flat."""
         flat: Array = np.concatenate([np.zeros(0), *(np.ravel(part) for part in self.numbers())])
         return flat
-
-    def implies(self, name: str, lower: Array, upper: Array) -> Sequence[Implication]:
-        """
-        Return what holds of `frame` seen from `relative_to` wherever lower <= f <= upper.
-
-        Proofs of impossibility rest on it: it may say too little, never too much. It is told by
-        `name`.
-        """
-        return ()
 
     def joints(self, robot: Robot) -> frozenset[str]:
         return robot.moving_joints(self.frame, self.relative_to)

@@ -7,7 +7,7 @@ from ros2_ik.core.problem.acceptance import (
     TargetError,
     Violation,
 )
-from ros2_ik.core.problem.conflicts import conflict
+from ros2_ik.core.problem.conflicts import conflict, out_of_reach
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.ik_problem import IKProblem
@@ -18,7 +18,6 @@ from ros2_ik.core.problem.joint_change import (
     largest_change,
     travel,
 )
-from ros2_ik.core.problem.mobility import mobility_of
 from ros2_ik.core.problem.pose_target import (
     ALL_AXES,
     ORIENTATION_TOLERANCE,
@@ -31,5 +30,6 @@ __all__ = [
     'ALL_AXES', 'AcceptanceReport', 'Constraint', 'Cost', 'IKProblem', 'IKSolution',
     'JointChange', 'JointChangeBound', 'LeastSquares', 'ORIENTATION_TOLERANCE',
     'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'TargetError', 'Violation',
-    'accept', 'conflict', 'error_norm', 'joint_changes', 'largest_change', 'mobility_of', 'travel',
+    'accept', 'conflict', 'error_norm', 'joint_changes', 'largest_change', 'out_of_reach',
+    'travel',
 ]

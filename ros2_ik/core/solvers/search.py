@@ -24,6 +24,7 @@ from ros2_ik.core.problem import (
     IKSolution,
     JointChange,
     JointChangeBound,
+    out_of_reach,
     travel,
 )
 from ros2_ik.core.problem.active_joints import TURN
@@ -32,7 +33,6 @@ from ros2_ik.core.scene import CollisionChecker, Contact
 from ros2_ik.core.scene.contacts import deepest
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance, SAME, tip_contacts
-from ros2_ik.core.solvers.reach import out_of_reach
 from ros2_ik.core.solvers.report import (
     failure_status,
     is_impossible,
@@ -55,7 +55,6 @@ from ros2_ik.core.status import ExitFlag, Status
 
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
 WINDINGS = ('seed', 'lower')
-MANY = 6       # attempts in vain that make one ask whether there is an answer at all
 DOUBT = 2      # so many answers that touch make one ask whether all must, which takes longer
 CHANGES = (0.1, 0.3, 0.6)    # of the seed [rad, m], tried before random starts
 EXTRA, SHARE = 48, 0.2       # attempts and part of the time for a nearer answer than a far one
@@ -153,7 +152,6 @@ class Search:
                 raise InvalidOptionError(f'approximate must not be negative: {approximate!r}')
         self._seed_was_tried = False    # with loose tolerances as constraints
         self.conflict: str | None = None
-        self._looked_for_conflict = False   # thoroughly
         self.tip_contacts: tuple[Contact, ...] = ()
         self.touching: list[Array] = []     # the first answers that touch something
         self.solver, self.reason = chosen_solver(solver, problem)
@@ -352,12 +350,8 @@ class Search:
         if (better or attempt.reached or self.approximate is not None) and not touches \
                 and self._judge(attempt, better):
             self.still_shrank = _was_cut_off(attempt, solver, start)
-        if not (self.accepted or self._looked_for_conflict) and self.approximate is None:
-            # the next descent may well get there, in less time than a thorough look takes
-            thorough = self.attempts >= MANY or not self.allow_restarts
-            if first or thorough:
-                self.conflict, self._looked_for_conflict = (conflict(self.problem, thorough),
-                                                            thorough)
+        if first and not self.accepted and self.approximate is None:
+            self.conflict = conflict(self.problem)
         if self.budget.progress and self.best:
             self.budget.progress(math.sqrt(self.best.attempt.error), self.attempts)
 

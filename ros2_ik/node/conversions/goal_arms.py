@@ -1,13 +1,10 @@
-"""The arms of a robot that get goals to drag: their tips, elbows, and how far they reach."""
+"""Tips and elbows of the arms that get draggable goals."""
 
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
 from ros2_ik.core import (
     AmbiguousTipError,
-    Configuration,
     default_group,
     default_tip,
     Robot,
@@ -43,22 +40,3 @@ def elbow(robot: Robot, tip: str) -> str:
     chain = [index for index in model.supports[model.frames[robot.frame_id(tip)].parentJoint]
              if index and model.names[index] in robot.joint_names]
     return str(model.names[chain[len(chain) // 2]])
-
-
-def reach(robot: Robot, tip: str, joints: dict[str, Any]) -> tuple[np.ndarray, float] | None:
-    """
-    Return a sphere that the tip never leaves: centre (3,) and radius [m].
-
-    None where a joint has no such bound: a base that moves, or one that slides.
-    """
-    model = robot.model
-    frame = model.frames[robot.frame_id(tip)]
-    chain = [index for index in model.supports[frame.parentJoint] if index]
-    kinds = [robot.joint(name).kind for name in (model.names[i] for i in chain)
-             if name in robot.joint_names]
-    if not chain or set(kinds) & {'prismatic', 'planar', 'floating'}:
-        return None
-    radius = float(np.linalg.norm(frame.placement.translation)) + sum(
-        float(np.linalg.norm(model.jointPlacements[i].translation)) for i in chain[1:])
-    at = Configuration(robot, robot.to_q(joints))
-    return np.array(at.transform(model.names[chain[0]]))[:3, 3], radius

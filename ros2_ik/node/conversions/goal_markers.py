@@ -17,7 +17,7 @@ from visualization_msgs.msg import (
     MenuEntry,
 )
 
-from ros2_ik.core import Configuration, Robot, VisualElement
+from ros2_ik.core import Configuration, ReachSphere, Robot, VisualElement
 from ros2_ik.node.conversions.poses import fill_pose
 
 REACHED, TOUCHING, MISSED = (0.2, 0.8, 0.3), (1.0, 0.6, 0.1), (0.9, 0.2, 0.2)
@@ -41,8 +41,8 @@ class Shown(NamedTuple):
     """
     What there is to see of an answer.
 
-    `joints` are the ghost's; `contacts` are points (3,) [m]; `reach` is a centre (3,) and a
-    radius [m] where a target is farther than that, else None.
+    `joints` are the ghost's; `contacts` are points (3,) [m]; `reach` is drawn where
+    a target is outside it.
     """
 
     joints: Mapping[str, Any]
@@ -50,7 +50,7 @@ class Shown(NamedTuple):
     text: str
     above: np.ndarray
     contacts: Sequence[np.ndarray]
-    reach: tuple[np.ndarray, float] | None
+    reach: ReachSphere | None
 
 
 def shown_markers(robot: Robot, looks: Sequence[VisualElement], shown: Shown) -> MarkerArray:
@@ -82,7 +82,7 @@ def _all(robot: Robot, looks: Sequence[VisualElement], shown: Shown
         _put(marker, point)
         yield 'contacts', marker
     if shown.reach:
-        yield 'reach', _rings(*shown.reach)
+        yield 'reach', _rings(shown.reach.centre, shown.reach.radius)
 
 
 def _rings(centre: np.ndarray, radius: float) -> Marker:

@@ -17,12 +17,13 @@ from visualization_msgs.msg import InteractiveMarkerFeedback, MarkerArray, MenuE
 from ros2_ik.core import (
     Configuration,
     Robot,
+    sphere_of_reach,
     Status,
     visual_elements,
     VisualElement,
 )
 from ros2_ik.node.conversions.dragged_goal import drag_requests, DraggedGoal, PATIENT
-from ros2_ik.node.conversions.goal_arms import elbow, goal_tips, reach
+from ros2_ik.node.conversions.goal_arms import elbow, goal_tips
 from ros2_ik.node.conversions.goal_markers import (
     handles,
     MISSED,
@@ -340,9 +341,11 @@ class InteractiveGoals:
                  contacts: list[np.ndarray]) -> None:
         goals = self._state.goals
         first = next(iter(goals.values()))
-        beyond = next((sphere for goal in goals.values()
-                       if (sphere := reach(robot, goal.tip, joints)) and np.linalg.norm(
-                           goal.pose.translation - sphere[0]) > sphere[1]), None)
+        q = robot.to_q(joints)
+        spheres = ((goal, sphere_of_reach(robot, goal.tip, robot.joint_names, q))
+                   for goal in goals.values())
+        beyond = next((sphere for goal, sphere in spheres if sphere and np.linalg.norm(
+            goal.pose.translation - sphere.centre) > sphere.radius), None)
         self._ghost.publish(shown_markers(robot, self._looks, Shown(
             joints, color, text, first.pose.translation, contacts, beyond)))
 

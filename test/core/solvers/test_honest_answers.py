@@ -159,21 +159,6 @@ def test_the_same_posture_at_both_ends_of_a_turn_is_one():
         assert solution.success and solution.alternatives == ()
 
 
-@pytest.mark.parametrize('other', ['tip', 'fixed'])
-def test_two_poses_of_one_tip_are_impossible_at_once(load, other):
-    robot = load('panda')
-    T = Configuration(robot, robot.neutral).transform('panda_hand_tcp')
-    tip = 'panda_hand_tcp' if other == 'tip' else 'panda_hand'
-    there = Configuration(robot, robot.neutral).transform(tip)
-    solution = solve_pose(robot, ['panda_hand_tcp', tip], [T, pose((0.01, 0, 0)) @ there],
-                          timeout=30.0)
-    assert solution.status is Status.GOAL_CONSTRAINTS_VIOLATED and solution.impossible
-    assert solution.seconds < 5.0 and '0.01 m apart' in solution.message
-    turned = there @ pose((0, 0, 0), (0, 0, 0.1))
-    solution = solve_pose(robot, ['panda_hand_tcp', tip], [T, turned], timeout=30.0)
-    assert solution.impossible and 'exclude each other' in solution.message
-
-
 def test_two_poses_of_one_tip_that_agree_are_possible(load):
     robot, generator = load('panda'), np.random.default_rng(0)
     for _ in range(20):

@@ -341,6 +341,3 @@ def test_positions_of_a_continuous_joint_within_a_bounded_range():
         found = solve(IKProblem(robot, constraints=[wanted], collisions=False, start=[start]),
                       timeout=5.0, max_iterations=300, random_state=0, max_joint_change=most)
         assert found.success, found.message
-        none = solve(IKProblem(robot, constraints=[wanted], collisions=False, start=[start]),
-                     **BARE, max_joint_change=0.01)
-        assert none.impossible and 'max_joint_change' in none.message
