@@ -51,11 +51,12 @@ FREELY = 1e12       # and how often at once where it would be crossed even so,
 RESCUES = 0.5       # if that leaves less than this part of it: what squeezes would be shaken
 MISSED = 1e-6       # by which a bound may be missed before that is told
 SLACK = 0.1         # part of its margin that a gap may miss before that is told
-TOUCHES = 0.05      # of what is left before two things touch, to be given away in a step at most
+CARTESIAN = 3.0     # times that speed limits of frames are as stiff as gaps: only touching is worse
+ASTRAY = 1e-6       # part of their way by which scaled tasks may leave it
 SHARP = 1e-3        # larger slacks of firm rows are those of rows that contradict each other
 BENDS = 4           # times that a step is corrected where a bent way would cross a bound,
 SHORTER = 8         # and halved where that does not help
-SCALE_COST = 1e-3   # of a scaled task that is not done in full
+SCALE_COST = 1e-4   # of the way that scaled tasks leave, as a part of their rows' stiffness
 LEVER = 0.1         # [units of f per rad or m] what moves a bounded value less needs less care
 LONGEST = 10.0      # [units of f] that a task asks for in a step: more would drown the rest
 
@@ -81,7 +82,7 @@ def brake(distance, acceleration, dt):
 def accelerates(box):
     """Return whether any acceleration is limited."""
     for j in range(box.shape[1]):
-        if box[ACCELERATION, j] < np.inf:
+        if 0 < box[ACCELERATION, j] < np.inf:
             return True
     return False
 
@@ -200,7 +201,7 @@ def fill_slower(H, g, box, dt, limb, calm, slow):
     solve_upper(K, d)
     for a in range(n):
         way, limit = abs(d[a]), box[ACCELERATION, a]
-        if not math.isinf(limit) and way > 0:
+        if 0 < limit < np.inf and way > 0:   # 0: a driven joint, which keeps its velocity
             slow[limb[a]] = min(slow[limb[a]], brake(way, KEPT * limit, dt) * dt / way)
 
 
@@ -233,9 +234,29 @@ def with_slow_firm_tasks(row, kinds, f, J, limb, box, dt):
 
 
 @part
-def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, firm, A, lower, upper):
+def scaled_length(row, kinds, f, dt):
+    """Return the length of the step that all scaled tasks ask for, one under the other."""
+    squared = 0.0
+    for i in range(len(kinds)):
+        if kinds[i] == SCALED:
+            step = row[SHARE, i] * (row[TARGET, i] - f[i]) + row[RATE, i] * dt
+            squared += step * step
+    return math.sqrt(squared)
+
+
+@inner_part
+def unit_of_bound(row, i):
+    """Return by how much the row of a bound is multiplied to be as stiff as it should."""
+    return CARTESIAN if row[FASTEST, i] < np.inf else 1.0
+
+
+@part
+def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, firm, length, A, lower, upper):
     """
     Fill the rows that come before all soft tasks; return how many they are, and their size.
+
+    The last column is how far scaled tasks go, up to `length`: as it has the unit of a step, the
+    direction is kept as well in short steps as in long ones.
 
     These are gaps, then bounds, hard and scaled tasks in their order, these `firm` times as
     stiff. The size is by how much they would add to H, at most, if they were soft.
@@ -253,16 +274,17 @@ def firm_rows(row, kinds, f, J, bend, gaps, box, options, times, firm, A, lower,
         count += 1
     for i in range(len(kinds)):
         if kinds[i] == BOUNDED:
-            A[count, :n] = J[i]
+            unit = unit_of_bound(row, i)
+            A[count, :n] = unit * J[i]
             low, high = rate_bounds(row, J, i, f, bend, box, dt, times)
-            lower[count], upper[count] = max(low, -FAR), min(high, FAR)
+            lower[count], upper[count] = max(unit * low, -FAR), min(unit * high, FAR)
             count += 1
         elif kinds[i] == HARD or kinds[i] == SCALED:
             step = row[SHARE, i] * (row[TARGET, i] - f[i]) + row[RATE, i] * dt
             for j in range(n):
                 A[count, j] = firm * J[i, j]
             if kinds[i] == SCALED:
-                A[count, n] = -firm * step
+                A[count, n] = -firm * step / length if length > 0 else 0.0
                 step = 0.0
             lower[count] = upper[count] = firm * step
             count += 1
@@ -303,7 +325,7 @@ def care_of(row, kinds, f, J, gaps):
 
 @part
 def soft_tasks(row, kinds, level, f, J, limb, calm, care, box, options, inertia,
-               accelerated, size, H, g):
+               accelerated, size, scale_cost, length, H, g):
     """
     Fill the quadratic form of the tasks of a priority, brought to size one, `size` at least.
 
@@ -347,8 +369,8 @@ def soft_tasks(row, kinds, level, f, J, limb, calm, care, box, options, inertia,
             H[a, b] /= unit
             H[b, a] = H[a, b]
         H[a, a] += EASE
-    for a in range(n, len(g)):      # of the scale
-        H[a, a], g[a] = SCALE_COST, -SCALE_COST
+    for a in range(n, len(g)):      # how far scaled tasks go
+        H[a, a], g[a] = scale_cost, -scale_cost * length
 
 
 @part
@@ -368,17 +390,19 @@ def solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, in
     A, lower, upper = np.zeros((2 * m + k, N)), np.empty(2 * m + k), np.empty(2 * m + k)
     lower_again, upper_again = np.empty(2 * m + k), np.empty(2 * m + k)
     wide_low, wide_high = np.zeros(N), np.ones(N)
-    wide_low[:n], wide_high[:n] = low, high
+    length = scaled_length(row, kinds, f, options[0])
+    wide_low[:n], wide_high[:n], wide_high[n:] = low, high, length
+    slack = FIRM * (min(MISSED, ASTRAY * length) if length > 0 else MISSED)
     x, y, H, g = np.zeros(N), np.empty(N + 2 * m + k), np.zeros((N, N)), np.zeros(N)
     # beside firm rows damping must stay small where no task is soft
-    count, size = firm_rows(row, kinds, f, J, bend, gaps, box, options, times, firm, A, lower,
-                            upper)
+    count, size = firm_rows(row, kinds, f, J, bend, gaps, box, options, times, firm, length, A,
+                            lower, upper)
     solved, care = x.copy(), care_of(row, kinds, f, J, gaps)
     for level in range(levels):
         if level and not np.any(kinds == level):
             continue
         soft_tasks(row, kinds, level, f, J, limbs[level], calm[level], care, box, options,
-                   inertia, accelerated, size, H, g)
+                   inertia, accelerated, size, SCALE_COST * STIFF * firm * firm, length, H, g)
         found = False
         for _ in range(EASINGS):
             found = least(H, g, A[:count], lower[:count], upper[:count], STIFF, wide_low,
@@ -392,7 +416,7 @@ def solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, in
                 return np.nan
             break       # those of higher priority have their step
         solved[:] = x
-        if sharpen(A[:count], lower, upper, x, lower_again, upper_again) and least(
+        if sharpen(A[:count], lower, upper, x, slack, lower_again, upper_again) and least(
                 H, g, A[:count], lower_again[:count], upper_again[:count], STIFF, wide_low,
                 wide_high, x, y):
             solved[:] = x
@@ -406,10 +430,10 @@ def solve_priorities(row, kinds, f, J, limbs, calm, bend, gaps, box, options, in
         at_row += 1
     for i in range(m):
         if kinds[i] == BOUNDED or kinds[i] == HARD or kinds[i] == SCALED:
-            unit = 1.0 if kinds[i] == BOUNDED else firm
+            unit = unit_of_bound(row, i) if kinds[i] == BOUNDED else firm
             missed_by(A, at_row, lower, upper, solved, unit, out, i)
             at_row += 1
-    return solved[n] if scaled else 1.0
+    return min(solved[n] / length, 1.0) if scaled and length > 0 else 1.0
 
 
 @part
@@ -427,9 +451,11 @@ def hold(row, kinds, level, J, x, A, lower, upper, count):
 
 
 @part
-def sharpen(A, lower, upper, x, lower_again, upper_again):
+def sharpen(A, lower, upper, x, least_slack, lower_again, upper_again):
     """
     Fill bounds that make up for the slack that strong tasks leave; return whether there is any.
+
+    Less than `least_slack` is none.
 
     A slack is in proportion to its row's multiplier: what was a bit short was asked for too
     little. (The method of multipliers, one step of it.) What contradicts each other stays.
@@ -440,7 +466,7 @@ def sharpen(A, lower, upper, x, lower_again, upper_again):
         for j in range(len(x)):
             value += A[i, j] * x[j]
         away = value - min(max(value, lower[i]), upper[i])
-        if not FIRM * MISSED < abs(away) < SHARP:
+        if not least_slack < abs(away) < SHARP:
             away = 0.0
         found = found or away != 0
         lower_again[i], upper_again[i] = lower[i] - away, upper[i] - away
@@ -507,27 +533,29 @@ def misses_bounds(kinds, missed, total):
 
 
 @part
-def missing(row, kinds, f, J, bend, gaps, d, dt, missed):
+def missing(row, kinds, f, J, bend, gaps, d, box, dt, missed):
     """
-    Return by how much bounds and gaps are missed, in sum.
+    Return by how much bounds and gaps are missed, in sum, that are worth more acceleration.
 
-    What is beyond its bound already counts only as far as it goes further: nothing goes beyond
-    its limits only to come back sooner.
+    Of gaps those that would end in contact though all joints brake: margins are worth none. What
+    is beyond its bound already counts only as far as it goes further: nothing goes beyond its
+    limits only to come back sooner. Speed limits of frames never count.
     """
     n, short = len(d), 0.0
     for i in range(len(kinds) + len(gaps)):
         change = 0.0
         if i >= len(kinds):
             gap = gaps[i - len(kinds)]
-            if gap[n] >= 0:
-                short += abs(missed[i])
-                continue
             for j in range(n):
                 change += gap[j] * d[j]
             further = gap[n + 1] * dt - change
-            if gap[n + 4] > 0 and further < TOUCHES * gap[n + 4]:
-                continue    # within its margin, but far from touching
+            if gap[n + 4] > 0:
+                most = 2.0 * row_acceleration(gaps, i - len(kinds), box, 1.0)
+                short += max(further - brake(gap[n + 4] - further, most, dt) * dt, 0.0)
+                continue
         elif kinds[i] == BOUNDED:
+            if row[FASTEST, i] < np.inf:
+                continue
             below, above = f[i] < row[LOWER, i], f[i] > row[UPPER, i]
             if not (below or above):
                 short += abs(missed[i])
@@ -544,7 +572,7 @@ def missing(row, kinds, f, J, bend, gaps, d, dt, missed):
 
 @part
 def worse(row, kinds, f, J, bend, gaps, d, dt):
-    """Return by how much, in sum, bounds and gaps are crossed by a step that were not before."""
+    """Return by how much, in sum, a step crosses bounds and runs into things."""
     n, sum_of = len(d), 0.0
     for i in range(len(kinds) + len(gaps)):
         change = 0.0
@@ -552,7 +580,7 @@ def worse(row, kinds, f, J, bend, gaps, d, dt):
             gap = gaps[i - len(kinds)]
             for j in range(n):
                 change += gap[j] * d[j]
-            sum_of += max(min(gap[n], 0.0) - gap[n] - change + gap[n + 1] * dt, 0.0)
+            sum_of += max(min(gap[n + 4], 0.0) - gap[n + 4] - change + gap[n + 1] * dt, 0.0)
         elif kinds[i] == BOUNDED:
             change = bend[i]
             for j in range(n):
@@ -609,12 +637,12 @@ def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
     if give_up_pushes(gaps, len(d), missed[len(kinds):]):
         scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
                             inertia, times, firm, low, high, d, missed)
-    short = missing(row, kinds, f, J, bend, gaps, d, options[0], missed)
+    short = missing(row, kinds, f, J, bend, gaps, d, box, options[0], missed)
     if misses_bounds(kinds, missed, total) and has_firm_tasks(kinds):
         firm = YIELDING
         scale = solve_times(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
                             inertia, times, firm, low, high, d, missed)
-        short = missing(row, kinds, f, J, bend, gaps, d, options[0], missed)
+        short = missing(row, kinds, f, J, bend, gaps, d, box, options[0], missed)
     before, missed_before = np.empty((3, len(d))), np.empty(total)
     helps = True
     for turn in range(HARDER + 1):
@@ -634,7 +662,7 @@ def solve_within(at, x, kinds, row, f, J, limbs, calm, bend, gaps, box, options,
         if more == FREELY:
             short, now = crossed, worse(row, kinds, f, J, bend, gaps, d, options[0])
         else:
-            now = missing(row, kinds, f, J, bend, gaps, d, options[0], missed)
+            now = missing(row, kinds, f, J, bend, gaps, d, box, options[0], missed)
         helps = now < (RESCUES if more == FREELY else HELPS) * short
         if helps:
             times, scale, short = more, harder, now
@@ -772,11 +800,13 @@ def velocity_qp(numbers, layout, parameters, addresses, x, kinds, limbs, row, ga
     J = np.zeros((m, n))
     if not fill(at, parameters, addresses, x, work_of(at), f, J):
         return -1
-    A[:], ends[0], ends[1] = 0.0, 0.0, 1.0
     row = with_slow_firm_tasks(row, kinds, f, J, limbs[-1], box, options[0])
+    length = scaled_length(row, kinds, f, options[0])
+    A[:], ends[0], ends[1] = 0.0, 0.0, length
     fill_box(at, x, box, options[0], options[2], 1.0, ends[0], ends[1])
-    count, size = firm_rows(row, kinds, f, J, np.zeros(m), gaps, box, options, 1.0, FIRM, A,
-                            bounds[0], bounds[1])
+    count, size = firm_rows(row, kinds, f, J, np.zeros(m), gaps, box, options, 1.0, FIRM, length,
+                            A, bounds[0], bounds[1])
     soft_tasks(row, kinds, 0, f, J, limbs[0], np.zeros(n), care_of(row, kinds, f, J, gaps), box,
-               options, inertia, accelerates(box), size, H, g)
+               options, inertia, accelerates(box), size, SCALE_COST * STIFF * FIRM * FIRM, length,
+               H, g)
     return count

@@ -26,14 +26,16 @@ class PairWatch:
         self._checker = checker
         self._nearness: DistanceCheck | None = None
 
-    def go(self, q: Array) -> None:
-        """Be at q (nq,)."""
+    def go(self, q: Array) -> bool:
+        """Move to q (nq,); return whether the pairs are others than before."""
         nearness = self._checker.nearness
         if nearness is not self._nearness:    # also when parts of meshes were made since
             self._nearness = nearness
             self.here = nearness.near_pairs.follow(q, None)
-        elif not np.array_equal(q, self.here.q):
+            return True
+        if not np.array_equal(q, self.here.q):
             self.here = nearness.near_pairs.follow(q, self.here)
+        return False
 
     def look_ahead(self, q: Array) -> PairsAt:
         """Return what is known at q (nq,), from what is known here."""

@@ -71,7 +71,8 @@ class Gaps:
 
         `stop` [s] is how long joints take to come to rest.
         """
-        self._watch.go(q)
+        if self._watch.go(q):
+            self._closing = None
         nearest = self._margin + self._own
         if self._closing is None:
             self._reach = np.full(len(self._watch.here.least),

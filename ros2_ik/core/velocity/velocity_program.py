@@ -58,7 +58,8 @@ class VelocityProgram:
     `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () is none. Tasks in
     `constraints` must hold as far as that goes. `kinetic_energy` is a weight of 1/2 v^T M v, so
     that light links move rather than heavy ones. `locked` joints and the SRDF's passive ones do
-    not move. `safe_velocity` is what barriers with a `safe_displacement_gain` hold to near bounds,
+    not move. `driven` joints are moved by something else: they keep the velocity given to `reset`,
+    which all the rest takes into account. `safe_velocity` is what barriers with a `safe_displacement_gain` hold to near bounds,
     by default rest; `set_safe_velocity` changes it. It remembers the velocity of its last step,
     for accelerations; `reset` forgets it. One thread uses it at a time.
     """
@@ -68,7 +69,7 @@ class VelocityProgram:
                  barriers: Iterable[Barrier | CollisionBarrier] = (),
                  constraints: Iterable[Task] = (), damping: float = DAMPING,
                  kinetic_energy: float = 0.0, locked: Collection[str] = (),
-                 safe_velocity: Any = None) -> None:
+                 driven: Collection[str] = (), safe_velocity: Any = None) -> None:
         self.robot, self.dt = robot, positive(dt, 'dt', InvalidOptionError)
         self.damping = positive(damping, 'damping', InvalidOptionError)
         self.kinetic_energy = finite(kinetic_energy, 'kinetic_energy', InvalidOptionError)
@@ -137,6 +138,12 @@ class VelocityProgram:
         still = {*locked, *(robot.passive_joints & {*robot.joint_names})}
         for joint in map(robot.joint, still):
             self._box[velocity_rows.SPEED, joint.velocity_index:][:joint.velocity_size] = 0.0
+        for joint in map(robot.joint, driven):
+            columns = slice(joint.velocity_index, joint.velocity_index + joint.velocity_size)
+            self._box[velocity_rows.SPEED, columns] = np.inf
+            self._box[velocity_rows.ACCELERATION, columns] = 0.0
+            self._box[velocity_rows.LOW, columns] = -np.inf
+            self._box[velocity_rows.HIGH, columns] = np.inf
         a = self._box[velocity_rows.ACCELERATION]
         # what may not accelerate, or as it likes, never has to come to rest
         self._rest = np.divide(1.0, a * self.dt, out=np.zeros(n), where=(a > 0) & np.isfinite(a))
