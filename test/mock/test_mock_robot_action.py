@@ -3,7 +3,7 @@
 from mock_harness import ARM, HOME, positions, TOPIC, trajectory
 import pytest
 
-pytest.importorskip('control_msgs')
+pytest.importorskip('control_msgs.action')
 
 from action_msgs.msg import GoalStatus  # noqa: E402
 from builtin_interfaces.msg import Duration  # noqa: E402

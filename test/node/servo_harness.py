@@ -18,11 +18,6 @@ from ros2_ik.core import Robot
 from ros2_ik.msg import ServoStatus
 from ros2_ik.srv import SwitchServo
 
-try:
-    from control_msgs.msg import JointJog
-except ImportError:
-    from ros2_ik.msg import JointJog  # noqa: F401  (what the node takes instead)
-
 TIP = 'panda_hand_tcp'
 FASTEST = 0.25 * np.array([2.175] * 4 + [2.61] * 3)    # servo_velocity_scaling of the URDF's
 ACCELERATION = 0.5 * 3.0                               # of default_max_acceleration

@@ -35,7 +35,7 @@ PAUSE = 0.02       # which goes on by at most so much at once [s]
 SPAN = 0.2         # positions so far apart in time show accelerations of a stream [s]
 TOLD = 2e-3        # so near to where it was told to be the arm rests [rad]
 OTHERS = ['position', 'joint_state'] + ['follow_joint_trajectory'] * bool(
-    importlib.util.find_spec('control_msgs'))
+    importlib.util.find_spec('control_msgs.action'))
 KINDS = ['joint_trajectory', *(pytest.param(kind, marks=pytest.mark.slow) for kind in OTHERS)]
 ALLOWED = {Status.PREEMPTED, Status.SUCCESS, Status.ROBOT_STATE_STALE, Status.CONTROL_FAILED}
 NAMES = {'joint_trajectory': 'arm_controller', 'position': 'arm_position_controller',

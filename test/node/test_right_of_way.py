@@ -28,7 +28,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_ik.msg import Status
 
 ELSEWHERE = {**HOME, 'panda_joint1': -0.5}
-needs_action = pytest.mark.skipif(not importlib.util.find_spec('control_msgs'),
+needs_action = pytest.mark.skipif(not importlib.util.find_spec('control_msgs.action'),
                                   reason='control_msgs is not installed')
 ACTIONS = {'controllers': ['arm_controller'], 'arm_controller.group': 'arm',
            'arm_controller.kind': 'follow_joint_trajectory'}

@@ -19,6 +19,7 @@ from arm_harness import (
     stop,
     TRAJECTORIES,
 )
+from control_msgs.msg import JointJog
 from diagnostic_msgs.msg import DiagnosticArray
 from moveit_msgs.msg import CollisionObject
 from node_harness import eventually, nodes
@@ -27,7 +28,7 @@ import pinocchio as pin
 import pytest
 from scene_harness import applied, box, change, diff, pose as place
 from sensor_msgs.msg import Joy
-from servo_harness import FRAMES, JointJog, processes, Servo, target, TIP, twist
+from servo_harness import FRAMES, processes, Servo, target, TIP, twist
 from std_srvs.srv import SetBool
 
 from ros2_ik.msg import ServoStatus, Status
@@ -35,7 +36,7 @@ from ros2_ik.msg import ServoStatus, Status
 ACTIVE = {'joint_trajectory': TRAJECTORIES, 'position': POSITIONS,
           'follow_joint_trajectory': {**TRAJECTORIES,
                                       'arm_controller.kind': 'follow_joint_trajectory'}}
-needs_action = pytest.mark.skipif(not find_spec('control_msgs'),
+needs_action = pytest.mark.skipif(not find_spec('control_msgs.action'),
                                   reason='control_msgs is not installed')
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest.importorskip('control_msgs')
+pytest.importorskip('control_msgs.action')
 
 from arm_harness import HOME  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402

@@ -29,6 +29,7 @@ from ros2_ik.core.kernels.velocity_rows import (
     SHARE,
     SLOWEST,
     SPEED,
+    SWING,
     TARGET,
     UNUSED,
     UPPER,
@@ -50,8 +51,14 @@ HELPS = 0.9999      # as long as it is missed by less then,
 FREELY = 1e12       # and how often at once where it would be crossed even so,
 RESCUES = 0.5       # if that leaves less than this part of it: what squeezes would be shaken
 MISSED = 1e-6       # by which a bound may be missed before that is told
+REVERSAL = 0.25     # a joint swings that turns back at once with this part of its speed,
+LEAST_SWING = 1e-3  # if that was more than this [rad/s, m/s]
+MORE_SWING = 30.0   # factor of the damping with each swing, from EASE on; relative to H's diagonal
+MOST_SWING = 1e4
+FIRST_SWING = 0.1   # from here on the damping lasts
+LASTING, FADING = 0.99, 0.9   # factors of it in each other step
 SLACK = 0.1         # part of its margin that a gap may miss before that is told
-CARTESIAN = 3.0     # times that speed limits of frames are as stiff as gaps: only touching is worse
+CARTESIAN = 3.0     # factor of the rows of frames' speed limits: stiffer than gaps
 ASTRAY = 1e-6       # part of their way by which scaled tasks may leave it
 SHARP = 1e-3        # larger slacks of firm rows are those of rows that contradict each other
 BENDS = 4           # times that a step is corrected where a bent way would cross a bound,
@@ -368,7 +375,7 @@ def soft_tasks(row, kinds, level, f, J, limb, calm, care, box, options, inertia,
         for b in range(a + 1):
             H[a, b] /= unit
             H[b, a] = H[a, b]
-        H[a, a] += EASE
+        H[a, a] += EASE + box[SWING, a]
     for a in range(n, len(g)):      # how far scaled tasks go
         H[a, a], g[a] = scale_cost, -scale_cost * length
 
@@ -481,6 +488,23 @@ def missed_by(A, i, lower, upper, x, unit, out, place):
         value += A[i, j] * x[j]
     away = value - min(max(value, lower[i]), upper[i])
     out[place] = away / unit if abs(away) > MISSED * unit else 0.0
+
+
+@part
+def learn_swings(d, box, dt):
+    """
+    Damp joints that go to and fro from step to step, as no smooth motion does.
+
+    They do where a row's gradient is another one on the other side, as that of a gap between two
+    round things which the joints turn about: each step leads across. The less the joints go, the
+    more they are damped, until that is no more than LEAST_SWING.
+    """
+    for j in range(len(d)):
+        before, now = box[BEFORE, j], d[j] / dt
+        if abs(before) > LEAST_SWING and now * before < -REVERSAL * before * before:
+            box[SWING, j] = min(max(MORE_SWING * box[SWING, j], EASE), MOST_SWING)
+        else:
+            box[SWING, j] *= LASTING if box[SWING, j] > FIRST_SWING else FADING
 
 
 @part
@@ -692,9 +716,10 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, limbs, row, 
     each by the number of one of them. `gaps` (k, n + 7) are Jacobian, distance above the one to
     keep, speed at which the other side approaches, gain, speed with which they are made wider,
     distance, speed with which they should be made wider, and the care with which they are neared.
-    `box` (7, n) are the limits of the columns, their velocities before, what is learnt of how much
-    ways bend, and safe velocities. `options` are dt, damping and the gain of limits. `inertia`
-    (n, n), or (0, 0), is added to the damping of velocities.
+    `box` (8, n) are the limits of the columns, their velocities before, what is learnt of how much
+    ways bend, safe velocities, and how much joints are damped because they swing. `options` are
+    dt, damping and the gain of limits. `inertia` (n, n), or (0, 0), is added to the damping of
+    velocities.
 
     `result` (3, n) is filled with the step and how far columns could have gone down and up, f (m,)
     with the values at x, `missed` (m + k + 3,) with by how much rows are missed, and limits of
@@ -776,6 +801,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, kinds, limbs, row, 
                 bend[i] = after[i] - f[i]
                 for j in range(n):
                     bend[i] -= J[i, j] * d[j]
+    learn_swings(d, box, options[0])
     miss_pushes(gaps, d, options[0], missed[m:])
     miss_limits(at, x, box, d, options[0], missed[m + len(gaps):])
     for i in range(len(missed)):

@@ -1,6 +1,7 @@
 """Velocity IK: tasks, limits and barriers, one quadratic program a step."""
 
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
+from ros2_ik.core.velocity.gaps import NearPair
 from ros2_ik.core.velocity.limits import (
     AccelerationLimit,
     CartesianVelocityLimit,
@@ -34,7 +35,7 @@ from ros2_ik.core.velocity.velocity_result import VelocityResult, VelocityStatus
 
 __all__ = [
     'AccelerationLimit', 'Barrier', 'CartesianVelocityLimit', 'CollisionBarrier',
-    'ConfigurationLimit', 'FloatingBaseVelocityLimit', 'Task', 'VelocityLimit',
+    'ConfigurationLimit', 'FloatingBaseVelocityLimit', 'NearPair', 'Task', 'VelocityLimit',
     'VelocityProgram', 'VelocityQP', 'VelocityResult', 'VelocityStatus', 'axis_align_task',
     'build_qp', 'com_task',
     'damping_task', 'distance_task', 'frame_task', 'gear_task', 'joint_coupling_task',

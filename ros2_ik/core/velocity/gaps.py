@@ -26,6 +26,14 @@ NUMBERS = 7     # of a row after its Jacobian: what is above the margin, approac
                 # distance, push, care
 
 
+class NearPair(NamedTuple):
+    """A pair near its margin: how far above it [m], its names, and the gradient of that (nv,)."""
+
+    gap: float
+    names: tuple[str, str]
+    gradient: Array
+
+
 class MissedRows(NamedTuple):
     """So many rows of what is hard: its name, and of gaps those of each row's pair."""
 
@@ -51,6 +59,7 @@ class Gaps:
         self._care, self._near_by = care, max(NEAR, care.reach)
         self._none = np.zeros((0, checker.robot.nv + NUMBERS))
         self._bearable = max(SLACK * margin, LEAST)
+        self.near_rows, self._near_now = MissedRows(name, 0), self._none
         self._look(checker, {})
 
     def look(self, checker: CollisionChecker, velocities: Mapping[str, Any]) -> None:
@@ -97,7 +106,14 @@ class Gaps:
         rows, names = self._rows(self._watch.here, self._reach)
         self.near_rows = MissedRows(self.name, len(rows), names)
         self.nearest = float(rows[:, -NUMBERS].min(initial=np.inf))
+        self._near_now = rows
         return rows
+
+    def near_pairs(self, within: float) -> list[NearPair]:
+        """Return the pairs of the last step that were less than `within` [m] above the margin."""
+        return [NearPair(float(row[-NUMBERS]), pair, row[:-NUMBERS])
+                for row, pair in zip(self._near_now, self.near_rows.pairs, strict=True)
+                if row[-NUMBERS] < within]
 
     def nearer(self, there: Array, stop: float) -> Array | None:
         """Return the rows again where a step to `there` could reach further, else None."""

@@ -23,7 +23,7 @@ from ros2_ik.core.robot.tree import twelve
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
 from ros2_ik.core.velocity.gain import Gain
-from ros2_ik.core.velocity.gaps import MissedRows, NUMBERS
+from ros2_ik.core.velocity.gaps import MissedRows, NearPair, NUMBERS
 from ros2_ik.core.velocity.limbs import limbs
 from ros2_ik.core.velocity.limits import (
     CartesianVelocityLimit,
@@ -59,9 +59,10 @@ class VelocityProgram:
     `constraints` must hold as far as that goes. `kinetic_energy` is a weight of 1/2 v^T M v, so
     that light links move rather than heavy ones. `locked` joints and the SRDF's passive ones do
     not move. `driven` joints are moved by something else: they keep the velocity given to `reset`,
-    which all the rest takes into account. `safe_velocity` is what barriers with a `safe_displacement_gain` hold to near bounds,
-    by default rest; `set_safe_velocity` changes it. It remembers the velocity of its last step,
-    for accelerations; `reset` forgets it. One thread uses it at a time.
+    which all the rest takes into account. `safe_velocity` is what barriers with a
+    `safe_displacement_gain` hold to near bounds, by default rest; `set_safe_velocity` changes it.
+    It remembers the velocity of its last step, for accelerations; `reset` forgets it. One thread
+    uses it at a time.
     """
 
     def __init__(self, robot: Robot, tasks: Iterable[Task], dt: float, *,
@@ -132,7 +133,7 @@ class VelocityProgram:
             self._kinds[place] = velocity_rows.BOUNDED
             self._rows[velocity_rows.SLOWEST, place] = -limit.most
             self._rows[velocity_rows.FASTEST, place] = limit.most
-        self._box, self._no_gaps = np.empty((7, n)), np.zeros((0, n + NUMBERS))
+        self._box, self._no_gaps = np.empty((8, n)), np.zeros((0, n + NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
         self._enter_limits(given)
         still = {*locked, *(robot.passive_joints & {*robot.joint_names})}
@@ -155,8 +156,6 @@ class VelocityProgram:
         self._left_out = dict[str, Indices]()
         self._before = np.zeros(n)
         self.set_safe_velocity(safe_velocity)
-        # of the last step: the least distance above the margin, as far as it was near [m]
-        self.nearest_gap = np.inf
 
     def _enter_task(self, task: Task, place: slice, number: int) -> None:
         rows, has_target = self._rows, task.target is not None
@@ -188,7 +187,8 @@ class VelocityProgram:
         box = self._box
         box[:] = np.inf
         box[velocity_rows.LOW] = -np.inf
-        box[[velocity_rows.BEFORE, velocity_rows.BEND, velocity_rows.SAFE]] = 0.0
+        box[[velocity_rows.BEFORE, velocity_rows.BEND, velocity_rows.SAFE,
+             velocity_rows.SWING]] = 0.0
         for limit in limits:
             if isinstance(limit, JointLimit):
                 limit.enter(self.robot, box)
@@ -334,6 +334,8 @@ class VelocityProgram:
 
     def reset(self, velocity: Any = None) -> None:
         """Forget the last step; the next one begins with `velocity` (nv,), by default at rest."""
+        if velocity is None:
+            self._box[[velocity_rows.BEND, velocity_rows.SWING]] = 0.0
         self._before = np.zeros(self.robot.nv) if velocity is None else vector(
             velocity, 'velocity', self.robot.nv, InvalidStateError)
 
@@ -422,7 +424,6 @@ class VelocityProgram:
             if look == LOOKS - 1 or all(each is None for each in again):
                 break
             near = [old if new is None else new for old, new in zip(near, again, strict=True)]
-        self.nearest_gap = min(gaps.nearest for gaps in self._gaps)
         found = self._kept(q, solved, rows, f, result)
         for gaps in self._gaps:
             gaps.arrive()
@@ -459,6 +460,11 @@ class VelocityProgram:
                 [*owners, *LIMITS, *(MissedRows(gaps.name, 1) for gaps in self._gaps)])
 
     # -- what the result tells ------------------------------------------------------------
+
+    def near_pairs(self, within: float) -> list[NearPair]:
+        """Return the pairs that were `within` [m] of their margins, nearest first."""
+        found = [pair for gaps in self._gaps for pair in gaps.near_pairs(within)]
+        return sorted(found, key=lambda pair: pair.gap)
 
     @property
     def column_names(self) -> list[str]:

@@ -55,6 +55,10 @@ class JointFeedback:
                         f'execute_state_timeout allows {limit:g} s{states.clock_fault(joint)}')
         return ''
 
+    def is_known(self, joint: str) -> bool:
+        """Return whether joint_states have ever told of a joint."""
+        return self._joint_states.get(joint) is not None
+
     def require(self, joints: Sequence[str]) -> None:
         """Raise RequestError (ROBOT_STATE_STALE) unless all joints are fresh."""
         stale = self.stale(joints)

@@ -275,10 +275,10 @@ class MotionExecutor:
                 other.withdraw(Status.PREEMPTED, 'nothing was moved: another motion was asked for')
 
     def _beside(self, execution: MotionExecution) -> frozenset[str]:
-        """Return the joints of motions that were asked for before this one and go on beside it."""
+        """Return the joints that earlier motions, or the servo, move beside this one."""
         before = self._executions[:self._executions.index(execution)]
-        return frozenset(joint for other in before if not other.shares(execution)
-                         for joint in other.joints)
+        return self.lent | {joint for other in before if not other.shares(execution)
+                            for joint in other.joints}
 
     def _under_way(self, execution: MotionExecution) -> list[MotionExecution]:
         """Return the executions that this one will replace."""

@@ -103,7 +103,7 @@ class PathChecks:
         self._require_known(execution.robot, others)
         if others & beside:
             raise RequestError(
-                Status.CONTROL_FAILED, "another motion moves joint '"
+                Status.CONTROL_FAILED, "another motion, or the servo, moves joint '"
                 f"{min(others & beside)}', and the way can be checked only beside what "
                 'stands still; ask again when it has ended (or avoid_collisions: false)')
         start = self._state.start(execution.robot, first, frozenset(), checked=others)

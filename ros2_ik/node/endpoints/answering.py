@@ -17,8 +17,8 @@ def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
 
     It returns the response; where it raises, a fresh one that says why: a callback that raises
     would leave the client waiting and end spinning. Each is counted under the name of the
-    service, with the seconds that the method returns if it searched. `timed` fills `seconds`
-    with the time that it took.
+    service, unless that is '', with the seconds that the method returns if it searched. `timed`
+    fills `seconds` with the time that it took.
     """
     def dress(fill: Any) -> Any:
         def ended(context: Any, response: Any, began: float, searched: float | None) -> Any:
@@ -27,7 +27,8 @@ def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
             status = getattr(response, 'status', None)
             if status is None:
                 status = Status.SUCCESS if response.success else Status.FAILURE
-            context.statistics.count(service, status, searched or 0.0)
+            if service:
+                context.statistics.count(service, status, searched or 0.0)
             return response
 
         @wraps(fill)

@@ -35,7 +35,15 @@ class ComputeIK:
 
     @answering('compute_ik')
     async def answer(self, request: Any, response: Any) -> float:
-        """Answer a request."""
+        """Answer a request of a client."""
+        return await self._answer(request, response)
+
+    @answering('')
+    async def answer_own(self, request: Any, response: Any) -> float:
+        """Answer a question of the node itself, which the diagnostics do not count."""
+        return await self._answer(request, response)
+
+    async def _answer(self, request: Any, response: Any) -> float:
         context = self._context
         question, stops = self._reader.read(request), context.execution.stops
         solution = await self._run(question.search)

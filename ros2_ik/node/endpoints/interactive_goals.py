@@ -287,7 +287,7 @@ class InteractiveGoals:
             return
         asked = {tip: goal.pose for tip, goal in state.goals.items()}
         for request in drag_requests(self._request(robot), _is_small(state.asked, asked)):
-            response = await self._compute_ik.answer(request, ComputeIK.Response())
+            response = await self._compute_ik.answer_own(request, ComputeIK.Response())
             if response.status == Status.SUCCESS:
                 break
         if robot is self._robot and state is self._state:
@@ -357,7 +357,7 @@ class InteractiveGoals:
         if not state.others:
             request = self._request(robot)
             request.solutions, request.select = ALL, 'nearest'
-            response = await self._compute_ik.answer(request, ComputeIK.Response())
+            response = await self._compute_ik.answer_own(request, ComputeIK.Response())
             if state is not self._state:    # of a robot that was another one
                 return
             if response.status != Status.SUCCESS:

@@ -1,6 +1,7 @@
 """Services ~/servo/switch and ~/servo/pause; the servo's topics belong to its own process."""
 
 from collections.abc import Awaitable, Callable
+from importlib.util import find_spec
 import time
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from ros2_ik.core import Array, Robot, Scene, Status
+from ros2_ik.core import Array, kernels_cached, Robot, Scene, Status
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.planning import checked_scaling
@@ -26,6 +27,7 @@ from ros2_ik.node.servo.messages import (
     OFF,
     Pause,
     State,
+    TakeBase,
     TakeFrame,
     TakeScene,
 )
@@ -63,6 +65,7 @@ class Servo:
         self._stops, self._paused, self._switching, self._looks = 0, False, False, 0
         self._ending, self._offs = False, 0
         self._scene: Scene | None = None    # that it knows
+        self._base = np.zeros(0)            # where it knows the base to be
         self._lookup = context.transforms.lookup(execute=True, patient=False)
         self._frames: dict[str, float] = {}     # of TF, and when it asked for them
         self._waiting: list[tuple[Callable[[State], bool], float, Callable[[Any], None]]] = []
@@ -80,7 +83,8 @@ class Servo:
     @answering('servo/switch')
     async def switch(self, request: Any, response: Any) -> None:
         """Switch it on, off, or over to other commands."""
-        mode = request.mode
+        # YAML, as on a command line, makes a truth value of a plain off, and that a text
+        mode = OFF if request.mode.lower() == 'false' else request.mode
         if mode == OFF:
             self._offs += 1
             response.message = await self._switch_off()
@@ -140,7 +144,8 @@ class Servo:
             self._controllers = await context.execution.lend(robot, joints)
         self._moved = joints
         try:
-            begin = self._begin(robot, mode, tip, joints, scaling, scene, checker is not None)
+            begin = self._begin(robot, mode, tip, joints, scaling, scene, checker is not None,
+                                self._dimensions(request))
             self._send(begin)
             state = await self._until(lambda state: state.mode == mode or bool(state.ended),
                                       STARTING, 'start')
@@ -154,8 +159,15 @@ class Servo:
         return '; '.join([f'the servo follows {mode} commands{of}, with {len(joints)} joints and '
                           f'{scaling:g} of their velocity limits', *notes])
 
+    def _dimensions(self, request: Any) -> tuple[bool, ...]:
+        """Return which of x y z rx ry rz the tip follows; raises RequestError."""
+        given = list(request.control_dimensions)
+        if given and (len(given) != 6 or not any(given)):
+            raise wrong(f'control_dimensions are {given}; valid: none, or six, one true')
+        return tuple(given or self._context.parameters.servo_control_dimensions)
+
     def _begin(self, robot: Robot, mode: str, tip: str, joints: tuple[str, ...], scaling: float,
-               scene: Any, checked: bool) -> Begin:
+               scene: Any, checked: bool, dimensions: tuple[bool, ...]) -> Begin:
         context, parameters = self._context, self._context.parameters
         # what else its controllers command is held
         every = tuple(joint for one in self._controllers for joint in one.joints)
@@ -166,7 +178,7 @@ class Servo:
                      limits.acceleration * parameters.servo_acceleration_scaling,
                      tuple(one.servo_output(robot) for one in self._controllers), scene,
                      context.scene.geometry.options if checked else None,
-                     {name: getattr(parameters, name) for name in SHARED})
+                     {name: getattr(parameters, name) for name in SHARED}, dimensions)
 
     def _send(self, begin: Begin) -> None:
         try:
@@ -175,6 +187,9 @@ class Servo:
         except EOFError:    # it has died while it had nothing to do
             self._process = None
         if self._process is None:
+            if find_spec('numba') and not kernels_cached():
+                raise RequestError(Status.CONTROL_FAILED, 'the inner loops are still being '
+                                   'compiled, which takes about a minute; ask again')
             self._process = ServoProcess(servo_names(self._node))
             self._process.send(Pause(self._paused))
         self._begun, self._scene, self._stops = begin, begin.scene, self._context.execution.stops
@@ -233,11 +248,22 @@ class Servo:
         if self._process and scene is not self._scene and not self._ending:
             self._scene = scene
             self._process.send(TakeScene(scene))
+        if self._begun and self._begun.scene.robot.base_joint:
+            self._tell_base(self._begun.scene.robot)
         if self._frames:
             self._tell_frames()
         self._looks += 1
         if self._process and self._looks % ALIVE == 0:
             self._process.send(Alive())
+
+    def _tell_base(self, robot: Robot) -> None:
+        """Tell where the base is, if it has moved."""
+        value = self._context.state.base(robot)
+        if value is None:
+            self.end('it is not known where the base is')
+        elif self._process and not np.array_equal(value, self._base):
+            self._base = value
+            self._process.send(TakeBase(value))
 
     def _tell_frames(self) -> None:
         """Tell of the frames of TF that it has asked for lately."""

@@ -56,12 +56,13 @@ class Spec:
                 return tuple(name for name in names if name)
             raise ParameterError(f'{self.name} is {value!r}; valid: a list of names')
         if wanted is list:
-            values = list(value) if hasattr(value, '__iter__') else []
+            values, kind = list(value) if hasattr(value, '__iter__') else [], type(self.default[0])
+            valid = (bool,) if kind is bool else (int, float)
             if len(values) == len(self.default) and all(
-                    type(v) in (int, float) and math.isfinite(v) for v in values):
-                return [float(v) for v in values]
-            raise ParameterError(f'{self.name} is {value!r}; '
-                                 f'valid: {len(self.default)} finite numbers')
+                    type(v) in valid and math.isfinite(v) for v in values):
+                return [kind(v) for v in values]
+            what = 'truth values' if kind is bool else 'finite numbers'
+            raise ParameterError(f'{self.name} is {value!r}; valid: {len(self.default)} {what}')
         if type(value) is not wanted:
             raise ParameterError(f'{self.name} is {value!r}, a '
                                  f'{_TYPES.get(type(value), "list")}; valid: a {_TYPES[wanted]}')

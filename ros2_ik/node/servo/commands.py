@@ -4,20 +4,15 @@ from collections.abc import Callable
 import math
 from typing import Any
 
+from control_msgs.msg import JointJog
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 
 from ros2_ik.core import Array, Configuration
-from ros2_ik.msg import JointJog as OwnJointJog
 from ros2_ik.node.conversions.frames import Lookup, reference
 from ros2_ik.node.conversions.poses import read_pose
 from ros2_ik.node.request_error import wrong
 from ros2_ik.node.servo.follower import Command, Follower
-
-try:
-    from control_msgs.msg import JointJog
-except ImportError:
-    JointJog = OwnJointJog
 
 
 class Commands:
@@ -87,6 +82,8 @@ def _joints(message: Any, follower: Follower, _: Any) -> Array:
     for name, velocity in zip(names, velocities, strict=True):
         if name not in joints:
             raise wrong(f"joint '{name}' is not moved by the servo; valid: {', '.join(joints)}")
+        if names.count(name) > 1:
+            raise wrong(f"joint '{name}' is named {names.count(name)} times; valid: once")
         if not math.isfinite(velocity):
             raise wrong(f"the velocity of joint '{name}' is {velocity}")
         values[joints.index(name)] = velocity

@@ -21,6 +21,7 @@ from ros2_ik.core import (
     damping_task,
     frame_task,
     joint_velocity_task,
+    NearPair,
     posture_task,
     Robot,
     Scene,
@@ -30,6 +31,7 @@ from ros2_ik.core import (
     VelocityResult,
 )
 from ros2_ik.node.servo.messages import Begin
+from ros2_ik.node.servo.tip_motion import TipMotion
 
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
 NEAR_SINGULAR, VERY_SINGULAR = 17.0, 30.0   # condition numbers, as in MoveIt Servo
@@ -45,6 +47,9 @@ ESCAPE = 0.5        # of the posture that leads out of a singularity [1/s]
 AHEAD = 0.05        # so far is looked whether a way leads there [s; part of that posture]
 TOWARDS = 0.5       # cosine from which on a way leads where the command does
 HELD = 0.1          # in a pause of so long the joints have come to rest [s]
+HALF = 0.5          # part of a twist that the tip should get,
+PATIENCE = 0.2      # or the reason is told after so long [s]
+SLIDES = 0.05       # part of a twist that must lead along a surface for the tip to slide there
 USUAL = 2           # pauses of so many steps are usual
 TEXTS = {
     NO_WARNING: 'follows',
@@ -74,9 +79,10 @@ class Command:
 
 class Follower:
     """
-    The joints that a `Begin` names, from rest on.
+    Moves the joints that a `Begin` names, from rest on.
 
-    It brakes unless a command is fresh, and gives way to what comes near in any case.
+    It brakes unless a command is fresh, and gives way to what comes near in any case. All other
+    joints are where `place_others` has put them, and keep their velocity during a step.
     """
 
     def __init__(self, robot: Robot, begin: Begin, dt: float) -> None:
@@ -84,44 +90,86 @@ class Follower:
         self.q, self.v = np.array(begin.q), np.zeros(robot.nv)
         self.columns = np.array([robot.joint(name).velocity_index for name in begin.joints])
         self.places = np.array([robot.joint(name).index for name in begin.joints])
+        self.others = tuple(joint for joint in robot.joints if joint.name not in begin.joints)
         self.command: Command | None = None
+        self.speed = 1.0    # part of commanded velocities that is followed
         self._options = begin.options
         self._checker = self.checker(begin.scene)
         joints = begin.joints
+        moves = [robot.joint(name).velocity_index
+                 for name, most in zip(joints, begin.velocity, strict=True) if most > 0]
+        self._is_short = begin.mode == 'twist' and len(
+            {*joints} & robot.moving_joints(begin.tip)) < 6
+        self._tip = TipMotion(robot, begin.tip or robot.root_frame, np.array(moves), self._firm(),
+                              np.array(begin.dimensions))
+        self._slow_for = 0.0
         brake = joint_velocity_task(0.0, names=joints, name='brake')
-        follow = {
-            'pose': lambda: [frame_task(begin.tip, gain_per_second=GAIN, name='pose'),
-                             damping_task((DAMPED * dt) ** 2, names=joints)],
-            'twist': lambda: [twist_task(begin.tip, name='twist')],
-            'joint': lambda: [joint_velocity_task(0.0, names=joints, scaled=True, name='joint')],
-        }[begin.mode]()
         self._middle = self._middle_of(robot, joints)
-        escape = posture_task(self._middle, names=joints, gain_per_second=ESCAPE, priority=1,
-                              weight=1e-2, name='escape') if begin.mode == 'twist' else None
-        self._brake = self._program([brake])
-        self._follow = self._program([*follow, *([escape] if escape else [])])
+        # limits are along axes: with this part of them no direction is faster
+        self._brake = self._program([brake], math.sqrt(1 / 3))
+        self._follow = self._program(self._tasks())
         self._escapes = True
         self._let_escape(False)
-        self._used = self._brake
 
-    def _program(self, tasks: list[Any]) -> VelocityProgram:
+    def _firm(self) -> Array:
+        """Return which of x y z rx ry rz the tip must follow, (6,); of few joints not to turn."""
+        firm = np.array(self.begin.dimensions)
+        if self._is_short:
+            firm[3:] = False
+        return firm
+
+    def _tasks(self) -> list[Any]:
+        begin, dt, weights = self.begin, self.dt, np.array(self.begin.dimensions, dtype=float)
+        joints = begin.joints
+        if begin.mode == 'pose':
+            return [frame_task(begin.tip, position_weight=weights[:3],
+                               orientation_weight=weights[3:], gain_per_second=GAIN, name='pose'),
+                    damping_task((DAMPED * dt) ** 2, names=joints)]
+        if begin.mode == 'joint':
+            return [joint_velocity_task(0.0, names=joints, scaled=True, name='joint')]
+        tasks = [twist_task(begin.tip, weight=self._firm().astype(float), name='twist'),
+                 posture_task(self._middle, names=joints, gain_per_second=ESCAPE, priority=2,
+                              weight=1e-2, name='escape')]
+        if self._is_short:    # it turns as far as its joints can: its place comes first
+            weights[:3] = 0.0
+            tasks.append(damping_task((DAMPED * dt) ** 2, names=joints))
+            tasks.append(twist_task(begin.tip, weight=weights, scaled=False, priority=1,
+                                    name='turn'))
+        return tasks
+
+    def _program(self, tasks: list[Any], speed: float = 1.0) -> VelocityProgram:
         begin, robot = self.begin, self.robot
         limits: list[Any] = [
             ConfigurationLimit(1.0),
             VelocityLimit(dict(zip(begin.joints, begin.velocity, strict=True))),
             AccelerationLimit(dict(zip(begin.joints, begin.acceleration, strict=True)))]
-        if begin.mode == 'pose':
+        if begin.tip:
             limits.append(CartesianVelocityLimit(
-                begin.tip, begin.parameters['servo_linear_velocity'],
-                begin.parameters['servo_angular_velocity']))
+                begin.tip, speed * begin.parameters['servo_linear_velocity'],
+                speed * begin.parameters['servo_angular_velocity'], self._carrier()))
         # gaps close so slowly that joints which brake together for them need no more than they may
         calm = begin.velocity > 0
         gain = float((begin.acceleration[calm] / begin.velocity[calm]).min())
         barriers = [] if self._checker is None else [CollisionBarrier(
             self._checker, begin.parameters['servo_margin'], gain_per_second=gain)]
-        locked = {*robot.joint_names} - {*begin.joints}
         return VelocityProgram(robot, tasks, self.dt, limits=limits, barriers=barriers,
-                               locked=locked)
+                               driven=[joint.name for joint in self.others])
+
+    def _carrier(self) -> str | None:
+        """Return the frame that carries the first servoed joint, None for the root frame."""
+        model = self.robot.model
+        chain = model.supports[model.frames[self.robot.frame_id(self.begin.tip)].parentJoint]
+        first = next(i for i in chain if model.names[i] in self.begin.joints)
+        carrier = model.names[model.parents[first]]
+        return carrier if carrier in self.robot.frame_names else None
+
+    def place_others(self, q: Array, v: Array) -> None:
+        """Take where all other joints are (nq,) and how fast they move (nv,)."""
+        for joint in self.others:
+            part = slice(joint.index, joint.index + joint.size)
+            self.q[part] = q[part]
+            part = slice(joint.velocity_index, joint.velocity_index + joint.velocity_size)
+            self.v[part] = v[part]
 
     def checker(self, scene: Scene) -> CollisionChecker | None:
         """Return the checker for a scene, whose making may take long."""
@@ -144,7 +192,7 @@ class Follower:
         if task == 'pose':
             self._follow.set_target(task, command.value)
         else:
-            self._follow.set_target(task, velocity=command.value)
+            self._command_velocity(command.value)
         self.command = command
 
     def brake(self) -> None:
@@ -153,8 +201,8 @@ class Follower:
 
     @property
     def moving(self) -> bool:
-        """Whether it goes anywhere."""
-        return bool(self.v.any())
+        """Whether servoed joints move."""
+        return bool(self.v[self.columns].any())
 
     @property
     def braking_time(self) -> float:
@@ -178,38 +226,70 @@ class Follower:
         """Take the next step; it ends dt later."""
         if self.command is not None and now >= self.command.until:
             self.command = None
-        program = self._brake if self.command is None else self._follow
         if self.command is None:
-            program.set_target('brake', velocity=self._slower())
-        elif self.begin.mode == 'pose':
-            program.set_gain('pose', self._gain(self.command.value))
-        program.reset(self.v)
-        result, part, condition = program.step(self.q), 1.0, 1.0
-        if self.command is not None:
-            condition = self._condition(self.q)
-            if condition > NEAR_SINGULAR and self.begin.mode == 'twist':
-                part = self._part_towards(result, condition)
-            if part < 1.0:
-                result = self._twisted(part * self.command.value)
-                program.set_target('twist', velocity=self.command.value)
-        code, about = self._judge(program, result, condition, part)
+            return self._braking_step()
+        value, part, condition, share = self.command.value, self.speed, 1.0, 1.0
+        if self.begin.mode == 'pose':
+            self._follow.set_gain('pose', self._gain(value))
+            result = self._stepped()
+        else:
+            result = self._commanded_step(part * value)
+        if self.begin.mode == 'twist':
+            condition = self._tip.condition(self.q)
+            if condition > NEAR_SINGULAR:
+                part = min(part, self._part_towards(result, condition))
+                if part < self.speed:
+                    result = self._commanded_step(part * value)
+            result, share = self._slid(result, part * value)
+        scale = share * result.scale
+        code, text = self._judge(result, scale, condition, part < self.speed)
+        if self._slow_too_long(result) and code == NO_WARNING:
+            code, text = self._reason(result)
+        return self._taken(result, code, text, part * scale)
+
+    def _braking_step(self) -> Step:
+        self._slow_for = 0.0
+        self._brake.set_target('brake', velocity=self._slower())
+        self._brake.reset(self.v)
+        result = self._brake.step(self.q)
+        near = self._brake.near_pairs(NEAR_GAP)
+        text = 'brakes' if (np.abs(result.v[self.columns]) > STILL).any() else 'waits for commands'
+        return self._taken(result, NEAR_CONTACT if near else NO_WARNING, text, 0.0)
+
+    def _commanded_step(self, value: Array) -> VelocityResult:
+        """Return the step for a twist (6,) or joint velocities (n,)."""
+        self._command_velocity(value)
+        return self._stepped()
+
+    def _command_velocity(self, value: Array) -> None:
+        self._follow.set_target(self.begin.mode, velocity=value)
+        if self._is_short:
+            self._follow.set_target('turn', velocity=value)
+
+    def _stepped(self) -> VelocityResult:
+        self._follow.reset(self.v)
+        return self._follow.step(self.q)
+
+    def _slid(self, result: VelocityResult, twist: Array) -> tuple[VelocityResult, float]:
+        """Return the step along surfaces that a twist (6,) leads into, and its part of the way."""
+        squared = float(twist @ twist)
+        if result.scale >= SLOWED or not (near := self._follow.near_pairs(NEAR_GAP)):
+            return result, 1.0
+        slid = self._tip.along_surfaces(self.q, twist, near)
+        part = float(slid @ twist) / squared
+        if part > SLOWED or part < SLIDES:
+            return result, 1.0
+        return self._commanded_step(slid), part
+
+    def _taken(self, result: VelocityResult, code: int, text: str, scale: float) -> Step:
+        """Take the step of a result, and say how it went."""
         self.q, self.v = result.q, result.v
         self.v[np.abs(self.v) < STILL] = 0.0
-        text = TEXTS[code] + about
-        if program is self._brake:
-            text = 'brakes' if self.moving else 'waits for commands'
         nearest = max(((by, name) for name, by in result.relaxed.items()
                        if name.startswith('collisions')), default=(0.0, ''))
         if nearest[0] > MISSED:
             text += f'; comes {nearest[0]:.2g} m too near: {nearest[1]}'
-        scale = 0.0 if self.command is None else part * result.scale
         return Step(self.q, self.v, code, text, scale)
-
-    def _twisted(self, twist: Array) -> VelocityResult:
-        """Return the step for a slower twist (6,)."""
-        self._follow.set_target('twist', velocity=twist)
-        self._follow.reset(self.v)
-        return self._follow.step(self.q)
 
     def _gain(self, target: Array) -> float:
         """Return the part of the way to a pose (4, 4) that the tip may go in a step."""
@@ -228,28 +308,48 @@ class Follower:
         slower: Array = v * max(1.0 - left.min(), 0.0)
         return slower
 
-    def _judge(self, program: VelocityProgram, result: VelocityResult, condition: float,
-               part: float) -> tuple[int, str]:
-        """Return the number of what slows the arm, and which joint if it is one."""
-        halted = result.scale < HALTED or not (np.abs(result.v) > STILL).any()
-        near = program.nearest_gap < NEAR_GAP
-        if program is self._brake:
-            return (NEAR_CONTACT if near else NO_WARNING), ''
-        escape = (condition > NEAR_SINGULAR and result.scale < FREE and part == 1.0
+    def _judge(self, result: VelocityResult, scale: float, condition: float,
+               is_approaching: bool) -> tuple[int, str]:
+        """Return what slows the arm: its number, and in words."""
+        halted = scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
+        escape = (condition > NEAR_SINGULAR and scale < FREE and not is_approaching
                   and (self._escapes or halted and self._leads_out()))
         self._let_escape(escape)
-        if part < 1.0:
-            return (SINGULAR if halted else APPROACHING), ''
-        if result.scale >= SLOWED and not (self.begin.mode == 'pose' and halted
+        if is_approaching:
+            return _told(SINGULAR if halted else APPROACHING)
+        if scale >= SLOWED and not (self.begin.mode == 'pose' and halted
                                            and self._far(result)):
-            return NO_WARNING, ''
-        if near:
-            return (CONTACT if halted else NEAR_CONTACT), ''
+            return _told(NO_WARNING)
+        if near := self._follow.near_pairs(NEAR_GAP):
+            return _told(CONTACT if halted else NEAR_CONTACT, _pair(near[0]))
         if joint := self._at_bound(result):
-            return BOUND, joint
+            return _told(BOUND, joint)
         if condition > NEAR_SINGULAR:
-            return (SINGULAR if halted and not escape else LEAVING), ''
-        return NO_WARNING, ''
+            return _told(SINGULAR if halted and not escape else LEAVING)
+        return _told(NO_WARNING)
+
+    def _slow_too_long(self, result: VelocityResult) -> bool:
+        """Return whether the tip has long had less than half of the twist that is commanded."""
+        slow = self.command is not None and self.begin.mode == 'twist' and self._tip.part(
+            self.q, result.v, self.speed * self.command.value) < HALF
+        self._slow_for = self._slow_for + self.dt if slow else 0.0
+        return self._slow_for > PATIENCE
+
+    def _reason(self, result: VelocityResult) -> tuple[int, str]:
+        """Return what else keeps the tip from following a twist."""
+        assert self.command is not None
+        if near := self._follow.near_pairs(NEAR_GAP):
+            return _told(NEAR_CONTACT, _pair(near[0]))
+        if joint := self._at_bound(result):
+            return _told(BOUND, joint)
+        if axis := self._tip.missing_axis(self.q, self.command.value):
+            return SINGULAR, f'halted: no joint moves the tip along or about {axis} here'
+        held = sorted({one.rpartition(' ')[0] for one in result.active_limits}
+                      & {*self.begin.joints})
+        if held or not self._is_short:
+            return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
+        return SINGULAR, (f'slow: {len(self._tip.columns)} joints cannot turn the tip like that '
+                          'and hold its place; control_dimensions can free axes')
 
     def _far(self, result: VelocityResult) -> bool:
         """Return whether a pose is not reached."""
@@ -269,25 +369,10 @@ class Follower:
     def _part_towards(self, result: VelocityResult, condition: float) -> float:
         """Return the part of a twist with which it may go on towards a singularity, else 1."""
         ahead = np.array(pin.integrate(self.robot.model, self.q, AHEAD * result.v))
-        if self._condition(ahead) <= condition:
+        if self._tip.condition(ahead) <= condition:
             return 1.0
         left = (VERY_SINGULAR - condition) / (VERY_SINGULAR - NEAR_SINGULAR)
         return max(left, 0.0)
-
-    def _condition(self, q: Array) -> float:
-        """Return the condition number of the tip's Jacobian, of the joints that move."""
-        if self.begin.mode == 'joint':
-            return 1.0
-        values = np.linalg.svd(self._jacobian(q), compute_uv=False)
-        return float(values[0] / values[-1]) if values[-1] > 0 else math.inf
-
-    def _jacobian(self, q: Array) -> Array:
-        robot = self.robot
-        J = pin.computeFrameJacobian(robot.model, robot.scratch_data(), q,
-                                     robot.frame_id(self.begin.tip),
-                                     pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-        chosen: Array = J[:, self.columns]
-        return chosen
 
     def _leads_out(self) -> bool:
         """Return whether the way to the middle of the joints takes the tip where it shall go."""
@@ -316,3 +401,11 @@ class Follower:
 
 MISSED = 1e-4  # less is not worth a word [m]
 STILL = 1e-6   # slower is at rest [rad/s, m/s]
+
+
+def _pair(near: NearPair) -> str:
+    return f": '{near.names[0]}' and '{near.names[1]}'"
+
+
+def _told(code: int, about: str = '') -> tuple[int, str]:
+    return code, TEXTS[code] + about

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
@@ -38,7 +39,6 @@ from ros2_ik.node.servo.commands import Commands, MESSAGES
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.foreign_frames import ForeignFrames
 from ros2_ik.node.servo.messages import (
-    Alive,
     AskFrame,
     Begin,
     End,
@@ -46,9 +46,11 @@ from ros2_ik.node.servo.messages import (
     OFF,
     Pause,
     State,
+    TakeBase,
     TakeFrame,
     TakeScene,
     Ticks,
+    ToServo,
 )
 from ros2_ik.node.servo.names import Names, NODE_HELD_UP
 from ros2_ik.node.servo.stuck_arm import StuckArm
@@ -65,6 +67,7 @@ HOLD = 0.5          # so long where the arm came to rest is repeated: a message 
 PASSED = 0.2        # and then so long until all of that is past [s]
 ENDING = 3.0        # so much longer than joints need to brake it does not take to come to rest [s]
 KEPT = 1.0          # what was commanded is known for so long [s]
+LATE = 0.1          # readings of other joints are extrapolated by so much at most [s]
 RECENT = 0.3        # objects that were moved so lately still move [s]
 DISCOVERY = 2.0     # joint_states may take so long to be heard of at first [s]
 SILENCE = 1.0       # so long the node may say nothing: it might know of things in the way [s]
@@ -123,10 +126,10 @@ class Loop:
                                   lambda: self._now_ns() * 1e-9, self._frames.find)
         for mode, (topic, kind) in MESSAGES.items():
             node.create_subscription(
-                kind, f'{names.servo}/{topic}',
+                kind, names.topics[topic],
                 lambda message, mode=mode: self._obey(mode, message, self._now_ns() * 1e-9),
                 NEWEST)
-        self._status = node.create_publisher(ServoStatus, f'{names.servo}/status', 10)
+        self._status = node.create_publisher(ServoStatus, names.topics['status'], 10)
         self._session: Session | None = None
         self._paused, self._gone, self._heard = False, False, 0.0
         self._note, self._noted = '', -1.0
@@ -182,7 +185,7 @@ class Loop:
             if k >= newest or not isinstance(message, TakeScene):   # each takes a while to make
                 self._take(message)
 
-    def _take(self, message: Alive | Begin | End | Pause | TakeFrame | TakeScene) -> None:
+    def _take(self, message: ToServo) -> None:
         self._heard = time.monotonic()
         try:
             self._do(message)
@@ -191,7 +194,7 @@ class Loop:
             if self._session:
                 self._session.end(f'{type(error).__name__}: {error}')
 
-    def _do(self, message: Alive | Begin | End | Pause | TakeFrame | TakeScene) -> None:
+    def _do(self, message: ToServo) -> None:
         if isinstance(message, Begin):
             self._begin(message)
         elif isinstance(message, Pause):
@@ -205,6 +208,8 @@ class Loop:
             self._session.end(message.reason)
         elif self._session and isinstance(message, TakeScene):
             self._session.look(message)
+        elif self._session and isinstance(message, TakeBase):
+            self._session.take_base(message)
 
     def _begin(self, begin: Begin) -> None:
         self._values = SimpleNamespace(**begin.parameters)
@@ -299,6 +304,7 @@ class Session:
         self._scene, self._scene_at = follower.begin.scene, -RECENT
         self._ended_at = math.inf
         self._late, self._missed, self._count = deque[float](maxlen=COUNTED), 0, 0
+        self._base, self._base_speed, self._base_at = follower.q.copy(), np.zeros(0), -math.inf
 
     def _now(self) -> int:
         now: int = self._node.get_clock().now().nanoseconds
@@ -323,6 +329,51 @@ class Session:
         now, scene = time.monotonic(), message.scene
         self.follower.look(self.follower.checker(scene), self._speeds(scene, now))
         self._scene, self._scene_at = scene, now
+
+    def take_base(self, message: TakeBase) -> None:
+        """Take where the base is, and by where it was how fast it moves."""
+        robot, now, before = self.follower.robot, time.monotonic(), self._base.copy()
+        assert robot.base_joint is not None     # else the node tells of none
+        base = robot.joint(robot.base_joint)
+        self._base[base.index:base.index + base.size] = message.value
+        v = pin.difference(robot.model, before, self._base)
+        seconds = now - self._base_at
+        self._base_speed = v / max(seconds, LOOK) if seconds < RECENT else np.zeros(robot.nv)
+        self._base_at = now
+
+    def _place_others(self) -> None:
+        """Take where all joints that are not servoed are, as joint_states and the node tell."""
+        follower, measured = self.follower, self._measured
+        robot = follower.robot
+        q, v = follower.q.copy(), np.zeros(robot.nv)
+        known = self._known_others()
+        for name, position, speed in zip(known, *measured.state(known), strict=True):
+            joint = robot.joint(name)
+            age = self._clock.now() - measured.heard([name])
+            q[joint.index] = position + speed * min(max(age, 0.0), LATE)
+            v[joint.velocity_index] = speed
+        if robot.base_joint and self._base_at > -math.inf:
+            base = robot.joint(robot.base_joint)
+            part = slice(base.index, base.index + base.size)
+            q[part] = self._base[part]
+            if time.monotonic() < self._base_at + RECENT:
+                part = slice(base.velocity_index, base.velocity_index + base.velocity_size)
+                v[part] = self._base_speed[part]
+        follower.place_others(q, v)
+
+    def _known_others(self) -> list[str]:
+        """Return the joints that are not servoed and that joint_states tell of."""
+        return [joint.name for joint in self.follower.others
+                if joint.is_scalar and self._measured.is_known(joint.name)]
+
+    def _needed(self) -> list[str]:
+        """Return the joints whose place must be known: without the rest nothing is known of it."""
+        follower = self.follower
+        tip, robot = follower.begin.tip, follower.robot
+        moving = robot.moving_joints(tip) if tip else frozenset()
+        return [*follower.begin.joints, *(
+            joint.name for joint in follower.others if joint.is_scalar
+            and (joint.name in moving or self._measured.is_known(joint.name)))]
 
     def _speeds(self, scene: Scene, now: float) -> dict[str, Array]:
         """Return how fast objects move, by where they were in the scene before [m/s]."""
@@ -373,6 +424,7 @@ class Session:
             self._stepped = steady
             return
         elapsed, self._stepped = steady - self._stepped, steady
+        self._place_others()
         for _ in range(self._due(now, elapsed)):
             self.last = self.follower.step(now * 1e-9)
             self._keep()
@@ -455,7 +507,7 @@ class Session:
         self._looked = steady
         follower = self.follower
         joints, robot = follower.begin.joints, follower.robot
-        if reason := self._measured.stale(joints):
+        if reason := self._measured.stale(self._needed()):
             if self.fault and steady < self._began + DISCOVERY:
                 return
             self.end(reason)

@@ -1,7 +1,7 @@
 """What the node and the servo's process say to each other through their pipe."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ros2_ik.core import Array, Scene
 from ros2_ik.node.controllers.servo_output import ServoOutput
@@ -17,9 +17,9 @@ class Begin:
     To the servo: follow commands of a mode from now on.
 
     `q` (nq,) is where the robot stands. `joints` may move, with `velocity` and `acceleration`
-    (n,) at most; `linear` [m/s] and `angular` [rad/s] bound the tip. `options` are those of
-    `collision_checker` for the scene, None where nothing is checked. `parameters` are values of
-    the node's parameters by name.
+    (n,) at most. `options` are those of `collision_checker` for the scene, None where nothing is
+    checked. `parameters` are values of the node's parameters by name. `dimensions` say which of
+    x y z rx ry rz the tip follows.
     """
 
     mode: str
@@ -32,6 +32,7 @@ class Begin:
     scene: Scene
     options: tuple[str, str] | None
     parameters: dict[str, Any] = field(default_factory=dict)
+    dimensions: tuple[bool, ...] = (True,) * 6
 
 
 class End(NamedTuple):
@@ -52,6 +53,12 @@ class TakeScene(NamedTuple):
     scene: Scene
 
 
+class TakeBase(NamedTuple):
+    """To the servo: the values of the base's joint, as they are now."""
+
+    value: Array
+
+
 class Alive(NamedTuple):
     """To the servo, several times a second: the node looks after the scene and after stops."""
 
@@ -67,6 +74,9 @@ class AskFrame(NamedTuple):
     """To the node: commands name this frame; tell of it again and again for a while."""
 
     frame: str
+
+
+ToServo: TypeAlias = Alive | Begin | End | Pause | TakeBase | TakeFrame | TakeScene
 
 
 class Ticks(NamedTuple):

@@ -127,6 +127,11 @@ class CurrentState:
             raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
         return bool(contradiction)
 
+    def base(self, robot: Robot) -> Array | None:
+        """Return the values of the base's joint, None if they are not known."""
+        reading = self._base.read(robot)
+        return None if reading is None else np.asarray(reading.value)
+
     def known(self, robot: Robot) -> dict[str, Any]:
         """Return the values of all joints that any reading tells of, by name."""
         base, values = robot.base_joint, dict[str, Any]()
