@@ -8,7 +8,16 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from ros2_ik.core import Box, InvalidTargetError, load_kernels, Robot, Scene, SceneObject
+from ros2_ik.core import (
+    Box,
+    CollisionChecker,
+    Configuration,
+    InvalidTargetError,
+    load_kernels,
+    Robot,
+    Scene,
+    SceneObject,
+)
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.servo.messages import Begin
 
@@ -228,3 +237,130 @@ def test_a_target_that_is_refused_moves_nothing(robot):
         run.go(far, 0.1)
     run.steps.append(run.follower.step(0.0))
     assert not run.steps[-1].v.any()
+
+
+# -- joints that something else moves ----------------------------------------------------------
+
+def test_other_joints_move_the_tip_and_the_twist_keeps_its_direction():
+    """An arm on a turntable that turns meanwhile."""
+    arm = Robot.load('ur5')
+    urdf = arm.urdf.replace('</robot>', f"""<link name="floor"/>
+<joint name="turntable" type="revolute"><parent link="floor"/><child link="{arm.root_frame}"/>
+<axis xyz="0 0 1"/><limit lower="-3" upper="3" velocity="1" effort="9"/></joint></robot>""")
+    robot, joints = Robot.from_urdf(urdf, arm.package_dirs), arm.joint_names
+    q = robot.to_q(dict(zip(joints, (0.3, -1.2, 1.7, -1.9, -1.3, 0.4), strict=True)))
+    follower = Follower(robot, Begin('twist', 'tool0', joints, q, np.full(6, 0.8), np.full(6, 1.5),
+                                     (), Scene(robot), None, PARAMETERS), DT)
+    table, tips = robot.joint('turntable'), []
+    for k in range(1000):
+        speed = 0.1 if k < 785 else 0.0
+        others, v = follower.q.copy(), np.zeros(robot.nv)
+        others[table.index], v[table.velocity_index] = min(k, 785) * DT * 0.1, speed
+        follower.place_others(others, v)
+        follower.obey(Command(np.array([0.03, 0, 0, 0, 0, 0]), EVER))
+        follower.step(0.0)
+        assert follower.v[table.velocity_index] == speed
+        tips.append(Configuration(robot, follower.q).transform('tool0')[:3, 3])
+    steps = np.diff(tips[200:], axis=0) / DT
+    assert steps[:, 0] == pytest.approx(0.03, abs=2e-3)
+    assert np.abs(steps[:, 1:]).max() < 2e-3
+
+
+def test_other_arm_that_comes_near_pushes_the_servoed_one_away():
+    robot = Robot.load('baxter')
+    left = robot.group('left_arm').joint_names
+    right = robot.joint('right_s0')
+    q = robot.to_q({'left_s0': -0.9, 'left_s1': -0.2, 'right_s0': 0.8, 'right_s1': -0.2})
+    checker = CollisionChecker(robot)
+    follower = Follower(robot, Begin('twist', 'left_gripper', left, q, np.full(7, 0.8),
+                                     np.full(7, 1.5), (), Scene(robot), ('exact', 'refuse'),
+                                     PARAMETERS), DT)
+    moved, touched = q[right.index], 0
+    for _ in range(600):
+        moved += 0.2 * DT
+        others, v = follower.q.copy(), np.zeros(robot.nv)
+        others[right.index], v[right.velocity_index] = moved, 0.2
+        follower.place_others(others, v)
+        touched += checker.collides(follower.step(0.0).q)
+    still = q.copy()
+    still[right.index] = moved
+    assert not touched and checker.collides(still)
+
+
+# -- what slows an arm -------------------------------------------------------------------------
+
+JOINT = """<joint name="j{}" type="revolute"><parent link="{}"/><child link="{}"/>
+<origin xyz="{}"/><axis xyz="{}"/><limit lower="-2.8" upper="2.8"
+ velocity="2" effort="9"/></joint>"""
+FOUR_JOINTS = f"""<robot name="four"><link name="base"/><link name="a"/><link name="b"/>
+<link name="c"/><link name="tool"/>{JOINT.format(1, 'base', 'a', '0 0 0.1', '0 0 1')}
+{JOINT.format(2, 'a', 'b', '0 0 0.1', '0 1 0')}{JOINT.format(3, 'b', 'c', '0 0 0.3', '0 1 0')}
+{JOINT.format(4, 'c', 'tool', '0.25 0 0', '0 1 0')}</robot>"""
+
+
+@pytest.mark.parametrize('dimensions', [(True,) * 6, (True, True, True, False, False, False)])
+def test_arm_of_four_joints_follows_linear_twists(dimensions):
+    robot = Robot.from_urdf(FOUR_JOINTS)
+    for axis in range(3):
+        follower = Follower(robot, Begin(
+            'twist', 'tool', robot.joint_names, np.array([0.2, 0.4, 0.8, 0.5]), np.full(4, 0.5),
+            np.full(4, 1.5), (), Scene(robot), None, PARAMETERS, dimensions), DT)
+        twist = np.zeros(6)
+        twist[axis] = 0.05
+        follower.obey(Command(twist, EVER))
+        places = []
+        for _ in range(500):
+            places.append(Configuration(robot, follower.q).transform('tool')[:3, 3])
+            assert follower.step(0.0).code == 0
+        steps = np.diff(places[100:], axis=0) / DT
+        assert steps == pytest.approx(np.tile(twist[:3], (len(steps), 1)), abs=1e-3)
+
+
+def test_arm_of_four_joints_that_cannot_turn_says_why():
+    robot = Robot.from_urdf(FOUR_JOINTS)
+    follower = Follower(robot, Begin(
+        'twist', 'tool', robot.joint_names, np.array([0.2, 0.4, 0.8, 0.5]), np.full(4, 0.5),
+        np.full(4, 1.5), (), Scene(robot), None, PARAMETERS), DT)
+    follower.obey(Command(np.array([0, 0, 0, 0, 0, 0.3]), EVER))
+    steps = [follower.step(0.0) for _ in range(100)]
+    assert steps[-1].code != 0 and '4 joints cannot turn the tip' in steps[-1].message
+
+
+def test_twist_into_a_wall_slides_along_it_and_names_it(robot, tip_of):
+    wall = SceneObject('wall', [Box([1.5, 0.05, 1.5])], pin.SE3(np.eye(3), np.array(
+        [0.3, 0.3, 0.5])))
+    run = Run(robot, 'twist', scene=Scene(robot).add(wall)).go([0.1, 0.15, 0, 0, 0, 0], 2.5)
+    steps = [tip_of(arm).translation for arm in run.arm[-100:]]
+    speed = (steps[-1] - steps[0]) / (99 * DT)
+    assert speed[0] > 0.05 and abs(speed[1]) < 0.01
+    assert "'wall'" in run.steps[-1].message and run.steps[-1].code == 4
+    run.judge(slack=1e-4)
+
+
+def test_joint_limit_that_holds_the_tip_is_named(robot):
+    run = Run(robot, 'twist').go([0, 0, 0, 0, 0, 0.8], 8.0)
+    assert any("slow: at the position limit of 'panda_joint" in step.message
+               for step in run.steps), {step.message for step in run.steps}
+
+
+def test_wall_that_appears_is_braked_for_within_the_acceleration_limit(robot):
+    run = Run(robot, 'twist', scene=Scene(robot)).go([0, 0.25, 0, 0, 0, 0], 1.2)
+    place = Configuration(robot, run.follower.q).transform(TIP)[1, 3]
+    wall = SceneObject('wall', [Box([1.5, 0.05, 1.5])], pin.SE3(np.eye(3), np.array(
+        [0.3, place + 0.12 + 0.06, 0.5])))
+    run.follower.look(run.follower.checker(Scene(robot).add(wall)))
+    run.go([0, 0.25, 0, 0, 0, 0], 2.0)
+    run.judge(slack=1e-5)
+
+
+def test_creeping_wall_moves_a_resting_tip_no_faster_than_allowed(robot, tip_of):
+    run, y = Run(robot, 'twist', scene=Scene(robot)), 0.25
+    for _ in range(40):
+        y -= 0.002
+        wall = SceneObject('wall', [Box([1.5, 0.05, 1.5])], pin.SE3(np.eye(3), np.array(
+            [0.4, y, 0.5])))
+        run.follower.look(run.follower.checker(Scene(robot).add(wall)),
+                          {'wall': np.array([0, -0.02, 0])})
+        run.go(None, 0.1)
+    tips = np.array([tip_of(arm).translation for arm in run.arm])
+    assert np.linalg.norm(np.diff(tips, axis=0), axis=1).max() / DT < 0.26

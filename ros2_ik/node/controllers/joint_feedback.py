@@ -55,6 +55,11 @@ class JointFeedback:
                         f'execute_state_timeout allows {limit:g} s{states.clock_fault(joint)}')
         return ''
 
+    def told_velocity(self, joints: Sequence[str]) -> Array | None:
+        """Return velocities (n,) as joint_states tell them, None if they do not."""
+        told = [self._joint_states.velocity(joint) for joint in joints]
+        return None if None in told else np.array(told, dtype=float)
+
     def is_known(self, joint: str) -> bool:
         """Return whether joint_states have ever told of a joint."""
         return self._joint_states.get(joint) is not None

@@ -39,5 +39,9 @@ class ServoOutput(ABC):
         return True
 
     @abstractmethod
-    def message(self, knots: Sequence[Knot]) -> Any:
-        """Write the newest knots, of which the last one is the newest."""
+    def message(self, knots: Sequence[Knot], now: int = 0, rate: float = 1.0) -> Any:
+        """
+        Write the newest knots, of which the last one is the newest.
+
+        `now` is the time of the node's clock [ns], `rate` how fast the controller's time goes.
+        """

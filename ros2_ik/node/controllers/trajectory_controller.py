@@ -105,14 +105,20 @@ class TrajectoryOutput(ServoOutput):
         # one without points ends what is under way
         return not message.points or not set(self.joints).isdisjoint(message.joint_names)
 
-    def message(self, knots: Sequence[Knot]) -> JointTrajectory:
-        message = JointTrajectory(joint_names=list(self.joints))
-        first = knots[0].time
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(first, 10**9)
+    def message(self, knots: Sequence[Knot], now: int = 0, rate: float = 1.0) -> JointTrajectory:
+        message, knots = JointTrajectory(joint_names=list(self.joints)), [*knots]
+        knots.append(self.rest(knots[-1]))
+        begin = knots[0].time
+        if rate < 1.0:
+            # its own time says nothing of when it is where: it begins at its state, with stamp 0
+            begin, joined = now, now + round(self.ahead / 2 * 1e9)
+            knots = [knot for knot in knots if knot.time >= joined] or knots[-1:]
+        else:
+            message.header.stamp.sec, message.header.stamp.nanosec = divmod(begin, 10**9)
         message.points = [JointTrajectoryPoint(
-            positions=knot.position.tolist(), velocities=knot.velocity.tolist(),
-            time_from_start=_duration((knot.time - first) * 1e-9))
-            for knot in (*knots, self.rest(knots[-1]))]
+            positions=knot.position.tolist(), velocities=(knot.velocity / rate).tolist(),
+            time_from_start=_duration(max((knot.time - begin) * 1e-9 * rate, 0.0)))
+            for knot in knots]
         return message
 
     def rest(self, last: Knot) -> Knot:

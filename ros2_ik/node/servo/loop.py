@@ -67,6 +67,13 @@ HOLD = 0.5          # so long where the arm came to rest is repeated: a message 
 PASSED = 0.2        # and then so long until all of that is past [s]
 ENDING = 3.0        # so much longer than joints need to brake it does not take to come to rest [s]
 KEPT = 1.0          # what was commanded is known for so long [s]
+STEADY = 0.1        # the controllers' time is judged where speeds were alike for so long [s],
+EVEN = 0.1          # up to this part,
+SPEED = 0.02        # and where joints move by more than this [rad/s, m/s]
+LEARNT = 0.2        # exponent with which one look counts
+CATCHING_UP = 2.0   # with which it changes by how late the arm is [1/s]
+SLOWEST = 0.05      # least rate of the controllers' time that is followed
+SLOW = 0.9          # from here on it is told
 LATE = 0.1          # readings of other joints are extrapolated by so much at most [s]
 RECENT = 0.3        # objects that were moved so lately still move [s]
 DISCOVERY = 2.0     # joint_states may take so long to be heard of at first [s]
@@ -232,7 +239,8 @@ class Loop:
         step = session.last
         message = session.ended or session.fault or session.stuck.reason or (
             self._note if now < self._noted + NOTED else
-            'paused' if self._paused and not session.follower.moving else step.message)
+            'paused' if self._paused and not session.follower.moving else
+            step.message + session.slowness)
         code = ServoStatus.INVALID if session.ended else (
             ServoStatus.HALT_FOR_TRACKING if session.stuck.reason else step.code)
         state = State(mode, session.follower.moving, code, message, session.ended, session.ticks())
@@ -304,6 +312,8 @@ class Session:
         self._scene, self._scene_at = follower.begin.scene, -RECENT
         self._ended_at = math.inf
         self._late, self._missed, self._count = deque[float](maxlen=COUNTED), 0, 0
+        self._rate = 1.0            # of the controllers' time
+        self._usually_late = 0.0    # by which the arm follows [s]
         self._base, self._base_speed, self._base_at = follower.q.copy(), np.zeros(0), -math.inf
 
     def _now(self) -> int:
@@ -317,7 +327,8 @@ class Session:
 
     def go_on(self, follower: Follower, values: Any) -> None:
         """Follow commands of another mode, from the present velocity on."""
-        follower.q, follower.v = self.follower.q, self.follower.v
+        follower.q, follower.v, follower.speed = (self.follower.q, self.follower.v,
+                                                  self.follower.speed)
         self.follower, self.dt, self._values = follower, follower.dt, values
         self._outputs = [(output, topic) for output, (_, topic) in zip(
             follower.begin.outputs, self._outputs, strict=True)]
@@ -397,6 +408,12 @@ class Session:
             return
         self.end(f'another client sends commands on {topic}')
         self.over = True
+
+    @property
+    def slowness(self) -> str:
+        """What to say of a controller that is slower than time, or ''."""
+        speed = self.follower.speed
+        return f'; the controller runs at {speed:.1g} of the speed' if speed < 1.0 else ''
 
     def ticks(self) -> Ticks:
         """Return how punctual the last steps were."""
@@ -485,7 +502,8 @@ class Session:
             if steady < self._sent[k] + output.period:
                 continue
             self._sent[k] = steady
-            topic.publish(output.message(self._of(output, begin.joints)))
+            topic.publish(output.message(self._of(output, begin.joints), self._now(),
+                                         self.follower.speed))
 
     def _of(self, output: ServoOutput, joints: tuple[str, ...]) -> list[Knot]:
         """Return what is new to a controller."""
@@ -526,8 +544,29 @@ class Session:
         if self.stuck.pushes or np.abs(apart).max() > self._values.start_tolerance:
             self._stand(apart, steady)
 
+    def _watch_rate(self) -> None:
+        """Estimate how fast the controllers' time goes, which a speed slider may slow down."""
+        measured, joints, robot = (self._measured, self.follower.begin.joints,
+                                   self.follower.robot)
+        moment, seen = measured.heard(joints), measured.told_velocity(joints)
+        wanted, before = (self._commanded(moment - ago) for ago in (0.0, STEADY))
+        told, speed = wanted.velocity, float(np.linalg.norm(wanted.velocity))
+        uneven = float(np.linalg.norm(told - before.velocity)) > EVEN * speed
+        if seen is None or self._ahead == 0.0 or speed < SPEED or uneven:
+            return
+        behind = offset(robot, joints, wanted.position, measured.state(joints)[0])
+        late = float(behind @ told) / speed**2
+        if self.follower.speed == 1.0:
+            self._usually_late += LEARNT * (late - self._usually_late)
+            part = float(np.clip(seen @ told / speed**2, SLOWEST, 1 / SLOWEST)) ** LEARNT
+        else:   # each message begins where the arm is: a rate that is too large leaves it behind
+            part = math.exp(CATCHING_UP * np.clip(self._usually_late - late, -MOST, MOST))
+        self._rate = float(np.clip(self._rate * part, SLOWEST, 1.0))
+        self.follower.speed = self._rate if self._rate < SLOW else 1.0
+
     def _mind_tracking(self, steady: float) -> None:
         """Look whether the arm follows; where it is stuck, nothing goes on to push it."""
+        self._watch_rate()
         most = self._values.max_tracking_error
         if most == 0 or steady > self._stepped + MOST:  # held up: it rests elsewhere, as told
             return
