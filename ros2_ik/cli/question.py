@@ -21,7 +21,9 @@ class BadQuestion(Exception):
 def with_options(text: str, args: argparse.Namespace) -> str:
     """Call fields of a request by the options that the command has for them."""
     if 'allow_collisions' in args:
-        text = text.replace('avoid_collisions: false', '--allow-collisions')
+        text = text.replace('avoid_collisions: false', '--allow-collisions').replace(
+            "collisions=False does without, missing_meshes='skip' checks the rest",
+            '--allow-collisions does without')
     if 'package_dir' in args:
         text = text.replace('package_dirs', '--package-dir')
     # what stands in quotes or brackets is a name of the robot's

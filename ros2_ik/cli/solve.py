@@ -172,12 +172,11 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[WantedPose
 
 def _alone(robot: 'Robot', meshes: str) -> 'CollisionChecker | None':
     """Return the check of a robot without a scene; None for one without collision elements."""
-    from ros2_ik.core import own_collisions
-    own = own_collisions(robot, meshes)
-    if own.fault:
-        raise BadQuestion(f'COLLISION_CHECKING_UNAVAILABLE: {own.fault}; avoid_collisions: false '
-                          'does without')
-    return own.checker
+    from ros2_ik.core import InvalidSceneError, own_collisions
+    try:
+        return own_collisions(robot, meshes).checker
+    except InvalidSceneError as error:
+        raise BadQuestion(f'COLLISION_CHECKING_UNAVAILABLE: {error}') from None
 
 
 def _given(args: argparse.Namespace, *names: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def surroundings(robot: Robot, shipped: ShippedRobot, scene: str) -> CollisionCh
     """Return a checker of this process's own for a scene, '' for none; raises IKError."""
     found = load_scene(scene, robot, Configuration(robot, shipped.home)) if scene \
         else Scene(robot)
-    return collision_checker(robot, found, missing='leave out')
+    return collision_checker(robot, found, missing='skip')
 
 
 def inside_an_object(robot: Robot, shipped: ShippedRobot, tip: str,

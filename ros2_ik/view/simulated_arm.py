@@ -240,4 +240,4 @@ def _jumps(solution: IKSolution) -> bool:
 
 def checker_of(scene: Scene) -> CollisionChecker:
     """Return what tells what touches in a scene; what cannot be checked, the answers say."""
-    return collision_checker(scene.robot, scene, missing='leave out')
+    return collision_checker(scene.robot, scene, missing='skip')

@@ -383,7 +383,7 @@ def test_the_default_group_moves_both_ends_of_a_distance():
         pair = function('pair_distance', first='left_gripper_base_link', second=second,
                             bounds=Bounds(lower=[0.1]))
         request = ComputeIK.Request(constraints=[pair])
-        checker = collision_checker(robot, scene, missing='leave out')
+        checker = collision_checker(robot, scene, missing='skip')
         problem = prepare(with_functions(request, robot, checker),
                           StillWorld(robot, checker=checker)).problem
         assert (problem.group or '', set(problem.joint_names)) == (group, joints), second

@@ -93,7 +93,7 @@ def test_missing_mesh_refused(start_node, client):
         assert words in response.message
     assert MISSING in node.text
     assert ask(client, arm, avoid_collisions=False).status == Status.SUCCESS
-    assert client.set('missing_meshes', 'leave out').successful
+    assert client.set('missing_meshes', 'skip').successful
     response = ask(client, arm)
     assert response.status == Status.SUCCESS, response.message
     assert 'not checked for collisions' in response.message and MISSING in response.message
@@ -113,7 +113,7 @@ def unusable(folder):
 
 
 @pytest.mark.parametrize('missing', [
-    'refuse', pytest.param('leave out', marks=pytest.mark.slow)])
+    'refuse', pytest.param('skip', marks=pytest.mark.slow)])
 def test_answers_do_not_tell_which_files_exist(start_node, client, tmp_path, missing):
     """A description may come from anybody, and name any file."""
     node = start_node(missing_meshes=missing)
@@ -144,7 +144,7 @@ def test_zero_scale_does_not_tell_either(start_node, client, tmp_path):
 
 @pytest.mark.slow
 def test_missing_mesh_left_out(start_node, client):
-    node = start_node(missing_meshes='leave out')
+    node = start_node(missing_meshes='skip')
     arm = meshed(box_too=True)
     client.describe(arm)
     response = ask(client, arm)

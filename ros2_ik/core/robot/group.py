@@ -41,7 +41,8 @@ def find_groups(tree: RobotTree, semantics: Semantics,
             ends = tips or tuple(e.child for e in elements if e.child not in parents)
             # the link nearest to the root; a group of the base joint alone has none
             base = min(parents, key=lambda link: (len(tree.chain(link)), link), default=tree.root)
-            groups[name] = Group(name, moving, _outer(ends, moving, tree) or (tree.root,), base)
+            groups[name] = Group(name, moving, _outer(ends, moving, tree) or tips or (tree.root,),
+                                 base)
     return groups
 
 

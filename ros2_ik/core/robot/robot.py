@@ -56,6 +56,8 @@ class Robot:
         semantics = parse_srdf(srdf, tree) if srdf else Semantics()
         self.name, self.warnings = tree.name, tree.warnings + semantics.warnings
         base_joint, self.root_frame = _base(tree, semantics, root_joint)
+        self._world_frame = tuple(filter(None, [semantics.world_frame])) \
+            if root_joint == 'fixed' else ()
         self.model = build_model(tree, root_joint, self.root_frame, base_joint)
         elements = dict(tree.joints)
         if root_joint != 'fixed':
@@ -147,7 +149,7 @@ class Robot:
             name = hidden.get(frame.name, frame.name)
             if name:
                 (bodies if frame.type == pin.FrameType.BODY else joints).append(name)
-        return tuple(dict.fromkeys(bodies + joints))
+        return tuple(dict.fromkeys((*bodies, *joints, *self._world_frame)))
 
     def _planar_frames(self) -> dict[str, str]:
         """Names for the frames of planar joints, which are written as three; '' hides one."""
@@ -170,6 +172,8 @@ class Robot:
         for joint in self.joints:
             if joint.kind == 'planar':
                 ids[joint.name] = ids[f'{joint.name}/{PLANAR_PARTS[-1]}']
+        for name in self._world_frame:      # a fixed virtual joint puts the root link there
+            ids.setdefault(name, ids[self.root_frame])
         return {name: ids[name] for name in self.frame_names}
 
     def frame_id(self, frame: str) -> int:

@@ -25,6 +25,7 @@ class Semantics:
     disabled_pairs: frozenset[tuple[str, str]] = frozenset()
     passive_joints: frozenset[str] = frozenset()
     virtual_joint: tuple[str, str] | None = None   # its name and its parent frame
+    world_frame: str | None = None                 # that frame, where the joint is fixed
     warnings: tuple[str, ...] = ()
 
 
@@ -65,6 +66,8 @@ class _Reader:
         if virtual:
             self.found.virtual_joint = (virtual[0].get('name', 'root_joint'),
                                         virtual[0].get('parent_frame', 'world'))
+            if virtual[0].get('type') == 'fixed':
+                self.found.world_frame = self.found.virtual_joint[1]
         self.joints = set(tree.joints) | {e.get('name', '') for e in virtual}
 
     def read(self) -> Semantics:
@@ -80,6 +83,7 @@ class _Reader:
                 self.found.group_tips[name] = tuple(tips)
             else:
                 self.warnings.append(f"group '{name}' has no joints and is left out")
+        self._end_effectors()
         for element in self.root.findall('group_state'):
             self._state(element)
         self.found.disabled_pairs = self._pairs()
@@ -88,6 +92,15 @@ class _Reader:
             for element in self.root.findall('passive_joint')) - {''}
         self.found.warnings = tuple(self.warnings)
         return self.found
+
+    def _end_effectors(self) -> None:
+        """As in MoveIt, a group without a chain ends in the parent link of its end effector."""
+        for element in self.root.findall('end_effector'):
+            group = element.get('parent_group', '')
+            what = f"parent link of end effector '{element.get('name', '')}'"
+            link = self._known(element.get('parent_link', ''), set(self.tree.links), what)
+            if link and self.found.group_tips.get(group) == ():
+                self.found.group_tips[group] = (link,)
 
     def _known(self, name: str, names: set[str], what: str) -> str:
         if name in names:

@@ -2,67 +2,69 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-import logging
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.collision_checker import CollisionChecker
 from ros2_ik.core.scene.kept import Kept
 from ros2_ik.core.scene.mesh_paths import known_mesh_files
-from ros2_ik.core.scene.robot_geometry import check_detail
+from ros2_ik.core.scene.robot_geometry import check_detail, MISSING
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_frames import link_names
 from ros2_ik.core.scene.self_pairs import self_pairs
-from ros2_ik.core.scene.shapes import Mesh
 
 COLLISIONS_OFF = 'collisions: not checked'
-_log = logging.getLogger('ros2_ik')
 _NAMED = 10      # so many names in one sentence
 _told: WeakKeyDictionary[CollisionChecker, tuple[str, ...]] = WeakKeyDictionary()
-_alone: Kept[tuple[Any, ...], 'OwnCollisions'] = Kept()
+_alone: Kept[tuple[Any, ...], '_WithFaults'] = Kept()
 
 
 @dataclass(frozen=True)
 class OwnCollisions:
-    """
-    How a robot alone is checked against itself: None if there is nothing to check.
-
-    `fault` says why nothing of what its URDF describes can be checked.
-    """
+    """The check of a robot against itself, None without collision elements, and its gaps."""
 
     checker: CollisionChecker | None
     not_checked: tuple[str, ...]
-    fault: str | None = None
 
 
-def own_collisions(robot: Robot, meshes: str = 'exact') -> OwnCollisions:
+def own_collisions(robot: Robot, meshes: str = 'exact',
+                   missing_meshes: str = 'refuse') -> OwnCollisions:
     """
-    Return the check of a robot against itself, as far as it has geometry.
+    Return the check of a robot against itself, made once for each state of its mesh files.
 
-    It is made once for each robot and state of its mesh files. Nothing is refused: elements that
-    cannot be read, and meshes that cannot be found, are left out, and what that leaves unchecked
-    is said. `meshes` says what stands for the robot's, see `robot_geometry`.
+    `meshes` says what stands for the robot's, see `robot_geometry`. With `missing_meshes`
+    'refuse', collision elements that cannot be read, or whose mesh is not found, raise
+    InvalidSceneError with all of them; with 'skip' they are left out and named in `not_checked`.
     """
     check_detail(meshes)
+    if missing_meshes not in MISSING:
+        raise InvalidOptionError(f'missing_meshes is {missing_meshes!r}; valid: '
+                                 f'{", ".join(MISSING)}')
     key = (robot.key, known_mesh_files(robot), robot.package_dirs, meshes)
-    return _alone.get(key, lambda: _own_collisions(robot, meshes))
+    own = _alone.get(key, lambda: _own_collisions(robot, meshes))
+    if own.left_out and missing_meshes == 'refuse':
+        raise InvalidSceneError(own.left_out)
+    return own
 
 
-def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
-    try:
-        checker = CollisionChecker(robot, Scene(robot), meshes, 'leave out')
-    except InvalidSceneError as error:
-        _log.warning("robot '%s' is not checked against itself: %s", robot.name, error)
-        return OwnCollisions(None, (f'{COLLISIONS_OFF} ({error})',), str(error))
-    if warnings := checker.geometry.warnings:
-        more = f' (and {len(warnings) - 1} more)' if len(warnings) > 1 else ''
-        _log.warning("robot '%s': %s%s", robot.name, warnings[0], more)
-    lost = checker.geometry.left_out and not any(
-        isinstance(body.shape, Mesh) for body in checker.geometry.bodies)
-    return OwnCollisions(checker if checker.pair_count else None, not_checked(checker),
-                         checker.geometry.warnings[0] if lost else None)
+@dataclass(frozen=True)
+class _WithFaults(OwnCollisions):
+    left_out: str = ''
+
+
+def _own_collisions(robot: Robot, meshes: str) -> _WithFaults:
+    checker = CollisionChecker(robot, Scene(robot), meshes, 'skip')
+    geometry, reason = checker.geometry, ''
+    if geometry.left_out:
+        reasons = '; '.join(text.removesuffix('; it is left out')
+                            for text in geometry.warnings[:3])
+        reason = (f"collisions of robot '{robot.name}' cannot be checked, as geometry of "
+                  f'{len(geometry.left_out)} link(s) is missing ({_listed(geometry.left_out)}): '
+                  f"{reasons}; collisions=False does without, missing_meshes='skip' checks the "
+                  'rest')
+    return _WithFaults(checker if checker.pair_count else None, not_checked(checker), reason)
 
 
 def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
@@ -103,6 +105,10 @@ def _sentences(checker: CollisionChecker) -> list[str]:
 
 
 def _counted(count: int, what: str, which: str, names: Sequence[str]) -> str:
-    more = f' and {count - _NAMED} more' if count > _NAMED else ''
     return (f'collisions: {count} {what}{"s" * (count != 1)} {which} not checked: '
-            f'{", ".join(names[:_NAMED])}{more}')
+            f'{_listed(names)}')
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''
+    return f'{", ".join(names[:_NAMED])}{more}'

@@ -22,7 +22,7 @@ from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, DETAILS, Mesh, Sha
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-MISSING = ('refuse', 'leave out')
+MISSING = ('refuse', 'skip')
 FLAT = 2 * THICKNESS     # m, for sizes of 0
 _KINDS = ('box', 'capsule', 'cylinder', 'mesh', 'sphere')
 Color = tuple[float, ...] | None
@@ -99,7 +99,7 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
 
     `meshes` says what stands for a mesh: 'exact', 'hull' or 'pieces', see `Mesh`. With `missing`
     'refuse' an element that is malformed, or whose mesh cannot be found or read, raises
-    InvalidSceneError (with link, path and where it was looked for), with 'leave out' it becomes a
+    InvalidSceneError (with link, path and where it was looked for), with 'skip' it becomes a
     warning. A robot without collision elements has no bodies and a warning.
     """
     check_detail(meshes)

@@ -30,7 +30,7 @@ def visual_geometry(robot: Robot) -> RobotGeometry:
     """
     seen = VisualReader(robot).read()
     hidden = set(seen.left_out)
-    others = [body for body in robot_geometry(robot, missing='leave out').bodies
+    others = [body for body in robot_geometry(robot, missing='skip').bodies
               if body.link in hidden or not seen.bodies]
     warnings = seen.warnings
     if hidden and others:
@@ -46,7 +46,7 @@ class VisualReader(ElementReader):
     tag, without = 'visual', 'its collision elements are drawn'
 
     def __init__(self, robot: Robot) -> None:
-        super().__init__(robot, 'exact', 'leave out')
+        super().__init__(robot, 'exact', 'skip')
         self._colors = {material.get('name'): _rgb(material)
                         for material in parse_xml(robot.urdf, 'URDF').findall('material')}
         self._parts: list[tuple[Mesh, Color]] = []

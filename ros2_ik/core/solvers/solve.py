@@ -99,6 +99,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                position_tolerance: float = POSITION_TOLERANCE,
                orientation_tolerance: float = ORIENTATION_TOLERANCE,
                joint_limits: bool = True, scene: Scene | None = None, meshes: str = 'exact',
+               missing_meshes: str = 'refuse',
                collisions: bool = True,
                allow_restarts: bool = True, solver: str = 'auto', select: str = 'first',
                solutions: int = 1, winding: str = 'seed',
@@ -120,8 +121,9 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     `locked` stay where the seed has them, outside their limits, too: the message then names those
     that are by more than 1e-3. `joint_limits` False lets moving joints leave theirs. The robot
     touches neither itself nor the `scene`, as far as it has geometry: the first call loads it;
-    `meshes` says what stands for the robot's meshes, see `robot_geometry`. `collisions` False
-    allows all contacts; `not_checked` of the solution says what was not looked at.
+    `meshes` says what stands for the robot's meshes, see `robot_geometry`. Meshes that are not
+    found raise InvalidSceneError, unless `missing_meshes` is 'skip'. `collisions` False allows
+    all contacts; `not_checked` of the solution says what was not looked at.
 
     `weights` x y z rx ry rz along the target's axes steer the search; 0 frees an axis, which
     then is not counted. In their place, `matlab_weights` are MATLAB's: rx ry rz x y z along the
@@ -144,8 +146,8 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     tolerances = (position_tolerance, orientation_tolerance)
     checker = None
     if isinstance(collisions, (bool, np.bool_)) and collisions:    # IKProblem refuses others
-        checker = (own_collisions(robot, meshes).checker if scene is None
-                   else collision_checker(robot, scene, meshes))
+        checker = (own_collisions(robot, meshes, missing_meshes).checker if scene is None
+                   else collision_checker(robot, scene, meshes, missing_meshes))
     owners: list[tuple[int, str]] = []
     tips, poses = ((tip,), [target]) if type(tip) is str else _as_kept(tip, target)
     fixed = (relative_to, group, *tolerances, joint_limits, collisions, checker is not None)

@@ -78,7 +78,7 @@ PARAMETERS = (
     Spec('missing_meshes', 'refuse',
          "When one of the robot's collision elements cannot be read, or its mesh not be found: "
          'refuse requests that avoid collisions, or leave it out and say so in each answer.',
-         choices=lambda: ('refuse', 'leave out')),
+         choices=lambda: ('refuse', 'skip')),
     Spec('guess_pairs', True,
          'Where no SRDF disables pairs of links: do not check those that touch in nearly all '
          'of 200 random configurations, or in the neutral state up to 1 mm deep, and say in the '

@@ -113,7 +113,7 @@ class CollisionGeometry:
             raise RequestError(
                 Status.COLLISION_CHECKING_UNAVAILABLE,
                 f'collisions cannot be checked: {self._fault}; parameter missing_meshes '
-                "'leave out' or avoid_collisions: false does without")
+                "'skip' or avoid_collisions: false does without")
         return self._bodies > 0
 
     def _look_at_files(self) -> None:

@@ -2,10 +2,18 @@
 
 import time
 
+import numpy as np
 import pytest
 from small_robots import joint, SMALL, TWO_ARMS, urdf
 
-from ros2_ik.core import IKProblem, PoseTarget, Robot, RobotDescriptionError, UnknownGroupError
+from ros2_ik.core import (
+    Configuration,
+    IKProblem,
+    PoseTarget,
+    Robot,
+    RobotDescriptionError,
+    UnknownGroupError,
+)
 
 LEFT = tuple(f'left_{i}' for i in range(1, 7))
 RIGHT = tuple(f'right_{i}' for i in range(1, 7))
@@ -232,3 +240,35 @@ def test_files(tmp_path):
                                      encoding='utf-8')
     robot = Robot.from_urdf(tmp_path / 'a.urdf', srdf=str(tmp_path / 'a.srdf'))
     assert list(robot.groups) == ['g']
+
+
+def test_fixed_virtual_joint_names_the_root_frame(load):
+    """As in MoveIt's configuration of the Panda: the root link stands in `world`."""
+    virtual = ('<virtual_joint name="fix" type="{}" parent_frame="world" '
+               'child_link="panda_link0"/>')
+    urdf = load('panda').urdf
+    robot = Robot.from_urdf(urdf, srdf=f'<robot name="panda">{virtual.format("fixed")}</robot>')
+    at = Configuration(robot, robot.random_q())
+    np.testing.assert_array_equal(at.transform('world'), np.eye(4))
+    np.testing.assert_array_equal(at.transform('panda_hand', 'world'), at.transform('panda_hand'))
+    other = Robot.from_urdf(urdf, srdf=f'<robot name="panda">{virtual.format("planar")}</robot>')
+    assert 'world' not in other.frame_names
+
+
+@pytest.mark.parametrize('hand', ['<link name="panda_leftfinger"/>',
+                                  '<joint name="panda_finger_joint1"/>'])
+def test_group_of_chain_and_hand_ends_where_the_chain_does(load, hand):
+    robot = Robot.from_urdf(load('panda').urdf, srdf=f"""<robot name="panda">
+        <group name="arm"><chain base_link="panda_link0" tip_link="panda_link8"/></group>
+        <group name="hand">{hand}</group>
+        <group name="both"><group name="arm"/><group name="hand"/></group></robot>""")
+    assert robot.group('both').tips == ('panda_link8',)
+
+
+def test_end_effector_gives_the_tip_of_a_group_of_joints(load):
+    joints = ''.join(f'<joint name="panda_joint{k}"/>' for k in range(1, 8))
+    robot = Robot.from_urdf(load('panda').urdf, srdf=f"""<robot name="panda">
+        <group name="arm">{joints}</group><group name="hand"><link name="panda_hand"/></group>
+        <end_effector name="hand" parent_link="panda_link8" group="hand" parent_group="arm"/>
+        </robot>""")
+    assert robot.group('arm').tips == ('panda_link8',)

@@ -358,7 +358,7 @@ def test_moving_an_object_leaves_the_old_checker_right(load):
 
 def test_survives_pickling(load):
     robot, scene = load('panda'), one_box(load('panda'))
-    checker = CollisionChecker(robot, scene, 'pieces', 'leave out')
+    checker = CollisionChecker(robot, scene, 'pieces', 'skip')
     copy = pickle.loads(pickle.dumps(checker))
     generator = np.random.default_rng(0)
     for _ in range(20):
@@ -507,7 +507,7 @@ def test_missing_meshes():
         '</robot>')
     with pytest.raises(InvalidSceneError, match='nowhere/none.stl'):
         CollisionChecker(robot)
-    assert not CollisionChecker(robot, missing='leave out').collides(robot.neutral)
+    assert not CollisionChecker(robot, missing='skip').collides(robot.neutral)
 
 
 def test_only_one_pair(load):

@@ -208,7 +208,7 @@ def test_missing_meshes_are_refused_or_left_out_and_said(file, packages):
         robot_geometry(robot)
     if file != 'broken.stl':
         assert f'/elsewhere/parts/meshes/{file}' in str(caught.value)
-    rest = robot_geometry(robot, missing='leave out')
+    rest = robot_geometry(robot, missing='skip')
     assert [body.link for body in rest.bodies] == ['tip']
     assert file in rest.warnings[0] and "link 'base'" in rest.warnings[0]
 
@@ -365,10 +365,10 @@ def test_a_mesh_that_comes_later_is_read(tmp_path):
     """One that was left out is no longer, and one that is gone is missed."""
     robot = Robot.from_urdf(REACHING.format(tmp_path))
     scene = Scene(robot)
-    assert collision_checker(robot, scene, missing='leave out').geometry.left_out == ('tip',)
+    assert collision_checker(robot, scene, missing='skip').geometry.left_out == ('tip',)
     write_cube(tmp_path / 'a.stl', 0.2)
     time.sleep(LOOKED)
-    assert collision_checker(robot, scene, missing='leave out').geometry.left_out == ()
+    assert collision_checker(robot, scene, missing='skip').geometry.left_out == ()
     (tmp_path / 'a.stl').unlink()
     time.sleep(LOOKED)
     with pytest.raises(InvalidSceneError, match=r"a.stl' cannot be found"):

@@ -122,50 +122,39 @@ def test_a_robot_without_geometry_says_so():
 MESH = '<collision><geometry><mesh filename="package://nowhere/{}.stl"/></geometry></collision>'
 
 
-def test_meshes_that_are_not_there_are_left_out_and_said():
+def test_missing_meshes_are_refused_with_the_list_or_skipped():
     robot = Robot.from_urdf(with_bodies(FOLDING, upper=MESH.format('a'), lower=MESH.format('b')))
-    assert not solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES).success   # the balls count
     T = INSIDE.copy()
     T[0, 3] = 0.8
-    solution = solve_pose(robot, 'tip', T, weights=FREE_AXES)
+    for refused in (lambda: solve_pose(robot, 'tip', T, weights=FREE_AXES),
+                    lambda: solve_pose(robot, 'tip', T, weights=FREE_AXES, scene=Scene(robot)),
+                    lambda: solve(IKProblem(robot, PoseTarget('tip', T, weights=FREE_AXES)))):
+        with pytest.raises(InvalidSceneError, match='nowhere/a.stl'):
+            refused()
+    with pytest.raises(InvalidSceneError, match='nowhere/b.stl'):
+        own_collisions(robot)
+    options = {'weights': FREE_AXES, 'missing_meshes': 'skip'}
+    assert not solve_pose(robot, 'tip', INSIDE, **options).success   # the balls count
+    solution = solve_pose(robot, 'tip', T, **options)
     text, = solution.not_checked
     assert solution.success
     for word in ('2 links', 'meshes', 'not found', 'upper', 'lower'):
         assert word in text
+    assert solve_pose(robot, 'tip', T, weights=FREE_AXES, collisions=False).success
+    with pytest.raises(InvalidOptionError, match='refuse, skip'):
+        solve_pose(robot, 'tip', T, missing_meshes='ignore')
 
 
-def test_a_robot_of_missing_meshes_only():
-    robot = Robot.from_urdf(with_bodies(PLANAR_2R, upper=MESH.format('a')))
-    solution = solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES)
-    text, = solution.not_checked
-    assert solution.success and text.startswith(OFF) and 'mesh' in text
-
-
-def test_collision_elements_that_cannot_be_read(caplog):
-    """They are left out, and named; the others count. A scene refuses the robot."""
+def test_collision_elements_that_cannot_be_read_are_refused_or_skipped():
     broken = '<collision><geometry><pyramid size="1"/></geometry></collision>'
     robot = Robot.from_urdf(with_bodies(FOLDING, upper=broken))
-    with caplog.at_level('WARNING', 'ros2_ik'):
-        assert not solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES).success
-    assert 'pyramid' in caplog.text and "'upper'" in caplog.text
     T = INSIDE.copy()
     T[0, 3] = 0.8
-    solution = solve_pose(robot, 'tip', T, weights=FREE_AXES)
+    with pytest.raises(InvalidSceneError, match='pyramid'):
+        solve_pose(robot, 'tip', T, weights=FREE_AXES)
+    solution = solve_pose(robot, 'tip', T, weights=FREE_AXES, missing_meshes='skip')
     assert solution.success
     assert any('1 link' in text and 'upper' in text for text in solution.not_checked)
-    with pytest.raises(InvalidSceneError, match='pyramid'):
-        CollisionChecker(robot, Scene(robot))
-
-
-def test_a_robot_of_which_nothing_can_be_read(caplog):
-    """A pose is found all the same, and the fault is said."""
-    robot = Robot.from_urdf(FOLDING.replace('radius="', 'radius="-'))
-    with caplog.at_level('WARNING', 'ros2_ik'):
-        own = own_collisions(robot)
-    assert own.checker is None and own.fault in caplog.text and 'radius' in own.fault
-    solution = solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES)
-    text, = solution.not_checked
-    assert solution.success and text.startswith(OFF) and own.fault in text
 
 
 def test_guessed_pairs_are_named():
