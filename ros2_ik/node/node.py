@@ -118,7 +118,7 @@ class IKNode(Node):
             self._scene, log)
         self._node_context = NodeContext(
             log, self.get_clock(), parameters,
-            Description(parameters, log, self._on_robot),
+            Description(parameters, log, self._on_robot, self._why_no_description),
             joint_states, state, self._scene, transforms, self._pool, self._goal_pool,
             self._execution, Statistics())
         parameters.check, parameters.changed = self._check, self._changed
@@ -189,6 +189,16 @@ class IKNode(Node):
 
     def _show(self, scene: Scene) -> None:
         self._markers.publish(scene_markers(scene, self._made_markers))
+
+    def _why_no_description(self) -> str:
+        """Return which publisher of robot_description cannot be heard, or ''."""
+        topic = self.resolve_topic_name('robot_description')
+        for info in self.get_publishers_info_by_topic(topic):
+            if info.qos_profile.durability != DurabilityPolicy.TRANSIENT_LOCAL:
+                return (f"node '{info.node_name}' publishes {topic} with durability volatile, "
+                        'which does not match: publish it with transient_local, as '
+                        'robot_state_publisher does')
+        return ''
 
     def _subscribe(self, joint_states: JointStates, base: FreeBase) -> None:
         offer = self._node_context.description.offer

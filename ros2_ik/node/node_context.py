@@ -43,7 +43,8 @@ class NodeContext:
         robot = self.description.robot
         if robot is None:
             refused = self.description.refused
-            why = f': {refused}' if refused else '; robot_description has not been received'
+            why = f': {refused}' if refused else '; ' + (
+                self.description.missing_reason() or 'robot_description has not been received')
             raise RequestError(Status.INVALID_ROBOT_STATE, f'there is no robot yet{why}')
         return robot
 

@@ -41,6 +41,14 @@ def test_no_robot_yet(client, node):
         assert 'no robot yet' in response.message and 'robot_description' in response.message
 
 
+def test_volatile_publisher_of_the_description_is_named_in_the_answer(client, node, panda):
+    publisher = client.node.create_publisher(String, 'robot_description', 1)
+    publisher.publish(String(data=panda.urdf))
+    eventually(lambda: 'volatile' in client.ik().message, 'the reason')
+    assert 'transient_local' in client.ik().message
+    client.node.destroy_publisher(publisher)
+
+
 @pytest.mark.slow
 def test_waiting_is_told_of(client, node):
     eventually(lambda: 'waiting for robot_description' in node.text, 'a reminder')

@@ -70,6 +70,7 @@ class MotionExecution:
         self._before = self.limits      # with those of what it replaced,
         self._joined_at = -np.inf       # on whose way it is until then
         self.max_change: Mapping[str, float] = {}    # how far each joint may move [rad, m]
+        self.assumed: Mapping[str, Any] = {}    # values of joints that nothing tells of
         self.motion: Motion | None = None
         self.phase = Phase.PLANNED
         self.sent_at = 0.0              # on the motion clock

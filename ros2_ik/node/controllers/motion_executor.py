@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 import time
 import traceback
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,7 @@ class MotionExecutor:
                   avoid_collisions: bool = True, own: OwnScene | None = None,
                   velocity_scaling: float = 0.0, cancelled: Cancelled | None = None,
                   stops: int | None = None, who: str = 'the node',
+                  assumed: Mapping[str, Any] = MappingProxyType({}),
                   max_joint_change: Mapping[str, float] | None = None) -> Outcome:
         """
         Move joints of a robot to values by name, and wait until it has arrived.
@@ -147,8 +149,9 @@ class MotionExecutor:
         `group` is who may move ('': all), `own` the question's scene, of which nothing must be
         touched on the way (None: the present one), `velocity_scaling` 0 means the parameter's.
         `cancelled` is asked all the time. `stops` is what it was here when the motion was asked
-        for: what was stopped since does not begin. `who` asks is told in the log. No joint moves
-        farther than `max_joint_change`. Never raises for what is wrong with the question: the
+        for: what was stopped since does not begin. `who` asks is told in the log. Joints that
+        joint_states never told of are checked where `assumed` has them. No joint moves farther
+        than `max_joint_change`. Never raises for what is wrong with the question: the
         outcome says it.
         """
         execution = None
@@ -161,7 +164,7 @@ class MotionExecutor:
             if execution is None:
                 return Outcome(Status.SUCCESS, 'all joints of the goal are where it wants them')
             execution.who, execution.group = who, group
-            execution.max_change = max_joint_change or {}
+            execution.max_change, execution.assumed = max_joint_change or {}, assumed
             for lead in LEADS:
                 if await self._set_out(execution, scaling, lead, avoid_collisions, own):
                     outcome: Outcome = await self._context.wait(

@@ -1,6 +1,6 @@
 """What is in the way of a motion."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, NamedTuple
 
 from ros2_ik.core import Motion, PathCollision, PathCollisionCheck, Robot, Scene, Status
@@ -100,19 +100,23 @@ class PathChecks:
             return None
         first = dict(zip(execution.joints, motion.at(0.0).position.tolist(), strict=True))
         others = checker.moving_joints - set(execution.joints)
-        self._require_known(execution.robot, others)
+        known = self._state.known(execution.robot)
+        assumed = {name: value for name, value in execution.assumed.items()
+                   if name in others and name not in known}
+        self._require_known(others - assumed.keys(), known.keys())
         if others & beside:
             raise RequestError(
                 Status.CONTROL_FAILED, "another motion, or the servo, moves joint '"
                 f"{min(others & beside)}', and the way can be checked only beside what "
                 'stands still; ask again when it has ended (or avoid_collisions: false)')
-        start = self._state.start(execution.robot, first, frozenset(), checked=others)
+        start = self._state.start(execution.robot, assumed | first, frozenset(), checked=others)
         execution.notes += start.notes
         return PathCollisionCheck(checker, motion, start.q, self._parameters.path_resolution)
 
-    def _require_known(self, robot: Robot, joints: frozenset[str]) -> None:
+    @staticmethod
+    def _require_known(joints: frozenset[str], known: Set[str]) -> None:
         """Raise RequestError for joints of unknown place: a check would mean nothing."""
-        unknown = sorted(joints - self._state.known(robot).keys())
+        unknown = sorted(joints - known)
         if unknown:
             raise RequestError(
                 Status.ROBOT_STATE_STALE, f"it is not known where joint '{unknown[0]}' "

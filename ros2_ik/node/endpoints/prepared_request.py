@@ -93,7 +93,7 @@ class PreparedRequest(NamedTuple):
             self.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
             problem.group or '', avoid_collisions=request.avoid_collisions,
             own=OwnScene(self.scene, self.known) if self.scene else None, cancelled=cancelled,
-            stops=stops, who=who, max_joint_change=(
+            stops=stops, who=who, assumed=request.seed, max_joint_change=(
                 request.max_joint_change if request.max_jump is None else request.max_jump))
         answer.status = int(outcome.status)
         answer.message = f'{answer.message}; {outcome.message}'
@@ -226,7 +226,10 @@ class _World:
         known = self._context.state.known(self.robot)
         for name, value in request.seed.items():
             there = name in known and np.allclose(known[name], value, atol=STANDING)
-            if name not in free and not there:
+            if name not in known and name not in self.needed | free:
+                self.notes = [*self.notes, f"joint_states have never told of joint '{name}': "
+                              'the seed says where it is for checks']
+            elif name not in free and not there:
                 where = (f'it stands at {known[name]}' if name in known
                          else 'it is not known where')
                 raise RequestError(

@@ -28,11 +28,14 @@ class Description:
 
     `parameters` limit it (`max_description_length`, `max_joints`); `swapped` is called with each
     new robot, also when only mesh files of it have changed since its texts came.
-    `refused` is the reason why the newest text was not taken over, or ''.
+    `refused` is the reason why the newest text was not taken over, or ''; `missing_reason()` why
+    none has come.
     """
 
-    def __init__(self, parameters: Any, log: Any, swapped: Callable[[Robot], None]) -> None:
+    def __init__(self, parameters: Any, log: Any, swapped: Callable[[Robot], None],
+                 missing: Callable[[], str] = lambda: '') -> None:
         self._parameters, self._log, self._swapped = parameters, log, swapped
+        self.missing_reason = missing
         self.robot: Robot | None = None
         self.refused = ''
         self._texts = Texts()
