@@ -1,7 +1,7 @@
 """
 Draw the picture of the README: one pose of the hand, four configurations that reach it.
 
-    tools/run pip install viser && tools/run python docs/picture.py
+    tools/run python docs/picture.py
 """
 
 from pathlib import Path

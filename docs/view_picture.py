@@ -1,7 +1,7 @@
 """
 Draw the picture of the viewer in docs/viewer.md: a Panda whose target is in a table.
 
-    tools/run pip install viser && tools/run python docs/view_picture.py    (needs chromium)
+    tools/run python docs/view_picture.py    (needs chromium)
 """
 
 from argparse import Namespace

@@ -84,11 +84,13 @@ def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot',
                         **options: Any) -> None:
     """Add ROBOT, by default as an argument, and what belongs to a URDF file."""
     parser.add_argument(name, metavar='ROBOT', **{
-        'help': 'shipped robot (ros2_ik robots lists them) or URDF file', **options})
+        'help': 'shipped robot (ros2_ik robots lists them), URDF or xacro file', **options})
     parser.add_argument('--srdf', metavar='FILE', help='SRDF of the URDF file')
     parser.add_argument('--package-dir', metavar='DIR', action='append', default=[],
                         help='folder in which package:// and relative meshes are looked for, '
                              'too; repeatable')
+    parser.add_argument('--xacro-arg', metavar='NAME:=VALUE', action='append', default=[],
+                        help='argument of a file .xacro; repeatable')
     parser.add_argument('--root-joint', choices=('fixed', 'planar', 'freeflyer'),
                         help='how the root link stands in the world (default: fixed)')
 
@@ -105,8 +107,12 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
     if not Path(args.robot).exists():
         error = UnknownRobotError(args.robot, tuple(shipped_robots()))
         raise BadQuestion(f'{error}, and there is no file of that name')
+    for given in args.xacro_arg:
+        if ':=' not in given:
+            raise BadQuestion(f"--xacro-arg is '{given}'; valid: NAME:=VALUE")
     robot = Robot.from_urdf(Path(args.robot), args.package_dir, args.srdf and Path(args.srdf),
-                            args.root_joint or 'fixed')
+                            args.root_joint or 'fixed',
+                            dict(given.split(':=', 1) for given in args.xacro_arg))
     for warning in robot.warnings:
         print(f'ros2_ik: {args.robot}: {warning}', file=sys.stderr)
     return robot, None

@@ -59,8 +59,9 @@ def add_parser(commands: Any) -> None:
                         help='seed of the restarts: same picture each time')
     parser.add_argument('--from', dest='direction', nargs=2, type=float, metavar=('AZ', 'EL'),
                         help='where it is looked at from [deg]: to the left of +x, and above')
-    parser.add_argument('--size', nargs=2, type=_whole(100, 8000), default=(900, 675),
-                        metavar=('W', 'H'), help='of the picture, in pixels (default: 900 675)')
+    parser.add_argument('--size', nargs=2, type=_whole(100, 8000),
+                        metavar=('W', 'H'), help='of the picture, in pixels (default: 900 675; of '
+                        'several answers 450 500 each, four in a row)')
     parser.add_argument('-o', '--output', metavar='FILE', type=Path, required=True,
                         help='file to write; its name ends with .png')
     parser.set_defaults(run=run)
@@ -98,7 +99,7 @@ def run(args: argparse.Namespace) -> Exit:
     for note in model.notes:
         print(f'ros2_ik: {note}', file=sys.stderr)
     try:
-        write_picture(args.output, model, scene, panels, tuple(args.size), back=back)
+        write_picture(args.output, model, scene, panels, args.size or _size(len(panels)), back)
     except OSError as error:
         raise BadQuestion(f"--output '{args.output}': {error.strerror}") from None
     for panel in panels:
@@ -106,6 +107,13 @@ def run(args: argparse.Namespace) -> Exit:
             print(line, end='\n' if line else '')
     print(args.output)
     return exit
+
+
+def _size(panels: int) -> tuple[int, int]:
+    """Return the size [px] of a picture of so many panels, four in a row."""
+    if panels == 1:
+        return 900, 675
+    return 450 * min(panels, 4), 500 * math.ceil(panels / 4)
 
 
 def _check_output(path: Path) -> None:

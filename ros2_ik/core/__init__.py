@@ -147,6 +147,7 @@ from ros2_ik.core.scene import (
     ShapeInstance,
     shipped_scenes,
     Sphere,
+    urdf_for_others,
     visual_elements,
     visual_geometry,
     VisualElement,
@@ -231,6 +232,6 @@ __all__ = [
     'posture_task', 'prepare', 'read_function', 'read_text_file', 'read_yaml', 'register_function',
     'register_shape', 'register_solver', 'rolling_task', 'save_scene', 'self_pairs', 'shape_kinds',
     'shipped_robots', 'shipped_scenes', 'solve', 'solve_pose', 'solve_velocity', 'solver_names',
-    'spec_fields', 'sphere_of_reach', 'straight_motion', 'twist_task', 'visual_elements',
-    'visual_geometry', 'work_out', 'written_kinds',
+    'spec_fields', 'sphere_of_reach', 'straight_motion', 'twist_task', 'urdf_for_others',
+    'visual_elements', 'visual_geometry', 'work_out', 'written_kinds',
 ]

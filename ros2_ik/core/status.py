@@ -26,6 +26,10 @@ class Status(IntEnum):
     COLLISION_CHECKING_UNAVAILABLE = -22
     FAILURE = 99999
 
+    def __str__(self) -> str:
+        """Return name and number, as in `SUCCESS (1)`."""
+        return f'{self.name} ({self.value})'
+
 
 class ExitFlag(IntEnum):
     """Why a descent ended; numbers of MATLAB's inverseKinematics, and two of our own."""

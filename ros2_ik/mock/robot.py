@@ -23,7 +23,7 @@ from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from ros2_ik.core import IKError, shipped_robots, UnknownRobotError
+from ros2_ik.core import IKError, shipped_robots, UnknownRobotError, urdf_for_others
 from ros2_ik.mock.controlled_groups import controlled_groups, POSITION, TRAJECTORY
 from ros2_ik.mock.controllers import (
     listen_to_joint_command,
@@ -83,7 +83,7 @@ class MockRobot(Node):
         self._period = 1 / self._declare_parameters()
         listen_to_joint_command(self, self._body, self._release)
         texts = {'robot_description_semantic': self._robot.srdf,
-                 'robot_description': self._robot.urdf}
+                 'robot_description': urdf_for_others(self._robot)}
         self._descriptions = [self._publish_text(topic, text)
                               for topic, text in texts.items() if text]
         self._joint_states = self.create_publisher(JointState, 'joint_states', 10)

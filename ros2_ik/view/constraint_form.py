@@ -1,9 +1,11 @@
 """The panel of constraints and costs, made of the fields of their kinds."""
 
 from functools import partial
+from html import escape
+import inspect
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.core import fields, SpecField, written_kinds
+from ros2_ik.core import fields, function_kinds, SpecField, written_kinds
 from ros2_ik.view.problem import BOUNDS, Entry, form_of, WAYS
 
 if TYPE_CHECKING:
@@ -25,7 +27,10 @@ class ConstraintForm:
         gui = page.server.gui
         self._tip_place = gui.add_folder(None)
         self._tips: dict[str, Any] = {}
-        self._kind = gui.add_dropdown('kind', tuple(written_kinds()))
+        kinds = tuple(written_kinds())
+        self._kind = gui.add_dropdown('kind', kinds)
+        self._about = gui.add_html(_sentence(kinds[0]))
+        page.bind(self._kind.on_update, lambda event: self._tell(event.value))
         page.bind(gui.add_button('Add').on_click, lambda _: self.add(self._kind.value))
         page.bind(gui.add_button('Save as YAML').on_click, self._save)
         upload = gui.add_upload_button('Load YAML', mime_type='.yaml,.yml')
@@ -40,6 +45,9 @@ class ConstraintForm:
         """Add an entry of a kind, off until it is filled in."""
         self._session.problem.entries.append(Entry.new(kind, self._session.tips[0]))
         self._session.status = f'{kind}: fill in what it needs and its bounds, then switch it on'
+
+    def _tell(self, kind: str) -> None:
+        self._about.content = _sentence(kind)
 
     def _changed(self, entry: Entry) -> None:
         if entry.on:
@@ -128,3 +136,9 @@ class ConstraintForm:
         if CHOICES in form:
             return tuple(form.split(CHOICES))
         return None
+
+
+def _sentence(kind: str) -> str:
+    """Return what a kind of function is, by the first sentence of its documentation, as HTML."""
+    text = (inspect.getdoc(function_kinds()[kind]) or '').partition('\n\n')[0]
+    return f'<div style="font-size:12px;padding:0 12px">{escape(" ".join(text.split()))}</div>'

@@ -13,12 +13,13 @@ from ros2_ik.core import Array, Contact, IKError, Robot
 from ros2_ik.view.access import Access
 from ros2_ik.view.bodies import branch, ContactPoints, place, pose_of, RobotBodies, SceneBodies
 from ros2_ik.view.constraint_form import ConstraintForm
+from ros2_ik.view.pose_form import PoseForm
 from ros2_ik.view.robot_model import BACK, extent, RobotModel
 from ros2_ik.view.scene_form import SceneForm
 from ros2_ik.view.scene_model import touched_names
 from ros2_ik.view.server import listening, stop
 from ros2_ik.view.session import Session
-from ros2_ik.view.status import notes_html, status_html
+from ros2_ik.view.status import LEGEND, notes_html, status_html
 from ros2_ik.view.worker import Worker
 
 CLOSE = 0.25    # size of the gizmos, as a part of the robot's
@@ -62,6 +63,7 @@ class Page:
         self._leader: int | None = None    # the browser that had the robot follow last
         server.on_client_disconnect(self._gone)
         self._status = server.gui.add_html('')
+        server.gui.add_html(LEGEND)
         self._add_controls()
         if model.notes:
             with server.gui.add_folder(f'Notes ({len(model.notes)})', expand_by_default=False):
@@ -123,9 +125,12 @@ class Page:
             self.bind(self._switches['following'].on_update,
                       lambda event: session.follow(event.value), 'follow',
                       leads=True)
-            self._plot = gui.add_uplot((np.zeros(1), np.zeros(1)), (
-                uplot.Series(label='search'), uplot.Series(label='ms', stroke='#2b8a3e', width=1)),
-                height=130, title='times of searches [ms]', scales={'x': {'time': False}})
+            self._pose = PoseForm(self)
+            with gui.add_folder('Times of searches', expand_by_default=False):
+                self._plot = gui.add_uplot((np.zeros(1), np.zeros(1)), (
+                    uplot.Series(label='search'),
+                    uplot.Series(label='ms', stroke='#2b8a3e', width=1)),
+                    height=130, title='times of searches [ms]', scales={'x': {'time': False}})
         with tabs.add_tab('Joints'):
             self._add_sliders()
         with tabs.add_tab('Constraints'):
@@ -224,6 +229,7 @@ class Page:
         times = np.array(session.times)
         if len(times) and not np.array_equal(times, self._plot.data[1]):
             self._plot.data = np.arange(float(len(times))), times
+        self._pose.show()
         self._constraints.show()
         self._scene_form.show()
 

@@ -8,7 +8,7 @@ from ros2_ik.core import Array, Configuration, Robot, visual_geometry
 from ros2_ik.view.surface import shape_surface, Surface
 
 USUAL = (0.82, 0.83, 0.85)    # of what has no colour of its own
-BACK = (1.2, -1.0, 0.55)      # from what is looked at to who looks, as multiples of its size
+BACK = (0.95, -0.8, 0.45)      # from what is looked at to who looks, as multiples of its size
 
 
 class LinkSurface(NamedTuple):

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from html import escape
+import math
 import re
 
 from ros2_ik.core import Array, joint_changes, Robot
+from ros2_ik.view.answer import Reached
 from ros2_ik.view.session import Session
 from ros2_ik.view.surface import Color
 
@@ -15,6 +17,13 @@ ONE_LINE = 'white-space:nowrap;overflow:hidden;text-overflow:ellipsis;opacity:0.
 GREY = (0.45, 0.47, 0.5)
 # in messages: from the seed, which is the last answer while somebody drags
 FROM_SEED = re.compile(r'; largest joint change \S+ \S+ \([^)]*\)')
+
+
+LEGEND = ('<div style="font-size:12px;padding:0 12px">ghost: ' + ', '.join(
+    f'<span style="color:rgb({",".join(str(round(255 * part)) for part in reached.value)})">'
+    f'&#9632;</span> {what}' for reached, what in (
+        (Reached.YES, 'reached'), (Reached.TOUCHING, 'in contact'),
+        (Reached.NO, 'as near as it gets'))) + '</div>')
 
 
 def status_html(session: Session) -> str:
@@ -29,7 +38,8 @@ def status_html(session: Session) -> str:
     if answer is not None:
         lines.append(f'{1e3 * answer.seconds:.2f} ms'
                      + _largest_change(session.robot, session.arm.q, answer.q))
-        lines += [f'{error.tip}: {1e3 * error.position:.3g} mm, {error.orientation:.2g} rad off'
+        lines += [f'{error.tip}: {1e3 * error.position:.2f} mm, '
+                  f'{math.degrees(error.orientation):.2f} deg off'
                   for error in answer.errors]
         lines += [f'contact: {contact.first} - {contact.second}'
                   for contact in answer.contacts[:5]]

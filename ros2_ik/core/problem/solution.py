@@ -15,15 +15,15 @@ class IKSolution:
     """
     What came of a question.
 
-    `q` (nq,) and `joints` (by name, all joints of the robot) are the answer and None without
-    success, or an approximate one where that was asked for; `best_q` and `best_joints` are the
-    least bad values seen, always. `errors`, `violations` and `costs` are those of best_q, which
-    is q in case of success. `pose_error_norm` is the length of all counted error rows together,
-    metres and radians mixed as in MATLAB. `alternatives` are other answers when several were
-    asked for, best first. `impossible` means that there is no answer: that was shown, where other
-    failures have only found none. `not_checked` says what acceptance could not look at: links
-    without geometry, pairs of links left out without an SRDF, collisions switched off.
-    `geometry_notes` say what counted in place of meshes, and how far convex parts stand off.
+    `q` (nq,) and `joints` (by name, all joints of the robot, mimic ones, too) are the answer and
+    None without success, or an approximate one where that was asked for; `best_q` and
+    `best_joints` are the least bad values seen, always. `errors`, `violations` and `costs` are
+    those of best_q, which is q in case of success. `pose_error_norm` is the length of all counted
+    error rows together, metres and radians mixed as in MATLAB. `alternatives` are other answers
+    when several were asked for, best first. `impossible` means that there is no answer: that was
+    shown, where other failures have only found none. `not_checked` says what acceptance could not
+    look at: links without geometry, pairs of links left out without an SRDF, collisions switched
+    off. `geometry_notes` say what counted in place of meshes, and how far convex parts stand off.
     `at_limits` names, without success, the moving joints that stand at one of their limits.
     `travel` is the largest change of a joint from the first seed to best_q. A solution is true if
     it is a success.

@@ -6,6 +6,7 @@ import hashlib
 import math
 from pathlib import Path
 import threading
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from ros2_ik.core.robot.joint import find_followers, Joint, read_joints
 from ros2_ik.core.robot.pinocchio_model import build_model, PLANAR_PARTS
 from ros2_ik.core.robot.srdf import parse_srdf, Semantics
 from ros2_ik.core.robot.urdf import JointElement, parse_urdf, RobotTree
+from ros2_ik.core.robot.xacro_file import expand_xacro, is_xacro
 
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
 UNIT = 2e-15    # how far the square of a norm may be from 1: rounding, after one division
@@ -80,9 +82,10 @@ class Robot:
 
     @classmethod
     def from_urdf(cls, text_or_path: str | Path, package_dirs: str | Iterable[str | Path] = (),
-                  srdf: str | Path | None = None, root_joint: str = 'fixed') -> 'Robot':
+                  srdf: str | Path | None = None, root_joint: str = 'fixed',
+                  xacro_args: Mapping[str, str] = MappingProxyType({})) -> 'Robot':
         """
-        Make a robot from a URDF text or file.
+        Make a robot from a URDF text or file; a file .xacro is expanded with `xacro_args`.
 
         `package_dirs` are folders in which package:// and relative meshes are looked for, after
         the folder of the URDF where that is a file. `srdf` is a text or a file, too. `root_joint`
@@ -95,7 +98,9 @@ class Robot:
             package_dirs = [package_dirs]
         if not isinstance(package_dirs, Iterable):
             raise RobotDescriptionError(f'package_dirs are folders, not {package_dirs!r}')
-        urdf, folders = _read(text_or_path, 'URDF'), [str(folder) for folder in package_dirs]
+        folders = [str(folder) for folder in package_dirs]
+        urdf = (expand_xacro(Path(text_or_path), folders, xacro_args) if is_xacro(text_or_path)
+                else _read(text_or_path, 'URDF'))
         if urdf is not text_or_path:
             folders.insert(0, str(Path(text_or_path).absolute().parent))
         return cls(urdf, tuple(folders),
@@ -277,18 +282,23 @@ class Robot:
         return [(j.name, j.index if j.is_scalar else slice(j.index, j.index + j.size))
                 for j in self.joints]
 
-    def to_joints(self, q: Array, names: Iterable[str] | None = None) -> dict[str, Any]:
+    def to_joints(self, q: Array, names: Iterable[str] | None = None, *,
+                  include_mimic: bool = False) -> dict[str, Any]:
         """
         Values by joint name: a float, or an array for floating and planar joints.
 
-        `names` may include mimic joints; by default all of `joint_names`.
+        `names` may include mimic joints; by default all of `joint_names`, with `include_mimic`
+        the mimic joints, too.
         """
         if names is None:
-            if len(self.joints) == self.nq:
-                return dict(zip(self.joint_names, q.tolist(), strict=True))
             values = q.tolist()
-            return {name: values[place] if type(place) is int else q[place].copy()
-                    for name, place in self._places}
+            if len(self.joints) == self.nq:
+                found = dict(zip(self.joint_names, values, strict=True))
+            else:
+                found = {name: values[place] if type(place) is int else q[place].copy()
+                         for name, place in self._places}
+            return found | self.to_joints(q, self.mimics) if include_mimic and self.mimics \
+                else found
         joints: dict[str, Any] = {}
         for name in names:
             if not isinstance(name, str):

@@ -24,7 +24,9 @@ class ShippedRobot:
 
     `urdf` and `srdf` are files in example-robot-data's folder robots/, `group` and `tip` what is
     solved for when a request names none, `home` joint values to start from, `chains` groups
-    besides those of the SRDF: name -> (base link, tip link).
+    besides those of the SRDF: name -> (base link, tip link). Of a robot of one's own, `urdf` and
+    `srdf` are whole paths (the URDF may be a file .xacro), and `package_dirs` the folders in which
+    its packages are looked for, besides those around the URDF.
     """
 
     name: str
@@ -36,6 +38,7 @@ class ShippedRobot:
     tip: str | None = None
     home: dict[str, float] = field(default_factory=dict)
     chains: dict[str, list[str]] = field(default_factory=dict)
+    package_dirs: list[str] = field(default_factory=list)
 
     @classmethod
     def read(cls, path: Path) -> 'ShippedRobot':
@@ -49,7 +52,7 @@ class ShippedRobot:
         """Make the robot; raises RobotDescriptionError when its files are not installed."""
         folder = _data_folder()
         srdf = self._srdf_text(folder)
-        robot = Robot.from_urdf(folder / self.urdf, [folder.parents[1]], srdf,
+        robot = Robot.from_urdf(folder / self.urdf, [*self.package_dirs, folder.parents[1]], srdf,
                                 self.root_joint if root_joint is None else root_joint)
         self._check(robot)
         return robot
@@ -98,9 +101,12 @@ def _checked(content: Any) -> dict[str, Any]:
         right = {'home': isinstance(value, dict) and all(map(_is_number, entries)),
                  'chains': isinstance(value, dict) and all(
                      isinstance(one, list) and len(one) == 2 and all(map(_is_text, one))
-                     for one in entries)}.get(key, _is_text(value))
+                     for one in entries),
+                 'package_dirs': isinstance(value, list) and all(map(_is_text, value))}.get(
+                     key, _is_text(value))
         if not right:
-            wanted = {'home': 'joint values by joint names', 'chains':
+            wanted = {'home': 'joint values by joint names', 'package_dirs': 'a list of folders',
+                      'chains':
                       'lists of a base and a tip link by group names'}.get(key, 'a text')
             raise ValueError(f'{key} must be {wanted}, not {value!r}')
     return content
@@ -123,11 +129,11 @@ def load_shipped(name: str, root_joint: str | None = None) -> Robot:
 
 
 def config_folder() -> Path:
-    """config/ is installed into the package; in a checkout it stands beside it."""
+    """Return config/: in a checkout it stands beside the package, else in it (maybe as links)."""
     package = Path(__file__).parents[2]
     for folder in (package / 'config', package.parent / 'config'):
-        if folder.is_dir():
-            return folder
+        if found := next(folder.glob('*.yaml'), None):
+            return found.resolve().parent   # where a new file is seen without a build
     raise RobotDescriptionError(f'the installation is broken: no folder config in {package}')
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 20_000_000
 MAX_DEPTH = 1000   # urdfdom and Pinocchio recurse, and crash on a few thousand
+OTHERS = {'sdf': 'SDF (Gazebo)', 'mujoco': 'MJCF (MuJoCo)'}
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 _NO_LIMIT = 1e15
 DEFAULT_AXIS = '1 0 0'
@@ -106,11 +107,15 @@ def parse_xml(text: str, what: str) -> 'Element':
         root = _tree(text)
     except (expat.ExpatError, ValueError) as error:
         raise RobotDescriptionError(f'the {what} is not well-formed XML: {error}') from None
+    if root.tag in OTHERS:
+        raise RobotDescriptionError(f'the {what} is {OTHERS[root.tag]}, not URDF: convert it, or '
+                                    'take the URDF that the maker of the robot offers')
     if root.tag != 'robot':
         raise RobotDescriptionError(f'the root element of the {what} is <{root.tag}>, '
                                     'not <robot>')
     if _holds_xacro(root):
-        raise RobotDescriptionError(f'the {what} still holds xacro macros; run xacro on it first')
+        raise RobotDescriptionError(f'the {what} still holds xacro macros: give it as a file '
+                                    '.xacro, or run xacro on it')
     return root
 
 

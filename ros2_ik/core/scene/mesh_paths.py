@@ -4,19 +4,21 @@ from functools import lru_cache
 import math
 import os
 from pathlib import Path
+import re
 import stat
 import time
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
+from xml.sax.saxutils import quoteattr, unescape
 
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot.packages import package_places, PATHS, ros_package_folders
 from ros2_ik.core.robot.urdf import parse_xml
 
 MeshFiles = tuple[tuple[str | int, ...], ...]
 AGAIN = 0.1      # [s]
 _looked: WeakKeyDictionary[Robot, tuple[float, MeshFiles]] = WeakKeyDictionary()
-_SEARCHED = ('AMENT_PREFIX_PATH', 'ROS_PACKAGE_PATH')
 
 
 def mesh_files(robot: Robot) -> MeshFiles:
@@ -40,7 +42,7 @@ def known_mesh_files(robot: Robot) -> MeshFiles:
 
 def _look(robot: Robot) -> MeshFiles:
     dirs = robot.package_dirs
-    where = _where(robot.urdf, dirs, *map(os.environ.get, _SEARCHED))
+    where = _where(robot.urdf, dirs, *map(os.environ.get, PATHS))
     return tuple(_state(path) or _first(name, dirs)[1] for name, path in where)
 
 
@@ -56,7 +58,7 @@ def _where(urdf: str, package_dirs: tuple[str, ...],
 def _first(name: str, package_dirs: tuple[str, ...]) -> tuple[str, tuple[str | int, ...]]:
     """Return where a mesh is found, and the state of that file; nothing if it is not."""
     found = ((path, _state(path)) for path in
-             _places(name, package_dirs, _package_folders()) or ())
+             _places(name, package_dirs, ros_package_folders()) or ())
     return next((one for one in found if one[1]), ('', ()))
 
 
@@ -74,11 +76,11 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     """
     Return the file of a package://, model:// or file:// address or a path.
 
-    Packages are looked for in `package_dirs`, and as folders of that name around these; then where
-    ROS has them (AMENT_PREFIX_PATH, ROS_PACKAGE_PATH); relative paths in `package_dirs`. Raises
-    InvalidSceneError that lists where it was looked for.
+    Packages are looked for in, around and beside `package_dirs`, by the folder's name or that in
+    its package.xml; then where ROS has them (AMENT_PREFIX_PATH, ROS_PACKAGE_PATH); relative paths
+    in `package_dirs`. Raises InvalidSceneError that lists where it was looked for.
     """
-    tried = _places(name, package_dirs, _package_folders())
+    tried = _places(name, package_dirs, ros_package_folders())
     scheme, separator, _ = name.partition('://')
     if tried is None:
         raise InvalidSceneError(f"the mesh '{name}' has an address of kind '{scheme}'; "
@@ -102,22 +104,17 @@ def _places(name: str, package_dirs: tuple[str, ...],
     elif scheme == 'file':
         tried = [Path(unquote(rest))]
     elif scheme in ('package', 'model'):
-        tried = _in_packages(rest, package_dirs) + [Path(f) / rest for f in package_folders]
+        package, _, inside = rest.partition('/')
+        tried = [place / inside for place in package_places(package, package_dirs)]
     else:
         return None
     return tuple(map(str, tried))
 
 
-def _in_packages(rest: str, package_dirs: tuple[str, ...]) -> list[Path]:
-    package, _, inside = rest.partition('/')
-    folders = [Path(folder) for folder in package_dirs]
-    return [path for folder in folders
-            for path in (folder / rest, *(above / inside for above in (folder, *folder.parents)
-                                          if above.name == package))]
-
-
-def _package_folders() -> tuple[str, ...]:
-    """Return the folders in which ROS has its packages."""
-    prefixes, roots = ([entry for entry in os.environ.get(variable, '').split(':') if entry]
-                       for variable in _SEARCHED)
-    return (*(f'{prefix}/share' for prefix in prefixes), *roots)
+def urdf_for_others(robot: Robot) -> str:
+    """Return the URDF with the paths of meshes that only the robot's `package_dirs` lead to."""
+    def located(found: re.Match[str]) -> str:
+        name = unescape(found[2])
+        path = '' if _first(name, ())[0] else _first(name, robot.package_dirs)[0]
+        return f'{found[1]}{quoteattr(f"file://{path}")}' if path else found[0]
+    return re.sub(r'(<mesh\b[^>]*?\bfilename=)"([^"]*)"', located, robot.urdf)

@@ -170,7 +170,7 @@ def _solution(problem: IKProblem, q: Array, verdict: AcceptanceReport, solver: s
     name, reason = chosen_solver(solver, problem)
     return IKSolution.of(
         partial(found_in, problem, attempts, change), status=Status.SUCCESS, best_q=q,
-        best_joints=problem.robot.to_joints(q), errors=verdict.errors,
+        best_joints=problem.robot.to_joints(q, include_mimic=True), errors=verdict.errors,
         costs=named_costs(problem, verdict), iterations=iterations, restarts=attempts - 1,
         seconds=time.monotonic() - budget.started, solver=name, solver_reason=reason,
         exit_flag=flag, travel=change, not_checked=problem.not_checked,

@@ -1,6 +1,7 @@
 """What a search says in the end: status, message and solution."""
 
 from collections import Counter
+import math
 import time
 from typing import Any
 
@@ -126,7 +127,13 @@ def _beyond(search: Any) -> list[str]:
         return []
     return [f"in an answer beyond it joint '{change.joint}' would change by {change.change:.4g} "
             f'{change.unit}, max_joint_change allows {bound.most[change.joint]:.4g} '
-            f'{change.unit}']
+            f'{change.unit}: max_joint_change {enough(change.change)} would do']
+
+
+def enough(change: float) -> str:
+    """Return a bound, with two digits, that allows a change."""
+    digits = 1 - math.floor(math.log10(change)) if change > 0 else 0
+    return f'{math.ceil(change * 10**digits) / 10**digits:.2g}'
 
 
 def _blocked(search: Any) -> str:

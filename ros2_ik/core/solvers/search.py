@@ -579,7 +579,7 @@ class Search:
         if looks:
             seconds += time.monotonic() - began
         return IKSolution(
-            status, text, q, robot.to_joints(q),
+            status, text, q, robot.to_joints(q, include_mimic=True),
             verdict.errors, verdict.violations, named_costs(self.problem, verdict),
             contacts=contacts, iterations=self.iterations,
             restarts=max(0, self.attempts - len(self._seeds)), seconds=seconds,

@@ -95,13 +95,16 @@ def solver_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*_SOLVERS, *(e.name for e in _entry_points())]))
 
 
+MATLAB_NAMES = {'BFGSGradientProjection': 'bfgs', 'LevenbergMarquardt': 'lm', 'fminconsqp': 'sqp'}
+
+
 def make_solver(name: str, problem: IKProblem, options: dict[str, Any]) -> Solver:
     """
-    Make the solver of that name for a problem.
+    Make the solver of that name for a problem; MATLAB's names of algorithms are known, too.
 
     Raises UnknownSolverError, or InvalidOptionError for an option it does not have.
     """
-    name = str(name)
+    name = MATLAB_NAMES.get(str(name), str(name))
     if not options:
         return _kept(name, problem) or _kept_from_now(name, problem)
     solver = _solver(name)

@@ -95,18 +95,25 @@ class AccelerationLimit(JointLimit):
 
 @dataclass(frozen=True)
 class FloatingBaseVelocityLimit(JointLimit):
-    """Largest linear [m/s] and angular [rad/s] velocity of the base, along its own axes each."""
+    """
+    Largest linear [m/s] and angular [rad/s] velocity of the base, along its own axes each.
+
+    One number, or one for each axis: three of a floating base. A planar base has two linear axes,
+    those of the root frame, and one angular.
+    """
 
     linear: Any = np.inf
     angular: Any = np.inf
 
     def of(self, robot: Robot) -> Array:
         """Return the limits (nv,), infinite where there is none."""
-        if robot.root_joint != 'freeflyer':
-            raise InvalidOptionError(f"robot '{robot.name}' has no floating base: its root joint "
-                                     f"is '{robot.root_joint}'")
+        axes = {'freeflyer': (3, 3), 'planar': (2, 1)}.get(robot.root_joint)
+        if axes is None:
+            raise InvalidOptionError(f"robot '{robot.name}' has no base that moves: its root "
+                                     f"joint is '{robot.root_joint}'")
         limits = np.full(robot.nv, np.inf)
-        limits[:3], limits[3:6] = _three(self.linear, 'linear'), _three(self.angular, 'angular')
+        limits[:sum(axes)] = np.concatenate([_each(self.linear, 'linear', axes[0]),
+                                             _each(self.angular, 'angular', axes[1])])
         return limits
 
     def enter(self, robot: Robot, box: Array) -> None:
@@ -130,15 +137,16 @@ class CartesianVelocityLimit:
     @property
     def most(self) -> Array:
         """The largest values of its rows, (6,)."""
-        return np.concatenate([_three(self.linear, 'linear'), _three(self.angular, 'angular')])
+        return np.concatenate([_each(self.linear, 'linear'), _each(self.angular, 'angular')])
 
 
-def _three(value: Any, name: str) -> Array:
-    array = floats(value, f'{name} velocity limit', 'one number or three', InvalidOptionError)
-    if array.shape not in ((), (3,)) or not (array >= 0).all():
-        raise InvalidOptionError(f'{name} velocity limit must be one number or three, from 0 on, '
+def _each(value: Any, name: str, count: int = 3) -> Array:
+    wanted = f'one number or {count}' if count > 1 else 'one number'
+    array = floats(value, f'{name} velocity limit', wanted, InvalidOptionError)
+    if array.shape not in ((), (count,)) or not (array >= 0).all():
+        raise InvalidOptionError(f'{name} velocity limit must be {wanted}, from 0 on, '
                                  f'not {value!r}')
-    return np.full(3, array)
+    return np.full(count, array)
 
 
 def _by_joint(robot: Robot, given: Any, default: Array, what: str) -> Array:
@@ -149,7 +157,12 @@ def _by_joint(robot: Robot, given: Any, default: Array, what: str) -> Array:
         for name, value in given.items():
             joint = robot.joint(name)
             columns = slice(joint.velocity_index, joint.velocity_index + joint.velocity_size)
-            limits[columns] = floats(value, f"{what} of '{name}'", 'numbers', InvalidOptionError)
+            wanted = f'one number or {joint.velocity_size}' if joint.velocity_size > 1 \
+                else 'one number'
+            values = floats(value, f"{what} of '{name}'", wanted, InvalidOptionError)
+            if values.shape not in ((), (joint.velocity_size,)):
+                raise InvalidOptionError(f"{what} of '{name}' must be {wanted}, not {value!r}")
+            limits[columns] = values
     else:
         values = floats(given, what, f'one number or {robot.nv}', InvalidOptionError)
         if values.shape not in ((), (robot.nv,)):

@@ -279,8 +279,26 @@ class VelocityProgram:
                 as_placement(pose, f'target of {task.name}'))
             return True
         if task.is_at_reference:
-            return self._set_reference(number, task, target)
+            return self._set_posture(number, target) if self._is_plain_posture(task, target) \
+                else self._set_reference(number, task, target)
         return self._set_row(velocity_rows.TARGET, task, place, target, f'target of {task.name}')
+
+    def _is_plain_posture(self, task: Task, target: Any) -> bool:
+        """Return whether the target is an array of values of joints that each have one in q."""
+        function, robot = task.function, self.robot
+        if not (isinstance(function, BoundJoints) and type(target) is np.ndarray
+                and target.dtype is _FLOAT and target.shape == (len(function.labels),)):
+            return False
+        names = getattr(function.made_from, 'names', None) or robot.joint_names
+        return len(names) == len(target) and not any(name in robot.mimics for name in names)
+
+    def _set_posture(self, number: int, target: Array) -> bool:
+        """Put values of joints in place, whose rows are f = q - target."""
+        if not np.isfinite(target).all():
+            return False
+        parameters = self._program.arrays[2][self._program.parameter_places[number]]
+        parameters.reshape(len(target), -1)[:, 1] = -target
+        return True
 
     def _set_reference(self, number: int, task: Task, reference: Any) -> bool:
         values = reference.values() if isinstance(reference, Mapping) else (reference,)

@@ -72,12 +72,11 @@ class MotionExecutor:
         self._retired.append(self._controllers)
         self._controllers = RobotControllers(robot, self._context)
         if self._controllers.faults:
-            text = '; '.join(self._controllers.faults)
             if robot.srdf:
-                self._log.error(text)
+                self._log.error('; '.join(self._controllers.faults))
             else:
-                self._log.info('an SRDF, which may define groups, has yet to come; until then '
-                               f'{text}')
+                self._log.info('waiting for an SRDF (robot_description_semantic), which defines '
+                               'the groups of controllers')
         for text in self._controllers.overlaps():
             self._log.warning(text)
         strange = self._parameters.limited_joints() - set(robot.joint_names)

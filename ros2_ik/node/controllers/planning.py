@@ -106,7 +106,7 @@ def planned_motion(execution: MotionExecution, start: MotionState, scaling: floa
         if far > (most := execution.max_change.get(joint, np.inf)):
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                                f"joint '{joint}' would move by {far:.3g}; max_joint_change allows "
-                               f'{most:g}')
+                               f'{most:g}: max_joint_change {far + 0.05:.2g} would do')
     if motion.duration > LONGEST:
         raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                            f'the motion would take {motion.duration:.3g} s with velocity_scaling '

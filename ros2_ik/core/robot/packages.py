@@ -1,0 +1,38 @@
+"""Where packages are: around and beside given folders, and where ROS has them."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+import os
+from pathlib import Path
+import re
+
+LEVELS = 3      # folders above a given one in which a package is looked for beside it
+PATHS = ('AMENT_PREFIX_PATH', 'ROS_PACKAGE_PATH')
+_NAME = re.compile(r'<name>\s*([^<]+?)\s*</name>')
+
+
+def package_places(package: str, near: Sequence[str]) -> Iterator[Path]:
+    """Yield the folders that may be a package, those around the folders `near` first."""
+    for folder in map(Path, near):
+        yield folder / package
+        above = (folder, *folder.parents)
+        yield from (one for one in above if package in (one.name, _declared_name(one)))
+        yield from (one / package for one in above[1:LEVELS + 1])
+    yield from (Path(folder) / package for folder in ros_package_folders())
+
+
+def ros_package_folders() -> tuple[str, ...]:
+    """Return the folders in which ROS has its packages."""
+    prefixes, roots = ([entry for entry in os.environ.get(variable, '').split(':') if entry]
+                       for variable in PATHS)
+    return (*(f'{prefix}/share' for prefix in prefixes), *roots)
+
+
+@lru_cache(maxsize=256)
+def _declared_name(folder: Path) -> str:
+    """Return the name that a folder's package.xml gives, which need not be the folder's; or ''."""
+    try:
+        found = _NAME.search((folder / 'package.xml').read_text(encoding='utf-8'))
+    except (OSError, ValueError):
+        return ''
+    return found[1] if found else ''
