@@ -233,7 +233,8 @@ def work_out(request: IKRequest, world: World) -> Preparation:
     touches = checker if request.avoid_collisions else None   # distances keep theirs
     problem = IKProblem(
         robot, _targets(request, robot, start), group or None, start, locked,
-        request.constraints, request.costs, checker=touches, collisions=request.avoid_collisions)
+        request.constraints, request.costs, checker=touches,
+        collisions=touches is not None)    # without a checker the world has nothing to touch
     if request.max_jump is not None:
         problem = problem.bounded(JointChangeBound.of(robot, world.standing(request, start),
                                                       request.max_jump))

@@ -36,5 +36,6 @@ def session_of(robot: str = 'panda', scene: str | None = 'table', tips: tuple[st
                problem: str | None = None) -> Any:
     """Return the session of a command line."""
     load_kernels()
-    return make_session(Namespace(robot=robot, srdf=None, package_dir=[], root_joint=None,
+    return make_session(Namespace(robot=robot, srdf=None, package_dir=[], xacro_arg=[],
+                                  root_joint=None,
                                   tip=list(tips), scene=scene, problem=problem))

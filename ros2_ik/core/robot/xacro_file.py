@@ -35,7 +35,8 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
         try:
             text: str = xacro.process_file(str(path), mappings=dict(arguments)).toxml()
         except (xacro.XacroException, ExpatError, OSError, RobotDescriptionError) as error:
-            raise RobotDescriptionError(f'xacro cannot expand {path}: {error}') from None
+            reason = getattr(error, 'exc', None) or error     # without xacro's names of classes
+            raise RobotDescriptionError(f'xacro cannot expand {path}: {reason}') from None
     return text
 
 

@@ -279,18 +279,24 @@ class VelocityProgram:
                 as_placement(pose, f'target of {task.name}'))
             return True
         if task.is_at_reference:
-            return self._set_posture(number, target) if self._is_plain_posture(task, target) \
-                else self._set_reference(number, task, target)
+            posture = self._plain_posture(task, target)
+            return self._set_reference(number, task, target) if posture is None \
+                else self._set_posture(number, posture)
         return self._set_row(velocity_rows.TARGET, task, place, target, f'target of {task.name}')
 
-    def _is_plain_posture(self, task: Task, target: Any) -> bool:
-        """Return whether the target is an array of values of joints that each have one in q."""
+    def _plain_posture(self, task: Task, target: Any) -> Array | None:
+        """Return a target (m,) of joints that each have one value in q, None for any other."""
         function, robot = task.function, self.robot
-        if not (isinstance(function, BoundJoints) and type(target) is np.ndarray
-                and target.dtype is _FLOAT and target.shape == (len(function.labels),)):
-            return False
+        if not isinstance(function, BoundJoints):
+            return None
         names = getattr(function.made_from, 'names', None) or robot.joint_names
-        return len(names) == len(target) and not any(name in robot.mimics for name in names)
+        if len(names) != len(function.labels) or not robot.mimics.keys().isdisjoint(names):
+            return None
+        if type(target) is dict and target.keys() <= set(names) and all(
+                type(value) is float for value in target.values()):
+            return np.array([target.get(name, 0.0) for name in names])
+        plain = type(target) is np.ndarray and target.dtype is _FLOAT
+        return target if plain and target.shape == (len(names),) else None
 
     def _set_posture(self, number: int, target: Array) -> bool:
         """Put values of joints in place, whose rows are f = q - target."""

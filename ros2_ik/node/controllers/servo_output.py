@@ -39,9 +39,9 @@ class ServoOutput(ABC):
         return True
 
     @abstractmethod
-    def message(self, knots: Sequence[Knot], now: int = 0, rate: float = 1.0) -> Any:
+    def message(self, knots: Sequence[Knot], now: int = 0, slow: bool = False) -> Any:
         """
         Write the newest knots, of which the last one is the newest.
 
-        `now` is the time of the node's clock [ns], `rate` how fast the controller's time goes.
+        `now` is the time of the node's clock [ns]; a `slow` controller's time goes slower.
         """

@@ -105,20 +105,19 @@ class TrajectoryOutput(ServoOutput):
         # one without points ends what is under way
         return not message.points or not set(self.joints).isdisjoint(message.joint_names)
 
-    def message(self, knots: Sequence[Knot], now: int = 0, rate: float = 1.0) -> JointTrajectory:
+    def message(self, knots: Sequence[Knot], now: int = 0,
+                slow: bool = False) -> JointTrajectory:
         message, knots = JointTrajectory(joint_names=list(self.joints)), [*knots]
         knots.append(self.rest(knots[-1]))
         begin = knots[0].time
-        if rate < 1.0:
-            # its own time says nothing of when it is where: it begins at its state, with stamp 0
+        if slow:    # its time says nothing of where it is: it begins at its state, with stamp 0
             begin, joined = now, now + round(self.ahead / 2 * 1e9)
             knots = [knot for knot in knots if knot.time >= joined] or knots[-1:]
         else:
             message.header.stamp.sec, message.header.stamp.nanosec = divmod(begin, 10**9)
         message.points = [JointTrajectoryPoint(
-            positions=knot.position.tolist(), velocities=(knot.velocity / rate).tolist(),
-            time_from_start=_duration(max((knot.time - begin) * 1e-9 * rate, 0.0)))
-            for knot in knots]
+            positions=knot.position.tolist(), velocities=knot.velocity.tolist(),
+            time_from_start=_duration(max((knot.time - begin) * 1e-9, 0.0))) for knot in knots]
         return message
 
     def rest(self, last: Knot) -> Knot:

@@ -49,6 +49,7 @@ TOWARDS = 0.5       # cosine from which on a way leads where the command does
 HELD = 0.1          # in a pause of so long the joints have come to rest [s]
 HALF = 0.5          # part of a twist that the tip should get,
 PATIENCE = 0.2      # or the reason is told after so long [s]
+SURFACE = 0.03      # surfaces that are this near a tip can slide along [m]
 SLIDES = 0.05       # part of a twist that must lead along a surface for the tip to slide there
 USUAL = 2           # pauses of so many steps are usual
 TEXTS = {
@@ -149,7 +150,7 @@ class Follower:
                 speed * begin.parameters['servo_angular_velocity'], self._carrier()))
         # gaps close so slowly that joints which brake together for them need no more than they may
         calm = begin.velocity > 0
-        gain = float((begin.acceleration[calm] / begin.velocity[calm]).min())
+        gain = self._gap_rate = float((begin.acceleration[calm] / begin.velocity[calm]).min())
         barriers = [] if self._checker is None else [CollisionBarrier(
             self._checker, begin.parameters['servo_margin'], gain_per_second=gain)]
         return VelocityProgram(robot, tasks, self.dt, limits=limits, barriers=barriers,
@@ -273,9 +274,9 @@ class Follower:
     def _slid(self, result: VelocityResult, twist: Array) -> tuple[VelocityResult, float]:
         """Return the step along surfaces that a twist (6,) leads into, and its part of the way."""
         squared = float(twist @ twist)
-        if result.scale >= SLOWED or not (near := self._follow.near_pairs(NEAR_GAP)):
+        if result.scale >= SLOWED or not (near := self._follow.near_pairs(SURFACE)):
             return result, 1.0
-        slid = self._tip.along_surfaces(self.q, twist, near)
+        slid = self._tip.along_surfaces(self.q, twist, near, self._gap_rate)
         part = float(slid @ twist) / squared
         if part > SLOWED or part < SLIDES:
             return result, 1.0
@@ -338,7 +339,7 @@ class Follower:
     def _reason(self, result: VelocityResult) -> tuple[int, str]:
         """Return what else keeps the tip from following a twist."""
         assert self.command is not None
-        if near := self._follow.near_pairs(NEAR_GAP):
+        if near := self._follow.near_pairs(SURFACE):
             return _told(NEAR_CONTACT, _pair(near[0]))
         if joint := self._at_bound(result):
             return _told(BOUND, joint)

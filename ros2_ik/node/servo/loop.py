@@ -70,9 +70,8 @@ KEPT = 1.0          # what was commanded is known for so long [s]
 STEADY = 0.1        # the controllers' time is judged where speeds were alike for so long [s],
 EVEN = 0.1          # up to this part,
 SPEED = 0.02        # and where joints move by more than this [rad/s, m/s]
-LEARNT = 0.2        # exponent with which one look counts
-CATCHING_UP = 2.0   # with which it changes by how late the arm is [1/s]
-SLOWEST = 0.05      # least rate of the controllers' time that is followed
+LEARNT = 0.1        # share of one look in an estimate
+STANDS = 0.02       # with less than this part of its speed an arm is stuck
 SLOW = 0.9          # from here on it is told
 LATE = 0.1          # readings of other joints are extrapolated by so much at most [s]
 RECENT = 0.3        # objects that were moved so lately still move [s]
@@ -503,7 +502,7 @@ class Session:
                 continue
             self._sent[k] = steady
             topic.publish(output.message(self._of(output, begin.joints), self._now(),
-                                         self.follower.speed))
+                                         self.follower.speed < 1.0))
 
     def _of(self, output: ServoOutput, joints: tuple[str, ...]) -> list[Knot]:
         """Return what is new to a controller."""
@@ -554,14 +553,17 @@ class Session:
         uneven = float(np.linalg.norm(told - before.velocity)) > EVEN * speed
         if seen is None or self._ahead == 0.0 or speed < SPEED or uneven:
             return
+        part = float(seen @ told) / speed**2
+        if part < STANDS:       # it is stuck, not slow
+            return
         behind = offset(robot, joints, wanted.position, measured.state(joints)[0])
         late = float(behind @ told) / speed**2
-        if self.follower.speed == 1.0:
+        if self.follower.speed < 1.0:   # it goes from where it is to a point `joined` ahead
+            joined = self._ahead / 2
+            part = joined / (joined + max(late - self._usually_late, 0.0))
+        else:
             self._usually_late += LEARNT * (late - self._usually_late)
-            part = float(np.clip(seen @ told / speed**2, SLOWEST, 1 / SLOWEST)) ** LEARNT
-        else:   # each message begins where the arm is: a rate that is too large leaves it behind
-            part = math.exp(CATCHING_UP * np.clip(self._usually_late - late, -MOST, MOST))
-        self._rate = float(np.clip(self._rate * part, SLOWEST, 1.0))
+        self._rate += LEARNT * (min(part, 1.0) - self._rate)
         self.follower.speed = self._rate if self._rate < SLOW else 1.0
 
     def _mind_tracking(self, steady: float) -> None:

@@ -57,13 +57,14 @@ class TipMotion:
             return ''
         return AXES[int(np.abs(left).argmax())]
 
-    def along_surfaces(self, q: Array, twist: Array, pairs: Sequence[NearPair]) -> Array:
-        """Return a twist (6,) without the linear part that closes the gaps of near pairs."""
+    def along_surfaces(self, q: Array, twist: Array, pairs: Sequence[NearPair],
+                       rate: float) -> Array:
+        """Return a twist (6,) that closes gaps of near pairs no faster than at a rate [1/s]."""
         inverse, slid = np.linalg.pinv(self.jacobian(q))[:, :3], twist.copy()
         for _ in pairs:     # what leads along one surface may lead into the one before
             for pair in pairs:
                 normal = pair.gradient[self.columns] @ inverse
-                closing = min(float(normal @ slid[:3]), 0.0)
-                if closing < 0:
-                    slid[:3] -= closing / float(normal @ normal) * normal
+                beyond = float(normal @ slid[:3]) + rate * max(pair.gap, 0.0)
+                if beyond < 0:
+                    slid[:3] -= beyond / float(normal @ normal) * normal
         return slid

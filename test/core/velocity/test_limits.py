@@ -164,7 +164,7 @@ def test_speed_of_a_base():
     program = VelocityProgram(robot, [low], 0.01, limits=())
     program.reset(np.full(robot.nv, 0.2))
     assert program.step(q).v == pytest.approx(np.full(robot.nv, 0.2), abs=1e-5)
-    with pytest.raises(InvalidOptionError, match='no floating base'):
+    with pytest.raises(InvalidOptionError, match='no base that moves'):
         FloatingBaseVelocityLimit(1.0).of(Robot.load('ur5'))
 
 

@@ -412,3 +412,22 @@ def test_targets_far_away_break_no_bound(panda):
         step = program.step(q)
         q = step.q
         assert abs(Configuration(panda, q).transform(TIP)[2, 3] - z) < 0.05 + 2e-6
+
+
+@pytest.mark.parametrize(('make', 'words'), [
+    (lambda: frame_task(TIP, position_weight=[1, 2]), 'position_weight.*one number or 3'),
+    (lambda: frame_task(TIP, weight='x'), 'weight.*one number or 6')])
+def test_weights_that_do_not_fit_are_refused(make, words):
+    with pytest.raises(InvalidTargetError, match=words):
+        make()
+
+
+def test_posture_gets_an_array_in_place(panda):
+    generator = np.random.default_rng(3)
+    program = VelocityProgram(panda, [posture_task(panda.neutral)], DT)
+    for _ in range(3):
+        q, target = panda.random_q(generator), panda.random_q(generator)
+        program.set_target('posture', target)
+        program.reset()
+        new = VelocityProgram(panda, [posture_task(target)], DT)
+        np.testing.assert_allclose(program.step(q).v, new.step(q).v, rtol=0, atol=1e-12)
