@@ -10,7 +10,7 @@ from ros2_ik.core import Array
 if TYPE_CHECKING:
     from ros2_ik.view.page import Page
 
-SHOWN = 1e-4    # a target that differs by less is shown as it is [m, deg]
+SHOWN = 1e-3    # a target that differs by less is shown as it is [m, deg]
 
 
 class PoseForm:
@@ -44,7 +44,7 @@ class PoseForm:
             self._tip.options = (*self._tip.options, tip)
         T = session.problem.targets.get(self._tip.value)
         if T is not None:
-            _set(self._xyz, T[:3, 3], 4)
+            _set(self._xyz, T[:3, 3], 3)
             _set(self._rpy, _rpy(T), 2)
         joints, command = '', ''
         if session.answer is not None:

@@ -23,7 +23,7 @@ LEGEND = ('<div style="font-size:12px;padding:0 12px">ghost: ' + ', '.join(
     f'<span style="color:rgb({",".join(str(round(255 * part)) for part in reached.value)})">'
     f'&#9632;</span> {what}' for reached, what in (
         (Reached.YES, 'reached'), (Reached.TOUCHING, 'in contact'),
-        (Reached.NO, 'as near as it gets'))) + '</div>')
+        (Reached.NO, 'not reached'))) + '</div>')
 
 
 def status_html(session: Session) -> str:

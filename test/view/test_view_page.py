@@ -75,6 +75,20 @@ def test_gizmo_goes_where_the_target_is(page):
     assert np.abs(page.gizmos[TIP].position - tip[:3, 3]).max() < 1e-9
 
 
+def test_target_in_numbers_moves_the_gizmo_and_shows_a_drag(page):
+    form = page._pose
+    form._xyz.value, form._rpy.value = (0.4, 0.1, 0.35), (180.0, 0.0, 0.0)
+    page.worker.post(form._write)
+    page.worker.wait()
+    np.testing.assert_allclose(page.gizmos[TIP].position, (0.4, 0.1, 0.35), atol=1e-9)
+    np.testing.assert_allclose(page.session.problem.targets[TIP][:3, :3],
+                               np.diag([1, -1, -1]), atol=1e-9)
+    assert '--xyz 0.4000 0.1000 0.3500 --rpy' in form._command.value
+    assert all(name in form._joints.value for name in page.session.robot.joint_names[:6])
+    T = drag(page, 0.1, 0.05)
+    np.testing.assert_allclose(form._xyz.value, T[:3, 3], atol=1e-3)
+
+
 def test_of_many_drags_the_last_one_counts(page):
     """A hundred events come at once: few are answered, and the last one is."""
     T = Configuration(page.session.robot, page.session.arm.q).transform(TIP)
