@@ -251,6 +251,49 @@ def test_motions_and_the_servo_exclude_each_other(client, servo):
                'a motion', 20)
 
 
+def test_switch_takes_what_yaml_makes_of_off(client, servo):
+    servo.on('twist')
+    answer = servo.switch('False')
+    assert answer.success and answer.message.startswith('the servo is off')
+
+
+@pytest.mark.parametrize(('dimensions', 'words'), [
+    ([True] * 5, 'six'), ([False] * 6, 'one true')])
+def test_control_dimensions_that_make_no_sense_are_refused(servo, dimensions, words):
+    answer = servo.switch('twist', control_dimensions=dimensions)
+    assert not answer.success and words in answer.message
+
+
+def test_freed_axes_let_the_tip_turn(client, servo):
+    servo.on('twist', control_dimensions=[True, True, True, False, False, False])
+    before = FRAMES.tip(servo.q())
+    with servo.commanding('twist', twist(0, 0.15, 0, 0, 0, 0)):
+        time.sleep(1.5)
+    after = FRAMES.tip(servo.rest())
+    moved = after.translation - before.translation
+    assert moved[1] > 0.08 and np.abs(moved[[0, 2]]).max() < 2e-3
+    assert np.linalg.norm(pin.log3(before.rotation.T @ after.rotation)) > 0.05
+
+
+def test_joint_named_twice_is_refused(servo):
+    servo.on('joint')
+    before, told = servo.rest(), len(servo.statuses)
+    with servo.commanding('joint_jog', JointJog(joint_names=['panda_joint1'] * 2,
+                                                velocities=[0.1, 0.1])):
+        eventually(lambda: servo.said(told, 'named 2 times'), 'the reason')
+    assert np.abs(servo.q() - before).max() < 1e-12
+
+
+def test_other_joint_that_falls_silent_ends_it_and_is_named(client, servo):
+    """A finger, which the servo does not command, was measured before."""
+    servo.on('twist')
+    assert client.set('nan_joint', 'panda_finger_joint1', node='mock_robot').successful
+    try:
+        eventually(lambda: servo.said(0, "of joint 'panda_finger_joint1'"), 'its end', 10)
+    finally:
+        assert client.set('nan_joint', '', node='mock_robot').successful
+
+
 def test_a_stop_ends_it(client, servo):
     servo.on('twist')
     since = len(servo.record)
