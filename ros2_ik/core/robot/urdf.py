@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 20_000_000
 MAX_DEPTH = 1000   # urdfdom and Pinocchio recurse, and crash on a few thousand
-OTHERS = {'sdf': 'SDF (Gazebo)', 'mujoco': 'MJCF (MuJoCo)'}
+OTHERS = {'sdf': 'SDF (<sdf>, of Gazebo)', 'mujoco': 'MJCF (<mujoco>, of MuJoCo)'}
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 _NO_LIMIT = 1e15
 DEFAULT_AXIS = '1 0 0'

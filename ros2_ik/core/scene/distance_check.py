@@ -53,6 +53,26 @@ class DistanceCheck:
         self._looked = time.monotonic()
         return any(item.solid is not None and item.solid.has_parts() for item in self._waiting)
 
+    def move(self, name: str, change: Any) -> None:
+        """Move an object in the world by `change` (SE3) from where it was made."""
+        for number, given, item in self._world.get(name, ()):
+            item.placement = placement = change * given
+            self.near_pairs.move(number, placement)
+
+    @cached_property
+    def _world(self) -> dict[str, list[tuple[int, Any, Any]]]:
+        """
+        Return the items in the world, by the name of their object.
+
+        Of each its number, the placement it was made with and Pinocchio's object.
+        """
+        found: dict[str, list[tuple[int, Any, Any]]] = {}
+        for number, (item, made) in enumerate(zip(
+                self._pairs.items, self._pairs.model.geometryObjects, strict=True)):
+            if item.joint == 0:
+                found.setdefault(item.name, []).append((number, item.placement, made))
+        return found
+
     def contacts(self, data: Any, touching: Sequence[int]) -> Iterator[Contact]:
         """Return the contacts of parts in pairs known to touch where `data` has the joints."""
         pairs, placed = self._pairs, self._pairs.place(data)

@@ -41,11 +41,19 @@ class NearPairs:
         places = [bodies.places[item.joint] * item.placement for item in items]
         turns = np.array([place.rotation for place in places]).reshape(-1, 3, 3)
         middles = np.array([place.translation for place in places]).reshape(-1, 3)
-        middles += (turns @ ((lower + upper) / 2)[:, :, None])[:, :, 0]
+        self._centres, self._root = (lower + upper) / 2, bodies.places[0]
+        middles += (turns @ self._centres[:, :, None])[:, :, 0]
         boxes = np.concatenate([turns.reshape(-1, 9), middles, (upper - lower) / 2], axis=1)
         nodes = np.array([bodies.nodes[item.joint] for item in items], dtype=np.int64)
         self._given = (bodies.table, bodies.motions, nodes, boxes,
                        np.ascontiguousarray(pairs, dtype=np.int64), margins)
+
+    def move(self, number: int, placement: Any) -> None:
+        """Put an item of the world elsewhere, at `placement` (SE3)."""
+        place, boxes = self._root * placement, self._given[3]
+        turn = place.rotation
+        boxes[number, :9] = turn.reshape(-1)
+        boxes[number, 9:12] = place.translation + turn @ self._centres[number]
 
     def at(self, q: Array) -> list[int]:
         """Return the numbers of the pairs at q (nq,), in their order."""

@@ -51,6 +51,8 @@ class Gaps:
     gives what counts of a checker.
     """
 
+    _closing: Array | None
+
     def __init__(self, name: str, checker: CollisionChecker, margin: float, rows: int,
                  share: float, push: float, care: Care, dt: float,
                  narrowed: Callable[[CollisionChecker], CollisionChecker] | None = None) -> None:
@@ -66,13 +68,21 @@ class Gaps:
         """Take a checker of a scene in which objects move with velocities (3,), by name [m/s]."""
         self._look(checker if self._narrowed is None else self._narrowed(checker), velocities)
 
+    def move(self, poses: Mapping[str, Any], velocities: Mapping[str, Any]) -> None:
+        """Put objects elsewhere (SE3, by name), which move with velocities (3,) [m/s]."""
+        given = _checked(velocities)
+        self._watch.move(poses)
+        self._set_velocities(given)
+
     def _look(self, checker: CollisionChecker, velocities: Mapping[str, Any]) -> None:
-        given = {name: vector(value, f"velocity of '{name}'", 3, InvalidOptionError)
-                 for name, value in velocities.items()}
-        self._watch, self._velocities = PairWatch(checker), given
+        given = _checked(velocities)
+        self._watch, self._closing = PairWatch(checker), None   # of the last step
+        self._set_velocities(given)
+
+    def _set_velocities(self, given: dict[str, Array]) -> None:
+        self._velocities = given
         fastest = max((float(np.linalg.norm(v)) for v in given.values()), default=0.0)
         self._own = fastest * self._dt
-        self._closing: Array | None = None    # of the last step, with which all began anew
 
     def near(self, q: Array, stop: float) -> Array:
         """
@@ -188,3 +198,8 @@ class Gaps:
                 one, other = (self._velocities.get(name, still) for name in names)
                 row[1 - NUMBERS] = normal @ (one - other)
         return rows, found.names
+
+
+def _checked(velocities: Mapping[str, Any]) -> dict[str, Array]:
+    return {name: vector(value, f"velocity of '{name}'", 3, InvalidOptionError)
+            for name, value in velocities.items()}

@@ -23,7 +23,7 @@ from ros2_ik.core.robot.tree import twelve
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
 from ros2_ik.core.velocity.gain import Gain
-from ros2_ik.core.velocity.gaps import MissedRows, NearPair, NUMBERS
+from ros2_ik.core.velocity.gaps import Gaps, MissedRows, NearPair, NUMBERS
 from ros2_ik.core.velocity.limbs import limbs
 from ros2_ik.core.velocity.limits import (
     CartesianVelocityLimit,
@@ -345,14 +345,34 @@ class VelocityProgram:
         barriers of distances look at it, or the `barrier` of that name. Raises InvalidOptionError
         where the program has none.
         """
+        for gaps in self._looking(barrier):
+            gaps.look(checker, velocities)
+
+    def move_objects(self, poses: Mapping[str, Any],
+                     velocities: Mapping[str, Any] = MappingProxyType({}), *,
+                     barrier: str | None = None) -> None:
+        """
+        Put objects of the scene at other `poses`, by name, in much less time than `set_scene`.
+
+        Each (4, 4) or SE3 in the root frame, for an object in the world; the others stay.
+        `velocities` as for `set_scene`. The checker that was given stays as it is.
+
+        Raises UnknownObjectError, InvalidTargetError for a bad pose, and InvalidOptionError.
+        """
+        placed = {name: as_placement(pose, f"pose of object '{name}'")
+                  for name, pose in poses.items()}
+        for gaps in self._looking(barrier):
+            gaps.move(placed, velocities)
+
+    def _looking(self, barrier: str | None) -> list[Gaps]:
+        """Return the barriers of distances, or the one of that name; raises InvalidOptionError."""
         looking = [gaps for gaps in self._gaps if barrier in (None, gaps.name)]
         if not looking:
             names = ', '.join(f"'{gaps.name}'" for gaps in self._gaps)
             raise InvalidOptionError('the program has no CollisionBarrier' if not names else
                                      f'no barrier of distances has the name {barrier!r}; '
                                      f'valid: {names}')
-        for gaps in looking:
-            gaps.look(checker, velocities)
+        return looking
 
     # -- steps ----------------------------------------------------------------------------
 
