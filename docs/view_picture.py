@@ -17,6 +17,7 @@ from chromium import Browser, Tab, wait_for  # noqa: E402
 
 from ros2_ik.cli.view import make_session  # noqa: E402
 from ros2_ik.core import load_kernels  # noqa: E402
+from ros2_ik.view.access import Access  # noqa: E402
 from ros2_ik.view.page import Page  # noqa: E402
 
 PORT = 8099
@@ -25,7 +26,7 @@ FRAME = 10.0    # time for one frame of a processor without graphics [s]
 TIP, TARGET = 'panda_link7', (0.45, 0.05, 0.395)    # its gizmo hides no contacts of the fingers
 STANDS = 1.3    # of the first joint: beside the ghost [rad]
 # from near, and to the right of the robot: the panel covers what is there
-POSITION, LOOK_AT = (1.05, -0.75, 0.75), (0.42, 0.12, 0.27)
+POSITION, LOOK_AT = (1.45, -1.15, 0.95), (0.38, 0.16, 0.3)
 
 
 def until_still(tab: Tab) -> None:
@@ -43,13 +44,13 @@ def main() -> None:
                                      root_joint=None,
                                      tip=[TIP], scene='table', problem=None))
     session.place_joint('panda_joint1', STANDS)
-    page = Page(session, '127.0.0.1', PORT)
+    page = Page(session, Access('127.0.0.1'), PORT)
     camera = page.server.initial_camera
     camera.position, camera.look_at = POSITION, LOOK_AT
     T = session.problem.targets[TIP].copy()
     T[:3, 3] = TARGET
     with tempfile.TemporaryDirectory() as folder:
-        browser = Browser(Path(folder))
+        browser = Browser(Path(folder), '1280,800')
         tab = browser.open(page.url)
         wait_for(lambda: 'Back to the robot' in tab.text(), 'the panel')
         page.worker.post(lambda: session.drag(TIP, T))

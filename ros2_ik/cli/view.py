@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
     from ros2_ik.core import Robot, Scene
     from ros2_ik.view.arm import ReadProblem
+    from ros2_ik.view.command_line import CommandLine
     from ros2_ik.view.session import Session
 
 EXAMPLE = """examples:
@@ -81,13 +82,16 @@ def run(args: argparse.Namespace) -> Exit:
 def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None) -> 'Session':
     """Return a session with the robot of a node; raises BadQuestion and IKError."""
     from ros2_ik.cli.node_arm import NodeArm, WAIT
+    from ros2_ik.view.command_line import CommandLine
     from ros2_ik.view.session import Session
     robot = client.robot(WAIT)
     if robot is None:
         topic = client.node.resolve_topic_name('robot_description')
         raise BadQuestion(f'no robot was received on {topic} within {WAIT:g} s: start '
                           'robot_state_publisher, or what else tells it there')
-    session = Session(NodeArm(client, robot, read_problem_file), _tips(tips, robot))
+    node = ('--node', client.name)
+    session = Session(NodeArm(client, robot, read_problem_file), _tips(tips, robot), CommandLine(
+        ('ros2_ik', 'call', *node), ('ros2_ik', 'constrained', 'problem.yaml', *node)))
     if problem is not None:
         _load(session, problem)
     return session
@@ -138,10 +142,22 @@ def make_session(args: argparse.Namespace) -> 'Session':
     scene = (Scene(robot) if args.scene is None
              else load_scene(args.scene, robot, Configuration(robot, q)))
     tips = args.tip or ([] if shipped is None else [tip for _, tip in shipped.chains.values()])
-    session = Session(SimulatedArm(robot, q, scene, read_problem_file), _tips(tips, robot))
+    session = Session(SimulatedArm(robot, q, scene, read_problem_file), _tips(tips, robot),
+                      _command_line(args))
     if args.problem is not None:
         _load(session, args.problem)
     return session
+
+
+def _command_line(args: argparse.Namespace) -> 'CommandLine':
+    from ros2_ik.view.command_line import CommandLine
+    options = [word for name in ('srdf', 'package_dir', 'xacro_arg', 'root_joint')
+               for given in [getattr(args, name)]
+               for value in ([given] if isinstance(given, str) else given or ())
+               for word in (f'--{name.replace("_", "-")}', value)]
+    return CommandLine(('ros2_ik', 'solve', args.robot, *options),
+                       ('ros2_ik', 'constrained', 'problem.yaml', '--robot', args.robot, *options),
+                       () if args.scene is None else ('--scene', args.scene))
 
 
 def _load(session: 'Session', path: str) -> None:

@@ -3,10 +3,12 @@
 from functools import partial
 from html import escape
 import inspect
+import re
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.core import fields, function_kinds, SpecField, written_kinds
 from ros2_ik.view.problem import BOUNDS, Entry, form_of, WAYS
+from ros2_ik.view.status import SMALL
 
 if TYPE_CHECKING:
     from ros2_ik.view.page import Page
@@ -104,6 +106,7 @@ class ConstraintForm:
         gui, bind = self._page.server.gui, self._page.bind
         folder = gui.add_folder(entry.bound('name') or entry.kind)
         with folder:
+            gui.add_html(_sentence(entry.kind))
             bind(gui.add_checkbox('on', entry.on).on_update, partial(self._set, entry, 'on'))
             bind(gui.add_dropdown('is', WAYS, initial_value=entry.way).on_update,
                  partial(self._set, entry, 'way'))
@@ -141,4 +144,5 @@ class ConstraintForm:
 def _sentence(kind: str) -> str:
     """Return what a kind of function is, by the first sentence of its documentation, as HTML."""
     text = (inspect.getdoc(function_kinds()[kind]) or '').partition('\n\n')[0]
-    return f'<div style="font-size:12px;padding:0 12px">{escape(" ".join(text.split()))}</div>'
+    html = re.sub('`(.+?)`', r'<code>\1</code>', escape(' '.join(text.split())))
+    return f'<div style="{SMALL}">{html}</div>'

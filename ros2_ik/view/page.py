@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import pinocchio as pin
 import viser
 from viser import uplot
 
-from ros2_ik.core import Array, Contact, IKError, Robot
+from ros2_ik.core import Array, Contact, IKError, Joint, Robot
 from ros2_ik.view.access import Access
 from ros2_ik.view.bodies import branch, ContactPoints, place, pose_of, RobotBodies, SceneBodies
 from ros2_ik.view.constraint_form import ConstraintForm
@@ -19,11 +20,13 @@ from ros2_ik.view.scene_form import SceneForm
 from ros2_ik.view.scene_model import touched_names
 from ros2_ik.view.server import listening, stop
 from ros2_ik.view.session import Session
-from ros2_ik.view.status import LEGEND, notes_html, status_html
+from ros2_ik.view.status import LEGEND, notes_html, SMALL, status_html
 from ros2_ik.view.worker import Worker
 
 CLOSE = 0.25    # size of the gizmos, as a part of the robot's
-STEP = 1e-3     # of sliders [rad, m]
+FIELD_OF_VIEW = math.radians(45)    # of the first camera; viser's 75 degrees distort a robot
+DISTANCE = 1.7    # of the first camera, in sizes of the robot
+STEP = {True: 0.1, False: 1e-3}    # of the sliders of rotary joints [deg] and others [m]
 
 
 class Told(NamedTuple):
@@ -150,17 +153,20 @@ class Page:
 
     def _add_sliders(self) -> None:
         session, self.sliders = self.session, dict[str, Any]()
+        self.server.gui.add_html(f'<div style="{SMALL}">angles in degrees, slides in m</div>')
         for joint in session.robot.joints:
-            lower, upper = slider_ends(session.robot, joint.index)
-            if joint.is_scalar and upper - lower > STEP:
-                value = min(max(float(session.arm.q[joint.index]), lower), upper)
-                slider = self.server.gui.add_slider(joint.name, lower, upper, STEP, value)
+            step = STEP[joint.rotary]
+            lower, upper = slider_ends(session.robot, joint)
+            if joint.is_scalar and upper - lower > step:
+                value = slider_value(joint, session.arm.q)
+                slider = self.server.gui.add_slider(joint.name, lower, upper, step,
+                                                    min(max(value, lower), upper))
                 self.sliders[joint.name] = slider
-                self.bind(slider.on_update, partial(self._slide, joint.name),
-                          f'joint {joint.name}')
+                self.bind(slider.on_update, partial(self._slide, joint), f'joint {joint.name}')
 
-    def _slide(self, joint: str, event: Any) -> None:
-        self.session.place_joint(joint, event.value)
+    def _slide(self, joint: Joint, event: Told) -> None:
+        self.session.place_joint(joint.name, math.radians(event.value) if joint.rotary
+                                 else event.value)
 
     # -- what people see -------------------------------------------------------------------
 
@@ -204,10 +210,7 @@ class Page:
                 self.gizmos.pop(tip).remove()
                 self._gizmo_at.pop(tip, None)
                 raise
-            self.session.drag(tip, T)
-            answer = self.session.answer
-            if event.phase == 'end' and answer is not None and not answer.accepted:
-                self.session.solve(near=True)    # there is time for it now
+            self.session.drag(tip, T, event.phase == 'end')
         self.gizmos[tip] = gizmo
         self.bind(gizmo.on_update, dragged, f'target {tip}', leads=True)
 
@@ -223,8 +226,10 @@ class Page:
             if switch.value != getattr(session, name):
                 switch.value = getattr(session, name)
         for name, slider in self.sliders.items():
-            value = float(session.arm.q[session.robot.joint(name).index])
-            if abs(slider.value - value) > STEP and slider.min <= value <= slider.max:
+            joint = session.robot.joint(name)
+            value = slider_value(joint, session.arm.q)
+            apart = abs(slider.value - value) > STEP[joint.rotary]
+            if apart and slider.min <= value <= slider.max:
                 slider.value = value
         times = np.array(session.times)
         if len(times) and not np.array_equal(times, self._plot.data[1]):
@@ -239,9 +244,12 @@ def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:
     server.scene.world_axes.visible = False
     server.scene.add_grid('/grid', 4.0, 4.0, cell_size=0.1, section_size=1.0,
                           cell_color=(225, 225, 225), section_color=(190, 190, 190))
-    look_at = middle + np.array([0.15 * size, 0, 0])
-    server.initial_camera.position = tuple((look_at + size * np.array(BACK)).tolist())
+    back = np.array(BACK) / np.linalg.norm(BACK)
+    right = np.array([-back[1], back[0], 0.0])
+    look_at = middle + 0.15 * size * right    # the panel covers what is on the right
+    server.initial_camera.position = tuple((look_at + DISTANCE * size * back).tolist())
     server.initial_camera.look_at = tuple(look_at.tolist())
+    server.initial_camera.fov = FIELD_OF_VIEW
 
 
 def gizmo_size(size: float) -> float:
@@ -255,7 +263,17 @@ def _set_by(target: Any) -> Any:
     return getattr(target, 'value', None)
 
 
-def slider_ends(robot: Robot, index: int) -> tuple[float, float]:
-    """Return between which values a slider goes, for the joint at that index of q."""
-    lower, upper = robot.sampling_limits(np.array(robot.neutral))
-    return float(lower[index]), float(upper[index])
+def slider_value(joint: Joint, q: Array) -> float:
+    """Return the value of a joint at q (nq,) as its slider has it: in whole steps."""
+    value = float(q[joint.index])
+    return round(math.degrees(value), 1) if joint.rotary else round(value, 3)
+
+
+def slider_ends(robot: Robot, joint: Joint) -> tuple[float, float]:
+    """Return the values between which the slider of a joint goes, within its limits."""
+    lower, upper = (float(limits[joint.index])
+                    for limits in robot.sampling_limits(np.array(robot.neutral)))
+    steps = 10.0 if joint.rotary else 1000.0
+    if joint.rotary:
+        lower, upper = math.degrees(lower), math.degrees(upper)
+    return math.ceil(steps * lower) / steps, math.floor(steps * upper) / steps

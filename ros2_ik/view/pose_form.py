@@ -1,78 +1,95 @@
-"""The target in numbers, and what a person takes away: joints and the command of an answer."""
+"""Targets in numbers, and an answer to copy."""
 
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import pinocchio as pin
 
-from ros2_ik.core import Array
+from ros2_ik.core import Array, IKError
+from ros2_ik.view.command_line import number_words
+from ros2_ik.view.status import copy_html
 
 if TYPE_CHECKING:
     from ros2_ik.view.page import Page
 
-SHOWN = 1e-3    # a target that differs by less is shown as it is [m, deg]
-
 
 class PoseForm:
-    """Fields of one tip's target: x y z [m] and roll pitch yaw [deg], in the root frame."""
+    """A form for each tip's target, which Enter or its button submits, and the answer to copy."""
 
     def __init__(self, page: 'Page') -> None:
-        self._session, gui = page.session, page.server.gui
-        tips = self._session.tips
-        with gui.add_folder('Target'):
-            self._tip = gui.add_dropdown('tip', tips, initial_value=tips[0],
-                                         visible=len(tips) > 1)
-            self._xyz = gui.add_vector3('x y z [m]', (0.0, 0.0, 0.0), step=1e-3)
-            self._rpy = gui.add_vector3('roll pitch yaw [deg]', (0.0, 0.0, 0.0), step=0.1)
-        for field in (self._xyz, self._rpy):
-            page.bind(field.on_update, lambda _: self._write(), 'target in numbers', leads=True)
-        page.bind(self._tip.on_update, lambda _: self.show())
-        with gui.add_folder('Copy', expand_by_default=False):
-            self._joints: Any = gui.add_text('joints', '', multiline=True)
-            self._command: Any = gui.add_text('command', '', multiline=True)
+        self._page, self._session = page, page.session
+        self._place = page.server.gui.add_folder(None)
+        self.fields: dict[str, PoseFields] = {}
+        with page.server.gui.add_folder('Copy', expand_by_default=False):
+            self.copy = page.server.gui.add_html('')
 
-    def _write(self) -> None:
-        T = np.eye(4)
-        T[:3, :3] = Rotation.from_euler('xyz', self._rpy.value, degrees=True).as_matrix()
-        T[:3, 3] = self._xyz.value
-        self._session.drag(self._tip.value, T)
+    def _add(self, tip: str) -> 'PoseFields':
+        gui = self._page.server.gui
+        with self._place, gui.add_form(f'Target of {tip}') as form:
+            fields = PoseFields(form, gui.add_text('x y z [m]', ''),
+                                gui.add_text('roll pitch yaw [deg]', '', hint='about the fixed '
+                                             'axes x, y, z, as in a URDF'))
+            button = gui.add_button('Set target')
+        for register in (form.on_submit, button.on_click):
+            self._page.bind(register, partial(self._set, tip), f'target {tip}', leads=True)
+        return fields
+
+    def _set(self, tip: str, _: Any) -> None:
+        T = self.fields[tip].read()
+        self._session.drag(tip, T, released=True)
 
     def show(self) -> None:
-        """Show the target and the answer that there are now."""
-        session = self._session
-        for tip in set(session.problem.targets) - set(self._tip.options):
-            self._tip.options = (*self._tip.options, tip)
-        T = session.problem.targets.get(self._tip.value)
-        if T is not None:
-            _set(self._xyz, T[:3, 3], 3)
-            _set(self._rpy, _rpy(T), 2)
-        joints, command = '', ''
-        if session.answer is not None:
-            values = session.robot.to_joints(session.answer.q, include_mimic=True)
-            joints = ', '.join(f'{name}: {value:.5f}' for name, value in values.items()
-                               if isinstance(value, float))
-            command = self._command_line()
-        if self._joints.value != joints:
-            self._joints.value = joints
-        if self._command.value != command:
-            self._command.value = command
-
-    def _command_line(self) -> str:
-        session = self._session
-        words = ['ros2_ik', 'solve', session.robot.name]
-        for tip in session.problem.wanted:
-            T = session.problem.targets[tip]
-            words += ['--tip', tip, '--xyz', *(f'{x:.4f}' for x in T[:3, 3]),
-                      '--rpy', *(f'{angle:.2f}' for angle in _rpy(T))]
-        return ' '.join([*words, '--deg'])
+        """Show the targets and the answer that there are now."""
+        for tip, T in self._session.problem.targets.items():
+            if tip not in self.fields:
+                self.fields[tip] = self._add(tip)
+            self.fields[tip].show(T)
+        html = copy_html(self._session)
+        if self.copy.content != html:
+            self.copy.content = html
 
 
-def _rpy(T: Array) -> Array:
-    """Return roll, pitch and yaw [deg] of a pose (4, 4)."""
-    angles: Array = Rotation.from_matrix(T[:3, :3]).as_euler('xyz', degrees=True)
-    return angles
+@dataclass
+class PoseFields:
+    """The fields of one target; they show the pose T (4, 4)."""
+
+    form: Any
+    xyz: Any
+    rpy: Any
+    T: Array | None = None
+
+    def show(self, T: Array) -> None:
+        """Show a pose, unless it is the one that was read here: then the text stays as typed."""
+        if T is not self.T:
+            self.T = T
+            self.xyz.value, self.rpy.value = pose_texts(T)
+
+    def read(self) -> Array:
+        """Return the pose that was typed; raises IKError. A text that is unchanged is exact."""
+        assert self.T is not None
+        T, (xyz, rpy) = self.T.copy(), pose_texts(self.T)
+        if self.xyz.value != xyz:
+            T[:3, 3] = _three('x y z', self.xyz.value)
+        if self.rpy.value != rpy:
+            T[:3, :3] = pin.rpy.rpyToMatrix(np.radians(_three('roll pitch yaw', self.rpy.value)))
+        self.T = T
+        self.form.submit()     # no unsubmitted changes any more
+        return T
 
 
-def _set(field: Any, values: Array, digits: int) -> None:
-    if np.abs(np.array(field.value) - values).max() > SHOWN:
-        field.value = tuple(round(float(value), digits) for value in values)
+def pose_texts(T: Array) -> tuple[str, str]:
+    """Return the position [m] and roll, pitch, yaw [deg] of a pose (4, 4) as texts."""
+    return (' '.join(number_words(T[:3, 3], 4)),
+            ' '.join(number_words(np.degrees(pin.rpy.matrixToRpy(T[:3, :3])), 2)))
+
+
+def _three(name: str, text: str) -> Array:
+    try:
+        numbers = np.array([float(word) for word in text.replace(',', ' ').split()])
+    except ValueError:
+        numbers = np.zeros(0)
+    if numbers.shape != (3,) or not np.isfinite(numbers).all():
+        raise IKError(f"{name}: '{text}' must be three numbers, such as 0.4 0.1 0.35")
+    return numbers

@@ -18,6 +18,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.view.answer import Answer
 from ros2_ik.view.arm import Arm, FollowingEndedError, Question
+from ros2_ik.view.command_line import CommandLine, seed_words
 from ros2_ik.view.problem import Problem
 
 SOLUTIONS = 8      # looked for when somebody browses
@@ -35,8 +36,9 @@ class Session:
     would not read it in the status.
     """
 
-    def __init__(self, arm: Arm, tips: Sequence[str]) -> None:
+    def __init__(self, arm: Arm, tips: Sequence[str], command_line: CommandLine) -> None:
         self.arm, self.tips = arm, tuple(tips)
+        self._command_line, self._first_scene = command_line, arm.scene
         self.problem = Problem(self._at_robot(), set(tips))
         self.solve_while_dragging, self.avoid_collisions = True, True
         self.following, self.ended = False, ''
@@ -113,6 +115,16 @@ class Session:
                                    width=99)
         return text
 
+    def command(self) -> str:
+        """Return the command line that asks the same, from the answer on: so it gives that one."""
+        seed = self.arm.q if self.answer is None else self.answer.q
+        return self._command_line.text(self.content(), self._wanted_targets(),
+                                       seed_words(self.robot, seed),
+                                       self.arm.scene is not self._first_scene)
+
+    def _wanted_targets(self) -> dict[str, Array]:
+        return {tip: T for tip, T in self.problem.targets.items() if tip in self.problem.wanted}
+
     def entries_changed(self) -> None:
         """Answer anew, or have no answer any more, where there was one."""
         self._ask_again('the question')
@@ -124,13 +136,19 @@ class Session:
         elif self.answers:
             self.answers, self.status = (), f'{what} has changed: press Solve'
 
-    def drag(self, tip: str, T: Array) -> None:
-        """Have the tip's target elsewhere, (4, 4), and answer at once if that is wanted."""
+    def drag(self, tip: str, T: Array, released: bool = False) -> None:
+        """
+        Move the tip's target to T (4, 4), and answer at once if that is wanted.
+
+        A target that was `released` there is searched for longer if it is not reached at once.
+        """
         self.problem.targets[tip] = T
         if self.following:
             self.follow(True)
         elif self.solve_while_dragging:
             self.solve(dragging=True)
+            if released and self.answer is not None and not self.answer.accepted:
+                self.solve(near=True)
         else:
             self._ask_again('the target')
 
@@ -150,8 +168,7 @@ class Session:
         While `dragging`, or `near`, the search starts at the answer that is seen. Raises IKError
         for what makes no sense.
         """
-        content = self.content()
-        targets = {tip: self.problem.targets[tip] for tip in content.get('tips', ())}
+        content, targets = self.content(), self._wanted_targets()
         last = self.answer if dragging or near else None
         seed = self.arm.q if last is None else last.q
         answer = self.arm.solve(Question(content, targets, seed, dragging, solutions))
@@ -197,8 +214,7 @@ class Session:
         """Have the robot go after the targets, or stop it."""
         self.ended = ''
         if on:
-            targets = {tip: T for tip, T in self.problem.targets.items()
-                       if tip in self.problem.wanted}
+            targets = self._wanted_targets()
             if not targets:
                 raise IKError('there is nothing to follow: no target of a tip is switched on')
             self.arm.follow(targets, self.avoid_collisions)

@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 from html import escape
+import json
 import math
 import re
+
+import numpy as np
 
 from ros2_ik.core import Array, joint_changes, Robot
 from ros2_ik.view.answer import Reached
@@ -18,12 +21,22 @@ GREY = (0.45, 0.47, 0.5)
 # in messages: from the seed, which is the last answer while somebody drags
 FROM_SEED = re.compile(r'; largest joint change \S+ \S+ \([^)]*\)')
 
+SMALL = 'font-size:12px;padding:0 12px 6px'
+# one click selects all of the text
+CODE = ('user-select:all;white-space:pre-wrap;overflow-wrap:anywhere;max-height:10em;'
+        'overflow-y:auto;background:#8882;border-radius:4px;padding:4px 8px;margin:2px 0 8px')
 
-LEGEND = ('<div style="font-size:12px;padding:0 12px">ghost: ' + ', '.join(
-    f'<span style="color:rgb({",".join(str(round(255 * part)) for part in reached.value)})">'
-    f'&#9632;</span> {what}' for reached, what in (
-        (Reached.YES, 'reached'), (Reached.TOUCHING, 'in contact'),
-        (Reached.NO, 'not reached'))) + '</div>')
+
+def _square(reached: Reached) -> str:
+    return f'<span style="color:{_css(reached.value)}">&#9632;</span>'
+
+
+def _css(color: Color) -> str:
+    return f'rgb({",".join(str(round(255 * part)) for part in color)})'
+
+
+LEGEND = (f'<div style="{SMALL}">ghost: {_square(Reached.YES)} reached, '
+          f'{_square(Reached.TOUCHING)} in contact, {_square(Reached.NO)} not reached</div>')
 
 
 def status_html(session: Session) -> str:
@@ -52,12 +65,22 @@ def status_html(session: Session) -> str:
 def notes_html(notes: Sequence[str]) -> str:
     """Return what is told of the robot as HTML."""
     lines = ''.join(f'<div style="margin-bottom:6px">{escape(note)}</div>' for note in notes)
-    return f'<div style="font-size:12px;padding:0 12px;overflow-wrap:anywhere">{lines}</div>'
+    return f'<div style="{SMALL};overflow-wrap:anywhere">{lines}</div>'
+
+
+def copy_html(session: Session) -> str:
+    """Return the joints [rad, m] of the answer and the command line that asks for it as HTML."""
+    if session.answer is None:
+        return f'<div style="{SMALL}">no answer yet</div>'
+    values = session.robot.to_joints(session.answer.q, include_mimic=True)
+    joints = json.dumps({name: np.round(value, 5).tolist() for name, value in values.items()})
+    return f'<div style="{SMALL}">' + ''.join(
+        f'{what}: click, then Ctrl-C<div style="{CODE}"><code>{escape(text)}</code></div>'
+        for what, text in (('joints [rad, m]', joints), ('command', session.command()))) + '</div>'
 
 
 def _badge(text: str, color: Color) -> str:
-    r, g, b = (round(255 * value) for value in color)
-    return (f'<div style="background:rgb({r},{g},{b});color:white;border-radius:4px;'
+    return (f'<div style="background:{_css(color)};color:white;border-radius:4px;'
             f'padding:3px 8px;margin-bottom:4px">{escape(text)}</div>')
 
 
@@ -65,4 +88,8 @@ def _largest_change(robot: Robot, before: Array, after: Array) -> str:
     """Return what there is to say of the way from where the robot stands, q (nq,) both."""
     changes = [change for joint in robot.joints for change in joint_changes(joint, before, after)]
     most = max(changes, key=lambda change: change.change, default=None)
-    return '' if most is None else f', largest joint change {most}'
+    if most is None:
+        return ''
+    if most.unit == 'rad':
+        most = most._replace(change=math.degrees(most.change), unit='deg')
+    return f', largest joint change {most}'

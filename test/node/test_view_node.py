@@ -14,14 +14,13 @@ from scene_harness import empty, objects
 from servo_harness import target
 from std_msgs.msg import String
 
-from ros2_ik.cli.node_arm import LATCHED, NodeArm
+from ros2_ik.cli.node_arm import LATCHED
 from ros2_ik.cli.node_client import NodeClient
-from ros2_ik.cli.view import read_problem_file
+from ros2_ik.cli.view import node_session
 from ros2_ik.core import Box, Configuration, IKError, SceneObject
 from ros2_ik.msg import ServoStatus
 from ros2_ik.srv import SwitchServo
 from ros2_ik.view.answer import Reached
-from ros2_ik.view.session import Session
 
 TIP = 'panda_hand_tcp'
 
@@ -49,7 +48,7 @@ def viewer(client, arm, domain, monkeypatch):
     """Give a session of the node, in a context of its own as a command has it."""
     monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
     with NodeClient('/ros2_ik') as own:
-        session = Session(NodeArm(own, own.robot(), read_problem_file), [TIP])
+        session = node_session(own, [TIP], None)
         until(session, lambda: session.arm.q.any(), 'joint_states')
         yield session
 

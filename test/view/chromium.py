@@ -178,7 +178,7 @@ class Camera(NamedTuple):
 
     position: Any
     turn: Any
-    angle: float = math.radians(75)    # of view, from top to bottom [rad]
+    angle: float = math.radians(45)    # of view, from top to bottom [rad]
 
     @classmethod
     def at(cls, position: Any, look_at: Any) -> 'Camera':

@@ -144,6 +144,28 @@ def test_buttons_move_the_robot_there(page, tab):
     wait_for(lambda: 'arrived' in tab.text(), 'the page says so')
 
 
+def test_typed_target_is_set_by_enter_and_not_before(page, tab):
+    tip, = page.session.tips
+    before = target_of(page)
+    field = page._pose.fields[tip].xyz
+    tab.evaluate(f"""(() => {{
+        const field = [...document.querySelectorAll('input')].find(
+            each => each.value === {field.value!r});
+        field.focus(); field.select(); }})()""")
+    tab.call('Input.insertText', text='0.4 0.1 0.3')
+    wait_for(lambda: field.value == '0.4 0.1 0.3', 'the page has the text')
+    wait_for(lambda: f'Target of {tip}*' in tab.text(), 'the form is marked')
+    assert target_of(page) is before
+    for kind in ('keyDown', 'keyUp'):
+        tab.call('Input.dispatchKeyEvent', type=kind, key='Enter', text='\r',
+                 windowsVirtualKeyCode=13)
+    wait_for(lambda: target_of(page)[0, 3] == 0.4, 'the target is set')
+    page.worker.wait()
+    assert page.session.answer.accepted
+    wait_for(lambda: f'Target of {tip}*' not in tab.text(), 'the mark is gone')
+    assert tab.faults == []
+
+
 @pytest.mark.slow
 def test_two_pages_see_and_do_the_same(browser, page, tab):
     drag_arrow(page, tab, 0, 0.06)

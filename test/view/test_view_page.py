@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from chromium import wait_for
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from view_sessions import session_of, TIP, TYPED
 
 from ros2_ik.core import Configuration, load_scene, written_kinds
@@ -75,18 +76,55 @@ def test_gizmo_goes_where_the_target_is(page):
     assert np.abs(page.gizmos[TIP].position - tip[:3, 3]).max() < 1e-9
 
 
-def test_target_in_numbers_moves_the_gizmo_and_shows_a_drag(page):
-    form = page._pose
-    form._xyz.value, form._rpy.value = (0.4, 0.1, 0.35), (180.0, 0.0, 0.0)
-    page.worker.post(form._write)
+def typed(page, xyz=None, rpy=None):
+    """Submit the form of the target with what is typed in; gives the target then."""
+    fields = page._pose.fields[TIP]
+    fields.xyz.value, fields.rpy.value = xyz or fields.xyz.value, rpy or fields.rpy.value
+    happen(page, fields.form._submit_cb, fields.form)
+    return page.session.problem.targets[TIP]
+
+
+def test_target_in_numbers_is_set_and_stays_as_typed(page):
+    T, fields = typed(page, '0.4, .1  0.35'), page._pose.fields[TIP]
+    assert page.session.answer.accepted
+    assert np.array_equal(T[:3, 3], (0.4, 0.1, 0.35))
+    assert np.array_equal(page.gizmos[TIP].position, T[:3, 3])
+    before = Configuration(page.session.robot, page.session.arm.q).transform(TIP)
+    assert np.array_equal(T[:3, :3], before[:3, :3])    # nobody has typed in another one
+    for rpy, angles in (('0 90 20', (0, 90, 20)), ('180 95 0', (180, 95, 0))):
+        T = typed(page, rpy=rpy)
+        expected = Rotation.from_euler('xyz', angles, degrees=True).as_matrix()
+        assert np.abs(T[:3, :3] - expected).max() < 1e-9
+        assert fields.rpy.value == rpy and fields.xyz.value == '0.4, .1  0.35'
+
+
+def test_dragged_target_is_shown_in_numbers(page):
+    drag(page, 0.1, 0.05, 0.4)
+    fields = page._pose.fields[TIP]
+    assert (fields.xyz.value, fields.rpy.value) == ('0.4069 0.05 0.4', '180 0 0')
+
+
+@pytest.mark.parametrize('text', ['0.4 0.1', '0.4 0.1 x', 'nan 0 0', ''])
+def test_target_that_is_not_three_numbers_is_refused(page, text):
+    before = page.session.problem.targets[TIP]
+    page._pose.fields[TIP].xyz.value = text
+    assert typed(page) is before
+    assert page.session.status == (
+        f"not done: x y z: '{text}' must be three numbers, such as 0.4 0.1 0.35")
+
+
+def test_sliders_are_in_degrees_within_limits(page):
+    page.worker.wait()    # until it has shown where the robot stands
+    robot, slider = page.session.robot, page.sliders['panda_joint1']
+    assert (slider.min, slider.max, slider.value) == (-166.0, 166.0, 0.0)
+    slider._impl.value = slider.max
+    happen(page, slider._impl.update_cb, slider)
+    assert page.session.arm.q[0] == np.radians(166.0) <= robot.upper[0]
+    page.worker.post(lambda: page.session.place_joint('panda_joint1', -0.7))
     page.worker.wait()
-    np.testing.assert_allclose(page.gizmos[TIP].position, (0.4, 0.1, 0.35), atol=1e-9)
-    np.testing.assert_allclose(page.session.problem.targets[TIP][:3, :3],
-                               np.diag([1, -1, -1]), atol=1e-9)
-    assert '--xyz 0.4000 0.1000 0.3500 --rpy' in form._command.value
-    assert all(name in form._joints.value for name in page.session.robot.joint_names[:6])
-    T = drag(page, 0.1, 0.05)
-    np.testing.assert_allclose(form._xyz.value, T[:3, 3], atol=1e-3)
+    assert slider.value == -40.1
+    finger = page.sliders['panda_finger_joint1']
+    assert (finger.min, finger.max) == (0.0, 0.04)
 
 
 def test_of_many_drags_the_last_one_counts(page):

@@ -279,5 +279,5 @@ def test_largest_change_is_the_one_from_where_the_robot_stands(session, home):
     changes = np.abs(session.answer.q - session.arm.q)
     joint = session.robot.joints[int(changes.argmax())].name
     said = status_html(session)
-    assert f'largest joint change {changes.max():.3g} rad ({joint})' in said
+    assert f'largest joint change {np.degrees(changes.max()):.3g} deg ({joint})' in said
     assert said.count('largest joint change') == 1

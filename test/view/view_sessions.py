@@ -33,9 +33,9 @@ TYPED = {
 
 
 def session_of(robot: str = 'panda', scene: str | None = 'table', tips: tuple[str, ...] = (),
-               problem: str | None = None) -> Any:
+               problem: str | None = None, root_joint: str | None = None) -> Any:
     """Return the session of a command line."""
     load_kernels()
     return make_session(Namespace(robot=robot, srdf=None, package_dir=[], xacro_arg=[],
-                                  root_joint=None,
+                                  root_joint=root_joint,
                                   tip=list(tips), scene=scene, problem=problem))
