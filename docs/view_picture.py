@@ -58,7 +58,8 @@ def main() -> None:
         tab.evaluate("[...document.querySelectorAll('.mantine-Notification-root')]"
                      '.forEach(each => each.remove())')
         until_still(tab)
-        Image.open(PICTURE).convert('RGB').quantize(128).save(PICTURE, optimize=True)
+        Image.open(PICTURE).convert('RGB').quantize(
+            256, Image.Quantize.MAXCOVERAGE).save(PICTURE, optimize=True)
         browser.close()
     page.stop()
 

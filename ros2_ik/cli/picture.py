@@ -18,7 +18,7 @@ from ros2_ik.cli.arguments import (
     positive,
 )
 from ros2_ik.cli.joint_values import HELP, read_start, START
-from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.question import BadQuestion, Exit, with_options
 from ros2_ik.cli.solve import tip_of
 
 if TYPE_CHECKING:
@@ -167,8 +167,8 @@ def _answers(args: argparse.Namespace, scene: 'Scene', wanted: Sequence[WantedPo
     for number, answer in enumerate(_far_apart((found, *found.more), args.solutions), 1):
         color = None if answer.accepted else answer.reached.value
         at = Configuration(scene.robot, answer.q)
-        lines = (f'solution {number}: largest change', answer.largest_change) \
-            if answer.accepted else (answer.message,)
+        lines = (f'solution {number}: largest change', with_options(answer.largest_change, args)) \
+            if answer.accepted else (with_options(answer.message, args),)
         panels.append(Panel(answer.q, lines, color or BLACK, color, answer.contacts, [
             at.transform(target.frame or scene.robot.root_frame) @ target.T for target in wanted]))
     return panels, Exit.ANSWERED if found.accepted else Exit.NO_SOLUTION

@@ -77,21 +77,27 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
              for panel in panels]
     most = min(int(height / 2 / step), max(map(len, texts)))
     above = math.ceil(step * most)    # of a panel's picture: its lines
-    layers = [list(_layers(model, scene, panel)) for panel in panels]
-    middle, length = extent(model.robot, panels[0].q)
-    camera = camera_on(_to_be_seen(layers, middle, FAR * length),
-                       np.array(BACK if back is None else back), width / (height - above))
-    layers = [[_unveiling(layer, camera.position, middle, FAR * length) for layer in each]
-              for each in layers]
-    for number, (text, drawn) in enumerate(zip(texts, layers, strict=True)):
+    images = panel_images(model, scene, panels, (width, height - above), back)
+    for number, (text, image) in enumerate(zip(texts, images, strict=True)):
         x, y = number % columns * width, number // columns * height
-        pixels = np.rint(255 * render(drawn, camera, width, height - above)).astype(np.uint8)
-        picture.paste(Image.fromarray(pixels), (x, y + above))
+        picture.paste(image, (x, y + above))
         for row, (line, color) in enumerate(text[:most]):
             pen.text((x + step / 2, y + step * (row + 0.2)), line, fill=_rgb(color), font=font)
     content = io.BytesIO()
     picture.save(content, format='PNG', optimize=True)
     _write(path.resolve(), content.getvalue())
+
+
+def panel_images(model: RobotModel, scene: Scene, panels: Sequence[Panel], size: tuple[int, int],
+                 back: Array | None = None) -> Iterator[Image.Image]:
+    """Yield an image of size (width, height) of each panel, without text, seen from one point."""
+    layers = [list(_layers(model, scene, panel)) for panel in panels]
+    middle, length = extent(model.robot, panels[0].q)
+    camera = camera_on(_to_be_seen(layers, middle, FAR * length),
+                       np.array(BACK if back is None else back), size[0] / size[1])
+    for each in layers:
+        drawn = [_unveiling(layer, camera.position, middle, FAR * length) for layer in each]
+        yield Image.fromarray(np.rint(255 * render(drawn, camera, *size)).astype(np.uint8))
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -110,9 +110,15 @@ class Session:
         return content if self.avoid_collisions else {**content, 'avoid_collisions': False}
 
     def problem_yaml(self) -> str:
-        """Return the same as YAML, as `ros2_ik constrained` reads it."""
-        text: str = yaml.safe_dump(self.content(), sort_keys=False, default_flow_style=None,
-                                   width=99)
+        """Return the same as YAML for `ros2_ik constrained`, whose search starts at the answer."""
+        content = self.content()
+        if self.answer is not None:
+            q = self.answer.q.tolist()
+            scalar = [joint for joint in self.robot.joints if joint.is_scalar]
+            content['seed'] = {**content.get('seed', {}), 'joint_state': {
+                'name': [joint.name for joint in scalar],
+                'position': [q[joint.index] for joint in scalar]}}
+        text: str = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=99)
         return text
 
     def command(self) -> str:

@@ -73,6 +73,7 @@ def test_a_drag_is_answered_and_the_robot_goes_there(client, viewer):
         viewer.drag(TIP, T)
         assert viewer.answer.accepted, viewer.status
         np.testing.assert_allclose(tip_of(viewer, viewer.answer.q), T, atol=1e-4)
+    assert viewer.command().startswith(f'ros2_ik call --node /ros2_ik --tip {TIP} --xyz ')
     record = Recorder(client)
     record.listen()
     viewer.move_there()
