@@ -144,9 +144,16 @@ class NodeArm:
         if self._outdated and self._is_there and not another:
             self._outdated = False
             self._later(GetPlanningScene, GetPlanningScene.Request(), self._take_scene)
-        said = [tell(future.result()) for future, tell in self._waiting if future.done()]
-        self._waiting = [one for one in self._waiting if not one[0].done()]
-        return ANOTHER if another else next((text for text in said if text), self._look(now))
+        if another:
+            self._waiting.clear()    # answers may be about the other robot
+            return ANOTHER
+        return next((text for text in self._answers() if text), self._look(now))
+
+    def _answers(self) -> list[str]:
+        """Return what the answers say that have come; an answer that raises is not read again."""
+        come = [one for one in self._waiting if one[0].done()]
+        self._waiting = [one for one in self._waiting if one not in come]
+        return [tell(future.result()) for future, tell in come]
 
     def _look(self, now: float) -> str:
         """Say whether the node has gone or come back, or what the servo says."""

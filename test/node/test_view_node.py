@@ -6,7 +6,7 @@ import time
 
 from arm_harness import ARM, at_home, HOME, mock_robot, Recorder, stop, TRAJECTORIES
 from geometry_msgs.msg import PoseStamped
-from node_harness import eventually, nodes, repeating
+from node_harness import eventually, nodes, repeating, seed
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -19,7 +19,7 @@ from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.view import node_session
 from ros2_ik.core import Box, Configuration, IKError, SceneObject
 from ros2_ik.msg import ServoStatus
-from ros2_ik.srv import SwitchServo
+from ros2_ik.srv import ComputeFK, GetPlanningScene, SwitchServo
 from ros2_ik.view.answer import Reached
 
 TIP = 'panda_hand_tcp'
@@ -244,6 +244,10 @@ def test_another_robot_than_the_one_drawn_is_said_and_nothing_is_done(client, vi
     publisher.publish(String(data="""<robot name="other"><link name="base"/><link name="tip"/>
         <joint name="turn" type="continuous"><parent link="base"/><child link="tip"/></joint>
         </robot>"""))    # the last test of this file: the node has it, too
+    known = ComputeFK.Request(links=['tip'], state=seed({'turn': 0.0}))
+    eventually(lambda: client.answered(ComputeFK, 'ros2_ik/compute_fk', known), 'the node has it')
+    # as when this was asked just before: the answer is a scene of the other robot
+    viewer.arm._later(GetPlanningScene, GetPlanningScene.Request(), viewer.arm._take_scene)
     until(viewer, lambda: 'another robot_description' in viewer.status, 'it is said')
     for work in viewer.solve, viewer.move_there, lambda: viewer.follow(True):
         with pytest.raises(IKError, match='another robot_description'):
