@@ -5,12 +5,13 @@ import signal
 import subprocess
 
 from ament_index_python.packages import get_package_prefix
+from arm_harness import mock_robot, TRAJECTORIES
 from node_harness import children, eventually, reachable, Stopwatch
 import pytest
 from test_long_searches import gone
 
 from ros2_ik.msg import Status
-from ros2_ik.srv import ComputeFK
+from ros2_ik.srv import ComputeFK, SwitchServo
 
 pytest.importorskip('numba')    # without it nothing is compiled
 
@@ -58,6 +59,20 @@ def test_answers_from_the_first_second_on(start_node, client, panda, empty_cache
     os.killpg(node.pid, signal.SIGINT)
     assert node.process.wait(5) == 0 and watch.seconds < 1.0
     eventually(lambda: all(map(gone, processes)), 'the end of all processes', 1.0)
+
+
+def test_servo_switch_while_loops_compile_is_refused_at_once(start_node, client, empty_cache,
+                                                             tmp_path):
+    with mock_robot(client, tmp_path):
+        start_node(remappings=('__node:=first_start',), **TRAJECTORIES)
+        request = SwitchServo.Request(mode='twist')
+
+        def refusal():
+            watch = Stopwatch()
+            answer = client.call(SwitchServo, 'first_start/servo/switch', request)
+            assert not answer.success and watch.seconds < 1.0, (watch.seconds, answer.message)
+            return 'still being compiled' in answer.message and answer
+        assert 'ask again' in eventually(refusal, 'the reason').message
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import time
 
 from arm_harness import at_home, HOME, mock_robot, Recorder, TRAJECTORIES
+from diagnostic_msgs.msg import DiagnosticArray
 from goals_harness import Ghost, GREEN, message, ORANGE, placed, RED, Rviz
 from node_harness import eventually, nodes
 import numpy as np
@@ -84,6 +85,26 @@ def test_out_of_reach(rviz):
     radii = np.linalg.norm(ends, axis=1)
     assert 1.0 < radii.min() and np.ptp(radii) < 1e-9
     eventually(lambda: np.allclose(rviz.place(TIP).translation, [2.0, 0, 0.5]), 'it let go')
+
+
+def test_diagnostics_do_not_count_drags_as_requests(client, rviz):
+    heard = []
+    subscription = client.node.create_subscription(DiagnosticArray, '/diagnostics', heard.append,
+                                                   10)
+
+    def requests():
+        """Return the text of the next diagnostics."""
+        count = len(heard)
+        return next(status.message for status in eventually(
+            lambda: heard[count:], 'diagnostics')[-1].status if status.name.endswith('requests'))
+    before, start = requests(), rviz.place(TIP)
+    assert before.startswith('requests: ')
+    rviz.drag(TIP, pin.SE3(start.rotation, np.array([2.0, 0.0, 0.5])), release=True)
+    shown(rviz, lambda ghost: ghost.color == RED, 'red')
+    for _ in range(2):      # the first may have been made before the drag
+        after = requests()
+    assert after == before
+    client.node.destroy_subscription(subscription)
 
 
 def test_in_a_block(client, rviz):

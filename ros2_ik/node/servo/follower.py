@@ -246,7 +246,7 @@ class Follower:
         code, text = self._judge(result, scale, condition, part < self.speed)
         if self._slow_too_long(result) and code == NO_WARNING:
             code, text = self._reason(result)
-        return self._taken(result, code, text, part * scale)
+        return self._taken(self._follow, result, code, text, part * scale)
 
     def _braking_step(self) -> Step:
         self._slow_for = 0.0
@@ -255,7 +255,7 @@ class Follower:
         result = self._brake.step(self.q)
         near = self._brake.near_pairs(NEAR_GAP)
         text = 'brakes' if (np.abs(result.v[self.columns]) > STILL).any() else 'waits for commands'
-        return self._taken(result, NEAR_CONTACT if near else NO_WARNING, text, 0.0)
+        return self._taken(self._brake, result, NEAR_CONTACT if near else NO_WARNING, text, 0.0)
 
     def _commanded_step(self, value: Array) -> VelocityResult:
         """Return the step for a twist (6,) or joint velocities (n,)."""
@@ -282,14 +282,14 @@ class Follower:
             return result, 1.0
         return self._commanded_step(slid), part
 
-    def _taken(self, result: VelocityResult, code: int, text: str, scale: float) -> Step:
+    def _taken(self, program: VelocityProgram, result: VelocityResult, code: int, text: str,
+               scale: float) -> Step:
         """Take the step of a result, and say how it went."""
         self.q, self.v = result.q, result.v
         self.v[np.abs(self.v) < STILL] = 0.0
-        nearest = max(((by, name) for name, by in result.relaxed.items()
-                       if name.startswith('collisions')), default=(0.0, ''))
-        if nearest[0] > MISSED:
-            text += f'; comes {nearest[0]:.2g} m too near: {nearest[1]}'
+        inside = program.near_pairs(-TOO_NEAR * self.begin.parameters['servo_margin'])
+        if inside:
+            text += f'; {-inside[0].gap:.2g} m too near{_pair(inside[0])}'
         return Step(self.q, self.v, code, text, scale)
 
     def _gain(self, target: Array) -> float:
@@ -400,7 +400,7 @@ class Follower:
                          else 0.0 for one in limits])
 
 
-MISSED = 1e-4  # less is not worth a word [m]
+TOO_NEAR = 0.5     # part of the margin; obstacles come in jumps, and are inside it for a moment
 STILL = 1e-6   # slower is at rest [rad/s, m/s]
 
 

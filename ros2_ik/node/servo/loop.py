@@ -86,9 +86,9 @@ NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 def serve_servo(connection: Any, names: Names) -> None:
     """Work until the node closes the pipe or is gone; then come to rest."""
     Path('/proc/self/comm').write_text(NAME)
-    _come_first()
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     load_kernels()
+    _come_first()   # not before: loading takes a second, and would stall the driver and the node
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     loop = Loop(connection, names)
     try:
         loop.run()
