@@ -510,6 +510,8 @@ def test_a_process_that_is_killed_ends_it_and_another_one_starts(client, servo, 
         time.sleep(0.5)
         for process in processes('ik_servo', arm.node.pid):
             os.kill(process, signal.SIGKILL)
+        eventually(lambda: servo.said(0, 'its process has died'), 'the status says so')
+        assert servo.statuses[-1].code == ServoStatus.INVALID and servo.statuses[-1].mode == 'off'
         servo.rest()
     eventually(lambda: servo.switch('twist').success, 'another process', 20)
     servo.on('twist')
@@ -564,6 +566,9 @@ def test_a_process_that_dies_while_it_is_off_does_not_matter(servo, arm):
         os.kill(process, signal.SIGKILL)
     time.sleep(0.2)
     servo.on('twist')
+    begun = len(servo.statuses)     # it has heard of the arm before the switch is answered
+    eventually(lambda: len(servo.statuses) > begun, 'a status')
+    assert not servo.said(begun, 'waits for joint_states')
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from dataclasses import replace
 import itertools
 
 import coal
+from geometry_msgs.msg import TwistStamped
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -18,6 +19,7 @@ from ros2_ik.core import (
     Scene,
     SceneObject,
 )
+from ros2_ik.node.servo.commands import Commands
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.servo.messages import Begin
 
@@ -286,6 +288,35 @@ def test_other_arm_that_comes_near_pushes_the_servoed_one_away():
     still = q.copy()
     still[right.index] = moved
     assert not touched and checker.collides(still)
+
+
+def test_pairs_that_the_servoed_arm_does_not_move_are_not_named():
+    """The fingers of the other gripper stand 6.5 mm apart."""
+    robot = Robot.load('baxter')
+    left = robot.group('left_arm').joint_names
+    follower = Follower(robot, Begin('twist', 'left_gripper', left, robot.to_q({}),
+                                     np.full(7, 0.8), np.full(7, 1.5), (), Scene(robot),
+                                     ('exact', 'refuse'), PARAMETERS), DT)
+    follower.step(0.0)
+    names = [pair.names for pair in follower._brake.near_pairs(0.05)]
+    assert any(all(name.startswith('r_gripper') for name in pair) for pair in names)
+    assert follower.step(0.0).code == 0
+
+
+def test_zero_twist_where_the_step_is_scaled_to_nothing(robot):
+    run = Run(robot, 'twist', scene=Scene(robot).add(SLAB)).go([0, 0, -0.2, 0, 0, 0], 4.0)
+    halted = run.follower._commanded_step(np.array([0, 0, -0.2, 0, 0, 0]))
+    assert halted.scale < 0.5
+    assert run.follower._slid(halted, np.zeros(6)) == (halted, 1.0)
+
+
+@pytest.mark.parametrize('speed', [1e10, 1e308])
+def test_huge_twists_are_slowed_to_the_fastest(robot, speed):
+    message = TwistStamped()
+    message.twist.linear.x, message.twist.linear.y = speed, -speed
+    command = Commands(lambda: 1.0, lambda: 0.0, None).read(message, Run(robot, 'twist').follower,
+                                                            0.0)
+    assert command.value[:3] == pytest.approx(0.25 * np.array([1, -1, 0]) / np.sqrt(2))
 
 
 # -- what slows an arm -------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ros2_ik.core import Array, kernels_cached, Robot, Scene, Status
+from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.planning import checked_scaling
@@ -30,6 +31,7 @@ from ros2_ik.node.servo.messages import (
     TakeBase,
     TakeFrame,
     TakeScene,
+    WAITS,
 )
 from ros2_ik.node.servo.names import servo_names
 from ros2_ik.node.servo.process import ServoProcess
@@ -69,6 +71,7 @@ class Servo:
         self._lookup = context.transforms.lookup(execute=True, patient=False)
         self._frames: dict[str, float] = {}     # of TF, and when it asked for them
         self._waiting: list[tuple[Callable[[State], bool], float, Callable[[Any], None]]] = []
+        self._status = node.create_publisher(ServoStatus, '~/servo/status', 10)
         self._timer = node.create_timer(LOOK, self._look,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._timer.cancel()
@@ -147,7 +150,8 @@ class Servo:
             begin = self._begin(robot, mode, tip, joints, scaling, scene, checker is not None,
                                 self._dimensions(request))
             self._send(begin)
-            state = await self._until(lambda state: state.mode == mode or bool(state.ended),
+            state = await self._until(lambda state: (state.mode == mode and state.message != WAITS
+                                               or bool(state.ended)),
                                       STARTING, 'start')
         except Exception:
             if not goes_on:
@@ -216,7 +220,10 @@ class Servo:
                     self._hear(said)
         except EOFError:
             self._process = None
-            self._hear(State(OFF, False, -1, DIED, DIED, NO_TICKS))
+            self._hear(State(OFF, False, ServoStatus.INVALID, DIED, DIED, NO_TICKS))
+            status = ServoStatus(code=ServoStatus.INVALID, message=DIED, mode=OFF)
+            status.header.stamp = self._node.get_clock().now().to_msg()
+            self._status.publish(status)
         now = time.monotonic()
         for waiting in [one for one in self._waiting if one[1] <= now]:
             self._waiting.remove(waiting)

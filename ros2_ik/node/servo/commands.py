@@ -14,6 +14,8 @@ from ros2_ik.node.conversions.poses import read_pose
 from ros2_ik.node.request_error import wrong
 from ros2_ik.node.servo.follower import Command, Follower
 
+LARGEST = 1e100     # of the numbers of a twist: larger ones have no length in floats
+
 
 class Commands:
     """
@@ -65,7 +67,8 @@ def _twist(message: TwistStamped, follower: Follower, frame: Any) -> Array:
     if frame is not None:
         values = np.concatenate([frame.rotation @ values[:3], frame.rotation @ values[3:]])
     parameters = follower.begin.parameters
-    # not by squares, which may be too large for numbers
+    # not by squares, nor of the largest numbers, which may be too large for numbers
+    values = np.clip(values, -LARGEST, LARGEST)
     faster = max(math.hypot(*values[:3]) / parameters['servo_linear_velocity'],
                  math.hypot(*values[3:]) / parameters['servo_angular_velocity'], 1.0)
     slowed: Array = values / faster

@@ -253,7 +253,7 @@ class Follower:
         self._brake.set_target('brake', velocity=self._slower())
         self._brake.reset(self.v)
         result = self._brake.step(self.q)
-        near = self._brake.near_pairs(NEAR_GAP)
+        near = self._near(self._brake, NEAR_GAP)
         text = 'brakes' if (np.abs(result.v[self.columns]) > STILL).any() else 'waits for commands'
         return self._taken(self._brake, result, NEAR_CONTACT if near else NO_WARNING, text, 0.0)
 
@@ -274,7 +274,8 @@ class Follower:
     def _slid(self, result: VelocityResult, twist: Array) -> tuple[VelocityResult, float]:
         """Return the step along surfaces that a twist (6,) leads into, and its part of the way."""
         squared = float(twist @ twist)
-        if result.scale >= SLOWED or not (near := self._follow.near_pairs(SURFACE)):
+        if result.scale >= SLOWED or squared == 0.0 \
+                or not (near := self._near(self._follow, SURFACE)):
             return result, 1.0
         slid = self._tip.along_surfaces(self.q, twist, near, self._gap_rate)
         part = float(slid @ twist) / squared
@@ -287,10 +288,15 @@ class Follower:
         """Take the step of a result, and say how it went."""
         self.q, self.v = result.q, result.v
         self.v[np.abs(self.v) < STILL] = 0.0
-        inside = program.near_pairs(-TOO_NEAR * self.begin.parameters['servo_margin'])
+        inside = self._near(program, -TOO_NEAR * self.begin.parameters['servo_margin'])
         if inside:
             text += f'; {-inside[0].gap:.2g} m too near{_pair(inside[0])}'
         return Step(self.q, self.v, code, text, scale)
+
+    def _near(self, program: VelocityProgram, within: float) -> list[NearPair]:
+        """Return the pairs `within` [m] of the margin that the servoed joints can move apart."""
+        return [pair for pair in program.near_pairs(within)
+                if np.abs(pair.gradient[self.columns]).max() > UNMOVED]
 
     def _gain(self, target: Array) -> float:
         """Return the part of the way to a pose (4, 4) that the tip may go in a step."""
@@ -321,7 +327,7 @@ class Follower:
         if scale >= SLOWED and not (self.begin.mode == 'pose' and halted
                                            and self._far(result)):
             return _told(NO_WARNING)
-        if near := self._follow.near_pairs(NEAR_GAP):
+        if near := self._near(self._follow, NEAR_GAP):
             return _told(CONTACT if halted else NEAR_CONTACT, _pair(near[0]))
         if joint := self._at_bound(result):
             return _told(BOUND, joint)
@@ -339,7 +345,7 @@ class Follower:
     def _reason(self, result: VelocityResult) -> tuple[int, str]:
         """Return what else keeps the tip from following a twist."""
         assert self.command is not None
-        if near := self._follow.near_pairs(SURFACE):
+        if near := self._near(self._follow, SURFACE):
             return _told(NEAR_CONTACT, _pair(near[0]))
         if joint := self._at_bound(result):
             return _told(BOUND, joint)
@@ -402,6 +408,7 @@ class Follower:
 
 TOO_NEAR = 0.5     # part of the margin; obstacles come in jumps, and are inside it for a moment
 STILL = 1e-6   # slower is at rest [rad/s, m/s]
+UNMOVED = 1e-9     # [m/rad], [m/m]: a smaller gradient is that of a pair that does not move
 
 
 def _pair(near: NearPair) -> str:

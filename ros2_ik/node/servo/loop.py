@@ -51,6 +51,7 @@ from ros2_ik.node.servo.messages import (
     TakeScene,
     Ticks,
     ToServo,
+    WAITS,
 )
 from ros2_ik.node.servo.names import Names, NODE_HELD_UP
 from ros2_ik.node.servo.stuck_arm import StuckArm
@@ -75,7 +76,7 @@ STANDS = 0.02       # with less than this part of its speed an arm is stuck
 SLOW = 0.9          # from here on it is told
 LATE = 0.1          # readings of other joints are extrapolated by so much at most [s]
 RECENT = 0.3        # objects that were moved so lately still move [s]
-DISCOVERY = 2.0     # joint_states may take so long to be heard of at first [s]
+DISCOVERY = 5.0     # joint_states may take so long to be heard of at first [s]
 SILENCE = 1.0       # so long the node may say nothing: it might know of things in the way [s]
 NOTED = 0.5         # so long the status tells of a command that was refused [s]
 COUNTED = 2500      # steps of which the jitter is told
@@ -294,7 +295,7 @@ class Session:
                  follower: Follower, values: Any) -> None:
         self._clock, self._measured, self._values = clock, measured, values
         self.follower, self.dt = follower, follower.dt
-        self.ended, self.fault, self.over = '', 'waits for joint_states', False
+        self.ended, self.fault, self.over = '', WAITS, False
         self.last = Step(follower.q, follower.v, 0, 'waits for commands', 0.0)
         self._node = node
         context = SimpleNamespace(node=node, sent=SentMessages(), callback_group=None)

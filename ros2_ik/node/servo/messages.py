@@ -9,6 +9,7 @@ from ros2_ik.node.conversions.frames import Reference
 
 MODES = ('pose', 'twist', 'joint')
 OFF = 'off'
+WAITS = 'waits for joint_states'    # the message of a servo that does not know where the arm is
 
 
 @dataclass(frozen=True)
