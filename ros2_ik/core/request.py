@@ -32,8 +32,8 @@ from ros2_ik.core.problem.active_joints import active_names
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.shallow import shallow
-from ros2_ik.core.solvers import Budget, Search
-from ros2_ik.core.solvers.solve import TIMEOUT
+from ros2_ik.core.solvers import Search
+from ros2_ik.core.solvers.options import TIMEOUT
 
 Joints = frozenset[str]
 
@@ -207,9 +207,9 @@ class Preparation(NamedTuple):
                       solutions=request.solutions, allow_restarts=request.allow_restarts,
                       winding=request.winding, approximate=request.approximate,
                       max_joint_change=request.max_joint_change,
-                      random_state=request.random_state,
-                      budget=Budget.of(request.timeout, request.max_iterations),
-                      options=request.solver_options)
+                      random_state=request.random_state, timeout=request.timeout,
+                      max_iterations=request.max_iterations,
+                      solver_options=request.solver_options)
 
 
 def prepare(request: IKRequest, world: World) -> Search:

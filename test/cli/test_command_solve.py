@@ -141,7 +141,7 @@ def test_manipulability_selects_what_is_farther_from_singular(command, judge):
 
 
 def test_select_takes_what_makes_sense_without_costs(command):
-    from ros2_ik.core.solvers.search import SELECTIONS
+    from ros2_ik.core.solvers.options import SELECTIONS
     refused = command('solve', 'panda', '--xyz', 1, 2, 3, '--select', 'cost').refused()
     for name in SELECTIONS:
         assert (name in refused.partition('choose from')[2]) == (name != 'cost')

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from ros2_ik.core.kernels.comparisons import turned
 from ros2_ik.core.kernels.descents import (
     CONVERGED,
     ERROR_CHANGE_TOO_SMALL,
@@ -12,7 +11,6 @@ from ros2_ik.core.kernels.descents import (
     in_turn,
     INTERRUPTED,
     look,
-    MANY,
     MOST,
     STEP_TOO_SMALL,
 )
@@ -23,7 +21,6 @@ from ros2_ik.core.kernels.rows import (
     layout_of,
     move,
     room,
-    TURN,
     work_of,
 )
 from ros2_ik.core.kernels.source import inner_part, loop, part
@@ -197,6 +194,12 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
     return best, iteration, flag
 
 
+@part
+def table_of(places):
+    """Return where the data of each part begin, see `Parts`."""
+    return places[1:8 + 7 * places[0]].reshape(places[0] + 1, 7)
+
+
 @loop(f'Tuple((f8, i8, i8, i8, i8))({PARTS}, f8[::1], f8[:,::1], f8[:,::1], f8[::1], i8, i8)')
 def descend(places, numbers, addresses, parameters, starts, limits, options, limit, most):
     """
@@ -209,85 +212,6 @@ def descend(places, numbers, addresses, parameters, starts, limits, options, lim
     may be moved, too. Returns the squared error there, the exit flag, which start the last part
     came from, the number of iterations and of starts used.
     """
-    return descend_parts(places, numbers, addresses, parameters, starts, limits, options, limit,
-                         most, False)
-
-
-@loop(f'Tuple((f8, i8, i8, i8, i8, f8))({PARTS}, f8[:,:,::1], f8[:,::1], i8[::1], i8[::1], '
-      "f8[:,::1], f8[:,::1], f8[::1], i8, Array(f8, 1, 'C', True), f8[::1], b1)")
-def descend_to_poses(places, numbers, addresses, poses, drawn, indices, turning, limits, sampling,
-                     options, limit, seed, q, tried):
-    """
-    Descend from q (nq,), then from random starts, until one arrives, and fill q with that.
-
-    First q is the `seed` (nq,), which may be read-only. Once that has been `tried`, q is where it
-    led, and parts of the problem that arrived there stay.
-
-    `poses` (t, 4, 4) are all parameters of the program, whose values stand at `indices` (nx,) of
-    q. These are brought within the limits; `drawn` (k, nx) are numbers in [0, 1) for the random
-    starts, which are within `sampling` (2, nx), too, see Robot.sampling_limits; floating joints
-    start within a metre of the seed at any orientation. The values numbered in `turning` may be
-    turned to be near the seed. For the rest see `descend`. Returns the squared error and the exit
-    flag of the end in q, the number of iterations and of starts used, and of the values the one
-    that is farthest from where the seed has it, and how far.
-    """
-    parameters = np.empty(12 * len(poses))
-    for i in range(len(poses)):
-        for j in range(3):
-            for k in range(3):
-                parameters[12 * i + 3 * j + k] = poses[i, j, k]
-            parameters[12 * i + 9 + j] = poses[i, j, 3]
-    x, begin = np.empty((1 + len(drawn), len(indices))), np.empty(len(indices))
-    for j in range(len(indices)):
-        begin[j] = value = seed[indices[j]]
-        low, high = sampling[0, j], sampling[1, j]
-        x[0, j] = min(max(q[indices[j]], limits[0, j]), limits[1, j])
-        if math.isinf(low):
-            low = value - math.pi if math.isinf(high) else high - TURN
-        if math.isinf(high):
-            high = value + math.pi if math.isinf(sampling[0, j]) else low + TURN
-        low, high = max(low, limits[0, j]), min(high, limits[1, j])
-        for i in range(len(drawn)):
-            x[1 + i, j] = low + (high - low) * drawn[i, j]
-    for i in range(len(drawn)):
-        for k in range(table_of(places)[places[0], ROWS], len(places)):
-            draw_pose(drawn[i], begin, places[k], x[1 + i])
-    error, flag, _, iterations, used = descend_parts(places, numbers, addresses, parameters, x,
-                                                 limits, options, limit, MANY, tried)
-    for i in range(len(turning)):
-        j = turning[i]
-        x[0, j] = turned(x[0, j], begin[j], limits[0, j], limits[1, j], False)
-    farthest, change = 0, 0.0
-    for j in range(len(indices)):
-        q[indices[j]] = x[0, j]
-        away = abs(x[0, j] - begin[j])
-        if not away <= change:
-            farthest, change = j, away
-    return error, flag, iterations, used, farthest, change
-
-
-@part
-def draw_pose(drawn, seed, first, x):
-    """Fill seven values from `first` on: within a metre of the seed, at any orientation."""
-    for i in range(3):
-        x[first + i] = seed[first + i] + 2 * drawn[first + i] - 1
-    # uniform on the sphere of quaternions (Shoemake, Graphics Gems III, 1992)
-    one, other = math.sqrt(1 - drawn[first + 3]), math.sqrt(drawn[first + 3])
-    a, b = TURN * drawn[first + 4], TURN * drawn[first + 5]
-    x[first + 3], x[first + 4] = one * math.sin(a), one * math.cos(a)
-    x[first + 5], x[first + 6] = other * math.sin(b), other * math.cos(b)
-
-
-@part
-def table_of(places):
-    """Return where the data of each part begin, see `Parts`."""
-    return places[1:8 + 7 * places[0]].reshape(places[0] + 1, 7)
-
-
-@inner_part
-def descend_parts(places, numbers, addresses, parameters, starts, limits, options, limit, most,
-                  tried):
-    """Descend each part from one of `starts` (k, nx) after another; see `descend`."""
     table, count = table_of(places), len(starts)
     error, flag, start, iterations, used = 0.0, CONVERGED, 0, 0, 1
     for i in range(places[0]):
@@ -308,7 +232,7 @@ def descend_parts(places, numbers, addresses, parameters, starts, limits, option
                       places[table[i, LAYOUT]:table[i + 1, LAYOUT]]),
             own, addresses[table[i, ADDRESSES]:table[i + 1, ADDRESSES]], x, own_limits,
             rows, numbers[table[i, BOUNDS]:table[i + 1, BOUNDS]].reshape(4, len(rows)), options,
-            limit, most - iterations, tried)
+            limit, most - iterations)
         error, iterations, used = error + away, iterations + done, max(used, starts_used)
         for j in range(n):
             starts[0, values[j]] = x[start, j]
@@ -353,21 +277,19 @@ def take_over(at, parameters, addresses, ended, x, rows, bounds, work):
 
 @inner_part
 def descend_in_turn(at, parameters, addresses, starts, limits, rows, bounds, options, limit,
-                    most, tried):
+                    most):
     """
     Descend from one of `starts` (k, nx) after another; see `descend`.
 
-    The first, where it has been `tried`, is only looked at. Two of three others take over what
-    the descent before them got right.
+    Two of three take over what the descent before them got right.
     """
     best, used, work = (np.inf, 0, 0, 0), 0, work_of(at)
     for start in range(len(starts)):
         if start % 3 and at.entries > 1:
             take_over(at, parameters, addresses, starts[start - 1], starts[start], rows, bounds,
                       work)
-        longest = 0 if tried and start == 0 else min(limit, most - best[3])
         error, done, flag = descend_from(at, parameters, addresses, starts[start], limits, rows,
-                                         bounds, options, longest, work)
+                                         bounds, options, min(limit, most - best[3]), work)
         best, ended = in_turn(best, start, error, done, flag, most)
         used += 1
         if ended:

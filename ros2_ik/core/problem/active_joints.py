@@ -24,10 +24,10 @@ class ActiveJoints:
     where limits are off; `limits` (2, n) the same in q's order, `bounds` for all of q, (nq,) each.
     `at_rest` are the other places in q, `held` those of these that have limits, with these, wider
     by what is noticeable. `scalars` are those of one value, at `scalar_places`, `others` the
-    rest. `all_scalar` is True where that is none, `bounded` where all of these have limits, too,
-    `vector_space` where none is floating. `sampling` (2, n) are the robot's limits in q's order,
-    also where they are off.
-    `drawn` are the places in q of all but the floating ones, `turnable` those that a full turn
+    rest. `all_scalar` is True where that is none, `vector_space` where none is floating. `ranges`
+    (4, n) are the limits, and below them the robot's own, to draw from also where limits are off.
+    `bases` are the places among the active ones where those of floating joints begin.
+    `turnable` are the places in q of those that a full turn
     within the limits may bring to the same place, `turning` these numbered among the active ones,
     `angles` those that it would if it were within them.
     """
@@ -50,16 +50,17 @@ class ActiveJoints:
         self.vector_space = all(j.size == j.velocity_size for j in self.joints)
         infinite = np.full(robot.nq, np.inf)
         self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)
-        self.limits = np.array([bound[self.place] for bound in self.bounds])
-        self.sampling = np.array([robot.lower[self.place], robot.upper[self.place]])
-        self.bounded = self.all_scalar and bool(np.isfinite(self.limits).all())
+        self.ranges = np.array([bound[self.place] for bound in (
+            *self.bounds, robot.lower, robot.upper)])
+        self.limits = self.ranges[:2]
         self.is_locked = np.ones(robot.nq, dtype=bool)
         self.is_locked[self.indices] = False
         self.at_rest = np.flatnonzero(self.is_locked)
         self.held = [(i, float(low) - LIMIT_TOLERANCE, float(high) + LIMIT_TOLERANCE)
                      for i, (low, high) in enumerate(zip(*self.bounds, strict=True))
                      if self.is_locked[i] and (np.isfinite(low) or np.isfinite(high))]
-        self.drawn = _flat((j.index, j.size) for j in self.joints if j.kind != 'floating')
+        self.bases = np.searchsorted(self.indices, np.array(
+            [j.index for j in self.others if j.kind == 'floating'], dtype=np.int64))
         angles = [j.index for j in self.joints if _is_angle(j, robot)]
         self.angles = np.array(angles, dtype=np.intp)
         low, high = self.bounds
@@ -70,12 +71,12 @@ class ActiveJoints:
         """Return the same joints with limits narrowed to `lower` and `upper`, (nq,) each."""
         result = shallow(self)
         place = self.place
-        result.limits = np.array([np.maximum(self.limits[0], lower[place]),
-                                  np.minimum(self.limits[1], upper[place])])
+        result.ranges = np.array([np.maximum(self.limits[0], lower[place]),
+                                  np.minimum(self.limits[1], upper[place]), *self.ranges[2:]])
+        result.limits = result.ranges[:2]
         low, high = (limit.copy() for limit in self.bounds)
         low[place], high[place] = result.limits
         result.bounds = low, high
-        result.bounded = self.all_scalar and bool(np.isfinite(result.limits).all())
         if self.all_scalar:     # much faster
             result.lower, result.upper = result.limits
             return result

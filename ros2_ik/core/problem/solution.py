@@ -1,7 +1,7 @@
 """The one result type of everything that solves."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ros2_ik.core.arrays import Array
@@ -10,7 +10,8 @@ from ros2_ik.core.problem.joint_change import JointChange
 from ros2_ik.core.status import ExitFlag, Status
 
 
-@dataclass(frozen=True, eq=False)    # two are equal if they are one: arrays do not compare
+# two are equal if they are one: arrays do not compare; in slots, what is missing can be late
+@dataclass(frozen=True, eq=False, slots=True)
 class IKSolution:
     """
     What came of a question.
@@ -50,27 +51,30 @@ class IKSolution:
     not_checked: tuple[str, ...] = ()
     geometry_notes: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, write: Callable[[], str], **fields: Any) -> 'IKSolution':
-        """
-        Return what `IKSolution(message=write(), **fields)` is, in a tenth of the time.
+    _work_out: Callable[[str], Any] | None = field(init=False, repr=False, default=None)
 
-        The message is written when it is read first: few who ask in a loop do.
+    @classmethod
+    def late(cls, work_out: Callable[[str], Any], **fields: Any) -> 'IKSolution':
+        """
+        Return a solution of some fields; the others are worked out, by name, when they are read.
+
+        Those who ask in a loop read few.
         """
         solution = object.__new__(cls)
-        solution.__dict__.update(fields)    # the others are defaults of the class
-        solution.__dict__['_write'] = write
+        for name, value in fields.items():
+            object.__setattr__(solution, name, value)
+        object.__setattr__(solution, '_work_out', work_out)
         return solution
 
     def __getattr__(self, name: str) -> Any:
-        if name != 'message' or '_write' not in self.__dict__:
+        if name.startswith('_') or name not in FIELDS or self._work_out is None:
             raise AttributeError(f"an IKSolution has no '{name}'")
-        text = self.__dict__['message'] = self.__dict__['_write']()
-        return text
+        value = self._work_out(name)
+        object.__setattr__(self, name, value)
+        return value
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled or copied: nothing that is yet to be written."""
-        return {**self.__dict__, 'message': self.message, '_write': None}
+    def __reduce__(self) -> Any:
+        return IKSolution, tuple(getattr(self, name) for name in FIELDS)
 
     def __bool__(self) -> bool:
         return self.success
@@ -152,3 +156,6 @@ class IKSolution:
         if self.exit_flag in (ExitFlag.TIME_LIMIT, ExitFlag.CANCELLED) or self.restarts == 0:
             advice.append('a longer timeout, or restarts if they were off')
         return advice
+
+
+FIELDS = tuple(each.name for each in fields(IKSolution) if each.init)

@@ -5,6 +5,7 @@ from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clik import ClosedLoopIK
 from ros2_ik.core.solvers.inverse_kinematics import InverseKinematics
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
+from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.search import Search
 from ros2_ik.core.solvers.slsqp import SLSQP
 from ros2_ik.core.solvers.solve import solve, solve_pose
@@ -13,6 +14,6 @@ from ros2_ik.core.solvers.sqp import SequentialQuadratic
 
 __all__ = [
     'Attempt', 'BFGSGradientProjection', 'Budget', 'ClosedLoopIK', 'InverseKinematics',
-    'LevenbergMarquardt', 'SLSQP', 'Search', 'SequentialQuadratic', 'Solver', 'make_solver',
-    'register_solver', 'solve', 'solve_pose', 'solver_names',
+    'LevenbergMarquardt', 'SLSQP', 'Search', 'SequentialQuadratic', 'SolveOptions', 'Solver',
+    'make_solver', 'register_solver', 'solve', 'solve_pose', 'solver_names',
 ]

@@ -1,26 +1,25 @@
 """How long a search may go on."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import math
 import time
 from typing import Any
 
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.shallow import shallow
 from ros2_ik.core.status import ExitFlag
 
 PATIENCE = 0.1    # so long the first descent may take whatever the timeout [s]
 
 
-@dataclass
+@dataclass(slots=True)
 class Budget:
     """
-    Time, iterations and a cancel flag, looked at by everything that loops.
+    Time, iterations and a cancel flag, read by everything that loops.
 
     `deadline` is on the steady clock (`time.monotonic`), which all processes of a machine share.
-    `cancel` is a callable that gives True, or has `is_set` like threading.Event. `progress` is
+    `cancel` is a callable that returns True, or has `is_set` like threading.Event. `progress` is
     called after each attempt with the best solution's error norm and the number of attempts.
     """
 
@@ -29,13 +28,11 @@ class Budget:
     cancel: Any = None
     progress: Callable[[float, int], None] | None = None
     started: float = field(default_factory=time.monotonic)
-    seconds: float = math.inf    # from the start to the deadline, where it is counted from there
-    spent: float = 0.0           # of these, before all was set up
 
     @classmethod
     def of(cls, timeout: float, max_iterations: int | None = None, cancel: Any = None,
            progress: Callable[[float, int], None] | None = None) -> 'Budget':
-        """Start the clock: `timeout` in seconds from now."""
+        """Start the clock: `timeout` in seconds from now; raises InvalidOptionError."""
         seconds = positive(timeout, 'timeout', InvalidOptionError)
         iterations = math.inf
         if max_iterations is not None:
@@ -44,14 +41,8 @@ class Budget:
             raise InvalidOptionError(f'cancel must be an event or a callable, not {cancel!r}')
         if not (progress is None or callable(progress)):
             raise InvalidOptionError(f'progress must be a callable, not {progress!r}')
-        started = time.monotonic()
-        return cls(started + seconds, iterations, cancel, progress, started, seconds)
-
-    def begin(self) -> None:
-        """Start the clock anew, when all is set up; a deadline given as such stays."""
-        if self.seconds < math.inf:
-            self.started = time.monotonic() - self.spent
-            self.deadline = self.started + self.seconds
+        now = time.monotonic()
+        return cls(now + seconds, iterations, cancel, progress, now)
 
     def used(self) -> float:
         """Return the part of the time that is used up, 0 where there is no bound."""
@@ -59,12 +50,7 @@ class Budget:
 
     def for_whole_descent(self) -> 'Budget':
         """Return a budget for a descent that is made however short the time is."""
-        latest = time.monotonic() + PATIENCE
-        if self.deadline > latest:
-            return self
-        later = shallow(self)
-        later.deadline = latest
-        return later
+        return replace(self, deadline=max(self.deadline, time.monotonic() + PATIENCE))
 
     def cancelled(self) -> bool:
         """Return whether somebody asked to stop."""
@@ -73,7 +59,7 @@ class Budget:
         return bool(self.cancel.is_set() if hasattr(self.cancel, 'is_set') else self.cancel())
 
     def interrupted(self) -> ExitFlag | None:
-        """Why a descent must stop at once, or None."""
+        """Return why a descent must stop at once, or None."""
         if time.monotonic() >= self.deadline:
             return ExitFlag.TIME_LIMIT
         return ExitFlag.CANCELLED if self.cancelled() else None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.functions import FramePose, KinematicFunction, RelativeFunction
 from ros2_ik.core.kernels.descents import INTERRUPTED, MANY, MOST
-from ros2_ik.core.kernels.lm import descend, descend_to_poses
+from ros2_ik.core.kernels.lm import descend
+from ros2_ik.core.kernels.pose_search import find_poses
 from ros2_ik.core.kernels.qp import quadratic_program
 from ros2_ik.core.kernels.source import formula, is_compiled
 from ros2_ik.core.problem import IKProblem, PoseTarget
@@ -29,7 +30,8 @@ GIVE_UP_AFTER = 6      # iterations in a row without a drop; a fast failure beat
 DROP = 0.8
 BIAS = 1e-10
 HARD_WEIGHT = 100.0           # weight of the targets' rows over costs whose curvature is about one
-AT_ONCE, MOVING = 16, 384  # starts in turn, and columns of all their steps: a millisecond
+BATCH, MOVING = 16, 384     # starts of a batch, and columns of all their steps: a millisecond
+FLAGS = {int(flag): flag for flag in ExitFlag}
 FLAT, SHORT = 1e-9, 1e-10    # gradient and step [rad, m] that end the way down the costs
 
 
@@ -80,53 +82,44 @@ class LevenbergMarquardt(Solver):
         self.options = np.array([
             self.damping, self.damping_bias, math.inf if change else GIVE_UP_AFTER, DROP,
             solution, self.gradient_tolerance, self.step_tolerance, change])
-        self.rows = ProblemRows(problem, _towards)
-        self._parts = Parts.of(self.rows)
-        self._descend = descend.of(self.rows.compiled)
-        self._descend_to_poses = descend_to_poses.of(self.rows.compiled)
-        self.at_once = min(AT_ONCE, max(1, MOVING // max(1, self._parts.columns)))
-        self._fits = self.rows.compiled and not any(target.loose for target in problem.targets)
+        self._rows = ProblemRows(problem, _towards)
+        self._parts = Parts.of(self._rows)
+        compiled = self._rows.compiled
+        self._descend, self._find = descend.of(compiled), find_poses.of(compiled)
         self._costs = CostDescent(self) if problem.costs else None
-        if self._costs:
-            self.at_once = 1
+        self.finds_starts = self._costs is None
+        self.batch_size = 1     # plain Python is slow: the deadline is looked at after each start
+        if compiled and not self._costs:
+            self.batch_size = min(BATCH, max(1, MOVING // max(1, self._parts.columns)))
 
     def again(self, problem: IKProblem) -> 'LevenbergMarquardt | None':
-        if problem.costs or self.rows.compiled != is_compiled():
+        if problem.costs or self._rows.compiled != is_compiled():
             return None
         solver = shallow(self)
         solver.problem = problem
-        solver.rows = self.rows.again(problem, [_towards(target) for target in problem.targets])
-        if not self.rows.hard.serves(problem.start):
+        if not self._rows.hard.serves(problem.start):
             solver._parts = Parts.of(solver.rows)
         return solver
 
-    def serves(self, problem: IKProblem) -> bool:
-        """
-        Return whether `descend_to_poses` takes no preparing and no plain Python.
+    @property
+    def rows(self) -> ProblemRows:
+        """The rows of the targets; `find` does without those of the problem at hand."""
+        if self._rows.problem is not self.problem:
+            self._rows = self._rows.again(self.problem, [
+                _towards(target) for target in self.problem.targets])
+        return self._rows
 
-        Nor does it look for other poses within loose tolerances.
-        """
-        return self._fits and is_compiled() and self.rows.hard.serves(problem.start)
-
-    def descend_to_poses(self, problem: IKProblem, drawn: Array,
-                         before: 'PoseDescent | None' = None) -> 'PoseDescent':
-        """
-        Descend from the start, then from random ones, however long that takes.
-
-        As `again(problem).attempt_in_turn` does from starts that `Starts.random` makes of the
-        numbers `drawn` (k, n) where no joint is floating. What was found `before` from the start
-        alone is not sought again.
-        """
-        parts, active = self._parts, problem.active
-        q = problem.start.copy() if before is None else before.q
-        poses = [target.transform for target in problem.targets]
-        found = PoseDescent(q, *self._descend_to_poses(
-            *parts.arrays, poses[0][None] if len(poses) == 1 else np.array(poses), drawn,
-            active.indices, active.turning, active.limits, active.sampling, self.options,
-            self.attempt_iterations, problem.start, q, before is not None))
-        if before is None:
-            return found
-        return found._replace(iterations=before.iterations + found.iterations)
+    def find(self, starts: Any, budget: Budget) -> tuple[Attempt, int, int]:
+        """Descend in one compiled call."""
+        problem, active = self.problem, self.problem.active
+        q, targets = problem.start.copy(), problem.targets
+        poses = targets[0].transform[None] if len(targets) == 1 else np.array(
+            [target.transform for target in targets])
+        error, flag, iterations, used, following = self._find(
+            *self._parts.arrays, poses, starts.seed, active.ranges, active.indices, active.turning,
+            self.options, self.attempt_iterations, starts.first, starts.last,
+            int(min(budget.iterations, MANY)), starts.state, q)
+        return Attempt(q, error, iterations, FLAGS[flag]), used, following
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
@@ -163,24 +156,6 @@ class LevenbergMarquardt(Solver):
     def damping_of(self, error: float) -> float:
         """Return lambda for a squared error."""
         return self.damping * min(error, MOST) + self.damping_bias
-
-
-class PoseDescent(NamedTuple):
-    """
-    Where descents to poses from several starts ended.
-
-    q (nq,), turned to be near the start of the problem, the squared error and the exit flag there,
-    the number of iterations and of starts used, and of the moving joints' values the one that is
-    farthest from where the problem's start has it, and how far.
-    """
-
-    q: Array
-    error: float
-    flag: int
-    iterations: int
-    starts: int
-    farthest: int
-    change: float
 
 
 class CostDescent:

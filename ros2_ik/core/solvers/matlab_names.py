@@ -1,52 +1,16 @@
 """What people who come from MATLAB's inverseKinematics may write in place of our own names."""
 
-from collections.abc import Callable
 from dataclasses import replace
-import functools
-import inspect
 from itertools import groupby
-from typing import Any, cast, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ros2_ik.core.arrays import Pose
 from ros2_ik.core.checks import vector
-from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError, UnknownOptionError
+from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import as_placement
 from ros2_ik.core.problem import IKSolution, PoseTarget, TargetError
-
-P = ParamSpec('P')
-R = TypeVar('R')
-
-
-def with_names(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """
-    Make a door take options under other names as well, theirs='ours'.
-
-    Both names of one option in one call: InvalidOptionError. An option that nobody has:
-    UnknownOptionError, which names what is spelled like it.
-    """
-    def dress(door: Callable[P, R]) -> Callable[P, R]:
-        own = [name for name in inspect.signature(door).parameters if name != 'options']
-
-        @functools.wraps(door)
-        def dressed(*args: P.args, **options: P.kwargs) -> R:
-            given = cast(dict[str, Any], options)
-            for theirs in names:
-                if theirs not in given:
-                    continue
-                ours = names[theirs]
-                if ours in given:
-                    raise InvalidOptionError(f'{theirs} is another name of {ours}; valid: one '
-                                             'of the two')
-                given[ours] = given.pop(theirs)
-            try:
-                return door(*args, **options)
-            except UnknownOptionError as error:
-                raise UnknownOptionError(error.option, error.solver, error.valid,
-                                         [*own, *names]) from None
-        return dressed
-    return dress
 
 
 def targets_along_base(tip: str, target: Pose, relative_to: str | None, root: str,

@@ -41,13 +41,14 @@ class Solver(ABC):
 
     Made for one problem, so that what can be prepared is prepared once. Options are keyword
     arguments of __init__. Knows nothing of restarts, selection or collisions, and claims no
-    success: acceptance does. `kinds` are the parts of a problem that it can use, `at_once` how
-    many starts it is best given in turn.
+    success: acceptance does. `kinds` are the parts of a problem that it can use, `batch_size`
+    how many starts it is best given in turn.
     """
 
     name: ClassVar[str]
     kinds: ClassVar[frozenset[str]] = frozenset(('targets',))
-    at_once: int = 1
+    batch_size: int = 1
+    finds_starts: bool = False
 
     def __init__(self, problem: IKProblem) -> None:
         self.problem = problem
@@ -75,6 +76,15 @@ class Solver(ABC):
         Gives the best end, with the iterations of all, and how many starts were used.
         """
         return self.attempt(starts[0], budget), 1
+
+    def find(self, starts: Any, budget: Budget) -> tuple[Attempt, int, int]:
+        """
+        Descend from numbered `starts`, see `Starts`, until one reaches what must hold.
+
+        Only of solvers with `finds_starts`. Returns the best end, how many starts were used, and
+        the number of the next.
+        """
+        raise NotImplementedError(f"solver '{self.name}' takes starts, not their numbers")
 
 
 _SOLVERS: dict[str, type[Solver]] = {}

@@ -49,7 +49,7 @@ class SequentialQuadratic(Solver):
         self.cost_iterations = whole(cost_iterations, 'cost_iterations', InvalidOptionError)
         self.rows = ProblemRows(problem)
         self._place = problem.active.place
-        self.at_once = 1 if problem.costs else max(1, MOVING // max(
+        self.batch_size = 1 if problem.costs else max(1, MOVING // max(
             1, len(problem.active.columns)))
         self._farthest = self._reach()
         compiled = self.rows.compiled

@@ -19,7 +19,7 @@ def ended_at_once(search: Search, seconds: float, others: int) -> bool:
 
 def _is_short(search: Search) -> bool:
     """Return whether an attempt is known to take less than a millisecond or so."""
-    return search.problem.kinds <= {'targets'} and not search.options
+    return search.problem.kinds <= {'targets'} and not search.options.solver_options
 
 
 def _run_for(search: Search, seconds: float, turns: float) -> bool:

@@ -98,7 +98,7 @@ def test_starts_in_turn(load):
         at = Configuration(robot, robot.random_q(generator))
         problem = IKProblem(robot, PoseTarget('panda_hand', at.transform('panda_hand')))
         solver = make_solver('lm', problem, {})
-        starts = np.array([robot.random_q(generator) for _ in range(solver.at_once)])
+        starts = np.array([robot.random_q(generator) for _ in range(solver.batch_size)])
         given = starts.copy()
         each = [solver.attempt(start, Budget()) for start in starts]
         first = next((i for i, one in enumerate(each) if one.reached), len(each) - 1)

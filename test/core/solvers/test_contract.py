@@ -135,7 +135,10 @@ def test_the_deadline_is_kept(small, ticking, solver):
         solution = solve_pose(small('zero_links'), 'tip', FAR, solver=solver, timeout=0.3,
                               random_state=seed)
         assert not solution.success
-        assert 100 < solution.iterations < 300 <= ticking.looks - before < 310
+        if solver == 'lm':     # which looks before each start
+            assert 300 <= ticking.looks - before < 310
+        else:
+            assert 100 < solution.iterations < 300 <= ticking.looks - before < 310
 
 
 @pytest.mark.usefixtures('plain')

@@ -108,7 +108,7 @@ def ask_search(robot, generator):
     for name in ('timeout', 'max_iterations', 'cancel', 'progress'):
         options.pop(name, None)
     mine = {name: options.pop(name) for name in SOLVER_OPTIONS if name in options}
-    return Search(problem, seeds, **options, options=mine)
+    return Search(problem, seeds, **options, solver_options=mine)
 
 
 def ask_configuration(robot, generator):

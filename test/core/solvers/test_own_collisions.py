@@ -92,7 +92,7 @@ def test_an_inverse_kinematics_with_a_scene_is_free_in_it():
 def test_random_poses(name, tip, load):
     """30 of 200 successes on the UR5 were in self-collision."""
     robot, generator = load(name), np.random.default_rng(0)
-    judge, touched = FclJudge(robot).surround(Scene(robot)), 0
+    judge, touched = FclJudge(robot, raw=True).surround(Scene(robot)), 0
     for i in range(60):
         T = Configuration(robot, robot.random_q(generator)).transform(tip)
         seed = robot.random_q(generator)
@@ -276,7 +276,7 @@ def test_what_counts_in_place_of_meshes_is_told(tmp_path, monkeypatch):
 
 
 def test_a_failure_looks_at_no_more_than_there_is_time_for(monkeypatch):
-    """Whatever one look takes: what is told of several answers, and counted in `seconds`."""
+    """Whatever one look takes."""
     robot, looks = Robot.from_urdf(FOLDING), 0
     look = CollisionChecker.in_collision
 
@@ -292,4 +292,4 @@ def test_a_failure_looks_at_no_more_than_there_is_time_for(monkeypatch):
     took = time.monotonic() - began
     assert solution.status is Status.GOAL_IN_COLLISION and solution.restarts > 6
     assert solution.contacts and 'these touch' in solution.message
-    assert looks <= 3 and 0.04 * looks <= solution.seconds <= took
+    assert looks <= 3 and solution.seconds <= took

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from ros2_ik.core import Configuration, IKProblem, load_kernels, PoseTarget, Robot
-from ros2_ik.core.kernels.lm import draw_pose, table_of, take_over, VALUES
+from ros2_ik.core.kernels.lm import table_of, take_over, VALUES
 from ros2_ik.core.kernels.rows import layout_of, work_of
 from ros2_ik.core.problem import accept
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
-from ros2_ik.core.status import ExitFlag
+from ros2_ik.core.solvers.starts import draw_starts, generator_state, N_NEAR, Starts
 
 HANDS = ('left_gripper', 'right_gripper')
 FEET = ('left_sole_link', 'right_sole_link', 'gripper_left_base_link', 'gripper_right_base_link')
@@ -94,18 +94,15 @@ def test_a_bound_on_iterations_is_one_for_all_parts(baxter):
 
 def test_random_poses_of_a_free_base():
     """Uniform within a metre of the seed, the orientations uniform on the sphere."""
-    generator = np.random.default_rng(2)
-    seed = np.array([9.0, 1, 2, 3, 0, 0, 0, 1, 9])
-    poses = []
-    for drawn in generator.random((20_000, 9)):
-        x = np.full(9, 5.0)
-        draw_pose(drawn, seed, 1, x)
-        assert x[0] == x[8] == 5.0
-        poses.append(x[1:8])
-    p, quaternions = np.split(np.array(poses) - [1, 2, 3, 0, 0, 0, 0], [3], axis=1)
+    robot = Robot.load('talos', 'freeflyer')
+    problem = IKProblem(robot, targets(robot, FEET, np.random.default_rng(0)), collisions=False)
+    seed = np.array(robot.neutral)
+    seed[:3] = 1, 2, 3
+    drawn = draw_starts(problem, Starts(seed, N_NEAR + 1, N_NEAR + 20_000, generator_state(1)))
+    p, quaternions = drawn[:, :3] - seed[:3], drawn[:, 3:7]
     assert np.abs(p).max() <= 1 and np.abs(p.mean(axis=0)).max() < 0.02
     assert p.std(axis=0) == pytest.approx(np.full(3, 1 / np.sqrt(3)), abs=0.01)
-    assert np.linalg.norm(quaternions, axis=1) == pytest.approx(np.ones(len(poses)))
+    assert np.linalg.norm(quaternions, axis=1) == pytest.approx(np.ones(len(drawn)))
     # moments of a point on the sphere in four dimensions
     assert quaternions.mean(axis=0) == pytest.approx(np.zeros(4), abs=0.02)
     assert np.cov(quaternions.T) == pytest.approx(np.eye(4) / 4, abs=0.02)
@@ -121,10 +118,10 @@ def test_a_free_base_from_random_starts():
         problem = IKProblem(robot, targets(robot, FEET, generator), collisions=False,
                             start=robot.random_q(generator))
         solver = LevenbergMarquardt(problem)
-        drawn = generator.random((solver.at_once, len(problem.active.indices)))
-        found = solver.descend_to_poses(problem, drawn)
-        assert np.linalg.norm(found.q[3:7]) == pytest.approx(1)
-        if found.flag == ExitFlag.CONVERGED:
-            later += found.starts > 1
+        found, used, following = solver.find(Starts(
+            problem.start, 0, N_NEAR + solver.batch_size, generator_state(3)), Budget())
+        assert following >= used and np.linalg.norm(found.q[3:7]) == pytest.approx(1)
+        if found.reached:
+            later += used > 1
             assert accept(problem, found.q).accepted
     assert later > 3

@@ -7,7 +7,7 @@ import pytest
 from small_robots import joint, SMALL, TWO_ARMS, urdf, X, Z
 
 from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, solve_pose
-from ros2_ik.core.solvers.restarts import chosen_turns
+from ros2_ik.core.solvers.starts import chosen_turns
 
 ARM_JUDGE = TreeJudge(TWO_ARMS)
 

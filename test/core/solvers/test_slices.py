@@ -21,7 +21,7 @@ from ros2_ik.core import (
 
 @pytest.mark.parametrize('arguments', [
     {}, {'solutions': 5}, {'select': 'nearest'},
-    {'solver': 'clik', 'options': {'it_max': 60, 'dt': 0.5}}])
+    {'solver': 'clik', 'solver_options': {'it_max': 60, 'dt': 0.5}}])
 def test_slices_give_the_same_answer(robot, arguments):
     for seed in range(8):
         def search(seed=seed):
@@ -82,7 +82,7 @@ def test_run_after_the_end_changes_nothing(robot):
 
 @pytest.mark.parametrize('arguments', [
     {}, {'solutions': 5}, {'select': 'nearest'},
-    {'solver': 'clik', 'options': {'it_max': 60, 'dt': 0.5}}])
+    {'solver': 'clik', 'solver_options': {'it_max': 60, 'dt': 0.5}}])
 @pytest.mark.parametrize('slices', [0, 1, 3])
 def test_resumed_after_a_pickle(robot, slices, arguments):
     """What another process goes on with ends where the first would have ended."""

@@ -541,7 +541,7 @@ def tall(at):
 @pytest.mark.parametrize('slices', [0, 1, 3])
 @pytest.mark.parametrize('arguments', [
     {'select': 'cost'}, {'solutions': 4}, {'winding': 'lower', 'select': 'nearest'},
-    {'approximate': (0.1, 0.1), 'options': {'trust': 0.3}}])
+    {'approximate': (0.1, 0.1), 'solver_options': {'trust': 0.3}}])
 def test_resumed_after_a_pickle(robot, slices, arguments):
     asked = IKProblem(
         robot, constraints=[box('tip', [0.3, -0.2, 0.4], 1e-2),

@@ -1,0 +1,94 @@
+"""Options of a search: the one list of their names, defaults and checks."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+import math
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core.checks import vector, whole
+from ros2_ik.core.errors import InvalidOptionError, nearest
+
+TIMEOUT = 0.05    # of a search [s]
+SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
+WINDINGS = ('seed', 'lower')
+MATLAB_OPTIONS = {'max_time': 'timeout', 'allow_random_restart': 'allow_restarts'}
+
+
+def _check_choice(name: str, value: Any, valid: tuple[str, ...]) -> None:
+    if not (isinstance(value, str) and value in valid):
+        raise InvalidOptionError(f"{name} is '{value}'; {nearest(value, valid)} valid: "
+                                 f"{', '.join(valid)}".replace('  ', ' '))
+
+
+@dataclass(slots=True)
+class SolveOptions:
+    """
+    Options of `solve`, `solve_pose` and `Search`; raises InvalidOptionError.
+
+    `timeout` [s]: one descent is made however short it is. `solver` is a name of `solver_names()`,
+    or 'auto', which chooses by the problem and gives the reason in the solution. `select` is
+    'first', or what the answer should have most of, which uses up the time: 'nearest' (to the
+    first seed), 'cost' (the lowest) or 'manipulability' (of the targets' tips: Yoshikawa, the
+    product over the tips). `solutions` is how many different answers are wanted. Without
+    `allow_restarts` only the seeds are tried. Of all turns of a joint that mean the same,
+    `winding` keeps the one nearest the 'seed' or the 'lower' limit. `approximate` (position [m],
+    orientation [rad]) asks for the best answer within these when there is no other; its status is
+    then APPROXIMATE. `max_joint_change` [rad, m] bounds how far joints move from the first seed,
+    turns counted: one number, numbers by joint name, or one for each joint of the robot.
+    `random_state` is a number or numpy Generator: the same gives the same starts.
+    `max_iterations` bounds all attempts together. `cancel` is an event or callable,
+    `progress(error, attempts)` is called after each attempt. `solver_options` are the solver's.
+    """
+
+    timeout: float = TIMEOUT
+    solver: str = 'auto'
+    select: str = 'first'
+    solutions: int = 1
+    allow_restarts: bool = True
+    winding: str = 'seed'
+    approximate: Any = None
+    max_joint_change: Any = None
+    random_state: Any = None
+    max_iterations: int | None = None
+    cancel: Any = None
+    progress: Callable[[float, int], None] | None = None
+    solver_options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
+        _check_choice('select', self.select, SELECTIONS)
+        _check_choice('winding', self.winding, WINDINGS)
+        if not isinstance(self.allow_restarts, (bool, np.bool_)):
+            raise InvalidOptionError(f'allow_restarts is True or False, not '
+                                     f'{self.allow_restarts!r}')
+        if not isinstance(self.random_state, (np.random.Generator, type(None))):
+            self.random_state = whole(self.random_state, 'random_state', InvalidOptionError, 0,
+                                      math.inf)
+        if self.approximate is not None:
+            found = vector(self.approximate, 'approximate', 2, InvalidOptionError)
+            if (found < 0).any():
+                raise InvalidOptionError(f'approximate must not be negative: '
+                                         f'{self.approximate!r}')
+            self.approximate = found
+
+    @classmethod
+    def of(cls, arguments: dict[str, Any]) -> 'SolveOptions':
+        """Return options of keyword arguments; those of other names are the solver's."""
+        if not arguments:
+            return DEFAULTS
+        own: dict[str, Any] = {}
+        others = dict(arguments.get('solver_options', ()))
+        for name, value in arguments.items():
+            ours = MATLAB_OPTIONS.get(name, name)
+            if ours != name and ours in arguments:
+                raise InvalidOptionError(f'{name} is another name of {ours}; valid: one of the '
+                                         'two')
+            if ours != 'solver_options':
+                (own if ours in NAMES else others)[ours] = value
+        return cls(**own, solver_options=others)
+
+
+NAMES = tuple(each.name for each in fields(SolveOptions))
+DEFAULTS = SolveOptions()
