@@ -16,7 +16,7 @@ from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.regular_file import read_file
 from ros2_ik.core.scene.cache import digest, remembered
 from ros2_ik.core.scene.geometry_library import coal, PointList
-from ros2_ik.core.scene.mesh_files import FILE_KINDS, parse_colored_mesh, parse_mesh, unit_of
+from ros2_ik.core.scene.mesh_files import FILE_KINDS, parse_mesh
 
 MAX_FILE_SIZE = 500_000_000
 MANY_POINTS = 10_000    # qhull takes a tenth of a second from here on if all are on the hull
@@ -134,15 +134,18 @@ def read_triangles(path: str | Path) -> tuple[Array, Indices]:
 
 def read_colored_triangles(path: str | Path) -> list[tuple[Array, Indices, Array | None]]:
     """
-    Read the parts of one colour each of a mesh file: vertices, triangles, red green blue (3,).
+    Read the parts of one color each of a mesh file: vertices, triangles, red green blue (3,).
 
-    The colour is None where the file names none. Raises what `read_triangles` does.
+    The color is None where the file names none. Raises what `read_triangles` does.
     """
-    kind, content = _content(Path(path))
-    try:
-        return parse_colored_mesh(kind, content)
-    except ValueError as error:
-        raise InvalidSceneError(f"the mesh '{path}' cannot be read: {error}") from None
+    found, parts = _read(path), []
+    colors, part_of = np.unique(found['colors'], axis=0, return_inverse=True)
+    for number, color in enumerate(colors):
+        used, faces = np.unique(found['triangles'][part_of.reshape(-1) == number],
+                                return_inverse=True)
+        parts.append((found['vertices'][used], faces.reshape(-1, 3),
+                      color if np.isfinite(color).all() else None))
+    return parts
 
 
 def read_unit(path: str | Path) -> float:
@@ -153,8 +156,7 @@ def read_unit(path: str | Path) -> float:
 def _read(path: str | Path) -> dict[str, Any]:
     kind, content = _content(Path(path))
     try:
-        return remembered('triangles-3', digest(kind, content),
-                          lambda: _triangles(kind, content))
+        return remembered('triangles-4', digest(kind, content), lambda: parse_mesh(kind, content))
     except ValueError as error:
         raise InvalidSceneError(f"the mesh '{path}' cannot be read: {error}") from None
 
@@ -170,12 +172,6 @@ def _content(path: Path) -> tuple[str, bytes]:
     except (OSError, ValueError) as error:
         reason = getattr(error, 'strerror', None) or error
         raise InvalidSceneError(f"the mesh '{path}' cannot be read: {reason}") from None
-
-
-def _triangles(kind: str, content: bytes) -> dict[str, Any]:
-    vertices, triangles = parse_mesh(kind, content)
-    return {'vertices': vertices, 'triangles': triangles,
-            'unit': np.array(unit_of(kind, content))}
 
 
 def _qhull(points: Array) -> Any:
