@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 FILE_KINDS = ('.stl', '.obj', '.dae')
-# What trimesh 5.2 and pycollada 0.9 misread without an error: skins are left out, NaN becomes 0,
-# index 0 is the first vertex, and negative indices count back from the end of the file.
-_MISREAD = {'.dae': re.compile(rb'<(instance_controller)\b|[>\s](nan)[<\s]', re.IGNORECASE),
-            '.obj': re.compile(rb'^f[^\n]*?\s(-\d+|0+\b)', re.MULTILINE),
-            '.stl': re.compile(rb'(?!)')}
+# What trimesh 5.2 and pycollada 0.9 misread without an error: skins are left out, triangles with
+# NaN dropped or moved, index 0 is the first vertex, negative ones count from the file's end.
+_MISREAD = {'.dae': rb'<(instance_controller)\b|[>\s][-+]?(nan|inf)[<\s]',
+            '.stl': rb'vertex\s[^\n]*?\b(nan|inf)\b', '.obj': rb'^f[^\n]*?\s(-\d+|0+\b)'}
 
 
 def parse_mesh(kind: str, content: bytes) -> dict[str, Any]:
@@ -24,13 +23,14 @@ def parse_mesh(kind: str, content: bytes) -> dict[str, Any]:
     Return 'vertices' (n, 3), 'triangles' (m, 3), 'colors' (m, 3) and 'unit' of a file's content.
 
     `kind` is one of FILE_KINDS. Colors are red, green, blue in [0, 1] of the materials of a dae
-    file, NaN where there is none. The unit [m] is not applied. Equal vertices are joined,
+    file, -1 where there is none. The unit [m] is not applied. Equal vertices are joined,
     triangles with two equal corners left out. Raises ValueError that says what is wrong.
     """
-    import trimesh    # takes 0.4 s
-    if found := _MISREAD[kind].search(content):
-        raise ValueError(f'it has {(found[1] or found[2]).decode()}, which is not read')
+    if found := re.search(_MISREAD[kind], content, re.IGNORECASE | re.MULTILINE):
+        raise ValueError(f"it has '{found[found.lastindex or 0].decode()}', which is not read")
     try:
+        import trimesh  # takes as long as ros2_ik.core
+
         scene = trimesh.load_scene(BytesIO(content), kind[1:], process=False,
                                    ignore_broken=False, skip_materials=True)
         meshes = [mesh for mesh in scene.dump() if isinstance(mesh, trimesh.Trimesh)]
@@ -53,4 +53,4 @@ def parse_mesh(kind: str, content: bytes) -> dict[str, Any]:
 def _color(mesh: Any) -> Any:
     material = getattr(mesh.visual, 'material', None)
     color = getattr(material, 'baseColorFactor', None)
-    return np.full(3, np.nan) if color is None else np.asarray(color)[:3] / 255
+    return np.full(3, -1.0) if color is None else np.asarray(color)[:3] / 255

@@ -144,7 +144,7 @@ def read_colored_triangles(path: str | Path) -> list[tuple[Array, Indices, Array
         used, faces = np.unique(found['triangles'][part_of.reshape(-1) == number],
                                 return_inverse=True)
         parts.append((found['vertices'][used], faces.reshape(-1, 3),
-                      color if np.isfinite(color).all() else None))
+                      color if color.min() >= 0 else None))
     return parts
 
 

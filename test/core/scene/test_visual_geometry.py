@@ -55,7 +55,8 @@ INCHES = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema">
   <asset><unit meter="0.0254"/></asset>
   <library_geometries><geometry id="g"><mesh><source id="s">
   <float_array id="f" count="9">0 0 0 10 0 0 0 20 0</float_array><technique_common>
-  <accessor source="#f" count="3" stride="3"/></technique_common></source>
+  <accessor source="#f" count="3" stride="3"><param name="X"/><param name="Y"/><param name="Z"/>
+  </accessor></technique_common></source>
   <vertices id="v"><input semantic="POSITION" source="#s"/></vertices>
   <triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
   </mesh></geometry></library_geometries>
