@@ -8,7 +8,7 @@ import sys
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
-FROM_PIP = 'ruckig fcl trimesh viser yourdfpy'
+FROM_PIP = 'ruckig fcl viser yourdfpy'
 PROGRAM = """
 import sys
 from importlib.util import find_spec
@@ -51,8 +51,9 @@ def test_package_xml_declares_what_has_a_key_of_rosdep():
     names = {element.text for element in ElementTree.parse(ROOT / 'package.xml').iter()
              if element.tag in ('depend', 'exec_depend')}
     assert names >= {'coal', 'control_msgs', 'moveit_msgs', 'octomap_msgs', 'pinocchio',
-                     'python3-numba', 'python3-numpy', 'python3-scipy', 'python3-yaml', 'rclpy',
-                     'std_srvs', 'tf2_ros_py', 'trajectory_msgs', 'visualization_msgs'}
+                     'python3-collada', 'python3-numba', 'python3-numpy', 'python3-scipy',
+                     'python3-trimesh-pip', 'python3-yaml', 'rclpy', 'std_srvs', 'tf2_ros_py',
+                     'trajectory_msgs', 'visualization_msgs'}
 
 
 def test_what_pip_is_asked_for_beside_a_sourced_ros_are_packages():
@@ -61,4 +62,4 @@ def test_what_pip_is_asked_for_beside_a_sourced_ros_are_packages():
     words = subprocess.run(['bash', '-c', asked[1]], env=os.environ | {
         'own': str(ROOT / 'requirements')}, capture_output=True, text=True, check=True)
     assert [word.partition('==')[0] for word in words.stdout.split()] \
-        == ['example-robot-data', 'ruckig']
+        == ['example-robot-data', 'ruckig', 'trimesh']

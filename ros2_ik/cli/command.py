@@ -25,7 +25,7 @@ from ros2_ik.cli.question import BadQuestion, Exit, with_options
 ROS = ('rclpy', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',
        'std_srvs')
 WHEELS = {'pinocchio': 'pin', 'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'PyYAML',
-          'viser': 'viser', 'trimesh': 'trimesh', 'PIL': 'pillow'}
+          'viser': 'viser', 'trimesh': 'trimesh', 'collada': 'pycollada', 'PIL': 'pillow'}
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -41,8 +41,8 @@ def add_parser(commands: Any) -> None:
         'picture', help='a PNG file of a robot, its scene and answers', epilog=EXAMPLE,
         description='Draw a robot at joint values, or, with a target, at the answers side by '
                     'side: in its own colours if they are reached, else orange (something '
-                    'touches) or red (not reached). Contacts are red points. Needs trimesh and '
-                    'pillow, which viser brings along.',
+                    'touches) or red (not reached). Contacts are red points. Needs pillow, '
+                    'which viser brings along.',
         formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
     poses.add_target_arguments(parser, '--relative-to', 'frame the pose is given in (default: the '
