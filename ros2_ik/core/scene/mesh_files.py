@@ -13,8 +13,10 @@ import numpy as np
 
 FILE_KINDS = ('.stl', '.obj', '.dae')
 # What trimesh 5.2 and pycollada 0.9 misread without an error: skins are left out, triangles with
-# NaN dropped or moved, index 0 is the first vertex, negative ones count from the file's end.
-_MISREAD = {'.dae': rb'<(instance_controller)\b|[>\s][-+]?(nan|inf)[<\s]',
+# NaN dropped or moved, index 0 is the first vertex, negative ones count from the file's end, and
+# a unit that is not a positive number is 1 m.
+_MISREAD = {'.dae': rb'<(instance_controller)\b|[>\s][-+]?(nan|inf)[<\s]'
+                    rb'|<unit\b[^>]*?\b(meter\s*=\s*["\'](?![\d.]*[1-9])[^"\']*["\'])',
             '.stl': rb'vertex\s[^\n]*?\b(nan|inf)\b', '.obj': rb'^f[^\n]*?\s(-\d+|0+\b)'}
 
 
