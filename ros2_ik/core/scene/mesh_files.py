@@ -19,6 +19,8 @@ _MISREAD = {'.dae': rb'<(instance_controller)\b|[>\s][-+]?(nan|inf)[<\s]'
                     rb'|<unit\b[^>]*?\b(meter\s*=\s*["\'](?![\d.]*[1-9])[^"\']*["\'])',
             '.stl': rb'vertex\s[^\n]*?\b(nan|inf)\b', '.obj': rb'^f[^\n]*?\s(-\d+|0+\b)'}
 
+_MATERIALS = re.compile(rb'<(library_(?:effects|materials|images)|bind_material)\b.*?</\1>', re.S)
+
 
 def parse_mesh(kind: str, content: bytes) -> dict[str, Any]:
     """
@@ -33,8 +35,12 @@ def parse_mesh(kind: str, content: bytes) -> dict[str, Any]:
     try:
         import trimesh  # takes as long as ros2_ik.core
 
-        scene = trimesh.load_scene(BytesIO(content), kind[1:], process=False,
-                                   ignore_broken=False, skip_materials=True)
+        try:
+            scene = _loaded(kind, content)
+        except Exception:
+            if kind != '.dae':
+                raise
+            scene = _loaded(kind, _MATERIALS.sub(b'', content))    # textures may be missing
         meshes = [mesh for mesh in scene.dump() if isinstance(mesh, trimesh.Trimesh)]
         unit = trimesh.units.unit_conversion(scene.units or 'meters', 'meters')
     except Exception as error:    # of any kind: neither library checks what it reads
@@ -50,6 +56,12 @@ def parse_mesh(kind: str, content: bytes) -> dict[str, Any]:
     vertices, triangles = np.unique(corners[kept].reshape(-1, 3), axis=0, return_inverse=True)
     return {'vertices': vertices, 'triangles': triangles.reshape(-1, 3).astype(np.intp),
             'colors': colors[kept], 'unit': np.array(unit)}
+
+
+def _loaded(kind: str, content: bytes) -> Any:
+    import trimesh
+    return trimesh.load_scene(BytesIO(content), kind[1:], process=False, ignore_broken=False,
+                              skip_materials=True)
 
 
 def _color(mesh: Any) -> Any:

@@ -104,6 +104,8 @@ def files():
         'solids.stl': ''.join(trimesh.exchange.stl.export_stl_ascii(box) + '\n'
                               for box in boxes()),
         'primitives.dae': dae({'g': parts}, here.replace('/></node>', BOUND)),
+        'broken_material.dae': dae({'g': parts}, here.replace('/></node>', BOUND)).replace(
+            '#red-e', '#gone'),
         'nodes.dae': dae(apart, ''.join(f'<node>{instance(name)}</node>' for name in apart)),
         'nested.dae': dae(apart, f'<node>{instance("one")}<node><node>{instance("other")}'
                                  '</node></node></node>'),
