@@ -182,11 +182,6 @@ class IKProblem:
                      for i, target in enumerate(self._given))
 
     @property
-    def geometry_notes(self) -> tuple[str, ...]:
-        """What counts in place of meshes, and how far convex parts stand off."""
-        return () if self.checker is None else self.checker.geometry_notes
-
-    @property
     def turnable(self) -> Indices:
         """Places in q of the joints that a full turn within the limits brings to the same."""
         return self.structure.turnable

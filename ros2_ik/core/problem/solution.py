@@ -24,7 +24,7 @@ class IKSolution:
     when several were asked for, best first. `impossible` means that there is no answer: that was
     shown, where other failures have only found none. `not_checked` says what acceptance could not
     look at: links without geometry, pairs of links left out without an SRDF, collisions switched
-    off. `geometry_notes` say what counted in place of meshes, and how far convex parts stand off.
+    off.
     `at_limits` names, without success, the moving joints that stand at one of their limits.
     `travel` is the largest change of a joint from the first seed to best_q. A solution is true if
     it is a success.
@@ -49,7 +49,6 @@ class IKSolution:
     impossible: bool = False
     travel: JointChange | None = None    # the largest, of the joints that may move
     not_checked: tuple[str, ...] = ()
-    geometry_notes: tuple[str, ...] = ()
 
     _work_out: Callable[[str], Any] | None = field(init=False, repr=False, default=None)
 
@@ -129,7 +128,7 @@ class IKSolution:
         if self.travel is not None:
             lines.append(f'  largest joint change from the seed: {self.travel}')
         lines += [f'  cost {name}: {value:.4g}' for name, value in self.costs]
-        lines += [f'  {text}' for text in (*self.not_checked, *self.geometry_notes)]
+        lines += [f'  {text}' for text in self.not_checked]
         if self.violations and self.at_limits:
             lines.append(f'  joints at a limit: {", ".join(self.at_limits)}')
         if not self.success:

@@ -29,7 +29,6 @@ from ros2_ik.core.scene.contact_check import ContactCheck
 from ros2_ik.core.scene.contacts import Contact, deepest, Distances
 from ros2_ik.core.scene.distance_check import DistanceCheck
 from ros2_ik.core.scene.geometry_library import coal, Placement
-from ros2_ik.core.scene.geometry_notes import geometry_notes
 from ros2_ik.core.scene.kept import fork_safe_lock
 from ros2_ik.core.scene.lasting_contacts import lasting_contacts
 from ros2_ik.core.scene.mesh_paths import known_mesh_files
@@ -85,7 +84,6 @@ class CollisionChecker:
         self._chosen, self._check = chosen, ContactCheck(self._pairs, chosen)
         self._known_nearness: DistanceCheck | None = None
         self._rigid: dict[tuple[int, frozenset[str]], tuple[Indices, PairBounds]] = {}
-        self._noted: tuple[DistanceCheck | None, tuple[str, ...]] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return collision_checker, (self.robot, self.scene, *self._made)
@@ -276,13 +274,6 @@ class CollisionChecker:
             solid.make_parts()
         if waiting:
             self._known_nearness = None
-
-    @property
-    def geometry_notes(self) -> tuple[str, ...]:
-        """What counts in place of the triangles of links' meshes, in words."""
-        if self._noted is None or self._noted[0] is not self._known_nearness:
-            self._noted = self._known_nearness, geometry_notes(self.geometry)
-        return self._noted[1]
 
     @property
     def distances_are_coarse(self) -> bool:

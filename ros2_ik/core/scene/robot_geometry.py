@@ -16,7 +16,6 @@ from ros2_ik.core.scene.cache import digest
 from ros2_ik.core.scene.kept import Kept
 from ros2_ik.core.scene.mesh_paths import find_mesh, mesh_files
 from ros2_ik.core.scene.meshes import read_unit, THICKNESS
-from ros2_ik.core.scene.overestimate import Overestimate
 from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, DETAILS, Mesh, Shape, Sphere
 
 if TYPE_CHECKING:
@@ -68,11 +67,6 @@ class RobotGeometry:
     def links(self) -> tuple[str, ...]:
         """Names of the links with bodies, in the URDF's order."""
         return tuple(dict.fromkeys(body.link for body in self.bodies))
-
-    def overestimates(self) -> dict[str, Overestimate]:
-        """By name of the body: how much larger than its mesh is what stands for it."""
-        return {body.name: body.shape.overestimate for body in self.bodies
-                if isinstance(body.shape, Mesh)}
 
     @property
     def without_parts(self) -> tuple[Mesh, ...]:

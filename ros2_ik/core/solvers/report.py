@@ -165,5 +165,4 @@ _FIELDS: dict[str, Callable[[Any, Any], Any]] = {
         search.problem, one.attempt.q),
     'impossible': lambda search, one: not one.verdict.accepted and search.is_impossible,
     'travel': lambda search, one: search.travel(one.attempt.q),
-    'not_checked': lambda search, one: search.problem.not_checked,
-    'geometry_notes': lambda search, one: search.problem.geometry_notes}
+    'not_checked': lambda search, one: search.problem.not_checked}

@@ -29,7 +29,6 @@ from ros2_ik.core import (
 from ros2_ik.node.request_error import RequestError
 
 SRDF_COMES = 1.0   # so long after a URDF it is not yet missing [s]
-SAID_FROM = 0.01, 1e-3   # overestimates that are worth a line: share [1], distance [m]
 PATIENCE = 2.0   # so long a new robot's geometry is waited for; pieces of meshes take minutes [s]
 THREADS = 2      # a robot that takes long to be made must not keep the one after it waiting
 
@@ -53,7 +52,7 @@ class CollisionGeometry:
         self._since, self._fault = 0.0, ''
         self._files: Any = None   # the mesh files of what is wanted
         self._bodies = 0
-        self._said = self._told = ''
+        self._told = ''
         self._guess_pairs = True
         self.left_out: tuple[str, ...] = ()
 
@@ -139,14 +138,12 @@ class CollisionGeometry:
         else:
             self._end(robot, options, '', len(geometry.bodies), geometry.warnings)
             self._tell(robot, f"robot '{robot.name}': {pairs.report()}" if pairs.report() else '')
-            self._report(robot, geometry)
             if meshes := geometry.without_parts:
-                threading.Thread(target=self._refine, args=(robot, options, geometry, meshes),
+                threading.Thread(target=self._refine, args=(robot, options, meshes),
                                  daemon=True, name='convex parts').start()
 
-    def _refine(self, robot: Robot, options: tuple[str, str], geometry: RobotGeometry,
-                meshes: Sequence[Mesh]) -> None:
-        """Have convex parts made in another process, and say what they are like."""
+    def _refine(self, robot: Robot, options: tuple[str, str], meshes: Sequence[Mesh]) -> None:
+        """Have convex parts made in another process."""
         began = time.monotonic()
         self._log.info(f"convex parts of {len(meshes)} meshes of robot '{robot.name}' are made in "
                        'the background; until then distances are those of their hulls')
@@ -156,7 +153,6 @@ class CollisionGeometry:
         elif self._wanted == (robot, options):
             self._log.info(f"convex parts of robot '{robot.name}' made in "
                            f'{time.monotonic() - began:.1f} s')
-            self._report(robot, geometry)
 
     def _end(self, robot: Robot, options: tuple[str, str], fault: str, bodies: int = 0,
              warnings: tuple[str, ...] = ()) -> None:
@@ -184,21 +180,6 @@ class CollisionGeometry:
             timer.start()
         else:
             self._told = ''
-
-    def _report(self, robot: Robot, geometry: RobotGeometry) -> None:
-        """Say how much larger than the meshes is what stands for them, once for each robot."""
-        found = geometry.overestimates()
-        share = max((more.share or 0.0 for more in found.values()), default=0.0)
-        name, most = max(((name, more.distance) for name, more in found.items()),
-                         key=lambda item: item[1], default=('', 0.0))
-        if share < SAID_FROM[0] and most < SAID_FROM[1]:
-            return
-        what = ('for distances, what stands' if self.options[0] == 'exact' else 'what stands')
-        text = (f"{what} for the meshes of robot '{robot.name}' is up to {100 * share:.0f} % "
-                f"larger than they are, and reaches up to {100 * most:.1f} cm beyond ('{name}')")
-        if text != self._said:   # a robot is made anew when its SRDF comes after it
-            self._said = text
-            self._log.info(text)
 
 
 def _without_reason(text: str) -> str:

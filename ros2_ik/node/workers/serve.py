@@ -141,8 +141,6 @@ class Worker:
         try:
             with self._making():
                 search = Search.resume(self._robots[job.robot_key], job.state)
-                # of a new checker they are made now, from its meshes, and kept
-                search.problem.geometry_notes    # noqa: B018
         except Exception:
             self._fail(job.number)
             return

@@ -249,32 +249,6 @@ def test_failures_cut_no_meshes(tmp_path, monkeypatch):
     assert list((tmp_path / 'cache' / 'ros2_ik').glob('pieces*/*'))
 
 
-def test_what_counts_in_place_of_meshes_is_told(tmp_path, monkeypatch):
-    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
-    ring = trimesh.creation.torus(0.2, 0.03, 12, 8)
-    ring.export(tmp_path / 'ring.stl')
-    trimesh.Trimesh(ring.vertices, ring.faces[5:]).export(tmp_path / 'open.stl')
-    body = '<collision><geometry><mesh filename="file://{}"/></geometry></collision>'
-    robot = Robot.from_urdf(with_bodies(PLANAR_2R, base=body.format(tmp_path / 'ring.stl'),
-                                        tip=body.format(tmp_path / 'open.stl')))
-    target = INSIDE.copy()
-    target[0, 3] = 0.85
-
-    def told():
-        return solve_pose(robot, 'tip', target, weights=FREE_AXES).explain()
-
-    text = told()
-    assert 'holes in meshes are covered, what is behind them counts as solid: tip\n' in text
-    assert 'no convex parts were made: base, tip\n' in text and 'stand off' not in text
-    checker = own_collisions(robot).checker
-    checker.make_parts()
-    most = max(more.distance for more in checker.geometry.overestimates().values())
-    checker.distances(robot.neutral)
-    text = told()
-    assert 'no convex parts' not in text
-    assert f'stand off from meshes by up to {1e3 * most:.1f} mm' in text
-
-
 def test_a_failure_looks_at_no_more_than_there_is_time_for(monkeypatch):
     """Whatever one look takes."""
     robot, looks = Robot.from_urdf(FOLDING), 0

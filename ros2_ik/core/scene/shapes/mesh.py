@@ -12,7 +12,6 @@ from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.convex_pieces import convex_pieces, key_of, pieces_are_known
 from ros2_ik.core.scene.meshes import cached_hull, Hull, read_triangles
-from ros2_ik.core.scene.overestimate import is_measured, Overestimate, overestimate
 from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
 from ros2_ik.core.scene.shapes.shape import (
     bounded,
@@ -101,11 +100,6 @@ class Mesh(HulledShape):
         used[self.triangles] = True
         return cached_hull(self.vertices[used], self.padding)
 
-    @property
-    def overestimate(self) -> Overestimate:
-        """How much larger than the mesh is what stands for it, for an exact mesh in distances."""
-        return overestimate(self.distance_hulls(), *self._solid.closed)
-
     def distance_hulls(self) -> tuple[Hull, ...]:
         """Return the convex solids for distances: parts, for an exact mesh its hull until then."""
         if self.represented_by == 'exact' and self.has_parts:
@@ -122,23 +116,9 @@ class Mesh(HulledShape):
         return key_of(*self._solid.closed, self.padding)
 
     def make_parts(self) -> None:
-        """Make the convex parts, measure them, and keep both on disk: seconds, or minutes."""
+        """Make the convex parts and keep them on disk: it takes seconds, or minutes."""
         if self.represented_by != 'hull':
             convex_pieces(*self._solid.closed, self.padding)
-            self.overestimate  # noqa: B018
-
-    @property
-    def known_stand_off(self) -> float | None:
-        """How far [m] the solids for distances reach beyond the mesh; None if not measured."""
-        if self.represented_by == 'exact' and not self.has_parts:
-            return None
-        if not self._measured and is_measured(self.distance_hulls(), *self._solid.closed):
-            self._measured.append(self.overestimate.distance)
-        return self._measured[0] if self._measured else None
-
-    @cached_property
-    def _measured(self) -> list[float]:
-        return []
 
     @property
     def is_open(self) -> bool:
