@@ -231,8 +231,10 @@ class Search:
             self.attempts = 1
             return
         problem, solver = self._question_in_turn()
-        attempt, used, self.following = self._descend(
-            problem, solver, self.budget.for_whole_descent() if is_first else self.budget)
+        budget = self.budget
+        if is_first and not solver.finds_starts:    # those descend whole in any case
+            budget = budget.for_whole_descent()
+        attempt, used, self.following = self._descend(problem, solver, budget)
         self.attempts += used
         self.iterations += attempt.iterations
         # one that cannot begin counts, too: else a bound on iterations would bound nothing
@@ -242,7 +244,9 @@ class Search:
             attempt = attempt._replace(error=self._solver.attempt(
                 attempt.q, Budget(iterations=0)).error)
         if self._deserves_judging(attempt):
-            candidate = self._judge(attempt)
+            is_turned = (solver.finds_starts and len(self.seeds) == 1
+                         and self.options.winding == 'seed')
+            candidate = self._judge(attempt, is_turned)
             if candidate.verdict.touches:
                 self._clear(candidate)
         if is_first and not self.accepted and self.options.approximate is None:
@@ -311,14 +315,19 @@ class Search:
         return (attempt.reached or self.options.approximate is not None
                 or (not attempt.reached, attempt.error) < self.best.order)
 
-    def _judge(self, attempt: Attempt) -> Candidate:
-        """Judge where an attempt ended, and keep it if it is accepted or the best so far."""
-        q = chosen_turns(self.problem, attempt.q, self.seeds[0], self.options.winding)
-        if q is not attempt.q:
-            attempt = attempt._replace(q=q)
-        verdict = accept(self.problem, q)
+    def _judge(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
+        """
+        Judge where an attempt ended, and keep it if it is accepted or the best so far.
+
+        Unless it `is_turned` already, the turns of its joints are chosen first.
+        """
+        if not is_turned:
+            attempt = attempt._replace(q=chosen_turns(
+                self.problem, attempt.q, self.seeds[0], self.options.winding))
+        verdict = accept(self.problem, attempt.q)
         is_ranked = self.options.select != 'first' or self.options.solutions > 1
-        candidate = Candidate(attempt, verdict, self._rank(q, verdict) if is_ranked else 0.0)
+        rank = self._rank(attempt.q, verdict) if is_ranked else 0.0
+        candidate = Candidate(attempt, verdict, rank)
         if self.best is None or self._is_better(candidate, self.best):
             self.best = candidate
         if verdict.accepted:
