@@ -49,21 +49,6 @@ def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
     return chosen
 
 
-def pairs_on_one_joint(robot: Robot, scene: Scene, geometry: RobotGeometry,
-                       items: Sequence[CollisionGeometry]) -> Mask:
-    """
-    Return the pairs that are not checked because no joint parts them, (i, i).
-
-    Not those of two links, of two objects in the world, or of what may touch.
-    """
-    own = len(own_geometries(robot, geometry))
-    joints = np.array([item.joint for item in items])
-    chosen = np.zeros((len(items), len(items)), dtype=bool)
-    chosen[:, own:] = _not_allowed_around(scene, geometry, items, own) \
-        & (joints[:, None] == joints[own:])
-    return chosen
-
-
 def _not_allowed_around(scene: Scene, geometry: RobotGeometry,
                         items: Sequence[CollisionGeometry], own: int) -> Mask:
     """Return which item may not touch which one after it, of those from `own` on, (i, a)."""

@@ -1,6 +1,6 @@
 """Which parts of a robot touch what, and how far they are from it."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property, lru_cache
 from itertools import product
 import math
@@ -20,7 +20,6 @@ from ros2_ik.core.errors import (
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.robot.jacobian_masks import follower_reduction
 from ros2_ik.core.scene.checked_pairs import (
-    pairs_on_one_joint,
     pairs_to_check,
     world_geometries,
 )
@@ -30,7 +29,6 @@ from ros2_ik.core.scene.contacts import Contact, deepest, Distances
 from ros2_ik.core.scene.distance_check import DistanceCheck
 from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.kept import fork_safe_lock
-from ros2_ik.core.scene.lasting_contacts import lasting_contacts
 from ros2_ik.core.scene.mesh_paths import known_mesh_files
 from ros2_ik.core.scene.pair_bounds import PairBounds
 from ros2_ik.core.scene.pair_model import geometries_model, PairModel
@@ -52,9 +50,9 @@ class CollisionChecker:
 
     `meshes` and `missing` are those of `robot_geometry`. Checked are links against each other
     (see `self_pairs`), against objects, and attached objects against both, but for what the
-    scene allows. What no joint moves relative to each other is not checked: no joint values
-    could part it; `lasting_contacts` names what of it touches. Padding keeps objects that far
-    from a link; a link's scale counts against all but links.
+    scene allows. Pairs that no joint moves relative to each other are not checked: no joint values
+    could part them. Padding keeps objects that far from a link; a link's scale counts against all
+    but links.
 
     Making one for another scene of the same robot reuses all that belongs to the robot. Raises
     InvalidSceneError for a mesh that is missing and for a link scaled beyond sense.
@@ -76,9 +74,13 @@ class CollisionChecker:
         around = tuple(world_geometries(robot, self.scene))
         self._scaled = scaled_items(robot, self.geometry, frozenset(self.scene.scale.items())) \
             if self.scene.scale else ()
-        self._unscaled = (*own, *around)
         items = (*own, *(item for _, item in self._scaled), *around)
-        chosen = self._between(items, *pair) if pair else self._chosen_by(pairs_to_check)
+        chosen: Mask | Indices
+        if pair:
+            chosen = self._between(items, *pair)
+        else:
+            chosen = with_scaled(robot, self.geometry, pairs_to_check(
+                robot, self.scene, self.geometry, (*own, *around)), self._scaled)
         self._pairs = PairModel(robot, geometries_model(items), items, chosen)
         self._pairs.margins = self._paddings(self._pairs.names)
         self._chosen, self._check = chosen, ContactCheck(self._pairs, chosen)
@@ -100,20 +102,6 @@ class CollisionChecker:
     def pair_count(self) -> int:
         """Number of pairs of convex parts that are checked."""
         return len(self._pairs)
-
-    def _chosen_by(self, choose: Callable[..., Mask]) -> Mask:
-        return with_scaled(self.robot, self.geometry, choose(
-            self.robot, self.scene, self.geometry, self._unscaled), self._scaled)
-
-    @cached_property
-    def lasting_contacts(self) -> tuple[tuple[str, str], ...]:
-        """
-        Names of what touches whatever the joints do, and is not checked for that: see the class.
-
-        A link and an object, or two objects of which one is attached; not what may touch.
-        """
-        return () if self._made[2] else lasting_contacts(
-            self.robot, self._pairs.items, self._chosen_by(pairs_on_one_joint), self._paddings)
 
     def _between(self, items: Sequence[CollisionGeometry], first: str, second: str) -> Indices:
         """Return the pairs of items with these names, (k, 2)."""

@@ -71,8 +71,8 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
     """
     Return what a checker does not see, one sentence each.
 
-    Links without geometry, links with meshes that were not found, pairs that are left out
-    without an SRDF that says so, and what touches whatever joints do; with how many, and names.
+    Links without geometry, links with meshes that were not found, and pairs that are left out
+    without an SRDF that says so; with how many, and names.
     """
     found = _told.get(checker)
     if found is None:
@@ -98,9 +98,6 @@ def _sentences(checker: CollisionChecker) -> list[str]:
     if guessed:
         found.append(_counted(len(guessed), 'pair', 'of links that no SRDF disables', [
             f'{first} - {second} ({reason})' for (first, second), reason in guessed.items()]))
-    if touching := checker.lasting_contacts:
-        found.append(_counted(len(touching), 'contact', 'that no joint could part', [
-            f'{first} - {second}' for first, second in touching]))
     return found
 
 
