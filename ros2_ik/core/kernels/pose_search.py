@@ -3,7 +3,7 @@
 import numpy as np
 
 from ros2_ik.core.kernels.comparisons import turned
-from ros2_ik.core.kernels.descents import CONVERGED, gaps
+from ros2_ik.core.kernels.descents import CONVERGED
 from ros2_ik.core.kernels.lm import (
     ADDRESSES,
     BOUNDS,
@@ -36,12 +36,10 @@ CLOSE = (0.25, 0.7)     # a tip this near its target should get there near the s
 
 
 @part
-def is_close(at, parameters, addresses, x, rows, bounds, work):
+def is_close(at, parameters, addresses, x, rows, work):
     """Return whether all targets are within CLOSE at x (nx,)."""
     f, J = np.empty(at.rows), np.zeros((at.rows, at.columns))
-    below, above = np.empty(len(rows)), np.empty(len(rows))
     fill_values(at, parameters, addresses, x, work, f, J)
-    gaps(f, rows, bounds, below, above)
     i = 0
     for entry in range(at.entries):
         top, position, orientation = at.table[at.row + entry], 0.0, 0.0
@@ -76,7 +74,8 @@ def search_part(at, parameters, addresses, rows, bounds, own, turning, mine, bas
     Fill own[X] with the first end of a descent that reaches the targets, else the best one.
 
     Starts are numbered from `first` to `last`: the seed, those near it (only for close targets),
-    then random ones. An end far from the seed does for a close target only if there is none near.
+    then random ones. Where the target is close but the descent from the seed ended far away, the
+    starts near it are tried before that end is taken.
     Each descent takes up to `limit` iterations, all together up to `most`. Returns the squared
     error, exit flag, iterations, starts used and the next start.
     """
@@ -84,7 +83,7 @@ def search_part(at, parameters, addresses, rows, bounds, own, turning, mine, bas
     best, flag, iterations, used, k = np.inf, 0, 0, 0, first
     change = 0.0
     while k <= last:
-        if k == 1 and not is_close(at, parameters, addresses, own[SEED], rows, bounds, work):
+        if k == 1 and not is_close(at, parameters, addresses, own[SEED], rows, work):
             k = N_NEAR + 1
             last = max(last, k)
             continue

@@ -6,9 +6,12 @@ from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.kernels.source import inner_part, loop, part
 
 NEAR = 0.5       # a joint that changes by more moves far [rad, m]
-SIZES = (0.0, 0.03, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5)    # changes of the seed in turn [rad, m]
+# SIZES[k - 1] is the largest change of the seed in start k [rad, m]; start 1 is the seed itself
+SIZES = (0.0, 0.03, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5)
 N_NEAR = len(SIZES)
-SEED, LIMITS, SAMPLING, X, TRIAL, NARROW = 0, 1, 3, 5, 6, 7    # rows of the values of a search
+# rows of the arrays of a search: the seed, limits (2), limits to draw from (2), the best end, the
+# start at hand, limits near the seed (2)
+SEED, LIMITS, SAMPLING, X, TRIAL, NARROW = 0, 1, 3, 5, 6, 7
 ROWS_OF_VALUES = 9
 
 # a linear congruential generator modulo 2^62 (Knuth, MMIX), whose output is mixed: the masks keep

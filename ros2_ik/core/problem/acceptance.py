@@ -90,7 +90,7 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
         return AcceptanceReport(False, (), (lost,))
     at = _configuration(problem, q)
     errors, violations = [], [] if held else _joint_violations(problem, q)
-    if problem.change_bound is not None and not active.vector_space:
+    if problem.change_bound is not None and active.others:
         violations += _turned_too_far(problem, problem.change_bound, q)
     for target in problem.targets:
         error = TargetError(target.tip, *target.errors(at))
@@ -125,9 +125,9 @@ def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
 
 
 def _turned_too_far(problem: IKProblem, bound: JointChangeBound, q: Array) -> list[Violation]:
-    """Floating joints that moved or turned by more than allowed: their bound is no range of q."""
+    """Bases that moved or turned by more than allowed: the bound on a path is no range of q."""
     found = (bound.exceeded(joint, q) for joint in problem.active.joints
-             if joint.kind == 'floating')
+             if not joint.is_scalar)
     return [_change_violation(change, bound.most[change.joint]) for change in found if change]
 
 

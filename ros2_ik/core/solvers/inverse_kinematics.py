@@ -36,7 +36,13 @@ from ros2_ik.core.problem import (
     ScalarCost,
 )
 from ros2_ik.core.robot import check_robot, Configuration, Robot
-from ros2_ik.core.scene import check_scene, collision_checker, CollisionChecker, Scene
+from ros2_ik.core.scene import (
+    check_scene,
+    collision_checker,
+    CollisionChecker,
+    own_collisions,
+    Scene,
+)
 from ros2_ik.core.solvers.solve import solve
 
 AHEAD = 0.1      # pairs are seen from this distance on [m]
@@ -379,7 +385,10 @@ class InverseKinematics:
             constraints=[part for part in parts if isinstance(part, Constraint)],
             costs=[part for part in parts if isinstance(part, Cost)],
             joint_limits=self.with_joint_limits, collisions=self.collisions,
-            checker=None if self._alone or not self.collisions else self._checker)
+            checker=self._checked() if self.collisions else None)
+
+    def _checked(self) -> CollisionChecker | None:
+        return own_collisions(self.robot, self.meshes).checker if self._alone else self._checker
 
     def _start(self, seed: JointValues | None) -> Array:
         return self.robot.to_q(self.locked, self.robot.to_q(seed))

@@ -79,7 +79,7 @@ class SolveOptions:
         if not arguments:
             return DEFAULTS
         own: dict[str, Any] = {}
-        others = dict(arguments.get('solver_options', ()))
+        others = dict(arguments.get('solver_options') or ())
         for name, value in arguments.items():
             ours = MATLAB_OPTIONS.get(name, name)
             if ours != name and ours in arguments:

@@ -50,6 +50,7 @@ class ProblemRows:
         """
         functions = [*functions, *self._asked.functions[len(functions):]]
         rows = shallow(self)
+        rows._asked = self._asked._replace(functions=functions)
         rows.problem, rows.limits = problem, problem.active.limits
         rows.hard = self.hard.again(functions, problem.active, problem.start)
         rows.__dict__.pop('program', None)    # made of the old ones

@@ -36,8 +36,10 @@ def failure_status(search: 'Search') -> Status:
     return Status.NO_IK_SOLUTION
 
 
-def work_out(search: 'Search', candidate: 'Candidate', name: str) -> Any:
-    """Return a field of the solution where a search judged a candidate."""
+def work_out(search: 'Search', candidate: 'Candidate', status: Status, name: str) -> Any:
+    """Return a field of the solution of a status where a search judged a candidate."""
+    if name == 'message':
+        return _message(search, candidate, status)
     return _FIELDS[name](search, candidate)
 
 
@@ -49,12 +51,13 @@ def _contacts(search: 'Search', candidate: 'Candidate') -> tuple[Contact, ...]:
                     *checker.in_collision(candidate.attempt.q, at_once=True)))
 
 
-def _message(search: 'Search', candidate: 'Candidate') -> str:
+def _message(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     """Write one sentence for a person."""
     problem, travel = search.problem, search.travel(candidate.attempt.q)
     is_answer = candidate.verdict.accepted or candidate is search.near_enough
     change = f'; largest joint change {travel}' if is_answer and travel is not None else ''
-    text = _found(search) if candidate.verdict.accepted else _failed(search, candidate)
+    text = (_found(search) if candidate.verdict.accepted
+            else _failed(search, candidate, status))
     return text + change + _held_outside(problem)
 
 
@@ -67,9 +70,9 @@ def _found(search: 'Search') -> str:
             f'{tried}')
 
 
-def _failed(search: 'Search', candidate: 'Candidate') -> str:
+def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     """Say what does not hold, and by how much."""
-    status, problem = failure_status(search), search.problem
+    problem = search.problem
     if status is Status.GOAL_CONSTRAINTS_VIOLATED:
         return f'there is no solution: {search.conflict}'
     if search.tip_contacts:
@@ -147,7 +150,6 @@ def joints_at_limits(problem: IKProblem, q: Array) -> tuple[str, ...]:
 
 # how each field of a solution follows from a search and a candidate
 _FIELDS: dict[str, Callable[[Any, Any], Any]] = {
-    'message': _message,
     'best_joints': lambda search, one: search.problem.robot.to_joints(one.attempt.q,
                                                                       include_mimic=True),
     'errors': lambda search, one: one.verdict.errors,

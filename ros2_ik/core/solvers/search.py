@@ -78,10 +78,11 @@ class Search:
     A search for answers to a problem, that can be run in slices.
 
     Starts are numbered, see `Starts`: the seeds come first, then starts near the first one, if the
-    targets are close to it, then random ones. An attempt takes a batch of them and returns the
-    number of the next, where the search goes on. With 'auto', targets with loose tolerances (above
-    ten times the usual ones) are, every other time, tried with these as constraints. For the
-    options see `SolveOptions`. Raises UnknownSolverError or InvalidOptionError.
+    targets are close to it, then random ones. Each attempt tries a batch of them; `following` is
+    the number of the first start not yet tried. With 'auto' and loose tolerances (above ten times
+    the usual ones) attempts alternate: one aims at the targets exactly, the next one only within
+    their tolerances. For the options see `SolveOptions`; with a `budget`, its time, iterations,
+    cancel and progress count. Raises UnknownSolverError or InvalidOptionError.
     """
 
     def __init__(self, problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
@@ -104,7 +105,7 @@ class Search:
                                                           chosen.max_joint_change))
         self.problem = problem
         self._generator = generator_state(chosen.random_state)
-        self._turn = chosen.select in ('nearest', 'cost')    # whether tolerances come next
+        self._loosened_next = chosen.select in ('nearest', 'cost')    # whether the next attempt is
         self.attempts = self.iterations = self.following = 0
         self.accepted: list[Candidate] = []
         self.best: Candidate | None = None
@@ -127,9 +128,10 @@ class Search:
         """
         Return the question and how far the search has come, for `resume` in another process.
 
-        Pickled, so that two searches of one state stay apart. User functions must be picklable.
+        Two searches resumed from one state share no memory, and draw the same starts. User
+        functions must be picklable.
         """
-        fields = {key: value for key, value in self.__dict__.items() if key not in _MADE_ANEW}
+        fields = {key: value for key, value in self.__dict__.items() if key not in _NOT_PICKLED}
         fields['budget'] = replace(self.budget, cancel=None, progress=None)
         fields['options'] = replace(self.options, cancel=None, progress=None, random_state=None)
         return pack((self.problem.question(), fields), self.problem.robot)
@@ -237,7 +239,7 @@ class Search:
         attempt, used, self.following = self._descend(problem, solver, budget)
         self.attempts += used
         self.iterations += attempt.iterations
-        # one that cannot begin counts, too: else a bound on iterations would bound nothing
+        # one that cannot begin counts as an iteration, so that max_iterations ends a search
         self.budget.iterations -= attempt.iterations or (not attempt.reached)
         if problem is not self.problem and not attempt.reached:
             # errors are compared, not what exceeds tolerances
@@ -256,7 +258,7 @@ class Search:
 
     def _question_in_turn(self) -> tuple[IKProblem, Solver]:
         """Return the problem, or every other time the one whose constraints are tolerances."""
-        tolerances, self._turn = self._turn, not self._turn
+        tolerances, self._loosened_next = self._loosened_next, not self._loosened_next
         return self._loosened if self._is_loose and tolerances else (self.problem, self._solver)
 
     @cached_property
@@ -275,7 +277,9 @@ class Search:
             return solver.attempt(within_limits(problem, seed), budget), 1, 1
         if is_near and problem.targets:
             is_near = self._expects_near_answer
-            solver = self._nearby.solver if is_near else solver
+            solver = self._nearby.solver if is_near and problem is self.problem else solver
+        elif is_near:
+            first = max(first, 2)       # start 1 is the seed within narrower limits
         if not is_near:
             first = max(first, N_NEAR + 1)
         last = min(N_NEAR if is_near else math.inf, max(starts.last, first),
@@ -295,11 +299,12 @@ class Search:
     def _next_starts(self, solver: Solver) -> Starts:
         """Return the next seed, alone where others follow; then starts near the first, random."""
         seeds, number, options = self.seeds, self.attempts, self.options
-        # each is looked at
-        batch = 1 if options.progress or options.approximate is not None else solver.batch_size
+        # with these every end is looked at
+        batch = (1 if self.budget.progress or options.approximate is not None
+                 else solver.batch_size)
         if number < len(seeds):
-            alone = (len(seeds) > 1 or not options.allow_restarts or batch == 1
-                     or self.budget.over())
+            alone = (len(seeds) > 1 or not options.allow_restarts or solver.batch_size == 1
+                     or self.budget.progress is not None or self.budget.over())
             return Starts(seeds[number], 0, 0 if alone else N_NEAR + batch, self._generator)
         if not options.allow_restarts:
             return Starts(seeds[0], 0, 0, self._generator)
@@ -378,13 +383,13 @@ class Search:
         assert checker is not None
         if len(self.touching) < KEPT:
             self.touching.append(touching.attempt.q)
-        # that the target is in contact says nothing of what is near it
+        # beside a blocked target there may be a free approximate answer
         if options.approximate is None and len(self.touching) == (
                 DOUBT if options.allow_restarts else 1):
             self.tip_contacts = tip_contacts(problem, checker)
         if self.tip_contacts or options.select == 'first' and self.budget.over():
             return
-        if 0 < self.following <= N_NEAR and self._expects_near_answer:
+        if 0 < self.following <= N_NEAR + 1 and self._expects_near_answer:
             freed = self._nearby.clearance.freed(touching.attempt, self.budget)
         else:
             if self._clearance is None:
@@ -420,6 +425,8 @@ class Search:
             verdict = accept(self.problem, q)
             if verdict.accepted and sum(verdict.costs) < min(
                     (sum(one.verdict.costs) for one in self.accepted), default=math.inf):
+                if self.options.select == 'first' and self.options.solutions == 1:
+                    self.accepted = []      # these are not ranked
                 self._judge(Attempt(q, 0.0, 0, ExitFlag.CONVERGED, sum(verdict.costs)))
                 return True
         return False
@@ -443,7 +450,7 @@ class Search:
 
     def _solution(self, candidate: Candidate, status: Status,
                   alternatives: tuple[IKSolution, ...] = ()) -> IKSolution:
-        solution = IKSolution.late(partial(work_out, self, candidate), status=status,
+        solution = IKSolution.late(partial(work_out, self, candidate, status), status=status,
                                    best_q=candidate.attempt.q, alternatives=alternatives)
         if self.ended is None:    # the search goes on: this is how it stands now
             solution.__reduce__()
@@ -454,7 +461,7 @@ class Search:
         return largest_change(self.problem.active, self.seeds[0], q)
 
 
-_MADE_ANEW = ('problem', '_solver', '_clearance', '_loosened', '_nearby')
+_NOT_PICKLED = ('problem', '_solver', '_clearance', '_loosened', '_nearby')
 
 
 def chosen_solver(solver: Any, problem: IKProblem) -> tuple[Any, str]:

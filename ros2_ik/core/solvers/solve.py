@@ -91,6 +91,9 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     check_robot(robot)
     _load_loops()
     if 'enforce_joint_limits' in options:
+        if joint_limits is not True:
+            raise InvalidOptionError('enforce_joint_limits is another name of joint_limits; '
+                                     'valid: one of the two')
         joint_limits = options.pop('enforce_joint_limits')
     tolerances = position_tolerance, orientation_tolerance
     checker = None

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidOptionError, UnknownOptionError, UnknownSolverError
 from ros2_ik.core.problem import IKProblem
-from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.status import ExitFlag
 
@@ -132,11 +131,13 @@ def _kept(name: str, problem: IKProblem) -> Solver | None:
 
 
 def _kept_from_now(name: str, problem: IKProblem) -> Solver:
-    solver = _solver(name)(problem)
-    if type(solver).again is not Solver.again:
-        problem.structure.solvers[name] = kept = shallow(solver)
-        kept.problem = problem.unchecked()
-    return solver
+    make = _solver(name)
+    if make.again is not Solver.again:
+        kept = make(problem.unchecked())    # which is kept for long, and its scene is not
+        if (solver := kept.again(problem)) is not None:
+            problem.structure.solvers[name] = kept
+            return solver
+    return make(problem)
 
 
 def _solver(name: str) -> type[Solver]:

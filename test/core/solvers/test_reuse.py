@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 from small_robots import TWO_ARMS
 
-from ros2_ik.core import Configuration, IKProblem, JointChangeBound, PoseTarget, Robot, solve
+from ros2_ik.core import (
+    CollisionChecker,
+    Configuration,
+    IKProblem,
+    JointChangeBound,
+    JointPositions,
+    LeastSquares,
+    PoseTarget,
+    Robot,
+    Scene,
+    solve,
+)
 from ros2_ik.core.solvers import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.solver import make_solver
@@ -58,4 +69,27 @@ def test_what_is_kept_holds_no_scene(robot):
     solve(problem)
     kept = problem.structure.solvers['lm']
     assert problem.checker is not None or problem.not_checked
-    assert kept.problem.checker is None and kept.rows.problem.checker is None
+    assert kept.problem.checker is None and kept._rows.problem.checker is None
+
+
+def test_another_pose_with_costs_is_answered_as_anew(robot):
+    """Also the steps down the costs aim at the new pose."""
+    generator, costs = np.random.default_rng(1), [LeastSquares(JointPositions(), weight=0.1)]
+    poses = [Configuration(robot, robot.random_q(generator)).transform('left_hand')
+             for _ in range(4)]
+    problem = IKProblem(robot, PoseTarget('left_hand', poses[0]), costs=costs)
+    for pose in poses:
+        again = solve(problem.again([pose]), random_state=0, timeout=1.0)
+        anew = solve(IKProblem(robot, PoseTarget('left_hand', pose), costs=costs),
+                     random_state=0, timeout=1.0)
+        assert again.success and anew.success
+        assert again.cost == pytest.approx(anew.cost, rel=1e-6)
+
+
+def test_kept_solver_does_not_keep_the_scene(robot):
+    checker = CollisionChecker(robot, Scene(robot))
+    problem = IKProblem(robot, PoseTarget('left_hand', np.eye(4), position_tolerance=1.234e-5),
+                        checker=checker)
+    make_solver('lm', problem, {})
+    kept = problem.structure.solvers['lm']
+    assert kept.problem.checker is None and kept._rows.problem.checker is None

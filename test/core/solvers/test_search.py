@@ -236,3 +236,10 @@ def test_cancelled_after_an_answer_was_found(robot):
                      cancel=lambda: len(found) > 30,
                      progress=lambda error, attempts: found.append(error))
     assert solution.success and solution.alternatives
+
+
+def test_message_does_not_change_after_the_search(robot):
+    event = threading.Event()
+    solution = solve(problem(robot, T=FAR), max_iterations=50, cancel=event)
+    event.set()     # before the message is worked out
+    assert solution.status is Status.NO_IK_SOLUTION and 'cancelled' not in solution.message

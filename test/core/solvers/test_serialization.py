@@ -136,6 +136,17 @@ def test_a_free_base_is_bounded_in_metres_and_in_radians(small, turn, holds):
     assert not solution.success
 
 
+def test_planar_base_is_bounded_by_the_length_of_its_path(small):
+    robot = small('scara', 'planar')
+    seed = {'root_joint': [1.0, 2.0, 0.3]}
+    T = Configuration(robot, {'root_joint': [1.4, 2.4, 0.3]}).transform('tip')
+    locked = [name for name in robot.joint_names if name != 'root_joint']
+    for most, holds in ((0.45, False), (0.6, True)):    # 0.57 m of path, 0.4 m along each axis
+        solution = solve_pose(robot, 'tip', T, seed, locked=locked, random_state=0, timeout=0.2,
+                              max_joint_change={'root_joint': most})
+        assert solution.success is holds
+
+
 @pytest.mark.parametrize('solver', solver_names())
 def test_a_bound_that_excludes_all_is_told_at_once(small, solver):
     robot = small('zero_links')
