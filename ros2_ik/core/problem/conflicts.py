@@ -1,4 +1,4 @@
-"""What is shown to be impossible before a search: only what takes a few lines and is often met."""
+"""Contradictions that need no search: looked for after a first attempt that failed."""
 
 from collections import Counter
 from collections.abc import Iterator

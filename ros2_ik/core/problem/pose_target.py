@@ -74,7 +74,7 @@ class PoseTarget:
 
     @property
     def function(self) -> FramePose:
-        """What is zero there."""
+        """The pose error, zero at the target."""
         # no cached_property: its lock, in Python 3.11, may be held where a process is forked
         if self._function is None:
             self._function = FramePose(self.tip, self.transform, self.relative_to)

@@ -1,4 +1,4 @@
-"""Solvers, the search around them, and the doors."""
+"""Solvers, the search around them, and the entry points solve and solve_pose."""
 
 from ros2_ik.core.solvers.bfgs import BFGSGradientProjection
 from ros2_ik.core.solvers.budget import Budget

@@ -10,17 +10,20 @@ from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.status import ExitFlag
 
-PATIENCE = 0.1    # so long the first descent may take whatever the timeout [s]
+PATIENCE = 0.1    # the first descent always gets this time [s]
 
 
 @dataclass(slots=True)
 class Budget:
     """
-    Time, iterations and a cancel flag, read by everything that loops.
+    Time, iterations and a cancel flag of one search.
+
+    `iterations` is counted down by the search and by what it calls.
 
     `deadline` is on the steady clock (`time.monotonic`), which all processes of a machine share.
     `cancel` is a callable that returns True, or has `is_set` like threading.Event. `progress` is
-    called after each attempt with the best solution's error norm and the number of attempts.
+    called after each attempt with the solver's error norm at the best end and the number of
+    starts.
     """
 
     deadline: float = math.inf

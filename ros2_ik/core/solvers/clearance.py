@@ -16,8 +16,8 @@ from ros2_ik.core.solvers.sqp import SequentialQuadratic
 
 GAP = 2e-3          # how far apart touching pairs are pushed [m]
 SIGHT = 0.15        # up to what distance pairs are looked at meanwhile [m]
-DOUBT = 1e-4        # so much deeper than tolerances allow for are contacts that must be [m]
-ONE_IN = 8          # answers that touch, where there are restarts, which cost less
+DEEPER = 1e-4       # than the position tolerance: such a contact of the tip is unavoidable [m]
+ONE_IN = 8          # with restarts, which cost less, only every eighth answer in contact is pushed
 SAME = 1e-2         # answers closer than this in every joint [rad, m] are one
 
 
@@ -93,7 +93,7 @@ class Clearance:
             self._pusher = SequentialQuadratic(problem, attempt_iterations=15)
         attempt = self._pusher.attempt(q, budget)
         budget.iterations -= attempt.iterations
-        # parts stand off from triangles: what is free need not have reached the gap
+        # distances are those of convex parts, larger than the mesh: q may be free within the gap
         if (attempt.reached or self._holds(attempt.q)) and not self._checker.collides(attempt.q):
             return Attempt(attempt.q, attempt.error, attempt.iterations, attempt.exit_flag)
         return None
@@ -104,7 +104,7 @@ class Clearance:
 
 
 class _KnownDistance(MinimumDistance):
-    """Distances of what there is: the time of a search is its bound."""
+    """Distances by convex parts made before: to make them takes longer than a search may."""
 
     makes_parts = False
 
@@ -121,5 +121,5 @@ def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact
         if target.whole and target.relative_to is None:
             found += checker.rigid_contacts(
                 target.tip, target.function.reference, problem.start, problem.joint_names,
-                target.position_tolerance + DOUBT, target.orientation_tolerance)
+                target.position_tolerance + DEEPER, target.orientation_tolerance)
     return tuple(found)

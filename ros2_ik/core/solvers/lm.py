@@ -103,7 +103,7 @@ class LevenbergMarquardt(Solver):
 
     @property
     def rows(self) -> ProblemRows:
-        """The rows of the targets; `find` does without those of the problem at hand."""
+        """The rows of the targets, bound when they are read: `find` takes the poses directly."""
         if self._rows.problem is not self.problem:
             self._rows = self._rows.again(self.problem, [
                 _towards(target) for target in self.problem.targets])
@@ -134,7 +134,7 @@ class LevenbergMarquardt(Solver):
         return self.descend(starts, budget, budget.iterations)
 
     def descend(self, starts: Array, budget: Budget, limit: float) -> tuple[Attempt, int]:
-        """Descend to the targets in one piece; when told to end, only look at the first start."""
+        """Descend in one compiled call; if the budget is over, only evaluate the first start."""
         program, place, parts = self.rows.hard, self.problem.active.place, self._parts
         stop = budget.interrupted()
         most = 0 if stop else int(min(limit, MANY))

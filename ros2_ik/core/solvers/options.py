@@ -27,19 +27,20 @@ class SolveOptions:
     """
     Options of `solve`, `solve_pose` and `Search`; raises InvalidOptionError.
 
-    `timeout` [s]: one descent is made however short it is. `solver` is a name of `solver_names()`,
-    or 'auto', which chooses by the problem and gives the reason in the solution. `select` is
-    'first', or what the answer should have most of, which uses up the time: 'nearest' (to the
-    first seed), 'cost' (the lowest) or 'manipulability' (of the targets' tips: Yoshikawa, the
-    product over the tips). `solutions` is how many different answers are wanted. Without
-    `allow_restarts` only the seeds are tried. Of all turns of a joint that mean the same,
-    `winding` keeps the one nearest the 'seed' or the 'lower' limit. `approximate` (position [m],
-    orientation [rad]) asks for the best answer within these when there is no other; its status is
-    then APPROXIMATE. `max_joint_change` [rad, m] bounds how far joints move from the first seed,
-    turns counted: one number, numbers by joint name, or one for each joint of the robot.
-    `random_state` is a number or numpy Generator: the same gives the same starts.
-    `max_iterations` bounds all attempts together. `cancel` is an event or callable,
-    `progress(error, attempts)` is called after each attempt. `solver_options` are the solver's.
+    `timeout` [s]: at least one descent is made, even with a tiny timeout. `solver` is a name
+    of `solver_names()`, or 'auto', which chooses by the problem and gives the reason in the
+    solution. `select` says which answer is returned: the 'first' ones found, or the best of
+    all the time: 'nearest' (to the first seed), 'cost' (the lowest) or 'manipulability' (of
+    the targets' tips: Yoshikawa, the product over the tips). `solutions` is how many different
+    answers are wanted. Without `allow_restarts` only the seeds are tried. Of all turns of a
+    joint that mean the same, `winding` keeps the one nearest the 'seed' or the 'lower' limit.
+    `approximate` (position [m], orientation [rad]) asks for the best answer within these when
+    there is no other; its status is then APPROXIMATE. `max_joint_change` [rad, m] bounds how
+    far joints move from the first seed, turns counted: one number, numbers by joint name, or
+    one for each joint of the robot. `random_state` is a number or numpy Generator: the same
+    gives the same starts. `max_iterations` bounds all attempts together. `cancel` is an event
+    or callable, `progress(error, attempts)` is called after each attempt. `solver_options` are
+    the solver's.
     """
 
     timeout: float = TIMEOUT

@@ -1,4 +1,4 @@
-"""Targets that share no joint, as descents of their own."""
+"""Targets in groups that share joints, each of which is descended by itself."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -24,11 +24,11 @@ class ProblemRows:
     """
     All functions of a problem as programs: `hard` of what must hold, `program` of all.
 
-    The functions of targets (zero wanted) and of constraints, in the form solvers work on, come
-    first, then those of the costs. `rows` (k,) are those of the first that ask for something,
-    `bounds` (4, k) their lower and upper bounds, what to aim at, and their scale: the weights of
-    the targets' rows, which steer, and 1 for constraints. `of_target` chooses the function of a
-    target, by default its own.
+    The functions of targets (zero wanted) and of constraints, in the form solvers work on,
+    come first, then those of the costs. `rows` (k,) are the numbers of those of the first that
+    have a finite bound, `bounds` (4, k) their lower and upper bounds, what to aim at, and
+    their scale: the weights of the targets' rows, which steer, and 1 for constraints.
+    `of_target` chooses the function of a target, by default its own.
     """
 
     def __init__(self, problem: IKProblem, of_target: OfTarget | None = None) -> None:

@@ -71,8 +71,8 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     allows all contacts; `not_checked` of the solution says what was not looked at.
 
     `group` names the joints that may move; by default all that move the tips. Those named in
-    `locked` stay where the seed has them, outside their limits, too: the message then names those
-    that are by more than 1e-3. `joint_limits` False (MATLAB's `enforce_joint_limits`) lets moving
+    `locked` stay at the seed even outside their limits; the message names those that are by more
+    than 1e-3. `joint_limits` False (MATLAB's `enforce_joint_limits`) lets moving
     joints leave theirs.
     `weights` x y z rx ry rz along the target's axes steer the search; 0 frees an axis, which
     then is not counted. In their place, `matlab_weights` are MATLAB's: rx ry rz x y z along the
@@ -149,7 +149,7 @@ def _kept_problem(robot: Robot, tips: tuple[str, ...], relative_to: str | None,
                   group: str | None, position_tolerance: float, orientation_tolerance: float,
                   joint_limits: bool, collisions: bool, checked: bool,
                   *locked: str) -> IKProblem:
-    """Return the problem of poses, made once; its poses, start and checker say nothing."""
+    """Return the problem of poses, made once; its poses, start and checker are placeholders."""
     targets = [PoseTarget(tip, np.eye(4), relative_to, ALL_AXES, position_tolerance,
                           orientation_tolerance) for tip in tips]
     problem = IKProblem(robot, targets, group, None, locked, joint_limits=joint_limits,

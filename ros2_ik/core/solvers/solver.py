@@ -36,7 +36,7 @@ class Attempt(NamedTuple):
 
 class Solver(ABC):
     """
-    One descent from one start.
+    One descent from one start; some solvers take several starts in one call.
 
     Made for one problem, so that what can be prepared is prepared once. Options are keyword
     arguments of __init__. Knows nothing of restarts, selection or collisions, and claims no
@@ -60,7 +60,8 @@ class Solver(ABC):
         """
         Return this solver for a problem that differs in poses of targets, start and limits alone.
 
-        None where nothing that was prepared serves it. Solvers that have this method are kept.
+        None: a new solver has to be made. One of a class that overrides this is kept with the
+        structure of its problem.
         """
         return None
 
