@@ -52,6 +52,7 @@ from ros2_ik.core.status import ExitFlag, Status
 
 DOUBT = 2       # colliding answers after which contacts of the tip itself are looked for
 ENOUGH = 100    # colliding answers in a row that were known: hardly another is left
+SAME_COST = 1e-9    # costs that differ by less, relatively or in all, are equal
 KEPT = 8        # colliding answers that are kept for the message
 NAMED = 'asked for by name'
 
@@ -180,7 +181,8 @@ class Search:
 
     def _is_over(self) -> bool:
         options = self.options
-        if options.select == 'first' and len(self.accepted) >= options.solutions:
+        if options.select == 'first' and len(self.accepted) >= options.solutions \
+                and self._is_cheaper_than_seeds():
             return True
         if self.attempts == 0:      # best_q needs one attempt, however late it is
             return self.budget.cancelled()
@@ -189,6 +191,18 @@ class Search:
                 or not options.allow_restarts and not self._is_seed_left()):
             return True
         return self.budget.over()
+
+    def _is_cheaper_than_seeds(self) -> bool:
+        """Return whether some answer costs no more than the seeds, as far as these will do."""
+        if not self.problem.costs:
+            return True
+        least = min(sum(one.verdict.costs) for one in self.accepted)
+        return least <= self._cost_of_seeds * (1 + SAME_COST) + SAME_COST
+
+    @cached_property
+    def _cost_of_seeds(self) -> float:
+        verdicts = [accept(self.problem, within_limits(self.problem, seed)) for seed in self.seeds]
+        return min((sum(one.costs) for one in verdicts if one.accepted), default=math.inf)
 
     def _is_seed_left(self) -> bool:
         """Return whether without restarts the seed is to be tried with loose tolerances, too."""
