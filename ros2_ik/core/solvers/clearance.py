@@ -35,7 +35,7 @@ class Clearance:
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker, restarts: bool) -> None:
         self._problem, self._checker = problem, checker
-        self._every = ONE_IN if restarts else 1
+        self._every = ONE_IN if restarts and not problem.costs else 1
         self._pusher: SequentialQuadratic | None = None
         self._asked = self.repeats = 0
         self._touching = np.empty((0, len(problem.active.indices)))
@@ -88,14 +88,13 @@ class Clearance:
     def _pushed(self, q: Array, budget: Budget) -> Attempt | None:
         if self._pusher is None:
             apart = Constraint(_KnownDistance(self._checker, SIGHT), lower=GAP)
-            problem = self._problem.varied(constraints=[*self._problem.constraints, apart],
-                                           costs=())
+            problem = self._problem.varied(constraints=[*self._problem.constraints, apart])
             self._pusher = SequentialQuadratic(problem, attempt_iterations=15)
         attempt = self._pusher.attempt(q, budget)
         budget.iterations -= attempt.iterations
         # distances are those of convex parts, larger than the mesh: q may be free within the gap
         if (attempt.reached or self._holds(attempt.q)) and not self._checker.collides(attempt.q):
-            return Attempt(attempt.q, attempt.error, attempt.iterations, attempt.exit_flag)
+            return attempt
         return None
 
     def _holds(self, q: Array) -> bool:

@@ -4,7 +4,16 @@ from example_data import data_folder
 import numpy as np
 import pytest
 
-from ros2_ik.core import accept, CollisionChecker, InverseKinematics, Robot
+from ros2_ik.core import (
+    accept,
+    CollisionChecker,
+    Configuration,
+    FramePosition,
+    InverseKinematics,
+    LeastSquares,
+    load_scene,
+    Robot,
+)
 
 
 @pytest.fixture(scope='module')
@@ -50,3 +59,22 @@ def test_no_answer_costs_more_than_the_seed(tiago, drawn, number):
     solution = ik.solve(seed, timeout=0.2, random_state=0)
     assert solution.success
     assert solution.cost <= sum(accept(ik._problem(seed), seed).costs)
+
+
+def test_cost_into_a_table_ends_beside_it_and_not_at_the_seed(load):
+    """The hand is drawn to points 1 to 3 cm below the top of the table."""
+    panda, generator = load('panda'), np.random.default_rng(0)
+    scene = load_scene('table', panda)
+    start = panda.to_q({'panda_joint2': -.785, 'panda_joint4': -2.356, 'panda_joint6': 1.571,
+                        'panda_joint7': .785})
+    off = []
+    for _ in range(12):
+        point = np.array([*generator.uniform((.45, -.3), (.75, .3)),
+                          .2 - generator.uniform(.01, .03)])
+        ik = InverseKinematics(panda, scene=scene)
+        ik.add_cost(LeastSquares(FramePosition('panda_hand_tcp', [0, 0, 0]), target=point))
+        solution = ik.solve(start, timeout=1.0, random_state=0)
+        assert solution.success and not np.allclose(solution.q, start)
+        at = Configuration(panda, solution.q).transform('panda_hand_tcp')[:3, 3]
+        off.append(np.linalg.norm(at - point))
+    assert np.median(off) < 0.07

@@ -53,7 +53,8 @@ def test_better_answers_do_not_slide_together(small, seed):
     """One that took the place of an answer like it was like another one, too."""
     ik = InverseKinematics(small('one_joint'), collisions=False)
     ik.add_position_constraint('arm', [1, 0, 0], None, [0, 0.4, -1], [1, 0.5, 1])
-    answer = ik.solve([0.45], timeout=0.15, select='nearest', solutions=4, random_state=seed)
+    answer = ik.solve([0.45], timeout=30.0, max_iterations=2500, select='nearest', solutions=4,
+                      random_state=seed)
     found = np.sort([one.q[0] for one in (answer, *answer.alternatives)])
     assert len(found) == 4 and np.diff(found).min() >= 1e-2
 
