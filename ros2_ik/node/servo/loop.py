@@ -100,7 +100,8 @@ def serve_servo(connection: Any, names: Names) -> None:
 def _come_first() -> None:
     """Have this process' steps in time as far as it may: Linux weighs sessions, not niceness."""
     try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+        for thread in os.listdir('/proc/self/task'):    # steps wait for those of OpenBLAS, too
+            os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(PRIORITY))
     except PermissionError:
         with suppress(PermissionError):
             os.nice(NICENESS)
