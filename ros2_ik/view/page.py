@@ -273,7 +273,7 @@ def slider_ends(robot: Robot, joint: Joint) -> tuple[float, float]:
     """Return the values between which the slider of a joint goes, within its limits."""
     lower, upper = (float(limits[joint.index])
                     for limits in robot.sampling_limits(np.array(robot.neutral)))
-    steps = 10.0 if joint.rotary else 1000.0
+    steps = 1 / STEP[joint.rotary]
     if joint.rotary:
         lower, upper = math.degrees(lower), math.degrees(upper)
     return math.ceil(steps * lower) / steps, math.floor(steps * upper) / steps

@@ -7,7 +7,7 @@ import shlex
 
 import numpy as np
 import pytest
-from view_sessions import session_of, TIP
+from view_sessions import session_of, TIP, TURN_AND_SLIDE
 
 from ros2_ik.cli import main
 from ros2_ik.core import Box, save_scene, SceneObject
@@ -75,12 +75,7 @@ def test_copied_command_gives_an_answer_in_contact_where_contacts_are_allowed(se
 
 def test_copied_command_has_the_options_of_a_urdf(tmp_path, run):
     urdf = tmp_path / 'my arm.urdf'
-    urdf.write_text("""<robot name="arm"><link name="base"/><link name="upper"/><link name="tip"/>
-      <joint name="turn" type="continuous"><parent link="base"/><child link="upper"/>
-        <axis xyz="0 1 0"/></joint>
-      <joint name="slide" type="prismatic"><parent link="upper"/><child link="tip"/>
-        <axis xyz="1 0 0"/><limit lower="0.1" upper="1" velocity="1" effort="1"/></joint>
-      </robot>""")
+    urdf.write_text(TURN_AND_SLIDE.format(axis='0 1 0'))
     session = session_of(str(urdf), None, ('tip',), root_joint='planar')
     session.arm.place(session.robot.to_q({'root_joint': [0.3, -0.2, 0.5], 'turn': 0.4}))
     session.back_to_robot()

@@ -8,7 +8,7 @@ from chromium import wait_for
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from view_sessions import session_of, TIP, TYPED
+from view_sessions import session_of, TIP, TURN_AND_SLIDE, TYPED
 
 from ros2_ik.core import Configuration, load_scene, written_kinds
 from ros2_ik.view.arm import FollowingEndedError
@@ -379,12 +379,7 @@ def test_defect_is_told_and_the_page_lives_on(page, capsys):
 
 def test_robot_without_geometry_and_with_a_free_base(page_of, tmp_path):
     urdf = tmp_path / 'bare.urdf'
-    urdf.write_text("""<robot name="bare"><link name="base"/><link name="arm"/><link name="tip"/>
-      <joint name="turn" type="continuous"><parent link="base"/><child link="arm"/>
-        <axis xyz="0 0 1"/></joint>
-      <joint name="slide" type="prismatic"><parent link="arm"/><child link="tip"/>
-        <axis xyz="1 0 0"/><limit lower="0.1" upper="1" velocity="1" effort="1"/></joint>
-      </robot>""")
+    urdf.write_text(TURN_AND_SLIDE.format(axis='0 0 1'))
     session = session_of(str(urdf), None, ('tip',))
     page = page_of(session)
     assert any('has no visual elements' in note for note in page.notes)

@@ -31,6 +31,13 @@ TYPED = {
                         {'lower': '0'}),
 }
 
+TURN_AND_SLIDE = """<robot name="bare"><link name="base"/><link name="arm"/><link name="tip"/>
+  <joint name="turn" type="continuous"><parent link="base"/><child link="arm"/>
+    <axis xyz="{axis}"/></joint>
+  <joint name="slide" type="prismatic"><parent link="arm"/><child link="tip"/>
+    <axis xyz="1 0 0"/><limit lower="0.1" upper="1" velocity="1" effort="1"/></joint>
+  </robot>"""
+
 
 def session_of(robot: str = 'panda', scene: str | None = 'table', tips: tuple[str, ...] = (),
                problem: str | None = None, root_joint: str | None = None) -> Any:

@@ -49,17 +49,11 @@ def joint_changes(joint: Joint, before: Array, after: Array) -> list[JointChange
             JointChange(joint.name, angle, 'rad')]
 
 
-def travel(robot: Robot, active: ActiveJoints, before: Array,
-           after: Array) -> tuple[float, JointChange | None]:
-    """
-    Return the distance between two configurations, and the largest change of the joints.
-
-    The distance is the length of the way in the tangent space. Metres and radians count alike;
-    without joints there is no change.
-    """
+def joint_distance(robot: Robot, active: ActiveJoints, before: Array, after: Array) -> float:
+    """Return the length of the way in the tangent space; metres and radians count alike."""
     v = (after[active.place] - before[active.place] if active.all_scalar    # much faster
          else pin.difference(robot.model, before, after)[active.column])
-    return math.sqrt(v @ v), largest_change(active, before, after)
+    return math.sqrt(v @ v)
 
 
 def largest_change(active: ActiveJoints, before: Array, after: Array) -> JointChange | None:

@@ -5,6 +5,7 @@ Not by assimp through coal: that loses the offset of the vertices in all parts o
 first. COLLADA's <up_axis> and <unit> are left as they are, as MoveIt and Pinocchio do.
 """
 
+from functools import partial
 from io import BytesIO
 import re
 from typing import Any
@@ -33,16 +34,7 @@ def parse_mesh(kind: str, content: bytes) -> dict[str, Any]:
     if found := re.search(_MISREAD[kind], content, re.IGNORECASE | re.MULTILINE):
         raise ValueError(f"it has '{found[found.lastindex or 0].decode()}', which is not read")
     try:
-        import trimesh  # takes as long as ros2_ik.core
-
-        try:
-            scene = _loaded(kind, content)
-        except Exception:
-            if kind != '.dae':
-                raise
-            scene = _loaded(kind, _MATERIALS.sub(b'', content))    # textures may be missing
-        meshes = [mesh for mesh in scene.dump() if isinstance(mesh, trimesh.Trimesh)]
-        unit = trimesh.units.unit_conversion(scene.units or 'meters', 'meters')
+        meshes, unit = _loaded(kind, content)
     except Exception as error:    # of any kind: neither library checks what it reads
         raise ValueError(str(error) or type(error).__name__) from None
     corners = np.concatenate([np.zeros((0, 3, 3)), *(mesh.triangles for mesh in meshes)])
@@ -58,10 +50,20 @@ def parse_mesh(kind: str, content: bytes) -> dict[str, Any]:
             'colors': colors[kept], 'unit': np.array(unit)}
 
 
-def _loaded(kind: str, content: bytes) -> Any:
-    import trimesh
-    return trimesh.load_scene(BytesIO(content), kind[1:], process=False, ignore_broken=False,
-                              skip_materials=True)
+def _loaded(kind: str, content: bytes) -> tuple[list[Any], float]:
+    """Return trimesh's meshes and the unit [m]; what raises is any of two libraries' errors."""
+    import trimesh  # takes as long as ros2_ik.core
+
+    load = partial(trimesh.load_scene, file_type=kind[1:], process=False, ignore_broken=False,
+                   skip_materials=True)
+    try:
+        scene = load(BytesIO(content))
+    except Exception:
+        if kind != '.dae':
+            raise
+        scene = load(BytesIO(_MATERIALS.sub(b'', content)))    # textures may be missing
+    return ([mesh for mesh in scene.dump() if isinstance(mesh, trimesh.Trimesh)],
+            trimesh.units.unit_conversion(scene.units or 'meters', 'meters'))
 
 
 def _color(mesh: Any) -> Any:

@@ -47,10 +47,6 @@ class Budget:
         now = time.monotonic()
         return cls(now + seconds, iterations, cancel, progress, now)
 
-    def used(self) -> float:
-        """Return the part of the time that is used up, 0 where there is no bound."""
-        return (time.monotonic() - self.started) / max(self.deadline - self.started, 1e-12)
-
     def for_whole_descent(self) -> 'Budget':
         """Return a budget for a descent that is made however short the time is."""
         return replace(self, deadline=max(self.deadline, time.monotonic() + PATIENCE))

@@ -23,11 +23,11 @@ from ros2_ik.core.problem import (
     error_norm,
     IKProblem,
     IKSolution,
+    joint_distance,
     JointChange,
     JointChangeBound,
     largest_change,
     out_of_reach,
-    travel,
 )
 from ros2_ik.core.problem.active_joints import TURN
 from ros2_ik.core.robot import Configuration, Robot
@@ -196,13 +196,19 @@ class Search:
         """Return whether some answer costs no more than the seeds, as far as these will do."""
         if not self.problem.costs:
             return True
-        least = min(sum(one.verdict.costs) for one in self.accepted)
-        return least <= self._cost_of_seeds * (1 + SAME_COST) + SAME_COST
+        of_seeds = min((sum(costs) for _, costs in self._accepted_seeds), default=math.inf)
+        return self._least_cost() <= of_seeds * (1 + SAME_COST) + SAME_COST
+
+    def _least_cost(self) -> float:
+        return min((sum(one.verdict.costs) for one in self.accepted), default=math.inf)
 
     @cached_property
-    def _cost_of_seeds(self) -> float:
-        verdicts = [accept(self.problem, within_limits(self.problem, seed)) for seed in self.seeds]
-        return min((sum(one.costs) for one in verdicts if one.accepted), default=math.inf)
+    def _accepted_seeds(self) -> list[tuple[Array, tuple[float, ...]]]:
+        """The seeds that acceptance takes as they are, within limits, with their costs."""
+        seeds = [within_limits(self.problem, seed) for seed in self.seeds]
+        verdicts = [accept(self.problem, q) for q in seeds]
+        return [(q, verdict.costs) for q, verdict in zip(seeds, verdicts, strict=True)
+                if verdict.accepted]
 
     def _is_seed_left(self) -> bool:
         """Return whether without restarts the seed is to be tried with loose tolerances, too."""
@@ -389,7 +395,7 @@ class Search:
             at = Configuration(problem.robot, q)
             return -math.prod(float(Manipulability(target.tip, target.relative_to).value(at)[0])
                               for target in problem.targets)
-        return travel(problem.robot, problem.active, self.seeds[0], q)[0]
+        return joint_distance(problem.robot, problem.active, self.seeds[0], q)
 
     def _clear(self, touching: Candidate) -> None:
         """Move an answer that touches along its self-motion, or push it out of contact."""
@@ -434,14 +440,11 @@ class Search:
         Costs may lead all descents from it into contact; and targets that contradict each other
         by less than their tolerances have none that ends within all.
         """
-        for seed in self.seeds:
-            q = within_limits(self.problem, seed)
-            verdict = accept(self.problem, q)
-            if verdict.accepted and sum(verdict.costs) < min(
-                    (sum(one.verdict.costs) for one in self.accepted), default=math.inf):
+        for q, costs in self._accepted_seeds:
+            if sum(costs) < self._least_cost():
                 if self.options.select == 'first' and self.options.solutions == 1:
                     self.accepted = []      # these are not ranked
-                self._judge(Attempt(q, 0.0, 0, ExitFlag.CONVERGED, sum(verdict.costs)))
+                self._judge(Attempt(q, 0.0, 0, ExitFlag.CONVERGED, sum(costs)))
                 return True
         return False
 

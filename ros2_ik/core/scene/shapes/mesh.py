@@ -120,11 +120,6 @@ class Mesh(HulledShape):
         if self.represented_by != 'hull':
             convex_pieces(*self._solid.closed, self.padding)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether holes in it are covered, or would have to be."""
-        return self.represented_by != 'hull' and not self._solid.is_closed
-
     @cached_property
     def geometry(self) -> Any:
         """Triangles (exact) or the convex hull; `parts` gives the pieces."""
