@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.kernels.lm import (
-    ADDRESSES,
     BOUNDS,
     GIVEN,
     LAYOUT,
@@ -33,13 +32,11 @@ class Parts:
     the next begin: numbers (among the floats), layout, addresses, places of the parameters among
     the problem's, places of the values among the active ones', rows that ask for something, and
     bounds of these (4, k) (among the floats); last the places among the active values where those
-    of floating joints begin. `columns` is the largest number of a part, `asking` are
-    the places of the addresses of what Python evaluates.
+    of floating joints begin. `columns` is the largest number of a part.
     """
 
     arrays: tuple[Any, ...]
     columns: int
-    asking: Any
 
     @classmethod
     def of(cls, rows: ProblemRows) -> 'Parts':
@@ -68,18 +65,7 @@ class Parts:
             most = max(most, len(own.active.columns))
         floating = [place[0] for place, joint in zip(places, active.joints, strict=True)
                     if joint.kind == 'floating']
-        return cls(_packed(parts, floating, rows.compiled), most,
-                   np.cumsum([len(part[ADDRESSES]) for part in parts]) - 1)
-
-    def asked_by(self, addresses: Any) -> tuple[Any, ...]:
-        """Return the arrays, with what Python is asked last at the end of some addresses."""
-        places, numbers, own = self.arrays
-        if not isinstance(own, list):    # compiled code asks nothing
-            return self.arrays
-        own = own.copy()
-        for place in self.asking:
-            own[place] = addresses[-1]
-        return places, numbers, own
+        return cls(_packed(parts, floating, rows.compiled), most)
 
 
 def _packed(parts: list[tuple[Any, ...]], floating: list[int], compiled: bool) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 import inspect
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidOptionError, UnknownOptionError, UnknownSolverError
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
@@ -32,6 +32,19 @@ class Attempt(NamedTuple):
     def reached(self) -> bool:
         """Whether all that must hold does, as far as the solver can tell."""
         return self.holds or self.exit_flag is ExitFlag.CONVERGED
+
+
+class Starts(NamedTuple):
+    """
+    Starts `first` to `last` of a sequence: 0 is the seed, then N_NEAR near it, then random ones.
+
+    Those near the seed are passed over where the targets are far from it.
+    """
+
+    seed: Array
+    first: int
+    last: int
+    state: Indices      # (1,), of the generator that draws them
 
 
 class Solver(ABC):
@@ -77,7 +90,7 @@ class Solver(ABC):
         """
         return self.attempt(starts[0], budget), 1
 
-    def find(self, starts: Any, budget: Budget) -> tuple[Attempt, int, int]:
+    def find(self, starts: Starts, budget: Budget) -> tuple[Attempt, int, int]:
         """
         Descend from numbered `starts`, see `Starts`, until one reaches what must hold.
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -16,22 +16,9 @@ from ros2_ik.core.kernels.pose_search import CLOSE
 from ros2_ik.core.problem import IKProblem, JointChangeBound
 from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers.clearance import Clearance
-from ros2_ik.core.solvers.solver import make_solver
+from ros2_ik.core.solvers.solver import make_solver, Starts
 
 N_NEAR = kernel.N_NEAR
-
-
-class Starts(NamedTuple):
-    """
-    Starts `first` to `last` of a sequence: 0 is the seed, then N_NEAR near it, then random ones.
-
-    Those near the seed are passed over where the targets are far from it.
-    """
-
-    seed: Array
-    first: int
-    last: int
-    state: Indices      # (1,), of the generator that draws them
 
 
 def generator_state(random_state: Any) -> Indices:

@@ -22,6 +22,8 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.kernels import source
 from ros2_ik.core.solvers import Budget, make_solver
+from ros2_ik.core.solvers.solver import Starts
+from ros2_ik.core.solvers.starts import draw_starts, generator_state, N_NEAR
 
 pytest.importorskip('numba')
 LIE = recorded('lie.json')
@@ -98,18 +100,20 @@ def test_starts_in_turn(load):
         at = Configuration(robot, robot.random_q(generator))
         problem = IKProblem(robot, PoseTarget('panda_hand', at.transform('panda_hand')))
         solver = make_solver('lm', problem, {})
-        starts = np.array([robot.random_q(generator) for _ in range(solver.batch_size)])
-        given = starts.copy()
+        seed, last = robot.random_q(generator), N_NEAR + solver.batch_size
+        starts = draw_starts(problem, Starts(seed, N_NEAR + 1, last, generator_state(7)))
         each = [solver.attempt(start, Budget()) for start in starts]
         first = next((i for i, one in enumerate(each) if one.reached), len(each) - 1)
         best = min(each[:first + 1], key=lambda one: (not one.reached, one.error))
-        attempt, used = solver.attempt_in_turn(starts, Budget())
-        assert used == first + 1 and np.array_equal(starts, given)
+        attempt, used, _ = solver.find(
+            Starts(seed, N_NEAR + 1, last, generator_state(7)), Budget())
+        assert used == first + 1
         assert np.array_equal(attempt.q, best.q) and attempt.exit_flag is best.exit_flag
         assert attempt.iterations == sum(one.iterations for one in each[:used])
         seen.add((used, attempt.reached))
         bound = each[0].iterations + 2
-        short, used = solver.attempt_in_turn(starts, Budget(iterations=bound))
+        short, used, _ = solver.find(
+            Starts(seed, N_NEAR + 1, last, generator_state(7)), Budget(iterations=bound))
         assert short.iterations <= bound and used <= 2
     assert len(seen) > 3
 

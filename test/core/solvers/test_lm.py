@@ -3,21 +3,16 @@
 from judge import pose, pose_error, TreeJudge
 import numpy as np
 import pytest
-from scipy.optimize import least_squares
 from small_robots import joint, SMALL, urdf, Z
 
 from ros2_ik.core import (
     Budget,
     Configuration,
     ExitFlag,
-    FramePosition,
     IKProblem,
     InvalidOptionError,
-    JointPositions,
-    LeastSquares,
     PoseTarget,
     Robot,
-    solve,
     solve_pose,
 )
 from ros2_ik.core.solvers import make_solver
@@ -227,129 +222,7 @@ def test_a_gradient_that_the_limits_stop_does_not_count(small):
 
 @pytest.mark.parametrize('option, value', [
     *((name, value) for name in MATLAB for value in (0, -1.0, np.nan, np.inf, 'small', True)),
-    ('use_error_damping', 1), ('use_error_damping', None), ('damping_bias', None),
-    ('cost_iterations', 0)])
+    ('use_error_damping', 1), ('use_error_damping', None), ('damping_bias', None)])
 def test_bad_options(small, option, value):
     with pytest.raises(InvalidOptionError, match=option):
         attempt(small('scara'), 'tip', pose(), None, options={option: value})
-
-
-# -- soft costs ---------------------------------------------------------------------------
-
-def descend(problem, budget=None, **options):
-    """Run one descent of a problem."""
-    return make_solver('lm', problem, options).attempt(problem.start, budget or Budget())
-
-
-def test_costs_alone_end_where_scipy_does(small):
-    """A tug between a place and a posture: residuals that stay large."""
-    robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
-    generator = np.random.default_rng(6)
-    for weight in (1.0, 100.0, 1e6):
-        start = 0.3 * robot.random_q(generator) - 0.1
-        start = np.clip(start, robot.lower, robot.upper)
-        p = judge.transform(robot.to_joints(start), 'tip')[:3, 3] + [0.1, 0.05, 0.0]
-        wish = np.clip(start + generator.uniform(-0.2, 0.2, 7), robot.lower, robot.upper)
-        found = descend(IKProblem(robot, start=start, costs=[
-            LeastSquares(FramePosition('tip'), p, weight),
-            LeastSquares(JointPositions(robot.joint_names), wish)]))
-
-        def residuals(q, p=p, wish=wish, weight=weight):
-            place = judge.transform(robot.to_joints(q), 'tip')[:3, 3]
-            return np.concatenate([np.sqrt(weight) * (place - p), q - wish])
-        other = least_squares(residuals, np.clip(found.q, robot.lower + 1e-9,
-                                                 robot.upper - 1e-9), x_scale=1.0,
-                              bounds=(robot.lower, robot.upper), xtol=1e-14, ftol=1e-14)
-        assert found.exit_flag is ExitFlag.CONVERGED and found.reached and found.error == 0
-        assert found.cost == pytest.approx(other.cost, rel=1e-6)
-        np.testing.assert_allclose(found.q, other.x, atol=2e-5)
-
-
-def test_costs_alone_are_weighted(small):
-    """Two places pull at a gantry: it ends between them."""
-    robot = small('gantry')
-    one, other = np.array([0.3, 1.0, 0.1]), np.array([0.7, 1.4, 0.3])
-    W = np.diag([1.0, 2.0, 3.0])
-    found = descend(IKProblem(robot, start=[0, 0.6, 0], costs=[
-        LeastSquares(FramePosition('tip'), one, W), LeastSquares(FramePosition('tip'), other)]))
-    place = TreeJudge(SMALL['gantry']).transform(robot.to_joints(found.q), 'tip')[:3, 3]
-    np.testing.assert_allclose(place, np.linalg.solve(W + np.eye(3), W @ one + other), atol=1e-7)
-
-
-def test_costs_in_a_range_ask_for_no_more(small):
-    robot = small('gantry')
-    found = descend(IKProblem(robot, start=[0, 0.6, 0], costs=[
-        LeastSquares(FramePosition('tip'), lower=[0.2, 0.55, -1], upper=[0.4, 2, 1])]))
-    np.testing.assert_allclose(found.q, [0.2, 0.6, 0], atol=1e-7)
-
-
-def test_costs_with_targets_lean_and_the_targets_hold(small):
-    robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
-    generator, left = np.random.default_rng(7), []
-    for _ in range(20):
-        q = np.clip(0.7 * robot.random_q(generator), robot.lower, robot.upper)
-        T = judge.transform(robot.to_joints(q), 'tip')
-        wish = np.clip(q + generator.uniform(-0.5, 0.5, 7), robot.lower, robot.upper)
-        problem = IKProblem(robot, [PoseTarget('tip', T)], start=q, costs=[
-            LeastSquares(JointPositions(robot.joint_names), wish)])
-        found = descend(problem)
-        before = 0.5 * np.sum((q - wish)**2)
-        assert found.reached and found.cost <= before
-        assert found.cost == pytest.approx(0.5 * np.sum((found.q - wish)**2))
-        position, orientation = pose_error(judge.transform(robot.to_joints(found.q), 'tip'), T)
-        assert position <= 1e-5 and orientation <= 1e-4
-        best = solve(problem, solver='sqp', timeout=10.0, allow_restarts=False)
-        left.append((found.cost - best.cost) / (before - best.cost))
-    assert np.median(left) < 0.01 and np.sum(np.array(left) < 0.1) >= 16
-
-
-def test_a_target_out_of_reach_is_no_question_of_costs(small):
-    found = descend(IKProblem(small('scara'), [PoseTarget('tip', pose((5, 0, 0)))], costs=[
-        LeastSquares(JointPositions(['lift']), 0.0)]))
-    plain = attempt(small('scara'), 'tip', pose((5, 0, 0)), None)
-    assert not found.reached and found.exit_flag is plain.exit_flag
-    np.testing.assert_array_equal(found.q, plain.q)
-
-
-@pytest.mark.parametrize('with_target', [True, False])
-def test_budgets_of_costs(small, ticking, with_target):
-    robot = small('zero_links')
-    start = np.full(7, -0.4)
-    T = Configuration(robot, start + 0.05).transform('tip')
-    problem = IKProblem(robot, [PoseTarget('tip', T)] if with_target else [], start=start, costs=[
-        LeastSquares(JointPositions(robot.joint_names), np.linspace(-1, 0.5, 7)),
-        LeastSquares(FramePosition('tip'), T[:3, 3])])
-    full = descend(problem)
-    costs = []
-    for bound in range(1, full.iterations + 1):
-        found = descend(problem, Budget(iterations=bound))
-        assert found.iterations <= bound
-        if found.reached:
-            costs.append(found.cost)
-    assert len(costs) > 3 and costs[-1] <= costs[0] and full.cost <= min(costs) + 1e-9
-    capped = descend(problem, cost_iterations=1)
-    assert capped.exit_flag is ExitFlag.ITERATION_LIMIT and capped.reached
-    looks = ticking.looks
-    late = descend(problem, Budget(deadline=(looks + 6.5) * 1e-3))
-    assert late.exit_flag is ExitFlag.TIME_LIMIT and ticking.looks <= looks + 9
-    assert late.reached and late.cost >= full.cost
-    cancelled = descend(problem, Budget(cancel=lambda: True))
-    assert (cancelled.exit_flag, cancelled.iterations) == (ExitFlag.CANCELLED, 0)
-
-
-@pytest.mark.parametrize('name, root_joint', [('two_arms', 'freeflyer'), ('mimic_chain', 'fixed'),
-                                              ('nested', 'fixed')])
-def test_costs_of_other_joints(small, name, root_joint):
-    robot, judge = small(name, root_joint), TreeJudge(SMALL[name], root_joint)
-    tip = 'left_hand' if name == 'two_arms' else 'tip'
-    generator = np.random.default_rng(8)
-    for _ in range(5):
-        start = robot.random_q(generator)
-        goal = Configuration(robot, start).integrate(generator.uniform(-0.2, 0.2, robot.nv))
-        joints = robot.to_joints(np.clip(goal, robot.lower, robot.upper))
-        p = judge.transform(joints, tip)[:3, 3]
-        found = descend(IKProblem(robot, start=start, costs=[
-            LeastSquares(FramePosition(tip), p, 10.0)]))
-        place = judge.transform(robot.to_joints(found.q), tip)[:3, 3]
-        np.testing.assert_allclose(place, p, atol=1e-6)
-        assert judge.outside(robot.to_joints(found.q)) == []

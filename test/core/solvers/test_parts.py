@@ -32,18 +32,19 @@ def test_each_hand_ends_as_it_would_alone(baxter):
     for _ in range(30):
         asked = targets(baxter, HANDS, generator)
         both = LevenbergMarquardt(IKProblem(baxter, asked))
-        starts = np.array([both.problem.locked(baxter.random_q(generator)) for _ in range(8)])
-        found, used = both.attempt_in_turn(starts, Budget())
-        alone = [LevenbergMarquardt(IKProblem(baxter, target)) for target in asked]
-        ends = [one.attempt_in_turn(starts, Budget()) for one in alone]
-        for one, (end, _) in zip(alone, ends, strict=True):
+        seed, last = baxter.random_q(generator), N_NEAR + 8
+        found, used, _ = both.find(Starts(seed, 0, last, generator_state(5)), Budget())
+        alone, state = [LevenbergMarquardt(IKProblem(baxter, one)) for one in asked], \
+            generator_state(5)
+        ends = [one.find(Starts(seed, 0, last, state), Budget()) for one in alone]
+        for one, (end, _, _) in zip(alone, ends, strict=True):
             place = one.problem.active.indices
             assert np.array_equal(found.q[place], end.q[place])
-        assert found.reached is all(end.reached for end, _ in ends)
-        assert used == max(count for _, count in ends)
-        assert found.iterations == sum(end.iterations for end, _ in ends)
-        assert found.error == pytest.approx(sum(end.error for end, _ in ends))
-        mixed += len({count for _, count in ends}) == 2
+        assert found.reached is all(end.reached for end, _, _ in ends)
+        assert used == max(count for _, count, _ in ends)
+        assert found.iterations == sum(end.iterations for end, _, _ in ends)
+        assert found.error == pytest.approx(sum(end.error for end, _, _ in ends))
+        mixed += len({count for _, count, _ in ends}) == 2
     assert mixed > 5
 
 
@@ -86,9 +87,9 @@ def test_a_bound_on_iterations_is_one_for_all_parts(baxter):
     generator = np.random.default_rng(1)
     for _ in range(20):
         solver = LevenbergMarquardt(IKProblem(baxter, targets(baxter, HANDS, generator)))
-        starts = np.array([solver.problem.locked(baxter.random_q(generator)) for _ in range(4)])
+        starts = Starts(baxter.random_q(generator), 0, N_NEAR + 4, generator_state(1))
         for most in (1, 7, 30):
-            found, _ = solver.attempt_in_turn(starts, Budget(iterations=most))
+            found, *_ = solver.find(starts, Budget(iterations=most))
             assert found.iterations <= most
 
 

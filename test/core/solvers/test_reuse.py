@@ -18,7 +18,8 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.solvers import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
-from ros2_ik.core.solvers.solver import make_solver
+from ros2_ik.core.solvers.solver import make_solver, Starts
+from ros2_ik.core.solvers.starts import generator_state, N_NEAR
 
 SRDF = ('<robot name="small"><group name="left"><chain base_link="chest" tip_link="left_hand"/>'
         '</group></robot>')
@@ -58,10 +59,10 @@ def test_same_as_made_anew(robot, wanted):
         reused = make_solver('lm', problem, {})
         assert i == 0 or reused.rows.bounds is problem.structure.solvers['lm'].rows.bounds
         alone = LevenbergMarquardt(problem)
-        starts = np.array([problem.start, problem.locked(robot.neutral)])
-        for mine, its in zip(reused.attempt_in_turn(starts, Budget())[0],
-                             alone.attempt_in_turn(starts, Budget())[0], strict=True):
-            assert np.array_equal(mine, its)
+        mine, its = (solver.find(Starts(problem.start, 0, N_NEAR + 2, generator_state(i)),
+                                 Budget())[0] for solver in (reused, alone))
+        for one, other in zip(mine, its, strict=True):
+            assert np.array_equal(one, other)
 
 
 def test_what_is_kept_holds_no_scene(robot):
