@@ -133,6 +133,13 @@ class IKProblem:
         return self.varied(targets=[target for target in self.targets if target not in loose],
                            constraints=[*self.constraints, *bounds])
 
+    def approximated(self, position: float, orientation: float) -> 'IKProblem':
+        """Return the problem of the least errors of the targets within these [m], [rad]."""
+        wide = [target.widened(position, orientation) for target in self.targets]
+        bounds = [bound for target in wide for bound in target.bounds()]
+        return self.varied(targets=(), constraints=[*self.constraints, *bounds],
+                           costs=[target.error_cost() for target in wide])
+
     def varied(self, **parts: Any) -> 'IKProblem':
         """
         Return the problem with other targets, constraints or costs, for the same joints.

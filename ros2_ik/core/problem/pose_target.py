@@ -24,6 +24,7 @@ from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.comparisons import distance_between
 from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem.constraint import Constraint
+from ros2_ik.core.problem.cost import LeastSquares
 from ros2_ik.core.robot import Configuration
 from ros2_ik.core.shallow import shallow
 
@@ -86,6 +87,17 @@ class PoseTarget:
         target.transform = as_transform(pose, f"target of '{self.tip}'")
         target._function = None
         return target
+
+    def widened(self, position: float, orientation: float) -> 'PoseTarget':
+        """Return the target with tolerances of at least these [m], [rad]."""
+        return PoseTarget(self.tip, self.transform, self.relative_to, self.weights,
+                          max(position, self.position_tolerance),
+                          max(orientation, self.orientation_tolerance))
+
+    def error_cost(self) -> LeastSquares:
+        """Return half the squared error of the counted axes, in units of the tolerances."""
+        units = np.repeat([self.position_tolerance, self.orientation_tolerance], 3)
+        return LeastSquares(self.function, weight=self.counted / units**2)
 
     def resolved(self, at: Configuration) -> 'PoseTarget':
         """Return the target in the root frame, where its frame stands in a configuration."""

@@ -141,7 +141,8 @@ class IKSolution:
         if self.exit_flag is ExitFlag.NOT_RUN and not self.impossible:
             return ['letting it run: nothing was tried']
         if self.contacts and not self.violations:
-            return ['another target, or moving what is in the way']
+            return ['another target, or removing the obstacle; links whose model touches in every '
+                    'state can be allowed to (SRDF, Scene.allow)']
         if self.impossible:
             return []       # the message says why
         if self.status is Status.TIMED_OUT and self.exit_flag is ExitFlag.TIME_LIMIT:

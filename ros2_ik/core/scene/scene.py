@@ -52,9 +52,9 @@ class Scene:
     `objects` have their poses in the root frame, `attached` ones in the frame of their link;
     `allowed` starts as the SRDF's disabled pairs; `padding` [m] and `scale` [] are of links, by
     name, those that differ from 0 and 1; `frames` are named poses in the root frame. `version`
-    is another text after each change, and the same text in a copy that was pickled. Without an
-    SRDF that disables pairs, `guess_pairs` leaves out links that nearly always touch, see
-    `self_pairs`; False checks them.
+    is another text after each change, and the same text in a copy that was pickled. `guess_pairs`
+    leaves out links that nearly always touch though no SRDF disables them, see `self_pairs`;
+    False checks them.
 
     Where a frame is asked for, None is the root frame, and valid are the robot's frames, ids,
     'id/subframe' and `frames`. One that moves with the robot needs `at`, a configuration.

@@ -16,7 +16,7 @@ from ros2_ik.core.scene.link_contacts import LinkContacts
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 
 SAMPLES = 200
-ALWAYS = 0.95        # share of the samples, as MoveIt's setup assistant has it
+ALWAYS = 0.9         # share of the samples; MoveIt's setup assistant has 0.95
 SHALLOW = 1e-3       # m; deeper contacts are more than how a closed gripper is modelled
 RIGID, ADJACENT = 'rigidly joined', 'adjacent'
 DISABLED, TOUCHING = 'disabled by the SRDF', 'in contact in nearly all sampled configurations'
@@ -47,11 +47,11 @@ class SelfPairs:
         return {pair: reason for pair, reason in self.allowed.items() if reason in GUESSED}
 
     def report(self) -> str:
-        """Return one line about what was left out without an SRDF that says so, or ''."""
+        """Return one line about pairs left out that no SRDF disables, or ''."""
         parts = [f'{len(some)} pair{"s" * (len(some) != 1)} {reason}: {_names(some)}'
                  for reason in GUESSED
                  if (some := [pair for pair, why in self.allowed.items() if why == reason])]
-        text = 'no SRDF disables pairs; not checked for self collision: ' + '; '.join(parts)
+        text = 'not checked for self collision, though no SRDF disables them: ' + '; '.join(parts)
         found = [text] if parts else []
         if self.doubtful:
             found.append('checked, though in contact in the neutral state: '
@@ -66,13 +66,14 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None,
     """
     Decide which pairs of links to check; kept for each robot and geometry.
 
-    Never checked: links that do not move relative to each other, and what the SRDF disables. An
-    SRDF that disables nothing says nothing. Then links with at most one moving joint, and no
-    other link with geometry, between them are not checked either; nor, with `guess`, pairs in
-    contact in 95 % of 200 configurations, drawn the same each time, and pairs in contact in the
-    neutral state that are nowhere deeper than 1 mm in each other. MoveIt's setup assistant
-    leaves out all that touch in the neutral state; here what is deeper stays checked, as it may
-    well be the posture. Pairs that were never seen in contact are checked.
+    Never checked: links that do not move relative to each other, what the SRDF disables, and,
+    with `guess`, pairs in contact in 90 % of 200 configurations, drawn the same each time: an
+    SRDF may have forgotten them. Without an SRDF that disables something, links with at most one
+    moving joint, and no other link with geometry, between them are not checked either; nor, with
+    `guess`, pairs in contact in the neutral state that are nowhere deeper than 1 mm in each
+    other. MoveIt's setup assistant leaves out all that touch in the neutral state; here what is
+    deeper stays checked, as it may well be the posture. Pairs that were never seen in contact
+    are checked.
 
     `geometry` defaults to the robot's with hulls.
     """
@@ -85,12 +86,14 @@ def _decide(robot: Robot, geometry: RobotGeometry, guess: bool) -> SelfPairs:
     pairs = {(min(pair), max(pair)) for pair in combinations(geometry.links, 2)}
     allowed = dict.fromkeys((pair for pair in sorted(pairs)
                              if not robot.moving_joints(*pair)), RIGID)
-    found, doubtful = {DISABLED: set(robot.disabled_pairs)}, dict[Pair, float]()
-    if not robot.disabled_pairs:
-        found = {ADJACENT: _adjacent(robot, geometry)}
-        if guess:
-            rest = sorted(pairs - found[ADJACENT] - allowed.keys())
-            found[TOUCHING], found[NEUTRAL], doubtful = _sampled(robot, geometry, rest)
+    found = ({DISABLED: set(robot.disabled_pairs)} if robot.disabled_pairs
+             else {ADJACENT: _adjacent(robot, geometry)})
+    doubtful = dict[Pair, float]()
+    if guess:
+        rest = sorted(pairs - set().union(*found.values()) - allowed.keys())
+        found[TOUCHING], neutral, unsure = _sampled(robot, geometry, rest)
+        if not robot.disabled_pairs:
+            found[NEUTRAL], doubtful = neutral, unsure
     for reason, some in found.items():
         allowed.update((pair, reason) for pair in sorted(some & pairs - allowed.keys()))
     result = SelfPairs(frozenset(pairs - allowed.keys()), allowed, doubtful)

@@ -108,6 +108,20 @@ class _KnownDistance(MinimumDistance):
     makes_parts = False
 
 
+def lasting_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
+                     ) -> tuple[Contact, ...]:
+    """Return the contacts at q (nq,) of links and objects that no moving joint parts."""
+    scene, moving = checker.scene, set(problem.joint_names)
+
+    def parted(contact: Contact) -> bool:
+        frames = [scene.attached[name].link if name in scene.attached
+                  else problem.robot.root_frame if name in scene.objects else name
+                  for name in (contact.first, contact.second)]
+        return not moving.isdisjoint(problem.robot.moving_joints(*frames))
+    return tuple(contact for contact in checker.in_collision(q, at_once=True)
+                 if not parted(contact))
+
+
 def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact, ...]:
     """
     Return what touches with the tips at their targets, whatever the joint values.

@@ -9,6 +9,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.scene import Contact
 from ros2_ik.core.scene.contacts import deepest
+from ros2_ik.core.solvers.too_few_joints import axes_to_free, lacks_joints
 from ros2_ik.core.status import ExitFlag, Status
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     if search.tip_contacts:
         return ('there is no solution without contact: at its target '
                 + '; '.join(str(contact) for contact in search.tip_contacts))
+    if search.lasting_contacts:
+        return ('there is no solution without contact: no joint that may move parts '
+                + '; '.join(str(contact) for contact in search.lasting_contacts)
+                + '; allow what is meant to touch (SRDF, Scene.allow)')
     after = f'in {search.seconds:.3g} s and {_attempts(search)}'
     if status is Status.GOAL_IN_COLLISION:
         known = (f'all {search.all_touch} solutions that were found again and again touch; '
@@ -90,9 +95,16 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
              Status.APPROXIMATE: f'only an approximate solution found {after}: '}.get(
                  status, f'no solution{within} found {after}: ')
     return began + '; '.join([
-        _violated(problem, candidate), *search.out_of_reach,
+        _violated(problem, candidate), *search.out_of_reach, *_axes(search, candidate),
         *(['a larger max_joint_change may have one'] if within and not search.out_of_reach
           else [])])
+
+
+def _axes(search: 'Search', candidate: 'Candidate') -> list[str]:
+    if search.out_of_reach or not lacks_joints(search.problem):
+        return []
+    text = axes_to_free(search.problem, candidate.attempt.q)
+    return [text] if text else []
 
 
 def _violated(problem: IKProblem, candidate: 'Candidate') -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.checks import listed
+from ros2_ik.core.checks import FINEST, listed
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.functions import Manipulability
 from ros2_ik.core.problem import (
@@ -33,7 +33,7 @@ from ros2_ik.core.problem.active_joints import TURN
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import Contact
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.clearance import Clearance, SAME, tip_contacts
+from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, SAME, tip_contacts
 from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.report import failure_status, work_out
 from ros2_ik.core.solvers.serialization import pack, unpack
@@ -48,6 +48,7 @@ from ros2_ik.core.solvers.starts import (
     Starts,
     within_limits,
 )
+from ros2_ik.core.solvers.too_few_joints import ENOUGH as ENOUGH_FOR_FEW, lacks_joints
 from ros2_ik.core.status import ExitFlag, Status
 
 DOUBT = 2       # colliding answers after which contacts of the tip itself are looked for
@@ -113,6 +114,7 @@ class Search:
         self.near_enough: Candidate | None = None
         self.touching: list[Array] = []
         self.tip_contacts: tuple[Contact, ...] = ()
+        self.lasting_contacts: tuple[Contact, ...] = ()
         self.conflict: str | None = None
         self.ended: float | None = None
         self._prepare()
@@ -122,7 +124,8 @@ class Search:
     def _prepare(self) -> None:
         self._solver = make_solver(self.solver, self.problem, dict(self.options.solver_options))
         self._is_loose = self.reason != NAMED and any(
-            target.loose for target in self.problem.targets)
+            target.loose or self.options.approximate is not None
+            for target in self.problem.targets)
         self._clearance: Clearance | None = None
 
     def state(self) -> bytes:
@@ -187,7 +190,7 @@ class Search:
         if self.attempts == 0:      # best_q needs one attempt, however late it is
             return self.budget.cancelled()
         if self.attempts >= len(self.seeds) and (
-                self.is_hopeless or self.all_touch
+                self.is_hopeless or self.all_touch or self._lacks_joints
                 or not options.allow_restarts and not self._is_seed_left()):
             return True
         return self.budget.over()
@@ -217,8 +220,14 @@ class Search:
     @property
     def is_hopeless(self) -> bool:
         """Whether what was found shows that further attempts find nothing."""
-        return bool(self.conflict or self.tip_contacts
+        return bool(self.conflict or self.tip_contacts or self.lasting_contacts
                     or not self.problem.joint_names and self.attempts > 0)
+
+    @property
+    def _lacks_joints(self) -> bool:
+        """Whether no answer was found where there are so few joints that one would have been."""
+        return (self.attempts >= ENOUGH_FOR_FEW and lacks_joints(self.problem)
+                and not (self._is_loose or self.accepted or self.touching))
 
     @property
     def is_impossible(self) -> bool:
@@ -283,7 +292,8 @@ class Search:
 
     @cached_property
     def _loosened(self) -> tuple[IKProblem, Solver]:
-        problem = self.problem.loosened()
+        near = self.options.approximate
+        problem = self.problem.loosened() if near is None else self.problem.approximated(*near)
         return problem, make_solver(chosen_solver('auto', problem)[0], problem, {})
 
     def _descend(self, problem: IKProblem, solver: Solver, budget: Budget
@@ -349,7 +359,7 @@ class Search:
         if not is_turned:
             attempt = attempt._replace(q=chosen_turns(
                 self.problem, attempt.q, self.seeds[0], self.options.winding))
-        verdict = accept(self.problem, attempt.q)
+        problem, verdict = self.problem, accept(self.problem, attempt.q)
         is_ranked = self.options.select != 'first' or self.options.solutions > 1
         rank = self._rank(attempt.q, verdict) if is_ranked else 0.0
         candidate = Candidate(attempt, verdict, rank)
@@ -358,8 +368,11 @@ class Search:
         if verdict.accepted:
             self._enter(candidate)
         elif self.options.approximate is not None and self._is_near_enough(candidate):
-            found = self.near_enough
-            self.near_enough = min(found or candidate, candidate, key=lambda one: one.order)
+            checker = problem.checker
+            if checker is not None and checker.collides(attempt.q):
+                return candidate._replace(verdict=verdict._replace(touches=True))
+            self.near_enough = min(self.near_enough or candidate, candidate,
+                                   key=self._squared_error)
         return candidate
 
     def _is_better(self, candidate: Candidate, best: Candidate) -> bool:
@@ -407,9 +420,13 @@ class Search:
         if options.approximate is None and len(self.touching) == (
                 DOUBT if options.allow_restarts else 1):
             self.tip_contacts = tip_contacts(problem, checker)
-        if self.tip_contacts or options.select == 'first' and self.budget.over():
+        if len(self.touching) == 1:
+            self.lasting_contacts = lasting_contacts(problem, checker, touching.attempt.q)
+        if self.tip_contacts or self.lasting_contacts \
+                or options.select == 'first' and self.budget.over():
             return
-        if 0 < self.following <= N_NEAR + 1 and self._expects_near_answer:
+        if 0 < self.following <= N_NEAR + 1 and options.approximate is None \
+                and self._expects_near_answer:
             freed = self._nearby.clearance.freed(touching.attempt, self.budget)
         else:
             if self._clearance is None:
@@ -427,11 +444,15 @@ class Search:
         The errors of each target are compared with what was asked, not what exceeds tolerances.
         """
         most = dict(zip(('m', 'rad'), self.options.approximate.tolist(), strict=True))
-        checker = self.problem.checker
         return all(
             one.kind != 'joint' and (one.value if one.kind == 'target' else one.amount)
-            <= most.get(one.unit, 0.0) for one in candidate.verdict.violations) and (
-                checker is None or not checker.collides(candidate.attempt.q))
+            <= most.get(one.unit, 0.0) for one in candidate.verdict.violations)
+
+    def _squared_error(self, candidate: Candidate) -> float:
+        """Return the squared error of all targets, in units of what may be approximate."""
+        m, rad = np.maximum(self.options.approximate, FINEST)
+        return sum((error.position / m)**2 + (error.orientation / rad)**2
+                   for error in candidate.verdict.errors)
 
     def _take_a_seed(self) -> bool:
         """

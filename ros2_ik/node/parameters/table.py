@@ -80,8 +80,8 @@ PARAMETERS = (
          'refuse requests that avoid collisions, or leave it out and say so in each answer.',
          choices=lambda: ('refuse', 'skip')),
     Spec('guess_pairs', True,
-         'Where no SRDF disables pairs of links: do not check those that touch in nearly all '
-         'of 200 random configurations, or in the neutral state up to 1 mm deep, and say in the '
+         'Do not check pairs of links that touch in nearly all of 200 random configurations '
+         'or, where no SRDF disables pairs, in the neutral state up to 1 mm deep, and say in the '
          'log which. False: check them.', read_only=True),
     Spec('default_group', '',
          'Group of requests that name none, if it moves all tips, frames and links, and has all '

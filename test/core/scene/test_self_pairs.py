@@ -139,12 +139,18 @@ def test_links_that_always_touch_are_found_without_an_srdf(caplog):
     assert "robot 'chain': 2 pairs" in caplog.text
 
 
-def test_an_srdf_that_disables_pairs_is_believed():
+def test_an_srdf_is_believed_but_for_links_that_always_touch(caplog):
+    """Official ones forget pairs: with these checked no state of the robot would be free."""
     srdf = ('<robot name="chain"><disable_collisions link1="c" link2="b" reason="Adjacent"/>'
             '</robot>')
-    pairs = self_pairs(chain([0.5, 0.1, 1.6, 0.1], srdf=srdf))
-    assert pairs.allowed == {('b', 'c'): DISABLED}
-    assert ('a', 'c') in pairs.checked and ('a', 'b') in pairs.checked
+    with caplog.at_level(logging.WARNING, 'ros2_ik'):
+        pairs = self_pairs(chain([0.5, 0.1, 1.6, 0.1], srdf=srdf))
+    assert pairs.allowed == {('b', 'c'): DISABLED, ('a', 'c'): TOUCHING, ('c', 'd'): TOUCHING}
+    assert ('a', 'b') in pairs.checked
+    line, = caplog.records
+    assert 'though no SRDF disables them' in line.getMessage() and 'a - c' in line.getMessage()
+    bare = self_pairs(chain([0.5, 0.1, 1.6, 0.1], srdf=srdf), guess=False)
+    assert bare.allowed == {('b', 'c'): DISABLED} and ('a', 'c') in bare.checked
 
 
 def fingers(gap, lower=0.0, srdf=None):

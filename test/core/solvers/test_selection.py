@@ -337,6 +337,26 @@ def test_locked_joints_and_limits_hold_in_approximate_answers(robot):
     assert (robot.lower <= solution.q).all() and (solution.q <= robot.upper).all()
 
 
+def test_approximate_finds_what_tolerances_find(load):
+    """Where little is allowed in position and much in orientation, and near the least error."""
+    robot, generator, worse = load('ur5'), np.random.default_rng(3), []
+    for k in range(20):
+        seed = robot.random_q(generator)
+        T, away, turn = (Configuration(robot, seed).transform('tool0').copy(),
+                         *generator.normal(size=(2, 3)))
+        T[:3, 3] += away / np.linalg.norm(away) * 0.016
+        T = T @ pose(rotvec=turn / np.linalg.norm(turn) * 0.4)
+        answer = solve_pose(robot, 'tool0', T, seed, approximate=(0.02, 0.5), timeout=30.0,
+                            locked=['elbow_joint'], collisions=False, random_state=k,
+                            max_iterations=2000)
+        assert answer.q is not None, answer.message
+        error, = answer.errors
+        squared = (error.position / 0.02)**2 + (error.orientation / 0.5)**2
+        worse.append(squared / (0.8**2 + 0.8**2))    # of the pose that is known
+        assert error.position <= 0.02 and error.orientation <= 0.5
+    assert max(worse) <= 1 + 1e-6
+
+
 @pytest.mark.parametrize('wrong', [(-1, 0), (0, -1e-9), 0.1, (0.1,), (0.1, 0.1, 0.1), 'ab',
                                    (np.nan, 0), (np.inf, 1), (None, 0), {}, True])
 def test_approximations_that_make_no_sense(robot, wrong):

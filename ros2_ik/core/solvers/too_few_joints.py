@@ -1,0 +1,51 @@
+"""Robots with fewer joints than a target has axes: when to give up, and which axes to free."""
+
+from itertools import combinations
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.problem import accept, IKProblem, PoseTarget
+from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.solver import make_solver
+from ros2_ik.core.solvers.starts import generator_state, N_NEAR, Starts
+
+ENOUGH = 1000           # attempts, ten milliseconds; poses in reach take tens
+RESTARTS, ITERATIONS = 20, 2000     # of the trial with axes freed, some milliseconds
+ROTATIONS = {3: 'rx', 4: 'ry', 5: 'rz'}     # of a target's weights
+
+
+def lacks_joints(problem: IKProblem) -> bool:
+    """Return whether targets, and nothing else, ask for more axes than joints can turn or move."""
+    asked = sum(int(target.counted.sum()) for target in problem.targets)
+    return problem.kinds == {'targets'} and len(problem.active.columns) < asked
+
+
+def axes_to_free(problem: IKProblem, q: Array) -> str:
+    """
+    Return with which axes of rotation freed the target can be reached from q (nq,), or ''.
+
+    Found by trying: one axis, then two, then all.
+    """
+    if len(problem.targets) != 1:
+        return ''
+    target, = problem.targets
+    counted = [axis for axis in ROTATIONS if target.counted[axis]]
+    for count in range(1, len(counted) + 1):
+        for axes in combinations(counted, count):
+            weights = target.weights.copy()
+            weights[list(axes)] = 0.0
+            if _is_reachable(problem, target, weights, q):
+                names = ' and '.join(ROTATIONS[axis] for axis in axes)
+                numbers = ' '.join(f'{weight:g}' for weight in weights)
+                return (f'{len(problem.active.columns)} joints cannot meet all axes; with {names} '
+                        f'free (weights {numbers}) they reach it')
+    return ''
+
+
+def _is_reachable(problem: IKProblem, target: PoseTarget, weights: Array, q: Array) -> bool:
+    """Return whether a short search reaches a target with these weights, contacts aside."""
+    eased = problem.varied(targets=[PoseTarget(
+        target.tip, target.transform, target.relative_to, weights, target.position_tolerance,
+        target.orientation_tolerance)])
+    starts = Starts(q, 0, N_NEAR + RESTARTS, generator_state(0))
+    end, *_ = make_solver('lm', eased, {}).find(starts, Budget(iterations=ITERATIONS))
+    return not accept(eased, end.q).violations
