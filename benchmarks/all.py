@@ -19,7 +19,7 @@ RESULTS = FOLDER.parent / 'docs/results'
 RUNS = {
     'pose_ik': ['--count', '1000', '--cpu'],
     'whole_body_ik': ['--count', '500'],
-    'constrained_ik': ['--count', '100', '--cpu', '--kernels'],
+    'constrained_ik': ['--count', '100', '--cpu'],
     'collision_ik': ['--count', '100', '--cpu'],
 }
 

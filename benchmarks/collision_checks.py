@@ -15,7 +15,7 @@ import time
 from collision.scenes import scattered
 import numpy as np
 
-from ros2_ik.core import Configuration, load_kernels, Robot, Scene, solve_pose
+from ros2_ik.core import compile_all, Configuration, Robot, Scene, solve_pose
 from ros2_ik.core.scene import CollisionChecker
 
 TIPS = {'panda': 'panda_hand_tcp', 'ur5': 'tool0', 'xarm7': 'link7', 'baxter': 'left_gripper',
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument('--states', type=int, default=2000)
     parser.add_argument('--solves', type=int, default=300)
     options = parser.parse_args()
-    load_kernels()
+    compile_all()
     print('check [us]: hull, exact, ratio; of the robot alone and among ten boxes\n'
           'solve [us]: with the default check, without, more')
     for name in options.robots:

@@ -29,7 +29,7 @@ import numpy as np
 from peers import leave
 from results import CPU, Results, WALL
 
-from ros2_ik.core import load_kernels, Robot, solve
+from ros2_ik.core import compile_all, Robot, solve
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.scene.shapes import DETAILS
 
@@ -169,12 +169,9 @@ def main() -> None:
     parser.add_argument('--claims', type=int, default=0)
     parser.add_argument('--shares', type=int, default=0)
     parser.add_argument('--seed', type=int, default=0, help='of the cases')
-    parser.add_argument('--kernels', action=argparse.BooleanOptionalAction, default=True,
-                        help='compile the inner loops first')
     options = parser.parse_args()
     building()
-    if options.kernels:
-        load_kernels()
+    compile_all()
     if options.claims:
         claims(options)
     elif options.shares:

@@ -18,7 +18,7 @@ import sys
 import numpy as np
 from peers import leave
 
-from ros2_ik.core import load_kernels, Robot
+from ros2_ik.core import compile_all, Robot
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'core'))
 try:
@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument('--robots', nargs='+', default=['panda', 'ur5', 'baxter'])
     parser.add_argument('--seed', type=int, default=0)
     options = parser.parse_args()
-    load_kernels()
+    compile_all()
     generator, total, wrong = np.random.default_rng(options.seed), Counter(), []
     while total['states'] < options.states:
         for name in options.robots:

@@ -29,7 +29,7 @@ import numpy as np
 from peers import leave
 from results import CPU, Results as Written, WALL
 
-from ros2_ik.core import InvalidOptionError, load_kernels, Robot
+from ros2_ik.core import compile_all, InvalidOptionError, Robot
 
 try:
     from constrained import clearance_kinds
@@ -132,15 +132,13 @@ def main() -> None:
     parser.add_argument('--starts', nargs='+', default=list(STARTS), choices=list(STARTS))
     parser.add_argument('--solvers', nargs='+', default=['sqp'],
                         help="ros2_ik's, the first one is compared; 'slsqp' is scipy's")
-    parser.add_argument('--kernels', action='store_true', help='compile the inner loops first')
     parser.add_argument('--turn', type=int, default=10, help='problems that one of them solves')
     parser.add_argument('--cpu', action='store_true',
                         help='take the time this process computes, for a machine with other work')
     parser.add_argument('--json', metavar='FILE', help='write the results there, too')
     options = parser.parse_args()
     options.kinds = [kind for name in options.kinds for kind in FAMILIES.get(name, [name])]
-    if options.kernels:
-        load_kernels()
+    compile_all()
     written = Written('constrained_ik', CPU if options.cpu else WALL, '1 problem each',
                       [DRAKE.lower()])
     try:

@@ -21,10 +21,10 @@ from small_steps import SmallSteps
 from ros2_ik.core import (
     collision_checker,
     CollisionChecker,
+    compile_all,
     Configuration,
     IKProblem,
     IKSolution,
-    load_kernels,
     PoseTarget,
     Robot,
     Scene,
@@ -113,7 +113,7 @@ def main() -> None:
     parser.add_argument('--no-collisions', action='store_true')
     parser.add_argument('--random-state', type=int)
     arguments = parser.parse_args()
-    load_kernels()
+    compile_all()
     entropy = np.random.SeedSequence(arguments.random_state).entropy
     print(f'random state {entropy}')
     for name in arguments.robots:

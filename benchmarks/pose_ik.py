@@ -2,7 +2,7 @@
 Pose IK against TRAC-IK, the Robotics Toolbox and EAIK on the same problems, in one run.
 
     tools/run pip install pytracik eaik roboticstoolbox-python yourdfpy
-    tools/run python benchmarks/pose_ik.py [--robots panda ur5] [--count 1000] [--plain]
+    tools/run python benchmarks/pose_ik.py [--robots panda ur5] [--count 1000]
         [--peers TRAC-IK] [--bound] [--collisions] [--turn 10] [--cpu]
 
 Each problem is a random reachable pose with a random start, or one within 0.1 rad of an answer.
@@ -32,9 +32,9 @@ from results import CPU, Results, summary, table_row, WALL
 
 from ros2_ik.core import (
     CollisionChecker,
+    compile_all,
     Configuration,
     IKProblem,
-    load_kernels,
     PoseTarget,
     Robot,
     shipped_robots,
@@ -168,8 +168,6 @@ def compare_with_check(robot: Robot, tip: str, cases: list[tuple[np.ndarray, ...
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    parser.add_argument('--plain', action='store_true',
-                        help='plain Python, without the compiled inner loops')
     parser.add_argument('--collisions', action='store_true',
                         help='what it costs to check the robot against itself')
     parser.add_argument('--bound', action='store_true',
@@ -184,7 +182,7 @@ def main() -> None:
     parser.add_argument('--json', metavar='FILE', help='write the results there, too')
     parser.add_argument('--turn', type=int, default=10, help='problems that one of them solves')
     arguments = parser.parse_args()
-    print('plain Python' if arguments.plain or not load_kernels() else 'compiled inner loops')
+    compile_all()
     peers = [] if arguments.collisions else found_peers(arguments.peers)
     clock = time.process_time if arguments.cpu else time.perf_counter
     results = Results('pose_ik', CPU if arguments.cpu else WALL, f'{arguments.turn} problems each',

@@ -31,9 +31,9 @@ from whole_body_ik import without_shapes
 
 from ros2_ik.core import (
     CollisionBarrier,
+    compile_all,
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     Robot,
     VelocityProgram,
@@ -223,7 +223,7 @@ def main() -> None:
     parser.add_argument('--placo-python', help='an interpreter that has placo')
     parser.add_argument('--seed', type=int, default=0)
     options = parser.parse_args()
-    load_kernels()
+    compile_all()
     solvers: dict[str, Callable[[Course], Run]] = {'ros2_ik': ours, 'Pink': pinks, 'mink': minks}
     if options.placo_python:
         solvers['placo'] = lambda given: placos(given, options.placo_python)

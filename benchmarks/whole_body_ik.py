@@ -30,7 +30,7 @@ import numpy as np
 from peers import leave
 from results import CPU, Results, summary, table_row
 
-from ros2_ik.core import Configuration, load_kernels, Robot, solve_pose
+from ros2_ik.core import compile_all, Configuration, Robot, solve_pose
 
 try:
     from constrained.judge import Judge
@@ -235,7 +235,7 @@ def main() -> None:
     parser.add_argument('--count', type=int, default=300)
     parser.add_argument('--json', metavar='FILE', help='write the results there, too')
     options = parser.parse_args()
-    load_kernels()
+    compile_all()
     results = Results('whole_body_ik', CPU, '1 problem each', ['yourdfpy'])
     for name in options.kinds:
         kind = KINDS[name]

@@ -16,7 +16,6 @@ from ros2_ik.core import (
     Box,
     collision_checker,
     IKProblem,
-    load_kernels,
     PoseTarget,
     Robot,
     Scene,
@@ -72,7 +71,6 @@ def answers(robot: Robot, scene: Scene) -> tuple[list[Panel], float]:
 
 
 def main() -> None:
-    load_kernels()
     robot = Robot.load('panda')
     scene = box_on_table(robot)
     panels, milliseconds = answers(robot, scene)

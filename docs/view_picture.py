@@ -16,7 +16,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / 'test/view'))
 from chromium import Browser, Tab, wait_for  # noqa: E402
 
 from ros2_ik.cli.view import make_session  # noqa: E402
-from ros2_ik.core import load_kernels  # noqa: E402
 from ros2_ik.view.access import Access  # noqa: E402
 from ros2_ik.view.page import Page  # noqa: E402
 
@@ -39,7 +38,6 @@ def until_still(tab: Tab) -> None:
 
 
 def main() -> None:
-    load_kernels()
     session = make_session(Namespace(robot='panda', srdf=None, package_dir=[], xacro_arg=[],
                                      root_joint=None,
                                      tip=[TIP], scene='table', problem=None))

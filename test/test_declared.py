@@ -13,7 +13,7 @@ PROGRAM = """
 import sys
 from importlib.util import find_spec
 import numpy as np
-from ros2_ik.core import (braking_motion, Configuration, InverseKinematics, load_kernels,
+from ros2_ik.core import (braking_motion, Configuration, InverseKinematics,
                           MotionLimits, Robot, solve_pose, solver_names, straight_motion)
 assert not any(find_spec(name) for name in sys.argv[1].split())
 robot = Robot.load('panda')

@@ -14,7 +14,6 @@ from ros2_ik.core import (
     Configuration,
     ConfigurationLimit,
     frame_task,
-    load_kernels,
     posture_task,
     Robot,
     Scene,
@@ -37,7 +36,6 @@ def placed(x, y, z):
 
 
 def main():
-    load_kernels()
     robot = Robot.load('ur5')
     q = robot.to_q(shipped_robots()['ur5'].home)
     scene = Scene(robot)

@@ -14,7 +14,6 @@ from ros2_ik.core import (
     Configuration,
     ConfigurationLimit,
     frame_task,
-    load_kernels,
     ShippedRobot,
     VelocityProgram,
 )
@@ -25,7 +24,6 @@ PRECISION = 1e-8    # [m, rad]
 
 
 def main(*options):
-    load_kernels()
     robot = UR10.load()
     goal = np.array([0.9, -1.0, 1.4, -0.6, 0.8, 2.0])
     start = np.array([0.2, -0.5, 0.6, 0.1, 0.4, 0.5])

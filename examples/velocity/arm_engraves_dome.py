@@ -11,7 +11,6 @@ from ros2_ik.core import (
     axis_align_task,
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     Robot,
     shipped_robots,
@@ -31,7 +30,6 @@ def surface_at(t):
 
 
 def main():
-    load_kernels()
     robot = Robot.load('panda')
     q = robot.to_q(shipped_robots()['panda'].home)
     target = np.eye(4)

@@ -12,7 +12,6 @@ from ros2_ik.core import (
     Configuration,
     damping_task,
     frame_task,
-    load_kernels,
     posture_task,
     Robot,
     shipped_robots,
@@ -25,7 +24,6 @@ PLACES = [(0.5, 0.3, 0.4), (0.4, -0.3, 0.6), (0.6, 0.0, 0.2), (2.0, 0, 0)]  # [m
 
 
 def main():
-    load_kernels()
     robot = Robot.load('panda')
     q = robot.to_q(shipped_robots()['panda'].home)
     target = Configuration(robot, q).transform(TIP).copy()

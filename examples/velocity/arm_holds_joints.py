@@ -11,7 +11,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     Robot,
     shipped_robots,
@@ -34,7 +33,6 @@ def swung(pose, t):
 
 
 def main():
-    load_kernels()
     robot = Robot.load('panda')
     q = robot.to_q(shipped_robots()['panda'].home)
     pose = Configuration(robot, q).transform(TIP)

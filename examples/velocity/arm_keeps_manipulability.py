@@ -11,7 +11,6 @@ from ros2_ik.core import (
     Configuration,
     damping_task,
     frame_task,
-    load_kernels,
     manipulability_task,
     posture_task,
     Robot,
@@ -30,7 +29,6 @@ def measure(robot, q):
 
 
 def main():
-    load_kernels()
     robot = Robot.load('panda')
     start = robot.to_q(shipped_robots()['panda'].home)
     pose = Configuration(robot, start).transform(TIP)

@@ -10,7 +10,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     ConfigurationLimit,
-    load_kernels,
     look_at_task,
     posture_task,
     Robot,
@@ -29,7 +28,6 @@ def target_at(t):
 
 
 def main():
-    load_kernels()
     robot = Robot.load('ur5')
     q = robot.to_q({**shipped_robots()['ur5'].home, 'wrist_1_joint': 0.0})
     program = VelocityProgram(robot, [

@@ -11,7 +11,6 @@ import pinocchio as pin
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     Robot,
     shipped_robots,
     VelocityProgram,
@@ -26,7 +25,6 @@ def energy(robot, q, v):
 
 
 def main():
-    load_kernels()
     robot = Robot.load('ur5')
     start = robot.to_q(shipped_robots()['ur5'].home)
     pose = Configuration(robot, start).transform('tool0')

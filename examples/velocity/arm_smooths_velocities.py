@@ -14,7 +14,6 @@ from ros2_ik.core import (
     ConfigurationLimit,
     damping_task,
     frame_task,
-    load_kernels,
     posture_task,
     ShippedRobot,
     VelocityLimit,
@@ -43,7 +42,6 @@ def track(robot, program, q, knows_velocity):
 
 
 def main():
-    load_kernels()
     robot = UR3.load()
     q = robot.to_q({'shoulder_lift_joint': -1.57, 'elbow_joint': 1.57, 'wrist_1_joint': -1.57,
                     'wrist_2_joint': -1.57})

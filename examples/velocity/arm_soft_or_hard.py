@@ -11,7 +11,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     Robot,
     shipped_robots,
@@ -23,7 +22,6 @@ TIP = 'panda_hand_tcp'
 
 
 def main():
-    load_kernels()
     robot = Robot.load('panda')
     start = robot.to_q(shipped_robots()['panda'].home)
     posture = posture_task(start, weight=1e-2)

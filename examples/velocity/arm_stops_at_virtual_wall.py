@@ -12,7 +12,6 @@ from ros2_ik.core import (
     Configuration,
     frame_task,
     FramePosition,
-    load_kernels,
     posture_task,
     Robot,
     shipped_robots,
@@ -24,7 +23,6 @@ WALL = 0.4                  # [m]
 
 
 def main():
-    load_kernels()
     robot = Robot.load('ur5')
     q = robot.to_q(shipped_robots()['ur5'].home)
     target = Configuration(robot, q).transform('tool0').copy()

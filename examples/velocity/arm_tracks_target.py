@@ -13,7 +13,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     Robot,
     shipped_robots,
@@ -35,7 +34,6 @@ def target_at(t, start):
 
 
 def main(name='ur5'):
-    load_kernels()
     robot, shipped = Robot.load(name), shipped_robots()[name]
     q = robot.to_q(STARTS.get(name, shipped.home))
     start = Configuration(robot, q).transform(shipped.tip)

@@ -14,7 +14,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     Robot,
     shipped_robots,
@@ -42,7 +41,6 @@ def with_hand(arm, link, hand):
 
 
 def main(*options):
-    load_kernels()
     xarm = shipped_robots()['xarm7']
     mobile = '--mobile' in options
     robot = Robot.from_urdf(with_hand(xarm.load().urdf, xarm.tip, ALLEGRO.load().urdf),

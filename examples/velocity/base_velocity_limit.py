@@ -10,7 +10,6 @@ from ros2_ik.core import (
     Configuration,
     FloatingBaseVelocityLimit,
     frame_task,
-    load_kernels,
     ShippedRobot,
     VelocityLimit,
     VelocityProgram,
@@ -24,7 +23,6 @@ ANGULAR = 0.8                       # [rad/s]
 
 
 def main():
-    load_kernels()
     robot = BOLT.load()
     q = robot.neutral
     target = Configuration(robot, q).transform('base_link').copy()

@@ -13,7 +13,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     ShippedRobot,
     VelocityProgram,
@@ -27,7 +26,6 @@ DT = 0.005          # [s]
 
 
 def main(root_joint='fixed'):
-    load_kernels()
     robot = BOLT.load(root_joint)
     q = robot.to_q(BOLT.home)
     at = Configuration(robot, q)

@@ -12,7 +12,6 @@ from ros2_ik.core import (
     Configuration,
     FramePosition,
     joint_velocity_task,
-    load_kernels,
     Robot,
     Task,
     VelocityProgram,
@@ -41,7 +40,6 @@ LINKAGE = '<robot name="four_bar"><link name="frame"/>' + ''.join([
 
 
 def main():
-    load_kernels()
     robot = Robot.from_urdf(LINKAGE)
     loop = Task(FramePosition('pin', (0, 0, 0), 'hole'), 0.0, weight=[1, 0, 1], name='loop')
     program = VelocityProgram(robot, [joint_velocity_task(1.0, names=['crank'])], DT,

@@ -11,7 +11,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     Robot,
     shipped_robots,
@@ -23,7 +22,6 @@ HANDS = ('left_gripper', 'right_gripper')
 
 
 def main():
-    load_kernels()
     robot = Robot.load('baxter', root_joint='freeflyer')
     home = shipped_robots()['baxter'].home
     q = robot.to_q(home)

@@ -10,7 +10,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     ShippedRobot,
     VelocityProgram,
@@ -25,7 +24,6 @@ CLOSED = {f'joint_{i}.0': value for i, value in enumerate(
 
 
 def main():
-    load_kernels()
     robot = ALLEGRO.load()
     q = robot.to_q({'joint_12.0': 0.6})
     grasp = Configuration(robot, CLOSED)    # it tells where the tips go

@@ -11,7 +11,6 @@ from ros2_ik.core import (
     com_task,
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     ShippedRobot,
     VelocityProgram,
@@ -28,7 +27,6 @@ DT = 0.005          # [s]
 
 
 def main():
-    load_kernels()
     robot = G1.load()
     q = robot.to_q(G1.home)
     at = Configuration(robot, q)

@@ -16,7 +16,6 @@ from ros2_ik.core import (
     Configuration,
     ConfigurationLimit,
     frame_task,
-    load_kernels,
     posture_task,
     Scene,
     SceneObject,
@@ -47,7 +46,6 @@ def scene_of(robot):
 
 
 def main():
-    load_kernels()
     robot = G1.load()
     q = robot.to_q(G1.home)
     at = Configuration(robot, q)

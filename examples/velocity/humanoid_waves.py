@@ -13,7 +13,6 @@ from ros2_ik.core import (
     Configuration,
     frame_task,
     joint_coupling_task,
-    load_kernels,
     posture_task,
     Robot,
     shipped_robots,
@@ -35,7 +34,6 @@ DT = 0.005          # [s]
 
 
 def main(name='talos'):
-    load_kernels()
     robot = G1.load() if name == 'g1' else Robot.load(name, root_joint='freeflyer')
     home = G1.home if name == 'g1' else shipped_robots()[name].home
     left, right, pelvis, hand, knees = FRAMES[name]

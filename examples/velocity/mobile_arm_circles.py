@@ -13,7 +13,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     ShippedRobot,
     VelocityProgram,
@@ -37,7 +36,6 @@ def turned(x, y, angle):
 
 
 def main(*options):
-    load_kernels()
     base = 'base_footprint' if '--relative' in options else None
     robot = TIAGO.load()
     q = robot.to_q(TIAGO.home)

@@ -11,7 +11,6 @@ from ros2_ik.core import (
     Configuration,
     damping_task,
     frame_task,
-    load_kernels,
     posture_task,
     ShippedRobot,
     VelocityProgram,
@@ -27,7 +26,6 @@ FIRM = 1e4
 
 
 def main():
-    load_kernels()
     robot = TIAGO.load()
     q = robot.to_q(TIAGO.home)
     target = Configuration(robot, q).transform(HAND).copy()

@@ -8,7 +8,7 @@ straight. Any robot will do as a base: this one is a Tiago's, on a planar joint.
 
 import numpy as np
 
-from ros2_ik.core import frame_task, load_kernels, ShippedRobot, VelocityProgram
+from ros2_ik.core import frame_task, ShippedRobot, VelocityProgram
 
 TIAGO = ShippedRobot('tiago', 'PAL Tiago', 'tiago_description/robots/tiago_no_hand.urdf',
                      root_joint='planar')
@@ -16,7 +16,6 @@ DT = 0.01           # [s]
 
 
 def main():
-    load_kernels()
     robot = TIAGO.load()
     there, back = np.eye(4), np.eye(4)
     there[:2, :2], there[:2, 3] = [[0, 1], [-1, 0]], (-0.4, 0.3)

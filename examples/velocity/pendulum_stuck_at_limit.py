@@ -11,7 +11,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     Robot,
     solve_pose,
     VelocityProgram,
@@ -27,7 +26,6 @@ PENDULUM = """<robot name="pendulum"> <link name="base"/> <link name="body"/> <l
 
 
 def main():
-    load_kernels()
     robot = Robot.from_urdf(PENDULUM)
     goal = Configuration(robot, np.array([5.5])).transform('tip')
     program = VelocityProgram(robot, [frame_task('tip', goal)], DT)

@@ -9,7 +9,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     Robot,
     VelocityProgram,
@@ -29,7 +28,6 @@ PENDULUM = """<robot name="double_pendulum">
 
 
 def main():
-    load_kernels()
     robot = Robot.from_urdf(PENDULUM)       # or the path of a file
     q = np.array([0.5, -1.0])
     target = Configuration(robot, q).transform('tip').copy()

@@ -8,7 +8,7 @@ folded). Only the rows x and y of the Jacobian count.
 
 import numpy as np
 
-from ros2_ik.core import load_kernels, manipulability_task, Robot, VelocityProgram
+from ros2_ik.core import manipulability_task, Robot, VelocityProgram
 
 DT = 0.01           # [s]
 ARM = """<robot name="planar">
@@ -24,7 +24,6 @@ ARM = """<robot name="planar">
 
 
 def main():
-    load_kernels()
     robot = Robot.from_urdf(ARM)
     paths = {}
     for rate in (0.05, -0.05):      # [m^2/s]

@@ -12,7 +12,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     ShippedRobot,
     VelocityProgram,
@@ -37,7 +36,6 @@ DT = 0.005          # [s]
 
 
 def main(name='go1'):
-    load_kernels()
     shipped, trunk, feet = FRAMES[name]
     robot = shipped.load()
     q = robot.to_q(shipped.home)

@@ -12,7 +12,6 @@ from ros2_ik.core import (
     Configuration,
     frame_task,
     FramePosition,
-    load_kernels,
     posture_task,
     ShippedRobot,
     VelocityProgram,
@@ -28,7 +27,6 @@ HIGHEST = 0.05              # [m] above where the trunk begins
 
 
 def main():
-    load_kernels()
     robot = GO2.load()
     q = robot.to_q(GO2.home)
     at = Configuration(robot, q)

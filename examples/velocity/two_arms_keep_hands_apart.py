@@ -11,7 +11,6 @@ from ros2_ik.core import (
     Barrier,
     Configuration,
     frame_task,
-    load_kernels,
     PointToPointDistance,
     posture_task,
     Robot,
@@ -24,7 +23,6 @@ APART = 0.25        # [m]
 
 
 def main():
-    load_kernels()
     robot = Robot.load('baxter')
     q = robot.to_q(shipped_robots()['baxter'].home)
     poses = {f'{side}_gripper': Configuration(robot, q).transform(f'{side}_gripper').copy()

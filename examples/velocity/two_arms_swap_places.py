@@ -16,7 +16,6 @@ from ros2_ik.core import (
     CollisionBarrier,
     Configuration,
     frame_task,
-    load_kernels,
     posture_task,
     Robot,
     Scene,
@@ -44,7 +43,6 @@ def scene_of(robot):
 
 
 def main():
-    load_kernels()
     robot = Robot.load('baxter')
     q = robot.to_q(shipped_robots()['baxter'].home)
     checker = collision_checker(robot, scene_of(robot))

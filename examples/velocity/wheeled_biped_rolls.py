@@ -11,7 +11,6 @@ import numpy as np
 from ros2_ik.core import (
     Configuration,
     frame_task,
-    load_kernels,
     Robot,
     rolling_task,
     VelocityProgram,
@@ -39,7 +38,6 @@ BIPED = '<robot name="biped"><link name="body"/>' + ''.join(
 
 
 def main():
-    load_kernels()
     robot = Robot.from_urdf(BIPED, root_joint='freeflyer')
     q = robot.to_q({f'{side}_{name}': value for side in ('left', 'right')
                     for name, value in (('hip', 0.6), ('knee', -1.2))})

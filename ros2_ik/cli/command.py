@@ -9,6 +9,7 @@ import sys
 from ros2_ik import __version__
 from ros2_ik.cli import (
     call,
+    compiling,
     constrained,
     fk,
     functions,
@@ -25,7 +26,8 @@ from ros2_ik.cli.question import BadQuestion, Exit, with_options
 ROS = ('rclpy', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',
        'std_srvs')
 WHEELS = {'pinocchio': 'pin', 'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'PyYAML',
-          'viser': 'viser', 'trimesh': 'trimesh', 'collada': 'pycollada', 'PIL': 'pillow'}
+          'numba': 'numba', 'viser': 'viser', 'trimesh': 'trimesh', 'collada': 'pycollada',
+          'PIL': 'pillow'}
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -39,8 +41,8 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, constrained, fk, functions, robots, call, stop, servo, view,
-                   picture):
+    for module in (solve, constrained, fk, functions, robots, call, stop, servo, view, picture,
+                   compiling):
         module.add_parser(commands)
     return parser
 

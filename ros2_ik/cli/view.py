@@ -104,13 +104,10 @@ def serve(session: 'Session', host: str, port: int, only_drawn: bool = False,
 
     Its address has a token, unless the robot is `only_drawn` and only this machine reaches it.
     """
-    from ros2_ik.core import kernels_cached, load_kernels
+    from ros2_ik.core import compile_all
     from ros2_ik.view.access import Access, is_local
     from ros2_ik.view.page import Page
-    if not kernels_cached():
-        print('ros2_ik: compiling the inner loops, this once: about a minute', file=sys.stderr,
-              flush=True)
-    load_kernels()
+    compile_all()
     access = Access(host) if only_drawn and is_local(host) else Access.by_token(host)
     try:
         page = Page(session, access, port)

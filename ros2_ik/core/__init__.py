@@ -56,7 +56,7 @@ from ros2_ik.core.functions import (
     UserFunction,
     written_kinds,
 )
-from ros2_ik.core.kernels import kernels_cached, load_kernels
+from ros2_ik.core.kernels import compile_all
 from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.motion import (
     blocked,
@@ -223,11 +223,11 @@ __all__ = [
     'UnmovedTipError', 'UserFunction', 'VelocityLimit', 'VelocityProgram', 'VelocityQP',
     'VelocityResult', 'VelocityStatus', 'Violation', 'VisualElement', 'World', 'accept',
     'axis_align_task', 'blocked', 'braking_motion', 'build_qp', 'check_scene_file',
-    'collision_checker', 'com_task', 'damping_task', 'default_group', 'default_tip',
+    'collision_checker', 'com_task', 'compile_all', 'damping_task', 'default_group', 'default_tip',
     'distance_task', 'even_braking_motion', 'field_value', 'fields', 'formula', 'frame_task',
     'function_kinds', 'gear_task', 'group_tips', 'joint_changes', 'joint_coupling_task',
-    'joint_velocity_task', 'kernels_cached', 'known_mesh_files', 'linear_holonomic_task',
-    'load_kernels', 'load_scene', 'load_scipy', 'look_at_task', 'low_acceleration_task',
+    'joint_velocity_task', 'known_mesh_files', 'linear_holonomic_task',
+    'load_scene', 'load_scipy', 'look_at_task', 'low_acceleration_task',
     'manipulability_task', 'mesh_files', 'not_checked', 'omniwheel_task', 'own_collisions',
     'posture_task', 'prepare', 'read_function', 'read_text_file', 'read_yaml', 'register_function',
     'register_shape', 'register_solver', 'rolling_task', 'save_scene', 'self_pairs', 'shape_kinds',

@@ -30,9 +30,8 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import MarkerArray
 
-from ros2_ik.core import Robot, Scene, Status
+from ros2_ik.core import compile_all, Robot, Scene, Status
 from ros2_ik.msg import Solution
-from ros2_ik.node.compiled_loops import CompiledLoops
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.motion_executor import MotionExecutor
 from ros2_ik.node.conversions.frames import wrong_default
@@ -135,8 +134,6 @@ class IKNode(Node):
             log.info(note)
         self._pool.start()
         self._goal_pool.start()
-        self._loops = CompiledLoops(log, self._load_kernels)
-        self._loops.start()
         self._reminded = False
         self._reminder = self.create_timer(REMINDER, self._remind,
                                            clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -171,10 +168,6 @@ class IKNode(Node):
     def _tell_workers(self, robot: Robot, geometry: tuple[str, str] | None = None) -> None:
         for pool in (self._pool, self._goal_pool):
             pool.set_robot(robot, geometry)
-
-    def _load_kernels(self) -> None:
-        for pool in (self._pool, self._goal_pool):
-            pool.load_kernels()
 
     def _on_robot(self, robot: Robot) -> None:
         # at once: to load geometry takes seconds
@@ -330,7 +323,6 @@ class IKNode(Node):
         """Stop what moves, answer what is open with what there is, then end the workers."""
         self._execution.close()   # before all else: what moves is braked
         self._servo.end('the node was stopped')
-        self._loops.close()
         for subscription in list(self.subscriptions):
             if subscription.msg_type in UNANSWERED:
                 self.destroy_subscription(subscription)
@@ -391,6 +383,7 @@ def run(watchdog: Watchdog, leave: Callable[..., None]) -> int:
             return _refuse(f'ROS cannot write its logs: {error}; valid: ROS_LOG_DIR names a '
                            'directory that can be written to')
         return _refuse(f'the arguments cannot be used: {error}')
+    compile_all()   # before the node offers services, which must be answered in time
     try:
         node = IKNode()
     except ParameterError as error:

@@ -4,8 +4,7 @@ What the fork server of the workers imports before its first fork, so that they 
 It ignores SIGINT and SIGTERM before all else, for that takes seconds (so this is not in the room
 of the workers, whose import loads the library): terminals, systemd and others send them to every
 process of the node at once, and no worker starts without a fork server. It ends when the node
-does. It never compiles, for until its first fork there are no workers: what is not in the cache
-they load later.
+does. The node compiles the loops at the same time, if they are not in the cache.
 """
 
 import gc
@@ -17,9 +16,8 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 from ros2_ik.node.printing import print_without_waiting  # noqa: E402, I001
 
 print_without_waiting()   # workers, too, what Python prints there
-from ros2_ik.core import kernels_cached, load_kernels  # noqa: E402
+from ros2_ik.core import compile_all  # noqa: E402
 import ros2_ik.node.workers.serve  # noqa: E402, F401
 
-if kernels_cached():
-    load_kernels()
+compile_all()
 gc.freeze()   # so that the workers go on sharing this memory

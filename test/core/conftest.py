@@ -1,7 +1,5 @@
 """What the core tests share."""
 
-from importlib import import_module
-import os
 from pathlib import Path
 import sys
 import time
@@ -14,15 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))   # judge.py, small_robots.py, wh
 from judge import FileJudge  # noqa: E402
 from small_robots import SMALL  # noqa: E402
 
-from ros2_ik.core import load_kernels, Robot, shipped_robots  # noqa: E402
-from ros2_ik.core.kernels import source  # noqa: E402
+from ros2_ik.core import compile_all, Robot, shipped_robots  # noqa: E402
 
-SOLVE = import_module('ros2_ik.core.solvers.solve')    # the package has a function of that name
-
-if 'PLAIN' in os.environ:     # see kernels/test_other_tests.py
-    SOLVE._load_loops = lambda: None
-else:
-    assert load_kernels()
+compile_all()   # not within a test's time
 
 settings.register_profile('core', deadline=None, derandomize=True, database=None,
                           suppress_health_check=[HealthCheck.function_scoped_fixture,
@@ -53,13 +45,6 @@ def ticking(monkeypatch):
     clock = Ticking()
     monkeypatch.setattr(time, 'monotonic', clock)
     return clock
-
-
-@pytest.fixture
-def plain(monkeypatch):
-    """Let loops and formulas made from now on run as plain Python."""
-    monkeypatch.setattr(source._state, 'compiled', False)
-    monkeypatch.setattr(SOLVE, '_load_loops', lambda: None)
 
 
 @pytest.fixture(scope='session')

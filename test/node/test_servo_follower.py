@@ -14,7 +14,6 @@ from ros2_ik.core import (
     CollisionChecker,
     Configuration,
     InvalidTargetError,
-    load_kernels,
     Robot,
     Scene,
     SceneObject,
@@ -32,7 +31,6 @@ SLAB = SceneObject('slab', [Box([0.4, 0.4, 0.4])], pin.SE3(np.eye(3), np.array([
 
 @pytest.fixture(scope='module')
 def robot():
-    load_kernels()
     return Robot.load('panda')
 
 

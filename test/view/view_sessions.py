@@ -4,7 +4,6 @@ from argparse import Namespace
 from typing import Any
 
 from ros2_ik.cli.view import make_session
-from ros2_ik.core import load_kernels
 
 TIP = 'panda_hand_tcp'
 # what is typed in for each kind, and its bounds
@@ -42,7 +41,6 @@ TURN_AND_SLIDE = """<robot name="bare"><link name="base"/><link name="arm"/><lin
 def session_of(robot: str = 'panda', scene: str | None = 'table', tips: tuple[str, ...] = (),
                problem: str | None = None, root_joint: str | None = None) -> Any:
     """Return the session of a command line."""
-    load_kernels()
     return make_session(Namespace(robot=robot, srdf=None, package_dir=[], xacro_arg=[],
                                   root_joint=root_joint,
                                   tip=list(tips), scene=scene, problem=problem))

@@ -1,66 +1,77 @@
-"""numba's cache of compiled loops: found by the content of the sources, not by their path."""
+"""numba's cache of compiled code, found by the content of the sources, not by their path."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, ExitStack, suppress
-import fcntl
+from collections.abc import Callable
+from functools import cache
 import hashlib
-from importlib.metadata import PackageNotFoundError, version
-import json
 import os
 from pathlib import Path
+import shutil
 import sys
-import tempfile
+import time
 from typing import Any
 
-from ros2_ik.core.kernels.source import PACKAGE, sources
+PACKAGE = Path(__file__).parents[2]
+OPTIONS: Any = {'nogil': True, 'error_model': 'numpy'}
+QUIET = 1.0     # compiling for longer is announced [s]
 
-ROOM = 16 << 20   # free bytes that a folder must have; the compiled loops take 4.3 MB
+_sources = set[Path]()
 
 
-def choose_folder() -> Path:
+def add_source(function: Callable[..., Any]) -> None:
+    """Let the cache depend on the file of a function, if that is of this package."""
+    if _is_own(function):
+        _sources.add(Path(function.__code__.co_filename))
+
+
+def _is_own(function: Callable[..., Any]) -> bool:
+    return PACKAGE in Path(function.__code__.co_filename).parents
+
+
+def compiled(make: Callable[[dict[str, Any]], Any], function: Callable[..., Any]) -> Any:
     """
-    Set NUMBA_CACHE_DIR to a writable folder for these sources and return it.
+    Return what `make` makes of a function by numba's options, loaded from the cache if possible.
 
-    By default numba writes beside the source, raises where that is read-only, and misses changes
-    of functions in other files. Raises OSError if no folder is writable.
+    A cache that fails, damaged or on a full disk, is removed. Functions of other packages are not
+    kept: they may call parts that changed since.
     """
-    named = os.environ.get('NUMBA_CACHE_DIR')
-    os.environ['NUMBA_CACHE_DIR'] = str(_usable([Path(named)] if named else _own_folders()))
-    return Path(os.environ['NUMBA_CACHE_DIR'])
-
-
-def _usable(folders: Iterable[Path]) -> Path:
-    """Return the first that can be written to; raises OSError."""
-    refused = []
-    for folder in folders:
+    from numba.core.errors import NumbaError
+    _announce_compiling()
+    if _is_own(function) and (folder := cache_folder()):
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _check(folder)
-            return folder
-        except OSError as error:
-            refused.append(f'{folder}: {error.strerror or error}')
-    raise OSError('no folder for compiled code; set NUMBA_CACHE_DIR to one with '
-                  f'{ROOM >> 20} MB to write to ({"; ".join(refused)})')
+            return make({**OPTIONS, 'cache': True})
+        except NumbaError:      # an error in the function
+            raise
+        except Exception as error:
+            print(f'ros2_ik: removing the compiled code in {folder}: {error!r}', file=sys.stderr)
+            shutil.rmtree(folder, ignore_errors=True)
+    return make(OPTIONS)
 
 
-def _own_folders() -> Iterator[Path]:
-    return (home / f'numba-{sources_hash()}' for home in _homes())
+@cache
+def cache_folder() -> Path | None:
+    """Return the folder of these sources, known to numba; None if it cannot be made."""
+    text = b''.join(path.read_bytes() for path in sorted(_sources))
+    try:
+        named = os.environ.get('NUMBA_CACHE_DIR')
+        folder = Path(named) if named else Path(
+            os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache', 'ros2_ik')
+        folder /= f'numba-{hashlib.sha256(text).hexdigest()[:12]}'
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:    # the latter: no home
+        print(f'ros2_ik: compiled code is not kept ({error}); set NUMBA_CACHE_DIR to a writable '
+              'folder', file=sys.stderr)
+        return None
+    _add_locator(str(folder))
+    return folder
 
 
-def sources_hash() -> str:
-    """Return a hash of the text of all sources with compiled functions."""
-    text = b''.join(Path(source).read_bytes() for source in sources())
-    return hashlib.sha256(text).hexdigest()[:12]
-
-
-def share_between_checkouts() -> None:
-    """Make numba find compiled functions by content, wherever the package is imported from."""
+def _add_locator(folder: str) -> None:
+    # numba's own locators find code by the path of its source, and miss changes of other files
     from numba.core import caching
-    stamp = sources_hash()
 
     class ContentLocator(caching._CacheLocator):
         def __init__(self, function: Callable[..., Any], path: str) -> None:
-            self._py_file = path    # numba reads this one in its warnings
+            self._py_file = path    # numba reads it for its warnings
             self._line = function.__code__.co_firstlineno
 
         @classmethod
@@ -68,11 +79,10 @@ def share_between_checkouts() -> None:
             return cls(function, path) if PACKAGE in Path(path).parents else None
 
         def get_cache_path(self) -> str:
-            room = Path(self._py_file).parent.relative_to(PACKAGE)
-            return os.path.join(os.environ['NUMBA_CACHE_DIR'], '.'.join(room.parts))
+            return os.path.join(folder, Path(self._py_file).parent.name)
 
         def get_source_stamp(self) -> str:
-            return stamp
+            return os.path.basename(folder)
 
         def get_disambiguator(self) -> str:
             return str(self._line)
@@ -82,78 +92,27 @@ def share_between_checkouts() -> None:
     implementation._locator_classes = [ContentLocator, *implementation._locator_classes]
 
 
-def _homes() -> Iterator[Path]:
-    try:
-        yield Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'ros2_ik'
-    except RuntimeError:   # no home
-        pass
-    temporary = Path(tempfile.gettempdir()) / f'ros2_ik-{os.getuid()}'
-    temporary.mkdir(mode=0o700, exist_ok=True)
-    about = temporary.lstat()   # code is run from there: nobody else may write to it
-    if about.st_uid == os.getuid() and not about.st_mode & 0o022 and not temporary.is_symlink():
-        yield temporary
+@cache
+def _announce_compiling() -> None:
+    """Print one line when numba has compiled for a second in this process."""
+    from numba.core import event
 
+    class Progress(event.Listener):
+        spent, last, depth, is_said = 0.0, 0.0, 0, False
 
-def _check(folder: Path) -> None:
-    """Raise OSError unless a folder is filled, or can be."""
-    if not any(folder.glob('complete-*')):
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(bytes(ROOM))
-            file.flush()
+        def on_start(self, event: Any) -> None:
+            self.count(1)
 
+        def on_end(self, event: Any) -> None:
+            self.count(-1)
 
-def is_complete() -> bool:
-    """Return whether to load all is a matter of half a second, not of compiling it."""
-    try:
-        known = json.loads(_list_of_files().read_text())
-        found = _files()
-        return bool(known) and all(found.get(name) == size for name, size in known.items())
-    except (OSError, ValueError, ImportError):
-        return False
+        def count(self, deeper: int) -> None:
+            now = time.monotonic()
+            self.spent += now - self.last if self.depth else 0.0
+            self.last, self.depth = now, self.depth + deeper
+            if self.spent > QUIET and not self.is_said:
+                self.is_said = True
+                print('ros2_ik: compiling inner loops, once: the result is kept on disk',
+                      file=sys.stderr, flush=True)
 
-
-def set_complete() -> None:
-    """Write down that all is there."""
-    path = _list_of_files()
-    with tempfile.NamedTemporaryFile('w', dir=path.parent, delete=False) as file:
-        json.dump(_files(), file)
-    os.replace(file.name, path)
-
-
-def emptied() -> bool:
-    """Remove what is there, as it may be damaged; return whether there was anything."""
-    folder, names = choose_folder(), list(_files())
-    for name in names:
-        (folder / name).unlink(missing_ok=True)
-    return bool(names)
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """Keep other processes from filling the cache meanwhile."""
-    with ExitStack() as stack:
-        with suppress(OSError):   # a file system without locks: then both do it
-            file = stack.enter_context(open(choose_folder() / 'lock', 'w'))
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _files() -> dict[str, int]:
-    folder = choose_folder()
-    return {str(path.relative_to(folder)): path.stat().st_size
-            for path in folder.glob('*/*.nb[ci]')}
-
-
-def _list_of_files() -> Path:
-    """Return the list of files for these sources, versions and processor."""
-    from llvmlite import binding
-    folder = choose_folder()
-    text = sources_hash()
-    settings = sorted(item for item in os.environ.items() if item[0].startswith('NUMBA_'))
-    try:
-        processor = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
-        used = sys.version, version('numba'), version('llvmlite'), processor, settings, text
-    except (PackageNotFoundError, RuntimeError) as error:
-        raise ImportError(str(error)) from None
-    key = hashlib.sha256(repr(used).encode()).hexdigest()[:12]
-    return folder / f'complete-{key}'
+    event.register('numba:run_pass', Progress())    # passes run where nothing is loaded

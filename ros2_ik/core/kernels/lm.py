@@ -8,22 +8,13 @@ from ros2_ik.core.kernels.descents import (
     CONVERGED,
     ERROR_CHANGE_TOO_SMALL,
     gaps,
-    in_turn,
     INTERRUPTED,
     look,
     MOST,
     STEP_TOO_SMALL,
 )
-from ros2_ik.core.kernels.rows import (
-    fill_slopes,
-    fill_values,
-    FLOATING,
-    layout_of,
-    move,
-    room,
-    work_of,
-)
-from ros2_ik.core.kernels.source import inner_part, loop, part
+from ros2_ik.core.kernels.rows import fill_slopes, fill_values, FLOATING, move, room
+from ros2_ik.core.kernels.source import inner_part, part
 
 PARTS = 'i8[::1], f8[::1], i8[::1]'    # of `Parts`: places, numbers, addresses
 LITTLE = 0.2    # part of the squared error; a target with less of it is near
@@ -154,7 +145,14 @@ def normal_equations(J, rows, bounds, below, above, H, g, slopes):
 
 @inner_part
 def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, limit, work):
-    """Descend from x (nx,), which is left at the best values seen; see `descend`."""
+    """
+    Descend from x (nx,), which is left at the best values seen.
+
+    For `limits` see `move`. `options` are damping, its bias, how many iterations in a row may not
+    lower the squared error by the factor `drop`, that factor, and MATLAB's solution, gradient,
+    step and error change tolerances (0: none). Returns the squared error, the number of
+    iterations, at most `limit`, and the exit flag.
+    """
     n, m = at.columns, at.rows
     damping, bias, patience, drop, solved = (options[0], options[1], options[2], options[3],
                                              options[4])
@@ -200,49 +198,6 @@ def table_of(places):
     return places[1:8 + 7 * places[0]].reshape(places[0] + 1, 7)
 
 
-@loop(f'Tuple((f8, i8, i8, i8, i8))({PARTS}, f8[::1], f8[:,::1], f8[:,::1], f8[::1], i8, i8)')
-def descend(places, numbers, addresses, parameters, starts, limits, options, limit, most):
-    """
-    Descend from one of `starts` (k, nx) after another until one arrives, or `most` iterations.
-
-    Parts of a problem that share no joint are descended by themselves, see `Parts`. For `limits`
-    see `move`. `options` are damping, its bias, how many iterations in a row may not lower the
-    squared error by the factor `drop`, that factor, and MATLAB's solution, gradient, step and
-    error change tolerances (0: none). The first of the starts is left at the best values, others
-    may be moved, too. Returns the squared error there, the exit flag, which start the last part
-    came from, the number of iterations and of starts used.
-    """
-    table, count = table_of(places), len(starts)
-    error, flag, start, iterations, used = 0.0, CONVERGED, 0, 0, 1
-    for i in range(places[0]):
-        given = places[table[i, GIVEN]:table[i + 1, GIVEN]]
-        values = places[table[i, VALUES]:table[i + 1, VALUES]]
-        rows = places[table[i, ROWS]:table[i + 1, ROWS]]
-        n, own, x, own_limits = len(values), parameters, starts, limits
-        if places[0] > 1:
-            own, x, own_limits = np.empty(len(given)), np.empty((count, n)), np.empty((2, n))
-            for j in range(len(given)):
-                own[j] = parameters[given[j]]
-            for j in range(n):
-                own_limits[0, j], own_limits[1, j] = limits[0, values[j]], limits[1, values[j]]
-                for row in range(count):
-                    x[row, j] = starts[row, values[j]]
-        away, end, start, done, starts_used = descend_in_turn(
-            layout_of(numbers[table[i, NUMBERS]:table[i + 1, NUMBERS]],
-                      places[table[i, LAYOUT]:table[i + 1, LAYOUT]]),
-            own, addresses[table[i, ADDRESSES]:table[i + 1, ADDRESSES]], x, own_limits,
-            rows, numbers[table[i, BOUNDS]:table[i + 1, BOUNDS]].reshape(4, len(rows)), options,
-            limit, most - iterations)
-        error, iterations, used = error + away, iterations + done, max(used, starts_used)
-        for j in range(n):
-            starts[0, values[j]] = x[start, j]
-        if end != CONVERGED:
-            flag = end
-        if end == INTERRUPTED:
-            break
-    return error, flag, start, iterations, used
-
-
 @part
 def take_over(at, parameters, addresses, ended, x, rows, bounds, work):
     """
@@ -273,25 +228,3 @@ def take_over(at, parameters, addresses, ended, x, rows, bounds, work):
     for j in range(len(x)):
         if taken[j] and count < len(x):
             x[j] = ended[j]
-
-
-@inner_part
-def descend_in_turn(at, parameters, addresses, starts, limits, rows, bounds, options, limit,
-                    most):
-    """
-    Descend from one of `starts` (k, nx) after another; see `descend`.
-
-    Two of three take over what the descent before them got right.
-    """
-    best, used, work = (np.inf, 0, 0, 0), 0, work_of(at)
-    for start in range(len(starts)):
-        if start % 3 and at.entries > 1:
-            take_over(at, parameters, addresses, starts[start - 1], starts[start], rows, bounds,
-                      work)
-        error, done, flag = descend_from(at, parameters, addresses, starts[start], limits, rows,
-                                         bounds, options, min(limit, most - best[3]), work)
-        best, ended = in_turn(best, start, error, done, flag, most)
-        used += 1
-        if ended:
-            break
-    return best[0], best[1], best[2], best[3], used

@@ -113,9 +113,9 @@ def find_poses(places, numbers, addresses, poses, seed, ranges, indices, turning
     """
     Search for joint values that bring frames to `poses` (t, 4, 4), and fill q (nq,) with them.
 
-    `places`, `numbers` and `addresses` are those of `Parts`, `options` those of `descend`. The
-    moving values stand at `indices` (n,) of the seed (nq,); `ranges` (4, n) are their limits and
-    the limits to draw from, and those numbered in `turning` may be turned to be near the seed.
+    `places`, `numbers` and `addresses` are those of `Parts`, `options` those of `descend_from`.
+    The moving values stand at `indices` (n,) of the seed (nq,); `ranges` (4, n) are their limits
+    and the limits to draw from, and those numbered in `turning` may be turned to be near the seed.
     Parts of the problem that share no joint are searched by themselves. For the rest see
     `search_part`.
     """

@@ -6,15 +6,7 @@ import math
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.kernels.source import (
-    call,
-    call_back,
-    Formula,
-    inner_part,
-    is_compiled,
-    loop,
-    part,
-)
+from ros2_ik.core.kernels.source import call, call_back, Formula, inner_part, loop, part
 
 PROGRAM = 'f8[::1], i8[::1], f8[::1], i8[::1]'    # numbers, layout, parameters, addresses
 REVOLUTE, FLOATING = 1, 2       # kinds of joints, as in robot/tree.py; 0 is prismatic
@@ -399,7 +391,8 @@ def moved(numbers, layout, x, step, limits):
 
 
 @loop('void(i8, f8[:,:], f8[:,:], f8[::1], f8[::1], f8[:,::1])')
-def _measure(formula, B, A, parameters, f, W):
+def measure_formula(formula, B, A, parameters, f, W):
+    """Fill f (rows,) and the wrenches W (rows, 6) of a formula at two poses (4, 4)."""
     placed = np.empty((2, 12))
     for j in range(3):
         for k in range(3):
@@ -412,6 +405,5 @@ def measure(formula: Formula, B: Array, A: Array, parameters: Array,
             rows: int) -> tuple[Array, Array]:
     """Return f (rows,) and the wrenches (rows, 6) of a formula at two poses (4, 4)."""
     f, W = np.empty(rows), np.empty((rows, 6))
-    compiled = is_compiled()
-    _measure.of(compiled)(formula.reference(compiled), B, A, parameters, f, W)
+    measure_formula.run(formula.address, B, A, parameters, f, W)
     return f, W

@@ -1,73 +1,66 @@
 """
-One source for compiled code and for plain Python.
+Loops and formulas, compiled by numba at first use.
 
-A `part` is a small function that other code calls, a `loop` what Python calls, a `formula` what a
-loop calls by its address. All are plain Python until `load_kernels()` compiles them with numba,
-and stay so without it: the same numbers, slower.
+Python calls a `loop`, a loop calls a `formula` by its address, and compiled code calls a `part`.
+To debug a formula or a part, call its Python function: a part itself, `function` of a formula.
 """
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
+from functools import cache, cached_property
+from random import Random
+from threading import Lock
 from typing import Any, TypeAlias, TypeVar
+
+from ros2_ik.core.kernels.cache import add_source, compiled
 
 Part = TypeVar('Part', bound=Callable[..., Any])
 
-OPTIONS: Any = {'cache': True, 'nogil': True, 'error_model': 'numpy'}
-PACKAGE = Path(__file__).parents[2]
-
-
-class _State:
-    """Whether loops and formulas run compiled, and which parts compiled code can call by now."""
-
-    compiled = False
-    callable_parts = 0      # of the list of parts, the first; formulas can be called with them
-
-
-_state = _State()
-_parts: list[Callable[..., Any]] = []
-_inner = set[Callable[..., Any]]()
 _loops: list['Loop'] = []
 _formulas: list['Formula'] = []
+_new_parts: list[tuple[Callable[..., Any], bool]] = []  # not yet known to numba; whether inlined
+_compiling = Lock()
+add_source(lambda: None)    # this file
 
 
 def part(function: Part) -> Part:
     """Let compiled code call a function."""
-    _parts.append(function)
-    return function
+    return _add_part(function, False)
 
 
 def inner_part(function: Part) -> Part:
     """
-    Let compiled code call a function, of which each caller gets a copy.
+    Let compiled code call a function that is inlined into each caller.
 
-    For the inside of loops: a call counts each array that it hands on, which costs as much as
-    a hundred sums.
+    For the inside of loops: a call counts references to each array argument, which costs as much
+    as a hundred sums.
     """
-    _inner.add(function)
-    return part(function)
+    return _add_part(function, True)
+
+
+def _add_part(function: Part, is_inlined: bool) -> Part:
+    add_source(function)
+    _new_parts.append((function, is_inlined))
+    return function
 
 
 class Loop:
-    """
-    A function that runs compiled after `load_kernels()`, with arguments of one signature.
-
-    `run` is the compiled function as soon as there is one, the plain one until then.
-    """
+    """A function that Python calls as `run`, with arguments of one signature."""
 
     def __init__(self, function: Callable[..., Any], signature: str) -> None:
         self.function, self.signature = function, signature
         self.__doc__, self.__name__ = function.__doc__, function.__name__
-        self.run: Callable[..., Any] = function
+        add_source(function)
         _loops.append(self)
 
-    def of(self, compiled: bool) -> Callable[..., Any]:
-        """Return the compiled function, or the plain one."""
-        return self.run if compiled else self.function
-
-    def compile(self) -> None:
-        """Compile it, or load it from numba's cache."""
+    @cached_property
+    def run(self) -> Callable[..., Any]:
+        """The compiled function; read it where something is bound, not where time counts."""
         from numba import njit
-        self.run = njit(self.signature, **OPTIONS)(self.function)
+        with _compiling:
+            _overload_parts()
+            run: Callable[..., Any] = compiled(
+                lambda options: njit(self.signature, **options)(self.function), self.function)
+            return run
 
 
 def loop(signature: str) -> Callable[[Callable[..., Any]], Loop]:
@@ -81,86 +74,69 @@ class Formula:
 
     The function takes the placements of B and of A in the root frame as twelve numbers each
     (rotation row by row, then position), its parameters, and fills the values f (m,) and the
-    wrenches W (6 m,), row by row. All five are only indexed: they are pointers where it is
-    compiled, lists elsewhere.
+    wrenches W (6 m,), row by row. All five are pointers; to debug `function`, pass it lists.
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
         self.function = function
         self.__doc__, self.__name__ = function.__doc__, function.__name__
-        self._compiled: Any = None
+        add_source(function)
         _formulas.append(self)
 
-    def __call__(self, B: Sequence[float], A: Sequence[float], parameters: Sequence[float],
-                 f: list[float], W: list[float]) -> None:
-        self.function(B, A, parameters, f, W)
-
-    def reference(self, compiled: bool) -> Any:
-        """Return what `call` takes: the address of the compiled code, or the formula itself."""
-        return self.address() if compiled else self
-
+    @cached_property
     def address(self) -> int:
-        """Compile it if need be, and return where the compiled code is."""
-        if self._compiled is None:
-            from numba import cfunc, types
-            _let_call()     # also parts that were added since
+        """The address of the compiled code."""
+        from numba import cfunc, types
+        with _compiling:
+            _overload_parts()
             numbers: Any = types.CPointer(types.float64)    # type: ignore[no-untyped-call]
-            # those of other packages in each process: what these call may change unseen
-            options = {**OPTIONS, 'cache': _is_own(self.function)}
-            self._compiled = cfunc(types.void(*[numbers] * 5), **options)(self.function)
-        return int(self._compiled.address)
+            signature = types.void(*[numbers] * 5)
+            self._code = compiled(lambda options: cfunc(signature, **options)(self.function),
+                                  self.function)    # the address is valid as long as this lives
+            return int(self._code.address)
 
 
 formula: TypeAlias = Formula
 
 
+def compile_all() -> None:
+    """Compile or load all loops and formulas, before a process serves or runs in real time."""
+    tasks = [*((one, 'address') for one in _formulas), *((one, 'run') for one in _loops)]
+    Random().shuffle(tasks)     # processes that start together share the work through the cache
+    for one, compiled_code in tasks:
+        getattr(one, compiled_code)
+
+
 def is_compiled() -> bool:
-    """Return whether loops and formulas are compiled by now."""
-    return _state.compiled
-
-
-def sources() -> list[str]:
-    """Return the files whose functions the cache holds compiled, this one among them."""
-    functions = [call, *_parts, *(loop.function for loop in _loops),
-                 *(formula.function for formula in _formulas)]
-    return sorted({one.__code__.co_filename for one in functions if _is_own(one)})
-
-
-def _is_own(function: Callable[..., Any]) -> bool:
-    """Return whether a function is of this package: only formulas can be of others."""
-    return PACKAGE in Path(function.__code__.co_filename).parents
+    """Return True; for the collision checks, until these ask no more."""
+    return True
 
 
 def call(formula, placed, b, a, parameters, first, f, W, row):    # type: ignore[no-untyped-def]
     """
-    Call a formula: by its address where it is compiled, by itself elsewhere.
+    Call a formula by its address, in compiled code.
 
     The placements of B and A are rows b and a of `placed` (k, 12), its parameters begin at
     `first`, its rows of f (m,) and W (m, 6) at `row`.
     """
-    f_rows, W_rows = f[row:].tolist(), W[row:].reshape(-1).tolist()
-    formula(placed[b].tolist(), placed[a].tolist(), parameters[first:].tolist(), f_rows, W_rows)
-    f[row:] = f_rows
-    W[row:].reshape(-1)[:] = W_rows
 
 
 def call_back(function, x, f, J):    # type: ignore[no-untyped-def]
-    """Let Python fill its rows of f and J at x; False where it wants the loop to end."""
-    return function is None or function(x, f, J)
+    """Let Python fill its rows of f and J at x, in compiled code; False ends the loop."""
 
 
-def _let_call() -> None:
-    """Let compiled code call all parts, and formulas at their address."""
+def _overload_parts() -> None:
+    """Let compiled code call the parts that were added since, and formulas at their address."""
     from numba.extending import overload
-    if not _state.callable_parts:
-        _let_call_addresses()
-    for function in _parts[_state.callable_parts:]:
-        overload(function, {'error_model': 'numpy', 'forceinline': function in _inner},
+    _overload_calls()
+    while _new_parts:
+        function, is_inlined = _new_parts.pop()
+        overload(function, {'error_model': 'numpy', 'forceinline': is_inlined},
                  strict=False)(lambda *_, function=function: function)
-    _state.callable_parts = len(_parts)
 
 
-def _let_call_addresses() -> None:
+@cache
+def _overload_calls() -> None:
     """Let compiled code call C functions, which take pointers to numbers, at an address."""
     from numba import types
     from numba.extending import overload
@@ -206,13 +182,3 @@ def _by_address(count: int, returned: Any) -> Any:
     def at_address(_, address, arrays, places):    # type: ignore[no-untyped-def]
         return returned(address, arrays, places), generate
     return at_address
-
-
-def compile_all() -> None:
-    """Compile what there is, or load it from numba's cache; needs numba."""
-    _let_call()
-    for each in _formulas:
-        each.address()
-    for entry in _loops:
-        entry.compile()
-    _state.compiled = True

@@ -12,7 +12,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.functions import KinematicFunction, RelativeFunction
 from ros2_ik.core.kernels.rows import evaluate, LINEAR, MASSES, moved, PYTHON
-from ros2_ik.core.kernels.source import Formula, is_compiled
+from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.problem.active_joints import ActiveJoints
 from ros2_ik.core.robot import Configuration, Joint, Robot
 from ros2_ik.core.robot.tree import FLOATING, held_places, Tree, tree_of, Uncompared
@@ -27,19 +27,16 @@ class Program:
 
     `evaluate(q)` gives f (m,) and J (m, n) for the columns of the active joints; the others stay
     at `start`. `rows[i]` is where function i stands, `parameter_places[i]` where its parameters
-    do. Formulas and rows that are linear in joint
-    values run compiled; what only Python can evaluate stands beside them. Loops take `arrays`:
-    numbers, layout, parameters and addresses, see kernels/rows.py. They run `compiled` by
-    default if that is loaded by now. One thread uses it at a time, unless it
-    `is_shareable`.
+    do. Formulas and rows that are linear in joint values run compiled; rows that only Python can
+    evaluate stand beside them. Loops take `arrays`: numbers, layout, parameters and addresses, see
+    kernels/rows.py. One thread uses it at a time, unless it `is_shareable`.
     """
 
     def __init__(self, robot: Robot, functions: Sequence[Any], active: ActiveJoints,
-                 start: Array, compiled: bool | None = None) -> None:
+                 start: Array) -> None:
         self.functions = tuple([function.bind(robot) for function in functions])    # may raise
         structure = tuple([_shape(robot, function) for function in self.functions])
         self.robot, self.active = robot, active
-        self.compiled = is_compiled() if compiled is None else compiled
         self._start, self._structure = start, structure
         self._interrupted: Callable[[], Any] | None = None
         self._flag: Any = None
@@ -55,17 +52,16 @@ class Program:
                         if shape.formula == PYTHON] if bound.has_python else []
         self.arrays = (bound.numbers, bound.layout, self._all_parameters(),
                        self._addresses(bound))
-        self._evaluate, self._step = evaluate.of(self.compiled), moved.of(self.compiled)
+        self._evaluate, self._step = evaluate.run, moved.run
 
     def again(self, functions: Sequence[Any], active: ActiveJoints, start: Array) -> 'Program':
         """Return the program of functions with other parameters, for other limits and start."""
         if self._python or not self.serves(start):
-            return Program(self.robot, functions, active, start, self.compiled)
+            return Program(self.robot, functions, active, start)
         program = shallow(self)
         program.functions, program.active, program._start = tuple(functions), active, start
         numbers, layout, _, addresses = self.arrays
-        program.arrays = (numbers, layout, program._all_parameters(),
-                          addresses if self.compiled else [*addresses[:-1], program._answer])
+        program.arrays = numbers, layout, program._all_parameters(), addresses
         return program
 
     def exchange(self, number: int, function: Any) -> None:
@@ -83,7 +79,7 @@ class Program:
     @property
     def is_shareable(self) -> bool:
         """Whether several threads may run it at once: nothing of it is Python's."""
-        return self.compiled and not self._python
+        return not self._python
 
     def serves(self, start: Array) -> bool:
         """Return whether the joints that stay, and matter, are where `start` has them."""
@@ -112,8 +108,6 @@ class Program:
         return np.where(self._values >= 0, x[self._values], 0.0) if len(x) else x
 
     def _addresses(self, bound: '_Bound') -> Any:
-        if not self.compiled:
-            return [*bound.formulas, self._answer]
         if not self._python:
             return bound.addresses
         self._callback = _CALLBACK(self._answer_at)
@@ -249,7 +243,7 @@ class _Bound:
     @cached_property
     def addresses(self) -> Any:
         """Where the compiled formulas are; the last stands for what Python evaluates."""
-        return np.array([*(formula.address() for formula in self.formulas), 0], dtype=np.int64)
+        return np.array([*(formula.address for formula in self.formulas), 0], dtype=np.int64)
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.functions import FramePose, KinematicFunction, RelativeFunction
 from ros2_ik.core.kernels.descents import MANY
 from ros2_ik.core.kernels.pose_search import find_poses
-from ros2_ik.core.kernels.source import formula, is_compiled
+from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem import IKProblem, PoseTarget
 from ros2_ik.core.robot.tree import twelve
 from ros2_ik.core.shallow import shallow
@@ -74,12 +74,10 @@ class LevenbergMarquardt(Solver):
             solution, self.gradient_tolerance, self.step_tolerance, change])
         self._rows = ProblemRows(problem, _towards)
         self._parts = Parts.of(self._rows)
-        self._find = find_poses.of(self._rows.compiled)
+        self._find = find_poses.run
         self.batch_size = min(BATCH, max(1, MOVING // max(1, self._parts.columns)))
 
     def again(self, problem: IKProblem) -> 'LevenbergMarquardt | None':
-        if self._rows.compiled != is_compiled():
-            return None
         solver = shallow(self)
         solver.problem = problem
         if not self._rows.hard.serves(problem.start):

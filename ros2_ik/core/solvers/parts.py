@@ -5,14 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.kernels.lm import (
-    BOUNDS,
-    GIVEN,
-    LAYOUT,
-    NUMBERS,
-    ROWS,
-    VALUES,
-)
+from ros2_ik.core.kernels.lm import BOUNDS, GIVEN, LAYOUT, NUMBERS, ROWS, VALUES
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.program import Program
@@ -65,10 +58,10 @@ class Parts:
             most = max(most, len(own.active.columns))
         floating = [place[0] for place, joint in zip(places, active.joints, strict=True)
                     if joint.kind == 'floating']
-        return cls(_packed(parts, floating, rows.compiled), most)
+        return cls(_packed(parts, floating), most)
 
 
-def _packed(parts: list[tuple[Any, ...]], floating: list[int], compiled: bool) -> tuple[Any, ...]:
+def _packed(parts: list[tuple[Any, ...]], floating: list[int]) -> tuple[Any, ...]:
     """Return the arrays of `Parts`, of what each part has in the order of the table."""
     ends = np.cumsum([[0] * 7, *([len(array) for array in part] for part in parts)], axis=0)
     numbers, layouts, addresses, given, values, rows, bounds = zip(*parts, strict=True)
@@ -80,15 +73,14 @@ def _packed(parts: list[tuple[Any, ...]], floating: list[int], compiled: bool) -
     return (np.concatenate([[len(parts)], ends.reshape(-1), *layouts, *given, *values, *rows,
                             floating]).astype(np.int64),
             np.concatenate([*numbers, *bounds]),
-            np.concatenate(addresses) if compiled else [a for part in addresses for a in part])
+            np.concatenate(addresses))
 
 
 def _part_of(rows: ProblemRows, functions: list[Any], names: set[str]) -> Program:
     """Return the program of some functions, which moves the joints in `names` alone."""
     robot, active = rows.problem.robot, rows.problem.active
     ordered = tuple(name for name in active.names if name in names)
-    return Program(robot, functions, active_joints(robot, ordered), rows.problem.start,
-                   rows.compiled)
+    return Program(robot, functions, active_joints(robot, ordered), rows.problem.start)
 
 
 def _sharing(problem: IKProblem) -> list[tuple[list[int], set[str]]]:

@@ -10,7 +10,6 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.kernels.descents import FARTHEST
-from ros2_ik.core.kernels.source import is_compiled
 from ros2_ik.core.problem import IKProblem, LeastSquares, PoseTarget
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.shallow import shallow
@@ -39,7 +38,6 @@ class ProblemRows:
             else np.ascontiguousarray(asked.bounds[:, self.rows])
         self.lower, self.upper, self.tolerance, self.scale = self.bounds
         self.limits = problem.active.limits
-        self.compiled = is_compiled()
         self.hard = self._program(asked.functions)
 
     def again(self, problem: IKProblem, functions: list[Any]) -> 'ProblemRows':
@@ -57,8 +55,7 @@ class ProblemRows:
         return rows
 
     def _program(self, functions: list[Any]) -> Program:
-        return Program(self.problem.robot, functions, self.problem.active, self.problem.start,
-                       self.compiled)
+        return Program(self.problem.robot, functions, self.problem.active, self.problem.start)
 
     @cached_property
     def program(self) -> Program:

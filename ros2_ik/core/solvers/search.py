@@ -16,6 +16,7 @@ from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.checks import FINEST, listed
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.functions import Manipulability
+from ros2_ik.core.kernels import compile_for_search
 from ros2_ik.core.problem import (
     accept,
     AcceptanceReport,
@@ -122,6 +123,7 @@ class Search:
                                           chosen.progress)
 
     def _prepare(self) -> None:
+        compile_for_search(self.problem.checker is not None)
         self._solver = make_solver(self.solver, self.problem, dict(self.options.solver_options))
         self._is_loose = self.reason != NAMED and any(
             target.loose or self.options.approximate is not None

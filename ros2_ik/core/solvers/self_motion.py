@@ -32,7 +32,7 @@ class SelfMotion:
         self._rows = rows = solver.rows
         self.is_possible = (problem.active.vector_space
                             and len(problem.active.columns) > len(rows.rows))
-        self._step = step_along.of(rows.compiled)
+        self._step = step_along.run
         self._given = rows.limits, rows.rows, rows.bounds, solver.options
         self._first = np.sin(np.arange(1.0, 1.0 + len(problem.active.columns)))    # any one
         self._seen = np.empty((0, len(problem.active.indices)))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.checks import listed
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError, UnknownOptionError
-from ros2_ik.core.kernels import kernels_cached, load_kernels
 from ros2_ik.core.problem import (
     ALL_AXES,
     IKProblem,
@@ -42,7 +40,6 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None,
 
     Not finding an answer is a status of the solution. Raises IKError for a malformed question.
     """
-    _load_loops()
     return _solution(problem, seeds, options, ())
 
 
@@ -89,7 +86,6 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     Raises IKError (a ValueError) for a malformed question.
     """
     check_robot(robot)
-    _load_loops()
     if 'enforce_joint_limits' in options:
         if joint_limits is not True:
             raise InvalidOptionError('enforce_joint_limits is another name of joint_limits; '
@@ -115,14 +111,6 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                             checker=checker, collisions=collisions)
     solution = _solution(problem, None, options, _OF_QUESTION)
     return solution if matlab_weights is None else one_error_each(solution, owners)
-
-
-@lru_cache(maxsize=1)
-def _load_loops() -> None:
-    """Load the compiled loops, once in a process and before the clock of a search starts."""
-    if not kernels_cached():
-        print('ros2_ik: compiling the inner loops, once, which takes a minute', file=sys.stderr)
-    load_kernels()
 
 
 def _solution(problem: IKProblem, seeds: Any, options: dict[str, Any],

@@ -8,7 +8,6 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.descents import INTERRUPTED, MANY
-from ros2_ik.core.kernels.source import is_compiled
 from ros2_ik.core.kernels.sqp import FAR, hold, lower_cost
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.shallow import shallow
@@ -52,12 +51,9 @@ class SequentialQuadratic(Solver):
         self.batch_size = 1 if problem.costs else max(1, MOVING // max(
             1, len(problem.active.columns)))
         self._farthest = self._reach()
-        compiled = self.rows.compiled
-        self._hold, self._lower_cost = hold.of(compiled), lower_cost.of(compiled)
+        self._hold, self._lower_cost = hold.run, lower_cost.run
 
-    def again(self, problem: IKProblem) -> 'SequentialQuadratic | None':
-        if self.rows.compiled != is_compiled():
-            return None
+    def again(self, problem: IKProblem) -> 'SequentialQuadratic':
         solver, before = shallow(self), self.problem
         solver.problem = problem
         if not (problem.targets is before.targets and problem.start is before.start

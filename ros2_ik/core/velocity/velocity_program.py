@@ -150,7 +150,7 @@ class VelocityProgram:
         self._rest = np.divide(1.0, a * self.dt, out=np.zeros(n), where=(a > 0) & np.isfinite(a))
         self._previous = [(place, self._linear(task)) for task, place in self.placed_tasks
                           if task.follows_previous]
-        self._step = kernel.velocity_step.of(self._program.compiled)
+        self._step = kernel.velocity_step.run
         # what is not finite of tasks that are left out, and the kinds of their rows
         self._dropped = dict[str, set[str]]()
         self._left_out = dict[str, Indices]()
@@ -417,7 +417,7 @@ class VelocityProgram:
         qp = VelocityQP(np.empty((N, N)), np.empty(N), np.empty((most, N)), np.empty((2, most)),
                         np.empty((2, N)), kernel.STIFF)
         count = self._program.run(
-            kernel.velocity_qp.of(self._program.compiled), None, q, self._kinds, self._limbs,
+            kernel.velocity_qp.run, None, q, self._kinds, self._limbs,
             self._rows, gaps, self._box, self._options,
             self._inertia(q), np.empty(size), *qp[:5])
         if count < 0:

@@ -1,7 +1,6 @@
 """Services ~/servo/switch and ~/servo/pause; the servo's topics belong to its own process."""
 
 from collections.abc import Awaitable, Callable
-from importlib.util import find_spec
 import time
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from ros2_ik.core import Array, kernels_cached, Robot, Scene, Status
+from ros2_ik.core import Array, Robot, Scene, Status
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.motion_limits import motion_limits
@@ -191,9 +190,6 @@ class Servo:
         except EOFError:    # it has died while it had nothing to do
             self._process = None
         if self._process is None:
-            if find_spec('numba') and not kernels_cached():
-                raise RequestError(Status.CONTROL_FAILED, 'the inner loops are still being '
-                                   'compiled, which takes about a minute; ask again')
             self._process = ServoProcess(servo_names(self._node))
             self._process.send(Pause(self._paused))
         self._begun, self._scene, self._stops = begin, begin.scene, self._context.execution.stops

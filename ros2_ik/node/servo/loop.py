@@ -22,7 +22,7 @@ from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from ros2_ik.core import Array, IKError, load_kernels, MotionState, Scene
+from ros2_ik.core import Array, compile_all, IKError, MotionState, Scene
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.command_topic import CommandTopic, SentMessages
 from ros2_ik.node.controllers.joint_feedback import (
@@ -87,7 +87,7 @@ NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 def serve_servo(connection: Any, names: Names) -> None:
     """Work until the node closes the pipe or is gone; then come to rest."""
     Path('/proc/self/comm').write_text(NAME)
-    load_kernels()
+    compile_all()
     _come_first()   # not before: loading takes a second, and would stall the driver and the node
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     loop = Loop(connection, names)

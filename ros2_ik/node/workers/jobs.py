@@ -38,10 +38,6 @@ class Cancel(NamedTuple):
     number: int
 
 
-class TakeKernels(NamedTuple):
-    """To the worker: the compiled loops are in the cache."""
-
-
 class Ready(NamedTuple):
     """To the node: the worker has started."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ros2_ik.core import Robot, Search
 from ros2_ik.node.fork_server import ensure_fork_server
-from ros2_ik.node.workers.jobs import Begun, Cancel, Job, Progress, Result, TakeKernels, TakeRobot
+from ros2_ik.node.workers.jobs import Begun, Cancel, Job, Progress, Result, TakeRobot
 from ros2_ik.node.workers.member import (
     Done,
     LateError,
@@ -43,7 +43,7 @@ class Pool:
         self.size, self._log = size, log
         self._context: Any = multiprocessing.get_context('forkserver')
         self._numbers = count()
-        self._told: dict[type, TakeRobot | TakeKernels] = {}   # what each worker has to know
+        self._robot: TakeRobot | None = None    # which also workers that start later receive
         self._lock = threading.Lock()
         self._wake, self._waker = self._context.Pipe(duplex=False)
         self._stopping = False
@@ -78,15 +78,9 @@ class Pool:
         When its collision geometry is made, tell them again, with the options it was made with:
         they make it, too, before a search has to wait for it. This may be in any thread.
         """
-        self._tell(robot_message(robot, geometry))
-
-    def load_kernels(self) -> None:
-        """Tell all workers, also those that start later, that the compiled loops are there."""
-        self._tell(TakeKernels())
-
-    def _tell(self, message: TakeRobot | TakeKernels) -> None:
+        message = robot_message(robot, geometry)
         with self._lock:
-            self._told[type(message)] = message
+            self._robot = message
             for member in self._members:
                 member.send(message)
 
@@ -176,8 +170,8 @@ class Pool:
                 if self._closing.is_set():
                     member.kill()
                     return
-                for message in self._told.values():
-                    member.send(message)
+                if self._robot is not None:
+                    member.send(self._robot)
                 self._members.append(member)
             self._waker.send_bytes(b'.')
 

@@ -14,12 +14,11 @@ import os
 from pathlib import Path
 import pickle
 import signal
-import threading
 import time
 import traceback
 from typing import Any
 
-from ros2_ik.core import collision_checker, load_kernels, Scene, Search
+from ros2_ik.core import collision_checker, Scene, Search
 from ros2_ik.node.workers.jobs import (
     Begun,
     Cancel,
@@ -27,7 +26,6 @@ from ros2_ik.node.workers.jobs import (
     Progress,
     Ready,
     Result,
-    TakeKernels,
     TakeRobot,
 )
 from ros2_ik.node.workers.pulse import AT_MAKING, AT_SEARCHES
@@ -122,15 +120,12 @@ class Worker:
         except Exception:
             self._fail(number)
 
-    def _take(self, message: TakeRobot | TakeKernels | Job | Cancel) -> None:
+    def _take(self, message: TakeRobot | Job | Cancel) -> None:
         if isinstance(message, TakeRobot):
             with self._making():
                 self._learn(message)
             while len(self._robots) > ROBOTS_KEPT:
                 del self._robots[next(iter(self._robots))]
-        elif isinstance(message, TakeKernels):
-            # in a thread, so that no search has to wait for it
-            threading.Thread(target=load_kernels, daemon=True).start()
         elif isinstance(message, Job):
             self._begin(message)
         elif message.number in self._open:

@@ -1,18 +1,10 @@
-"""As other libraries compare, compiled and in plain Python."""
+"""Comparisons of poses and joint values, judged by SciPy."""
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ros2_ik.core import load_kernels
 from ros2_ik.core.kernels.comparisons import are_held, distance_between, is_rigid
-
-load_kernels()
-
-
-@pytest.fixture(params=[True, False], ids=['compiled', 'plain'])
-def compiled(request):
-    return request.param
 
 
 def placed(rotation, position):
@@ -22,20 +14,20 @@ def placed(rotation, position):
 
 
 @pytest.mark.parametrize('angle', [0.0, 1e-9, 1e-4, 0.3, 2.0, np.pi - 1e-7, np.pi])
-def test_distance_between(compiled, angle):
+def test_distance_between(angle):
     generator = np.random.default_rng(0)
     for rotation in Rotation.random(50, random_state=generator):
         axis = generator.normal(size=3)
         turned = rotation * Rotation.from_rotvec(angle * axis / np.linalg.norm(axis))
         p, shift = generator.uniform(-1, 1, (2, 3))
         for order in 'CF':
-            found = distance_between.of(compiled)(
+            found = distance_between.run(
                 np.array(placed(turned, p + shift), order=order), placed(rotation, p))
             assert found == pytest.approx((np.linalg.norm(shift), angle), abs=2e-15, rel=1e-12)
 
 
-def test_rigid(compiled):
-    rigid = is_rigid.of(compiled)
+def test_rigid():
+    rigid = is_rigid.run
     generator = np.random.default_rng(0)
     for rotation in Rotation.random(100, random_state=generator):
         T = placed(rotation, generator.uniform(-1, 1, 3))
@@ -54,8 +46,8 @@ def test_rigid(compiled):
     assert not rigid(far, 1e-14, 1e9)
 
 
-def test_held(compiled):
-    held = are_held.of(compiled)
+def test_held():
+    held = are_held.run
     limits, places = np.array([[-1.0, -np.inf, 0.5], [1.0, np.inf, 0.5]]), np.array([1, 2, 4])
     start = np.array([7.0, 0, 0, -8.0, 0])
     start.setflags(write=False)

@@ -8,26 +8,17 @@ from ros2_ik.core.kernels.qp import quadratic_program
 
 
 class QuadraticProgram:
-    """Programs of n variables and m rows of one softness, compiled or not."""
-
-    compiled = True
+    """Programs of n variables and m rows of one softness."""
 
     def __init__(self, n, m, softness):
         self.n, self.m, self.softness = n, m, softness
 
     def solve(self, H, g, A, lower, upper):
         n, x, y = self.n, np.empty(self.n), np.empty(self.n + self.m)
-        found = quadratic_program.of(self.compiled)(
+        found = quadratic_program.run(
             H, g, np.array(A, dtype=float).reshape(self.m, n), lower[n:], upper[n:],
             1 / self.softness, lower[:n], upper[:n], x, y)
         return (x, y) if found else None
-
-
-@pytest.fixture(autouse=True, params=[True, False], ids=['compiled', 'plain'])
-def mode(request, monkeypatch):
-    if request.param:
-        pytest.importorskip('numba')
-    monkeypatch.setattr(QuadraticProgram, 'compiled', request.param)
 
 
 def random_program(generator, n, m):
@@ -189,7 +180,7 @@ def conflicting(generator, first):
 def test_rows_of_descents(first):
     """The optimum by its conditions, also where many rows exclude each other."""
     generator = np.random.default_rng(0)
-    for _ in range(300 if QuadraticProgram.compiled else 20):
+    for _ in range(300):
         H, g, A, lower, upper, softness = conflicting(generator, first)
         n, m = len(g), len(A)
         x, y = QuadraticProgram(n, m, softness).solve(H, g, A, lower, upper)

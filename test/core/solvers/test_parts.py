@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from ros2_ik.core import Configuration, IKProblem, load_kernels, PoseTarget, Robot
+from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot
 from ros2_ik.core.kernels.lm import table_of, take_over, VALUES
-from ros2_ik.core.kernels.rows import layout_of, work_of
+from ros2_ik.core.kernels.rows import layout_of, PROGRAM, work_of
+from ros2_ik.core.kernels.source import loop
 from ros2_ik.core.problem import accept
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.solvers.budget import Budget
@@ -21,6 +22,11 @@ def targets(robot, tips, generator):
     return [PoseTarget(tip, at.transform(tip)) for tip in tips]
 
 
+def numbered(robot, state):
+    """Return eight random starts."""
+    return Starts(robot.neutral, N_NEAR + 1, N_NEAR + 8, generator_state(state))
+
+
 @pytest.fixture(scope='module')
 def baxter():
     return Robot.load('baxter')
@@ -29,22 +35,21 @@ def baxter():
 def test_each_hand_ends_as_it_would_alone(baxter):
     """Also where no start suits both hands."""
     generator, mixed = np.random.default_rng(3), 0
-    for _ in range(30):
+    for number in range(30):
         asked = targets(baxter, HANDS, generator)
         both = LevenbergMarquardt(IKProblem(baxter, asked))
-        seed, last = baxter.random_q(generator), N_NEAR + 8
-        found, used, _ = both.find(Starts(seed, 0, last, generator_state(5)), Budget())
-        alone, state = [LevenbergMarquardt(IKProblem(baxter, one)) for one in asked], \
-            generator_state(5)
-        ends = [one.find(Starts(seed, 0, last, state), Budget()) for one in alone]
-        for one, (end, _, _) in zip(alone, ends, strict=True):
+        found, used, _ = both.find(numbered(baxter, number), Budget())
+        starts = numbered(baxter, number)   # whose generator the hands share, one after the other
+        alone = [LevenbergMarquardt(IKProblem(baxter, target)) for target in asked]
+        ends = [one.find(starts, Budget())[:2] for one in alone]
+        for one, (end, _) in zip(alone, ends, strict=True):
             place = one.problem.active.indices
             assert np.array_equal(found.q[place], end.q[place])
-        assert found.reached is all(end.reached for end, _, _ in ends)
-        assert used == max(count for _, count, _ in ends)
-        assert found.iterations == sum(end.iterations for end, _, _ in ends)
-        assert found.error == pytest.approx(sum(end.error for end, _, _ in ends))
-        mixed += len({count for _, count, _ in ends}) == 2
+        assert found.reached is all(end.reached for end, _ in ends)
+        assert used == max(count for _, count in ends)
+        assert found.iterations == sum(end.iterations for end, _ in ends)
+        assert found.error == pytest.approx(sum(end.error for end, _ in ends))
+        mixed += len({count for _, count in ends}) == 2
     assert mixed > 5
 
 
@@ -60,6 +65,13 @@ def test_what_shares_a_joint_stays_together():
         assert sorted(values) == list(range(len(solver.problem.active.indices)))
 
 
+@loop(f'void({PROGRAM}, f8[::1], f8[::1], i8[::1], f8[:,::1])')
+def take_over_rows(numbers, layout, parameters, addresses, ended, x, rows, bounds):
+    """Call `take_over`, which is a part of other loops."""
+    at = layout_of(numbers, layout)
+    take_over(at, parameters, addresses, ended, x, rows, bounds, work_of(at))
+
+
 def test_a_restart_takes_over_the_arm_that_arrived():
     """With the torso, which carries it; where both arms are far away it takes over nothing."""
     robot, generator = Robot.load('talos'), np.random.default_rng(6)
@@ -67,16 +79,13 @@ def test_a_restart_takes_over_the_arm_that_arrived():
     at = Configuration(robot, q)
     problem = IKProblem(robot, [PoseTarget(tip, at.transform(tip)) for tip in (left, right)])
     rows, active = LevenbergMarquardt(problem).rows, problem.active
-    program = Program(robot, rows.hard.functions, active, q, compiled=False)
-    numbers, layout, parameters, addresses = program.arrays
-    layout = layout_of(numbers, layout)
+    arrays = Program(robot, rows.hard.functions, active, q).arrays
 
     def restarted(moved):
         ended = np.array([q[i] + 0.5 * (name in moved)
                           for name, i in zip(active.names, active.indices, strict=True)])
         x = np.zeros(len(ended))
-        take_over(layout, parameters, addresses, ended, x, rows.rows, rows.bounds,
-                  work_of(layout))
+        take_over_rows.run(*arrays, ended, x, rows.rows, rows.bounds)
         return {name for name, a, b in zip(active.names, x, ended, strict=True) if a == b}
     arm = robot.moving_joints(right) - robot.moving_joints(left)
     assert restarted(arm) == robot.moving_joints(left)
@@ -87,9 +96,8 @@ def test_a_bound_on_iterations_is_one_for_all_parts(baxter):
     generator = np.random.default_rng(1)
     for _ in range(20):
         solver = LevenbergMarquardt(IKProblem(baxter, targets(baxter, HANDS, generator)))
-        starts = Starts(baxter.random_q(generator), 0, N_NEAR + 4, generator_state(1))
         for most in (1, 7, 30):
-            found, *_ = solver.find(starts, Budget(iterations=most))
+            found = solver.find(numbered(baxter, most), Budget(iterations=most))[0]
             assert found.iterations <= most
 
 
@@ -112,7 +120,6 @@ def test_random_poses_of_a_free_base():
 
 def test_a_free_base_from_random_starts():
     """Some end at the targets from others than the seed."""
-    assert load_kernels()
     robot, later = Robot.load('talos', 'freeflyer'), 0
     generator = np.random.default_rng(2)
     for _ in range(20):

@@ -19,7 +19,7 @@ from ros2_ik.core import (
 from ros2_ik.core.solvers import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.solver import make_solver, Starts
-from ros2_ik.core.solvers.starts import generator_state, N_NEAR
+from ros2_ik.core.solvers.starts import generator_state
 
 SRDF = ('<robot name="small"><group name="left"><chain base_link="chest" tip_link="left_hand"/>'
         '</group></robot>')
@@ -59,10 +59,10 @@ def test_same_as_made_anew(robot, wanted):
         reused = make_solver('lm', problem, {})
         assert i == 0 or reused.rows.bounds is problem.structure.solvers['lm'].rows.bounds
         alone = LevenbergMarquardt(problem)
-        mine, its = (solver.find(Starts(problem.start, 0, N_NEAR + 2, generator_state(i)),
-                                 Budget())[0] for solver in (reused, alone))
-        for one, other in zip(mine, its, strict=True):
-            assert np.array_equal(one, other)
+        found = [solver.find(Starts(problem.start, 0, 12, generator_state(i)), Budget())[0]
+                 for solver in (reused, alone)]
+        for mine, its in zip(*found, strict=True):
+            assert np.array_equal(mine, its)
 
 
 def test_what_is_kept_holds_no_scene(robot):

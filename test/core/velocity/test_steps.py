@@ -15,7 +15,6 @@ from ros2_ik.core import (
     JointPositions,
     Robot,
 )
-from ros2_ik.core.kernels.source import is_compiled
 from ros2_ik.core.velocity import (
     ConfigurationLimit,
     damping_task,
@@ -202,20 +201,6 @@ def test_streams_of_targets_change_nothing_else(panda, place):
     assert np.isfinite(step.q).all() and step.v == pytest.approx(0, abs=1e-9)
     program.set_target(TIP, T)
     assert program.step(q).v == pytest.approx(new.v, abs=1e-9) and not program.step(q).dropped
-
-
-def test_compiled_and_plain_do_the_same(panda, place, monkeypatch):
-    generator = np.random.default_rng(8)
-    if not is_compiled():
-        pytest.skip('numba is not installed')
-    import ros2_ik.core.problem.program as program_module
-    q, T = panda.random_q(generator), place(panda.random_q(generator))
-    tasks = [frame_task(TIP, T), posture_task(q, priority=1), twist_task('panda_link4', 0.01)]
-    compiled = VelocityProgram(panda, tasks, DT).step(q)
-    monkeypatch.setattr(program_module, 'is_compiled', lambda: False)
-    plain = VelocityProgram(panda, tasks, DT).step(q)
-    assert plain.v == pytest.approx(compiled.v, abs=1e-7)
-    assert plain.status is compiled.status
 
 
 def test_limits_of_a_joint_that_cannot_move(panda):

@@ -1,0 +1,119 @@
+"""Loops compile at first use, and are loaded from a cache that may fail."""
+
+import os
+from pathlib import Path
+from shutil import copytree
+import subprocess
+import sys
+
+import pytest
+
+import ros2_ik.core
+from ros2_ik.core.kernels import cache
+
+# a small loop and what it takes: whether it was compiled, or loaded
+ONE = """
+from numba.core import event
+from ros2_ik.core.kernels.comparisons import are_within
+with event.install_recorder('numba:compile') as compiled:
+    import numpy as np
+    f = np.zeros(1)
+    print(are_within.run(f, f - 1, f + 1, 0.0), len(compiled.buffer) > 0)
+"""
+SOLVE = """
+import sys
+from numba.core import event
+from ros2_ik.core import Configuration, Robot, solve_pose
+robot = Robot.load('panda')
+T = Configuration(robot, robot.neutral).transform('panda_hand')
+with event.install_recorder('numba:compile') as compiled:
+    found = solve_pose(robot, 'panda_hand', T, robot.neutral + 0.05, collisions=False)
+print(found.success, len(compiled.buffer))
+"""
+
+
+def run(code, **environment):
+    """Run Python in a process of its own; gives what it printed, and what went to stderr."""
+    inherited = {name: value for name, value in os.environ.items()
+                 if not name.startswith('NUMBA_')}
+    done = subprocess.run([sys.executable, '-c', code], env={**inherited, **environment},
+                          text=True, capture_output=True, timeout=100, check=True)
+    return done.stdout.split(), done.stderr
+
+
+def test_a_solve_loads_in_silence():
+    assert run(SOLVE) == (['True', '0'], '')
+
+
+def test_missing_numba_is_named():
+    code = "import sys; sys.modules['numba'] = None\n" + ONE
+    done = subprocess.run([sys.executable, '-c', code], text=True, capture_output=True,
+                          timeout=100, check=False)
+    assert done.returncode == 1 and 'numba' in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize('variable', ['NUMBA_CACHE_DIR', 'XDG_CACHE_HOME'])
+def test_a_cache_that_cannot_be_written_to_is_done_without(tmp_path, variable):
+    (tmp_path / 'file').write_text('')
+    answer, said = run(ONE, **{variable: str(tmp_path / 'file')})
+    assert answer == ['True', 'True']
+    (line,) = said.splitlines()
+    assert 'is not kept' in line and str(tmp_path) in line and 'NUMBA_CACHE_DIR' in line
+
+
+def test_a_full_disk_is_done_without(tmp_path):
+    small = tmp_path / 'small'
+    small.mkdir()
+    mount = ['mount', '-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', str(small)]
+    if os.getuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip('needs the right to mount')
+    try:
+        answer, said = run(ONE, NUMBA_CACHE_DIR=str(small))
+    finally:
+        subprocess.run(['umount', str(small)], check=True)
+    assert answer == ['True', 'True'] and 'No space left' in said
+
+
+@pytest.mark.parametrize('suffix', ['nbi', 'nbc'])
+def test_a_damaged_cache_is_removed(tmp_path, suffix):
+    """As after a power failure."""
+    environment = {'NUMBA_CACHE_DIR': str(tmp_path)}
+    assert run(ONE, **environment)[0] == ['True', 'True']
+    assert run(ONE, **environment) == (['True', 'False'], '')
+    (path,) = tmp_path.glob(f'*/*/*.{suffix}')
+    for damaged in (b'', bytes(path.stat().st_size)):
+        path.write_bytes(damaged)
+        answer, said = run(ONE, **environment)
+        assert answer == ['True', 'True'] and 'removing the compiled code' in said
+        assert run(ONE, **environment) == (['True', 'True'], '')
+        assert run(ONE, **environment) == (['True', 'False'], '')
+
+
+def test_numba_that_was_imported_before_finds_the_cache():
+    assert run('import numba\n' + ONE) == (['True', 'False'], '')
+
+
+def test_another_copy_of_the_package_compiles_nothing(tmp_path):
+    """A checkout, an installed package and another clone share the cache."""
+    package = Path(ros2_ik.core.__file__).resolve().parents[1]
+    copytree(package / 'core', tmp_path / 'ros2_ik' / 'core')
+    (tmp_path / 'ros2_ik' / '__init__.py').write_bytes((package / '__init__.py').read_bytes())
+    answer, said = run(f'import sys; sys.path.insert(0, {str(tmp_path)!r})' + ONE)
+    assert (answer, said) == (['True', 'False'], '')
+
+
+def test_only_sources_of_compiled_code_count():
+    """Other edits leave the cache as it is."""
+    names = {path.name for path in cache._sources}
+    assert {'source.py', 'rows.py', 'algebra.py', 'gaze_angle.py'} <= names
+    assert 'program.py' not in names
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_compiling_is_announced_in_one_line(tmp_path):
+    """And a solve compiles what it needs, no more."""
+    answer, said = run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path))
+    assert answer[0] == 'True' and 0 < int(answer[1]) < 12
+    assert said == 'ros2_ik: compiling inner loops, once: the result is kept on disk\n'
+    assert run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path)) == (['True', '0'], '')
