@@ -73,7 +73,7 @@ def test_only_the_ratio_of_weights_counts(small, solver, weights, scale):
         goal = np.clip(start + generator.uniform(-0.1, 0.1, 7), robot.lower, robot.upper)
         T = judge.transform(robot.to_joints(goal), 'tip')
         solution = solve_pose(robot, 'tip', T, start, solver=solver, weights=weights,
-                              timeout=2.0, random_state=0)
+                              timeout=30.0, random_state=0)
         check(judge, solution, [('tip', T, None, weights)])
 
 
