@@ -2,7 +2,7 @@
 Modules that are not to be found, though they are installed: those in ROS2_IK_WITHOUT.
 
 Python imports this file by its name where its folder is on PYTHONPATH, in processes started by
-the tests, too: PYTHONPATH=test/without ROS2_IK_WITHOUT='ruckig numba' pytest.
+the tests, too: PYTHONPATH=test/without ROS2_IK_WITHOUT='viser fcl' pytest.
 """
 
 from collections.abc import Sequence

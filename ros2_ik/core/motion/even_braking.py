@@ -8,7 +8,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.motion.motion import Motion, MotionState, together
 from ros2_ik.core.motion.motion_limits import MotionLimits
-from ros2_ik.core.motion.timing import check_count, start_of
+from ros2_ik.core.motion.timing import start_of
 
 FINER = 1.01      # from one duration that is tried to the next,
 SHORTEST = 0.03   # from this one on where no velocity asks for more,
@@ -38,7 +38,7 @@ def even_braking_motion(joints: Sequence[str], position: Any, velocity: Any,
     """
     names = tuple(joints)
     start, speed = start_of(names, position, velocity)
-    check_count(limits, len(names))
+    limits.check_count(len(names))
     states = _rows(names, [MotionState(start, speed, speed), *others])
     going = states[1][int(np.argmax(np.linalg.norm(states[1], axis=1)))]
     duration = _duration(start, states, _rows(names, commands), going, limits)

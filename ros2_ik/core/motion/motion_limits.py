@@ -34,6 +34,12 @@ class MotionLimits:
             values.setflags(write=False)
             object.__setattr__(self, name, values)
 
+    def check_count(self, n: int) -> None:
+        """Raise InvalidOptionError unless these are the limits of n joints."""
+        if len(self.velocity) != n:
+            raise InvalidOptionError(f'there are limits of {len(self.velocity)} joints, and '
+                                     f'{n} joints')
+
     def scaled(self, velocity: float = 1.0, acceleration: float = 1.0) -> 'MotionLimits':
         """Return parts of these limits; the jerk's is that of the acceleration."""
         return MotionLimits(self.velocity * velocity, self.acceleration * acceleration,
@@ -41,17 +47,15 @@ class MotionLimits:
 
     def part(self, columns: Sequence[int]) -> 'MotionLimits':
         """Return the limits of some of the joints, by their places."""
-        chosen = list(columns)
-        return MotionLimits(self.velocity[chosen], self.acceleration[chosen], self.jerk[chosen])
+        return MotionLimits(*(values[list(columns)] for values in self._all))
 
     def at_least(self, columns: Sequence[int], others: 'MotionLimits') -> 'MotionLimits':
         """Return limits that are, for joints at some places, no smaller than others."""
-        chosen = list(columns)
+        raised = [values.copy() for values in self._all]
+        for mine, theirs in zip(raised, others._all, strict=True):
+            mine[list(columns)] = np.maximum(mine[list(columns)], theirs)
+        return MotionLimits(*raised)
 
-        def raised(mine: Array, theirs: Array) -> Array:
-            values = mine.copy()
-            values[chosen] = np.maximum(values[chosen], theirs)
-            return values
-        return MotionLimits(raised(self.velocity, others.velocity),
-                            raised(self.acceleration, others.acceleration),
-                            raised(self.jerk, others.jerk))
+    @property
+    def _all(self) -> tuple[Array, Array, Array]:
+        return self.velocity, self.acceleration, self.jerk

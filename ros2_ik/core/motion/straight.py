@@ -11,7 +11,7 @@ from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, JointLimitError
 from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import MotionLimits
-from ros2_ik.core.motion.timing import check_count, start_of, timed_to_goal
+from ros2_ik.core.motion.timing import start_of, timed_to_goal
 from ros2_ik.core.robot import Joint, LIMIT_TOLERANCE, Robot
 
 HAIR = 1e-6         # a goal so far outside is meant to be on the limit [rad, m]
@@ -51,7 +51,7 @@ def _from_rest(names: tuple[str, ...], start: Array, end: Array, limits: MotionL
 
     For all joints at once ruckig now and then leaves the straight line.
     """
-    check_count(limits, len(names))
+    limits.check_count(len(names))
     far = float(np.abs(end - start).max(initial=0.0))
     part = (end - start) / far if far else np.zeros(len(names))
     share = np.abs(part) if far else np.ones(len(names))

@@ -1,54 +1,47 @@
-"""Motions between two states: by ruckig, or in closed form where that is not installed."""
+"""
+Timing of motions between two states, by ruckig.
+
+Source: Berscheid and Kroeger, "Jerk-limited real-time trajectory generation with arbitrary target
+states", RSS 2021.
+"""
 
 from typing import Any
 
 import numpy as np
+import ruckig
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import MotionLimits
-from ros2_ik.core.motion.s_curve import motion_to_goal, motion_to_rest
-
-try:
-    import ruckig
-except ImportError:      # a motion may take a little longer then
-    ruckig = None
 
 
 def timed_to_goal(joints: tuple[str, ...], position: Array, velocity: Array, goal: Array,
                   limits: MotionLimits) -> Motion:
-    """Return the fastest synchronised motion to rest at a goal (n,); raises as `_by_ruckig`."""
-    check_count(limits, len(joints))
-    if ruckig is None:
-        return motion_to_goal(joints, position, velocity, goal, limits)
-    return _by_ruckig(joints, position, velocity, limits, target_position=goal.tolist())
+    """Return the fastest synchronised motion to rest at a goal (n,); raises as `_timed`."""
+    return _timed(joints, position, velocity, limits, target_position=goal.tolist())
 
 
 def timed_to_rest(joints: tuple[str, ...], position: Array, velocity: Array,
                   acceleration: Array, limits: MotionLimits) -> Motion:
-    """Return the fastest synchronised motion to rest, wherever; raises as `_by_ruckig`."""
-    check_count(limits, len(joints))
-    if ruckig is None:
-        return motion_to_rest(joints, position, velocity, acceleration, limits)
+    """Return the fastest synchronised motion to rest, wherever; raises as `_timed`."""
     rest = [0.0] * len(joints)
-    return _by_ruckig(joints, position, velocity, limits,
-                      control_interface=ruckig.ControlInterface.Velocity,
-                      current_acceleration=acceleration.tolist(), target_velocity=rest,
-                      target_acceleration=rest)
+    return _timed(joints, position, velocity, limits,
+                  control_interface=ruckig.ControlInterface.Velocity,
+                  current_acceleration=acceleration.tolist(), target_velocity=rest,
+                  target_acceleration=rest)
 
 
-def _by_ruckig(joints: tuple[str, ...], position: Array, velocity: Array, limits: MotionLimits,
-               **wanted: Any) -> Motion:
+def _timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: MotionLimits,
+           **wanted: Any) -> Motion:
     """
-    Return the fastest synchronised motion.
+    Return the fastest synchronised motion; `wanted` are further fields of ruckig's input.
 
-    `wanted` are further fields of ruckig's input. Source: Berscheid and Kroeger, "Jerk-limited
-    real-time trajectory generation with arbitrary target states", RSS 2021. Raises
-    InvalidOptionError where ruckig finds none.
+    Raises InvalidOptionError for limits of another number of joints, and where ruckig finds none.
     """
     n = len(joints)
+    limits.check_count(n)
     asked = ruckig.InputParameter(n)
     asked.current_position, asked.current_velocity = position.tolist(), velocity.tolist()
     asked.max_velocity, asked.max_acceleration, asked.max_jerk = (
@@ -67,13 +60,6 @@ def _by_ruckig(joints: tuple[str, ...], position: Array, velocity: Array, limits
     def state(time: float) -> MotionState:
         return MotionState(*(np.array(values) for values in found.at_time(time)))
     return Motion(joints, float(found.duration), state)
-
-
-def check_count(limits: MotionLimits, n: int) -> None:
-    """Raise InvalidOptionError unless these are the limits of n joints."""
-    if len(limits.velocity) != n:
-        raise InvalidOptionError(f'there are limits of {len(limits.velocity)} joints, and '
-                                 f'{n} joints')
 
 
 def start_of(joints: tuple[str, ...], position: Any, velocity: Any) -> tuple[Array, Array]:

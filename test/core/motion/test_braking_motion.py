@@ -17,7 +17,6 @@ from ros2_ik.core import (
     straight_motion,
 )
 
-pytestmark = pytest.mark.usefixtures('timing')
 SLIDE = """<robot name="slide">
   <link name="base"/> <link name="ball"/>
   <joint name="x" type="prismatic">

@@ -18,7 +18,6 @@ from ros2_ik.core import (
     UnknownJointError,
 )
 
-pytestmark = pytest.mark.usefixtures('timing')
 ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
 HOME = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785])
 LIMITS = MotionLimits(np.array([2.1, 2.1, 2.1, 2.1, 2.6, 2.6, 2.6]), np.full(7, 3.0),
