@@ -1,5 +1,6 @@
 """The ROS node: messages in, core objects, messages out."""
 
+from importlib import import_module
 import logging
 import os
 import resource
@@ -53,8 +54,8 @@ def main() -> int:
     watchdog = Watchdog(spared)
     ensure_fork_server()   # it imports while this process does
     if sys.version_info < (3, 11):  # of two threads that import at once one may lose a module
-        from ros2_ik.core import load_scipy
-        load_scipy()
+        for name in ('linalg', 'optimize', 'sparse', 'spatial'):
+            import_module(f'scipy.{name}')
     from ros2_ik.node.node import run  # late: worker processes come by here without ROS
     code = run(watchdog, leave)
     end_descendants(os.getpid(), spared)

@@ -22,4 +22,4 @@ def test_only_regular_files_are_read(command, words, kind, tmp_path, planar_arm)
     else:
         path.mkdir()
     reason = command(*(word.format(path, arm=planar_arm) for word in words)).refused()
-    assert f'it is a {kind}, not a regular file' in reason
+    assert 'it is not a regular file' in reason

@@ -14,7 +14,7 @@ ARM = ('<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="co
 
 @pytest.fixture(params=['device', 'pipe', 'socket', 'folder'])
 def special(request, tmp_path):
-    """Return a path that is no regular file, by a link that looks like one, and its kind."""
+    """Return a path that is no regular file, by a link that looks like one."""
     path, kind = tmp_path / 'special', request.param
     if kind == 'device':
         path.symlink_to('/dev/zero')
@@ -27,31 +27,28 @@ def special(request, tmp_path):
         path.mkdir()
     for ending in ('urdf', 'srdf', 'yaml', 'stl', 'obj', 'dae'):
         (tmp_path / f'link.{ending}').symlink_to(path)
-    return tmp_path / 'link', '(a socket|No such device)' if kind == 'socket' else f'a {kind}'
+    return tmp_path / 'link'
 
 
 def test_robots(special):
-    path, words = special
-    with pytest.raises(RobotDescriptionError, match=f'the URDF cannot be read: .*{words}'):
-        Robot.from_urdf(path.with_suffix('.urdf'))
-    with pytest.raises(RobotDescriptionError, match=f'the SRDF cannot be read: .*{words}'):
-        Robot.from_urdf(ARM, srdf=path.with_suffix('.srdf'))
+    with pytest.raises(RobotDescriptionError, match='the URDF cannot be read: .*not a regular'):
+        Robot.from_urdf(special.with_suffix('.urdf'))
+    with pytest.raises(RobotDescriptionError, match='the SRDF cannot be read: .*not a regular'):
+        Robot.from_urdf(ARM, srdf=special.with_suffix('.srdf'))
 
 
 def test_scenes(special):
-    path, words = special
-    with pytest.raises(InvalidSceneError, match=f'the scene cannot be read: .*{words}'):
-        load_scene(path.with_suffix('.yaml'), Robot.from_urdf(ARM))
+    with pytest.raises(InvalidSceneError, match='the scene cannot be read: .*not a regular'):
+        load_scene(special.with_suffix('.yaml'), Robot.from_urdf(ARM))
 
 
 @pytest.mark.parametrize('ending', ['stl', 'obj', 'dae'])
 def test_meshes(special, ending):
-    path, words = special
-    path = path.with_suffix(f'.{ending}')
-    with pytest.raises(InvalidSceneError, match=words):
+    path = special.with_suffix(f'.{ending}')
+    with pytest.raises(InvalidSceneError, match='not a regular file'):
         Mesh.from_file(path)
     text = f'objects: [{{id: thing, shapes: [{{mesh: {{file: {path}}}}}]}}]\n'
-    with pytest.raises(InvalidSceneError, match=words):
+    with pytest.raises(InvalidSceneError, match='not a regular file'):
         load_scene(text, Robot.from_urdf(ARM))
 
 
@@ -77,11 +74,6 @@ def test_too_large(tmp_path, most):
     path.write_bytes(b'123456')
     with pytest.raises(OSError, match=f'more than {most} bytes'):
         read_file(path, most)
-
-
-def test_a_file_that_does_not_tell_its_size():
-    with pytest.raises(OSError, match='more than 3 bytes'):
-        read_file('/proc/self/status', 3)
 
 
 def test_a_robot_of_a_million_spaces_is_refused_for_its_size(tmp_path, monkeypatch):

@@ -11,8 +11,8 @@ is none, never the reverse. The fans are within the hull of the mesh.
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
-from ros2_ik.core import scipy_rooms as scipy
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.scene.components import components
 from ros2_ik.core.scene.mesh_solids import corners_of, surfaces

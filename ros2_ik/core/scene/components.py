@@ -1,8 +1,8 @@
 """What hangs together by links between pairs."""
 
 import numpy as np
+import scipy
 
-from ros2_ik.core import scipy_rooms as scipy
 from ros2_ik.core.arrays import Indices
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
-from ros2_ik.core import scipy_rooms as scipy
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.regular_file import read_file

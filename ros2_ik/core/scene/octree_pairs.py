@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
-from ros2_ik.core import scipy_rooms as scipy
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.pair_model import PairModel

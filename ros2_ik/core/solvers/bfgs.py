@@ -1,8 +1,8 @@
 """MATLAB's BFGS gradient projection, with SciPy's L-BFGS-B."""
 
 import numpy as np
+import scipy
 
-from ros2_ik.core import scipy_rooms as scipy
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError

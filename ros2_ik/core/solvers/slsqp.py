@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
-from ros2_ik.core import scipy_rooms as scipy
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
