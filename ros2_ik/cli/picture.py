@@ -153,13 +153,21 @@ def _standing(scene: 'Scene', q: 'NDArray[Any]') -> 'Panel':
 
 def _answers(args: argparse.Namespace, scene: 'Scene', wanted: Sequence[WantedPose],
              start: dict[str, Any]) -> 'tuple[list[Panel], Exit]':
-    from ros2_ik.core import Configuration, IKRequest, PoseTarget, prepare, StillWorld
+    from ros2_ik.core import (
+        Configuration,
+        IKRequest,
+        PoseTarget,
+        prepare,
+        SolveOptions,
+        StillWorld,
+    )
     from ros2_ik.view.answer import Answer
     from ros2_ik.view.picture import BLACK, Panel
     from ros2_ik.view.simulated_arm import checker_of
+    options = SolveOptions(solutions=MORE * args.solutions if args.solutions > 1 else 1,
+                           timeout=args.timeout, random_state=args.random_state)
     search = prepare(IKRequest([PoseTarget(*target) for target in wanted], seed=start,
-                               solutions=MORE * args.solutions if args.solutions > 1 else 1,
-                               timeout=args.timeout, random_state=args.random_state),
+                               options=options),
                      StillWorld(scene.robot, checker=checker_of(scene)))
     search.run()
     found = Answer.of(search.solution())

@@ -141,7 +141,7 @@ def tip_of(robot: 'Robot', group: str | None) -> str:
 
 def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[WantedPose],
            seed: dict[str, Any]) -> Answer:
-    from ros2_ik.core import IKRequest, PoseTarget, prepare, StillWorld
+    from ros2_ik.core import IKRequest, PoseTarget, prepare, SolveOptions, StillWorld
     tolerances = _given(args, 'position_tolerance', 'orientation_tolerance')
     if args.allow_collisions and args.scene:
         raise BadQuestion('--scene and --allow-collisions are both given: the one is what must '
@@ -159,10 +159,11 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[WantedPose
         checker = _alone(robot, args.meshes or 'exact')
     search = prepare(IKRequest(
         [PoseTarget(*target, **tolerances) for target in wanted], seed=seed,
-        avoid_collisions=not args.allow_collisions, allow_restarts=not args.no_restarts,
-        **_given(args, 'group', 'moving_joints', 'locked_joints', 'timeout', 'solver',
-                 'select', 'solutions', 'random_state',
-                 'max_joint_change', 'approximate', 'winding', 'max_iterations')),
+        avoid_collisions=not args.allow_collisions,
+        **_given(args, 'group', 'moving_joints', 'locked_joints'),
+        options=SolveOptions(allow_restarts=not args.no_restarts, **_given(
+            args, 'timeout', 'solver', 'select', 'solutions', 'random_state', 'max_joint_change',
+            'approximate', 'winding', 'max_iterations'))),
         StillWorld(robot, checker=checker))
     search.run()
     answer = library_answer(search, wanted)

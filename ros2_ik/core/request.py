@@ -32,16 +32,18 @@ from ros2_ik.core.problem.active_joints import active_names
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.shallow import shallow
-from ros2_ik.core.solvers import Search
-from ros2_ik.core.solvers.options import TIMEOUT
+from ros2_ik.core.solvers import Search, SolveOptions
 
 Joints = frozenset[str]
+
+
+USUAL = SolveOptions()
 
 
 @dataclass(frozen=True)
 class Defaults:
     """
-    What requests get that leave it open, and the most they may ask for.
+    Values for what requests leave open, and upper limits.
 
     The node has parameters of these names, which say what they mean; these are their defaults
     where no limit is needed.
@@ -49,12 +51,12 @@ class Defaults:
 
     default_group: str = ''
     default_tip: str = ''
-    default_timeout: float = TIMEOUT
+    default_timeout: float = USUAL.timeout
     max_timeout: float = math.inf
     position_tolerance: float = POSITION_TOLERANCE
     orientation_tolerance: float = ORIENTATION_TOLERANCE
-    default_solver: str = 'auto'
-    default_select: str = 'first'
+    default_solver: str = USUAL.solver
+    default_select: str = USUAL.select
     max_solutions: float = math.inf
     random_state: int = 0
     max_jump: float = 0.0
@@ -71,10 +73,9 @@ class IKRequest:
     its group is named. A target in a frame that moves holds relative to that frame in the
     solution, or, if `follow_frames` is False, where the frame stands at the start.
 
-    The `seed` is where the search starts, by joint name; where it leaves something out, the
-    `World` knows. `max_joint_change` bounds the changes from there, `max_jump` those from where
-    the robot stands. With `avoid_collisions` a solution touches nothing that the world knows. For
-    the others see `solve`.
+    The `seed` is where the search starts, by joint name; the `World` completes it. The
+    `max_joint_change` of the `options` bounds the changes from there, `max_jump` those from where
+    the robot stands. With `avoid_collisions` a solution touches nothing that the world has.
     """
 
     targets: Sequence[PoseTarget] = ()
@@ -89,18 +90,8 @@ class IKRequest:
     seed: Mapping[str, Any] = field(default_factory=dict)
     more_seeds: Sequence[Mapping[str, Any]] = ()
     avoid_collisions: bool = True
-    timeout: float = TIMEOUT
-    max_iterations: int | None = None
-    solver: str = 'auto'
-    solver_options: Mapping[str, Any] = field(default_factory=dict)
-    select: str = 'first'
-    solutions: int = 1
-    allow_restarts: bool = True
-    random_state: int | None = None
-    winding: str = 'seed'
-    approximate: Sequence[float] | None = None
-    max_joint_change: Any = None
     max_jump: Any = None
+    options: SolveOptions = field(default_factory=SolveOptions)
 
     def __post_init__(self) -> None:
         """Raise InvalidTargetError, InvalidConstraintError or InvalidOptionError."""
@@ -113,7 +104,7 @@ class IKRequest:
 
     @property
     def functions(self) -> list[KinematicFunction]:
-        """What the constraints and costs are about."""
+        """The functions of the constraints and costs."""
         return [item.function for item in (*self.constraints, *self.costs)
                 if isinstance(item, (Constraint, LeastSquares))]
 
@@ -126,8 +117,8 @@ _LISTS: tuple[tuple[str, Any, Any], ...] = (
 _SINGLE: tuple[tuple[str, Any, str], ...] = (
     *((name, str, 'a name') for name in ('group', 'default_group')),
     *((name, (bool, np.bool_), 'True or False') for name in (
-        'follow_frames', 'base_stays', 'avoid_collisions', 'allow_restarts')),
-    *((name, Mapping, 'a mapping from names') for name in ('seed', 'solver_options')))
+        'follow_frames', 'base_stays', 'avoid_collisions')),
+    ('seed', Mapping, 'a mapping from names'), ('options', SolveOptions, 'SolveOptions'))
 
 
 class World(Protocol):
@@ -199,17 +190,9 @@ class Preparation(NamedTuple):
 
     def search(self) -> Search:
         """Make the search for an answer."""
-        request, problem = self.request, self.problem
-        seeds: list[Any] | None = None
-        if request.more_seeds:
-            seeds = [problem.start, *request.more_seeds]
-        return Search(problem, seeds, solver=request.solver, select=request.select,
-                      solutions=request.solutions, allow_restarts=request.allow_restarts,
-                      winding=request.winding, approximate=request.approximate,
-                      max_joint_change=request.max_joint_change,
-                      random_state=request.random_state, timeout=request.timeout,
-                      max_iterations=request.max_iterations,
-                      solver_options=request.solver_options)
+        request, start = self.request, self.problem.start
+        seeds = [start, *request.more_seeds] if request.more_seeds else None
+        return Search(self.problem, seeds, options=request.options)
 
 
 def prepare(request: IKRequest, world: World) -> Search:
@@ -254,13 +237,34 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
     group = request.group or ('' if request.moving_joints else request.default_group)
     if request.group or not group:
         return group
-    joints, functions = frozenset(robot.group(group).joint_names), request.functions
+    joints = frozenset(robot.group(group).joint_names)
+    serves = (_named_joints(request, robot) <= joints
+              and all(joints & movers for movers in _movers(request, robot) if movers))
+    return group if serves else ''
+
+
+def _named_joints(request: IKRequest, robot: Robot) -> frozenset[str]:
+    """Joints that functions are about by name, without those that only a named group moves."""
     hard = [constraint.function for constraint in request.constraints]
-    return group if (
-        _moves(joints, [target.tip for target in request.targets], robot)
-        and all(_moved(joints, function, robot) for function in functions)
-        and all(_has_joints(joints, function, robot, function in hard) for function in functions)
-    ) else ''
+    named = frozenset[str]()
+    for function in request.functions:
+        spec = function.spec
+        if isinstance(spec, (JointPositions, JointCoupling)) and (
+                spec.names is not None or function in hard):
+            named |= function.joints(robot)
+    return named - _still(robot)
+
+
+def _movers(request: IKRequest, robot: Robot) -> Iterator[Joints]:
+    """Joints that move each tip, any two tips against each other, and what functions name."""
+    tips = [target.tip for target in request.targets]
+    yield from map(robot.moving_joints, tips)
+    for pair in combinations(tips, 2):
+        yield robot.moving_joints(*pair) - robot.passive_joints
+    for function in request.functions:
+        for body in _bodies(function, robot):
+            yield robot.moving_joints(body) - _still(robot)
+        yield function.joints(robot) - _still(robot)
 
 
 def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
@@ -297,19 +301,6 @@ def _named(robot: Robot, names: Iterable[str], field: str) -> Joints:
         raise InvalidOptionError(f'{field}: {error}') from None
 
 
-def _moves(group: Joints, tips: Sequence[str], robot: Robot) -> bool:
-    between = (robot.moving_joints(*pair) - robot.passive_joints for pair in combinations(tips, 2))
-    return (all(group & robot.moving_joints(tip) for tip in tips)
-            and all(not movers or group & movers for movers in between))
-
-
-def _moved(group: Joints, function: KinematicFunction, robot: Robot) -> bool:
-    """Return whether joints of a group move each body a function names, and change its value."""
-    movers = [robot.moving_joints(body) for body in _bodies(function, robot)]
-    return all(not joints or joints & group for joints in (
-        each - _still(robot) for each in (*movers, function.joints(robot))))
-
-
 def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
     """Frames and links that a function names; for what is held, the link that holds it."""
     if isinstance(function, PairDistance):
@@ -322,15 +313,6 @@ def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
     for frame in (getattr(function, 'frame', None), getattr(function, 'relative_to', None)):
         if frame is not None:
             yield frame
-
-
-def _has_joints(group: Joints, function: KinematicFunction, robot: Robot, hard: bool) -> bool:
-    """Return whether a group has each joint that a function is about by name."""
-    spec = function.spec
-    if not isinstance(spec, (JointPositions, JointCoupling)):
-        return True
-    named = hard or spec.names is not None
-    return not named or function.joints(robot) - _still(robot) <= group
 
 
 def _still(robot: Robot) -> frozenset[str | None]:

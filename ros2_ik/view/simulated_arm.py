@@ -142,11 +142,13 @@ class SimulatedArm:
         known = self._known.get(kind)
         if known is None or known[0] != key or not known[1].lasts:
             read: ReadProblem = self._read(question.problem, self._scene, question.seed)
-            request = replace(read.request, seed=self._robot.to_joints(question.seed),
-                              solutions=question.solutions)
+            chosen: dict[str, Any] = {'solutions': question.solutions}
             if question.dragging:
-                request = replace(request, timeout=DRAG_TIMEOUT, more_seeds=(), select='first')
-            request = replace(request, **options)
+                chosen |= {'timeout': DRAG_TIMEOUT, 'select': 'first'}
+            request = replace(
+                read.request, seed=self._robot.to_joints(question.seed),
+                more_seeds=() if question.dragging else read.request.more_seeds,
+                options=replace(read.request.options, **{**chosen, **options}))
             world = StillWorld(self._robot, question.seed, read.checker)
             known = self._known[kind] = key, work_out(request, world), read.checker
         return known[1:]

@@ -64,6 +64,9 @@ class SolveOptions:
         if not isinstance(self.allow_restarts, (bool, np.bool_)):
             raise InvalidOptionError(f'allow_restarts is True or False, not '
                                      f'{self.allow_restarts!r}')
+        if not isinstance(self.solver_options, Mapping):
+            raise InvalidOptionError('solver_options must be a mapping from names, not '
+                                     f'{self.solver_options!r}')
         if not isinstance(self.random_state, (np.random.Generator, type(None))):
             self.random_state = whole(self.random_state, 'random_state', InvalidOptionError, 0,
                                       math.inf)

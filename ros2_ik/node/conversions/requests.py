@@ -17,6 +17,7 @@ from ros2_ik.core import (
     PoseTarget,
     Robot,
     Scene,
+    SolveOptions,
     Status,
     UnknownNameError,
 )
@@ -72,6 +73,14 @@ def read_request(message: Any, robot: Robot, defaults: Any, lookup: Lookup) -> R
         locked_joints=message.locked_joints, base_stays=True,
         seed=joint_values(message.seed, robot),
         more_seeds=_more_seeds(message, robot), avoid_collisions=message.avoid_collisions,
+        max_jump=most if is_jump else None,
+        options=_options(message, defaults, None if is_jump else most)),
+        frozenset[str]().union(*(robot.moving_joints(each.frame) for each in references
+                                 if each.loose_on and each.frame)))
+
+
+def _options(message: Any, defaults: Any, max_joint_change: Any) -> SolveOptions:
+    return SolveOptions(
         timeout=_timeout(message.timeout, defaults),
         max_iterations=message.max_iterations or None,
         solver=message.solver or defaults.default_solver,
@@ -81,9 +90,7 @@ def read_request(message: Any, robot: Robot, defaults: Any, lookup: Lookup) -> R
         allow_restarts=message.allow_restarts,
         random_state=_random_state(message.random_state, defaults),
         winding=message.winding or 'seed', approximate=tuple(message.approximate) or None,
-        max_joint_change=None if is_jump else most, max_jump=most if is_jump else None),
-        frozenset[str]().union(*(robot.moving_joints(each.frame) for each in references
-                                 if each.loose_on and each.frame)))
+        max_joint_change=max_joint_change)
 
 
 def _targets(message: Any, tips: Sequence[str], references: Sequence[Reference],

@@ -94,7 +94,8 @@ class PreparedRequest(NamedTuple):
             problem.group or '', avoid_collisions=request.avoid_collisions,
             own=OwnScene(self.scene, self.known) if self.scene else None, cancelled=cancelled,
             stops=stops, who=who, assumed=request.seed, max_joint_change=(
-                request.max_joint_change if request.max_jump is None else request.max_jump))
+                request.options.max_joint_change if request.max_jump is None
+                else request.max_jump))
         answer.status = int(outcome.status)
         answer.message = f'{answer.message}; {outcome.message}'
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,

@@ -24,6 +24,7 @@ from ros2_ik.core import (
     Search,
     solve,
     solve_pose,
+    SolveOptions,
 )
 from ros2_ik.core.request import IKRequest, prepare, StillWorld
 from ros2_ik.core.scene import HeightField
@@ -167,10 +168,11 @@ def test_bytes_that_are_no_state_of_a_search(load, state):
 
 
 def ask_request(robot, generator):
-    names = [field.name for field in fields(IKRequest)]
-    chosen = generator.sample(names, generator.randint(1, 2))
-    request = IKRequest(**{'targets': [PoseTarget('tip', T)],
-                           **{name: one(generator) for name in chosen}})
+    chosen, options = ({field.name: one(generator) for field in generator.sample(
+        fields(kind), generator.randint(1, 2))} for kind in (IKRequest, SolveOptions))
+    if generator.random() < 0.5:
+        chosen['options'] = SolveOptions(**options)
+    request = IKRequest(**{'targets': [PoseTarget('tip', T)], **chosen})
     return prepare(request, StillWorld(robot))
 
 
