@@ -14,6 +14,7 @@ from ros2_ik.core import (
     Configuration,
     ConfigurationLimit,
     frame_task,
+    Robot,
     ShippedRobot,
     VelocityProgram,
 )
@@ -24,7 +25,7 @@ PRECISION = 1e-8    # [m, rad]
 
 
 def main(*options):
-    robot = UR10.load()
+    robot = Robot.load(UR10)
     goal = np.array([0.9, -1.0, 1.4, -0.6, 0.8, 2.0])
     start = np.array([0.2, -0.5, 0.6, 0.1, 0.4, 0.5])
     if '--hit-limit' in options:

@@ -7,14 +7,14 @@ Those that come to a limit brake before it and wait there until the velocity tur
 
 import numpy as np
 
-from ros2_ik.core import joint_velocity_task, ShippedRobot, VelocityProgram
+from ros2_ik.core import joint_velocity_task, Robot, ShippedRobot, VelocityProgram
 
 Z1 = ShippedRobot('z1', 'Unitree Z1', 'z1_description/urdf/z1.urdf')
 DT = 0.005      # [s]
 
 
 def main():
-    robot = Z1.load()
+    robot = Robot.load(Z1)
     q = robot.neutral
     program = VelocityProgram(robot, [joint_velocity_task(0.0)], DT)
 

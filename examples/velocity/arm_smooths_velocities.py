@@ -15,6 +15,7 @@ from ros2_ik.core import (
     damping_task,
     frame_task,
     posture_task,
+    Robot,
     ShippedRobot,
     VelocityLimit,
     VelocityProgram,
@@ -42,7 +43,7 @@ def track(robot, program, q, knows_velocity):
 
 
 def main():
-    robot = UR3.load()
+    robot = Robot.load(UR3)
     q = robot.to_q({'shoulder_lift_joint': -1.57, 'elbow_joint': 1.57, 'wrist_1_joint': -1.57,
                     'wrist_2_joint': -1.57})
     tool = Configuration(robot, q).transform('tool0')

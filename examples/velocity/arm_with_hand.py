@@ -43,7 +43,7 @@ def with_hand(arm, link, hand):
 def main(*options):
     xarm = shipped_robots()['xarm7']
     mobile = '--mobile' in options
-    robot = Robot.from_urdf(with_hand(xarm.load().urdf, xarm.tip, ALLEGRO.load().urdf),
+    robot = Robot.from_urdf(with_hand(Robot.load(xarm).urdf, xarm.tip, Robot.load(ALLEGRO).urdf),
                             root_joint='planar' if mobile else 'fixed')
     q = robot.to_q({**xarm.home, 'joint_12.0': 0.9, **BENT})
     at = Configuration(robot, q)

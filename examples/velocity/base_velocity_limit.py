@@ -10,6 +10,7 @@ from ros2_ik.core import (
     Configuration,
     FloatingBaseVelocityLimit,
     frame_task,
+    Robot,
     ShippedRobot,
     VelocityLimit,
     VelocityProgram,
@@ -23,7 +24,7 @@ ANGULAR = 0.8                       # [rad/s]
 
 
 def main():
-    robot = BOLT.load()
+    robot = Robot.load(BOLT)
     q = robot.neutral
     target = Configuration(robot, q).transform('base_link').copy()
     target[:3, 3] += [2.0, 0.5, 0.5]                    # [m]

@@ -14,6 +14,7 @@ from ros2_ik.core import (
     Configuration,
     frame_task,
     posture_task,
+    Robot,
     ShippedRobot,
     VelocityProgram,
 )
@@ -26,7 +27,7 @@ DT = 0.005          # [s]
 
 
 def main(root_joint='fixed'):
-    robot = BOLT.load(root_joint)
+    robot = Robot.load(BOLT, root_joint)
     q = robot.to_q(BOLT.home)
     at = Configuration(robot, q)
     targets = {foot: at.transform(foot).copy() for foot in FEET}

@@ -11,6 +11,7 @@ from ros2_ik.core import (
     Configuration,
     frame_task,
     posture_task,
+    Robot,
     ShippedRobot,
     VelocityProgram,
 )
@@ -24,7 +25,7 @@ CLOSED = {f'joint_{i}.0': value for i, value in enumerate(
 
 
 def main():
-    robot = ALLEGRO.load()
+    robot = Robot.load(ALLEGRO)
     q = robot.to_q({'joint_12.0': 0.6})
     grasp = Configuration(robot, CLOSED)    # it tells where the tips go
     program = VelocityProgram(robot, [

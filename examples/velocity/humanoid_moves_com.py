@@ -12,6 +12,7 @@ from ros2_ik.core import (
     Configuration,
     frame_task,
     posture_task,
+    Robot,
     ShippedRobot,
     VelocityProgram,
 )
@@ -27,7 +28,7 @@ DT = 0.005          # [s]
 
 
 def main():
-    robot = G1.load()
+    robot = Robot.load(G1)
     q = robot.to_q(G1.home)
     at = Configuration(robot, q)
     middle = at.center_of_mass()

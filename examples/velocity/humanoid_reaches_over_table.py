@@ -17,6 +17,7 @@ from ros2_ik.core import (
     ConfigurationLimit,
     frame_task,
     posture_task,
+    Robot,
     Scene,
     SceneObject,
     ShippedRobot,
@@ -46,7 +47,7 @@ def scene_of(robot):
 
 
 def main():
-    robot = G1.load()
+    robot = Robot.load(G1)
     q = robot.to_q(G1.home)
     at = Configuration(robot, q)
     checker = collision_checker(robot, scene_of(robot))

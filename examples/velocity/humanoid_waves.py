@@ -34,7 +34,7 @@ DT = 0.005          # [s]
 
 
 def main(name='talos'):
-    robot = G1.load() if name == 'g1' else Robot.load(name, root_joint='freeflyer')
+    robot = Robot.load(G1) if name == 'g1' else Robot.load(name, root_joint='freeflyer')
     home = G1.home if name == 'g1' else shipped_robots()[name].home
     left, right, pelvis, hand, knees = FRAMES[name]
     q = robot.to_q(home)

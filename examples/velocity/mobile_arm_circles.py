@@ -14,6 +14,7 @@ from ros2_ik.core import (
     Configuration,
     frame_task,
     posture_task,
+    Robot,
     ShippedRobot,
     VelocityProgram,
 )
@@ -37,7 +38,7 @@ def turned(x, y, angle):
 
 def main(*options):
     base = 'base_footprint' if '--relative' in options else None
-    robot = TIAGO.load()
+    robot = Robot.load(TIAGO)
     q = robot.to_q(TIAGO.home)
     hand = Configuration(robot, q).transform(HAND, base).copy()
     names = [name for name in robot.joint_names[1:] if 'wheel' not in name]

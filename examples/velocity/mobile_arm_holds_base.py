@@ -12,6 +12,7 @@ from ros2_ik.core import (
     damping_task,
     frame_task,
     posture_task,
+    Robot,
     ShippedRobot,
     VelocityProgram,
 )
@@ -26,7 +27,7 @@ FIRM = 1e4
 
 
 def main():
-    robot = TIAGO.load()
+    robot = Robot.load(TIAGO)
     q = robot.to_q(TIAGO.home)
     target = Configuration(robot, q).transform(HAND).copy()
     target[:3, 3] += [1.5, 0.3, 0.1]        # [m], beyond the arm's reach

@@ -8,7 +8,7 @@ straight. Any robot will do as a base: this one is a Tiago's, on a planar joint.
 
 import numpy as np
 
-from ros2_ik.core import frame_task, ShippedRobot, VelocityProgram
+from ros2_ik.core import frame_task, Robot, ShippedRobot, VelocityProgram
 
 TIAGO = ShippedRobot('tiago', 'PAL Tiago', 'tiago_description/robots/tiago_no_hand.urdf',
                      root_joint='planar')
@@ -16,7 +16,7 @@ DT = 0.01           # [s]
 
 
 def main():
-    robot = TIAGO.load()
+    robot = Robot.load(TIAGO)
     there, back = np.eye(4), np.eye(4)
     there[:2, :2], there[:2, 3] = [[0, 1], [-1, 0]], (-0.4, 0.3)
     program = VelocityProgram(robot, [frame_task('base_footprint', back, gain=0.05)], DT)

@@ -13,6 +13,7 @@ from ros2_ik.core import (
     Configuration,
     frame_task,
     posture_task,
+    Robot,
     ShippedRobot,
     VelocityProgram,
 )
@@ -37,7 +38,7 @@ DT = 0.005          # [s]
 
 def main(name='go1'):
     shipped, trunk, feet = FRAMES[name]
-    robot = shipped.load()
+    robot = Robot.load(shipped)
     q = robot.to_q(shipped.home)
     at = Configuration(robot, q)
     target, fixed = at.transform(trunk).copy(), list(feet)

@@ -13,6 +13,7 @@ from ros2_ik.core import (
     frame_task,
     FramePosition,
     posture_task,
+    Robot,
     ShippedRobot,
     VelocityProgram,
 )
@@ -27,7 +28,7 @@ HIGHEST = 0.05              # [m] above where the trunk begins
 
 
 def main():
-    robot = GO2.load()
+    robot = Robot.load(GO2)
     q = robot.to_q(GO2.home)
     at = Configuration(robot, q)
     target = at.transform('base').copy()

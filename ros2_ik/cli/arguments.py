@@ -103,7 +103,7 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
         if args.srdf or args.package_dir:
             raise BadQuestion(f"--srdf and --package-dir belong to a URDF file; '{args.robot}' "
                               'is a shipped robot and brings its own')
-        return shipped.load(args.root_joint), shipped
+        return Robot.load(shipped, args.root_joint), shipped
     if not Path(args.robot).exists():
         error = UnknownRobotError(args.robot, tuple(shipped_robots()))
         raise BadQuestion(f'{error}, and there is no file of that name')

@@ -72,13 +72,13 @@ def shipped_home(robot: 'Robot') -> dict[str, float] | None:
 
     None where it is none of them, and where its SRDF has a state of that name: that one counts.
     """
-    from ros2_ik.core import shipped_robots
+    from ros2_ik.core import Robot, shipped_robots
     joints = set(robot.joint_names)
     if any('home' in states for states in robot.group_states.values()):
         return None
     for shipped in shipped_robots().values():
         if shipped.home and joints.issuperset(shipped.home):
-            model = shipped.load()
+            model = Robot.load(shipped)
             if model.name == robot.name and joints.issuperset(model.joint_names):
                 return shipped.home
     return None

@@ -108,13 +108,13 @@ class Demo:
             time.sleep(0.1)
 
     def _shipped(self, name: str, scene: str) -> 'ShippedRobot':
-        from ros2_ik.core import IKError, shipped_robots, UnknownRobotError
+        from ros2_ik.core import IKError, Robot, shipped_robots, UnknownRobotError
         from ros2_ik.demo.surroundings import surroundings
         try:
             if name not in shipped_robots():
                 raise UnknownRobotError(name, tuple(shipped_robots()))
             shipped = shipped_robots()[name]
-            surroundings(shipped.load(), shipped, scene)
+            surroundings(Robot.load(shipped), shipped, scene)
         except IKError as error:
             raise BadArgument(error) from None
         return shipped
@@ -143,6 +143,7 @@ class Demo:
     def _start(self, robot: 'ShippedRobot', scene: str, echo: bool) -> None:
         from ament_index_python.packages import get_package_prefix, PackageNotFoundError
 
+        from ros2_ik.core import Robot
         from ros2_ik.mock.controlled_groups import node_parameters
         self._check()
         among = f' and the node, scene {scene}' if scene else ' and the node'
@@ -153,7 +154,7 @@ class Demo:
         except PackageNotFoundError:
             raise Failed('the package is not built: run tools/demo, or colcon build and source '
                          'install/setup.bash') from None
-        parameters = (node_parameters(robot, robot.load()) | SCALING
+        parameters = (node_parameters(robot, Robot.load(robot)) | SCALING
                       | ({'scene': scene} if scene else {}))
         given = [word for name, value in parameters.items()
                  for word in ('-p', f'{name}:={json.dumps(value)}')]

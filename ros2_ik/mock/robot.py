@@ -23,7 +23,7 @@ from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from ros2_ik.core import IKError, shipped_robots, UnknownRobotError, urdf_for_others
+from ros2_ik.core import IKError, Robot, shipped_robots, UnknownRobotError, urdf_for_others
 from ros2_ik.mock.controlled_groups import controlled_groups, POSITION, TRAJECTORY
 from ros2_ik.mock.controllers import (
     listen_to_joint_command,
@@ -76,7 +76,7 @@ class MockRobot(Node):
         shipped = shipped_robots().get(name)
         if shipped is None:
             raise UnknownRobotError(name, tuple(shipped_robots()))
-        self._robot = shipped.load()
+        self._robot = Robot.load(shipped)
         self._body = MockJoints(self._robot, shipped.home)
         self._controllers = self._make_controllers(
             controlled_groups(shipped, self._robot), words)

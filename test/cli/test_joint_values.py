@@ -22,11 +22,11 @@ def test_what_looks_like_degrees_is_refused(planar_arm):
 @pytest.mark.parametrize('name', ['baxter', 'kinova', 'panda', 'talos', 'ur5'])
 def test_home_goes_by_name_and_joints(name):
     shipped = shipped_robots()[name]
-    assert shipped_home(shipped.load()) == shipped.home
+    assert shipped_home(Robot.load(shipped)) == shipped.home
 
 
 def test_home_of_another_robot_is_not_known(planar_arm):
-    panda = shipped_robots()['panda'].load()
+    panda = Robot.load('panda')
     other = Robot.from_urdf(panda.urdf.replace('<robot name="panda"', '<robot name="pandas"'))
     assert other.name == 'pandas' and shipped_home(other) is None
     assert shipped_home(Robot.from_urdf(planar_arm)) is None
@@ -41,7 +41,7 @@ def test_the_angle_of_a_planar_joint_is_one():
 
 
 def test_home_of_the_srdf_counts():
-    xarm = shipped_robots()['xarm7'].load()
+    xarm = Robot.load('xarm7')
     assert shipped_home(xarm) is None
     values = read_joint_values(['home'], xarm, None, degrees=False)
     assert set(values) == {f'joint{i}' for i in range(1, 8)}

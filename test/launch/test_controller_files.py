@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from ros2_ik.core import shipped_robots
+from ros2_ik.core import Robot, shipped_robots
 from ros2_ik.mock.controlled_groups import controlled_groups, node_parameters, POSITION, TRAJECTORY
 from ros2_ik.mock.ros2_control import mock_hardware, with_ros2_control
 
@@ -31,7 +31,7 @@ def test_there_are_files_for_panda_and_ur5():
 @pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
 def test_a_file_is_complete(path):
     shipped = shipped_robots()[path.stem]
-    robot = shipped.load()
+    robot = Robot.load(shipped)
     movers, mimics = movable(robot.urdf)
     content = yaml.safe_load(path.read_text())
     manager = content.pop('controller_manager')['ros__parameters']
@@ -55,7 +55,7 @@ def test_a_file_is_complete(path):
 @pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
 def test_names_and_joints_are_those_of_the_mock(path):
     shipped = shipped_robots()[path.stem]
-    groups = controlled_groups(shipped, shipped.load())
+    groups = controlled_groups(shipped, Robot.load(shipped))
     mock = {group + ending: list(joints) for group, joints in groups.items()
             for ending in (TRAJECTORY, POSITION)}
     content = yaml.safe_load(path.read_text())
@@ -69,7 +69,7 @@ def test_names_and_joints_are_those_of_the_mock(path):
 @pytest.mark.parametrize('name', sorted(shipped_robots()))
 def test_each_joint_has_one_controller_that_moves_it(name):
     shipped = shipped_robots()[name]
-    robot = shipped.load()
+    robot = Robot.load(shipped)
     groups = controlled_groups(shipped, robot)
     assert next(iter(groups)) == shipped.group
     joints = [joint for group in groups.values() for joint in group]
@@ -83,7 +83,7 @@ def test_each_joint_has_one_controller_that_moves_it(name):
 @pytest.mark.parametrize('name', ['panda', 'ur5', 'baxter'])
 def test_mock_hardware(name):
     shipped = shipped_robots()[name]
-    robot = shipped.load()
+    robot = Robot.load(shipped)
     movers, mimics = movable(robot.urdf)
     root = ElementTree.fromstring(mock_hardware(shipped, robot))
     system, = root.findall('ros2_control')

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ros2_ik.core import shipped_robots
+from ros2_ik.core import Robot
 
 FILE = Path(__file__).parents[2] / 'config' / 'ros2_ik.rviz'
 CONTENT = yaml.safe_load(FILE.read_text(encoding='utf-8'))
@@ -60,7 +60,7 @@ def test_the_rest():
         'rviz_common/Displays', 'rviz_common/Views'}
     assert SHOWN.keys() == {'Class', 'Global Options', 'Displays', 'Tools', 'Views'}
     assert SHOWN['Global Options'].keys() == {'Background Color', 'Fixed Frame', 'Frame Rate'}
-    assert SHOWN['Global Options']['Fixed Frame'] == shipped_robots()['panda'].load().root_frame
+    assert SHOWN['Global Options']['Fixed Frame'] == Robot.load('panda').root_frame
     view = SHOWN['Views']['Current']
     assert view['Class'] == 'rviz_default_plugins/Orbit'
     assert view.keys() - OWN <= {'Distance', 'Focal Point', 'Pitch', 'Yaw', 'Target Frame'}

@@ -5,7 +5,7 @@ import re
 
 import yaml
 
-from ros2_ik.core import shipped_robots
+from ros2_ik.core import Robot, shipped_robots
 from ros2_ik.mock.controlled_groups import controlled_groups, node_parameters, TRAJECTORY
 from ros2_ik.mock.robot import SWITCHES
 
@@ -16,7 +16,7 @@ def test_the_parameters_of_the_node_are_those_of_the_launch_file():
     written = yaml.safe_load(re.search(r'```yaml\n(.*?)```', PAGE, re.S)[1])
     given = written['/**']['ros__parameters']
     shipped = shipped_robots()['panda']
-    parameters = node_parameters(shipped, shipped.load())
+    parameters = node_parameters(shipped, Robot.load(shipped))
     assert set(given['controllers']) <= set(parameters['controllers'])
     for name in given['controllers']:
         for field, value in given[name].items():
@@ -33,5 +33,5 @@ def test_the_controllers_of_the_robots():
     text = re.search(r'So panda has(.*?)\. Each', PAGE, re.S)[1]
     for name in ('panda', 'ur5', 'baxter'):
         shipped = shipped_robots()[name]
-        for group in controlled_groups(shipped, shipped.load()):
+        for group in controlled_groups(shipped, Robot.load(shipped)):
             assert f'`{group}{TRAJECTORY}`' in text

@@ -232,7 +232,7 @@ def toured(domain: int, folder: Path, robot: str, scene: str, count: int, seed: 
     try:
         shipped = shipped_robots()[robot]
         with mock_robot(client, folder, robot) as mock, nodes(domain, folder) as start:
-            node = start(**node_parameters(shipped, shipped.load()), scene=scene,
+            node = start(**node_parameters(shipped, Robot.load(shipped)), scene=scene,
                          velocity_scaling=1.0, acceleration_scaling=1.0,
                          default_max_acceleration=ACCELERATION)
             tour = PoseTour(client, robot, scene)

@@ -17,7 +17,7 @@ from ros2_ik.core.functions.kinematic_function import (
 )
 from ros2_ik.core.functions.relative_function import wrench_at
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.robot.urdf import parse_urdf
+from ros2_ik.core.robot.pinocchio_model import link_inertias
 
 
 @register_function('center_of_mass', drake='ComPositionConstraint, ComInPolyhedronConstraint',
@@ -128,7 +128,8 @@ def _center(at: Configuration, bodies: _Bodies) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=64)
 def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None) -> _Bodies:
-    masses = _masses(robot)
+    masses = {name: (inertia.mass, np.array(inertia.lever))
+              for name, inertia in link_inertias(robot.tree).items()}
     for name in links or ():
         if name not in masses:
             raise UnknownLinkError(name, tuple(masses))
@@ -155,14 +156,3 @@ def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None
                              *frames[name].placement.actInv(inertias[index].lever)])
              for index, name in carries.items() if index > 0}
     return _Bodies(model, 1 - still, still * inertias[0].lever, joints, moving, lumps)
-
-
-def _masses(robot: Robot) -> dict[str, tuple[float, Array]]:
-    """Mass [kg] of each link and its centre in the link's axes, (3,)."""
-    masses = {}
-    for link in parse_urdf(robot.urdf).element.findall('link'):
-        mass, origin = link.find('inertial/mass'), link.find('inertial/origin')
-        xyz = '0 0 0' if origin is None else origin.get('xyz', '0 0 0')
-        masses[link.get('name', '')] = (0.0 if mass is None else float(mass.get('value', '0')),
-                                        np.array(xyz.split(), dtype=np.float64))
-    return masses

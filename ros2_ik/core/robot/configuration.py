@@ -8,7 +8,7 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.checks import floats
-from ros2_ik.core.errors import InvalidStateError, JointLimitError
+from ros2_ik.core.errors import InvalidStateError
 from ros2_ik.core.robot.robot import Robot
 
 
@@ -81,10 +81,10 @@ class Configuration:
         Linear rows [m] first, then angular [rad], both in the axes of `frame` itself
         (Pinocchio's LOCAL). `relative_to` defaults to the root frame. Raises UnknownFrameError.
         """
-        J = self._local_jacobian(frame)
+        J = self._jacobian(frame, pin.LOCAL)
         if relative_to is not None:
             T_frame_relative = self.placement(frame).actInv(self.placement(relative_to))
-            J = J - T_frame_relative.action @ self._local_jacobian(relative_to)
+            J = J - T_frame_relative.action @ self._jacobian(relative_to, pin.LOCAL)
         return J
 
     def spatial_jacobian(self, frame: str) -> Array:
@@ -94,19 +94,15 @@ class Configuration:
         J v is [velocity of the body's point at that origin; angular velocity], in the root
         frame's axes (Pinocchio's WORLD). Raises UnknownFrameError.
         """
-        model, index = self.robot.model, self.robot.frame_id(frame)
-        if model.nv == 0:
-            return np.zeros((6, 0))
-        pin.updateFramePlacement(model, self._data, index)
-        return np.array(pin.getFrameJacobian(model, self._data, index, pin.WORLD)).reshape(6, -1)
+        return self._jacobian(frame, pin.WORLD)
 
-    def _local_jacobian(self, frame: str) -> Array:
+    def _jacobian(self, frame: str, axes: Any) -> Array:
         model, index = self.robot.model, self.robot.frame_id(frame)
         if model.nv == 0:      # Pinocchio crashes on a Jacobian without columns
             return np.zeros((6, 0))
         pin.updateFramePlacement(model, self._data, index)
         # Pinocchio 4.1 gives shape (6,) for a robot of one joint
-        return np.array(pin.getFrameJacobian(model, self._data, index, pin.LOCAL)).reshape(6, -1)
+        return np.array(pin.getFrameJacobian(model, self._data, index, axes)).reshape(6, -1)
 
     def integrate(self, v: Array, dt: float = 1.0) -> Array:
         """Joint values after moving with the tangent velocity v (nv,) for dt, (nq,)."""
@@ -146,7 +142,4 @@ class Configuration:
 
     def check_limits(self, tolerance: float = 1e-6) -> None:
         """Raise JointLimitError for the first joint further than `tolerance` outside."""
-        for joint in self.robot.joints:
-            value = float(self.q[joint.index])
-            if joint.is_scalar and not joint.lower - tolerance <= value <= joint.upper + tolerance:
-                raise JointLimitError(joint.name, value, joint.lower, joint.upper)
+        self.robot.check_limits(self.q, tolerance)

@@ -1,12 +1,13 @@
-"""A movable joint, as its values stand in q."""
+"""Movable joints, and where their values are in q."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 import math
-from typing import Any, cast, Literal, NamedTuple
+from typing import Any, cast, Literal
 
 from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.core.robot.pinocchio_model import PLANAR_PARTS
-from ros2_ik.core.robot.urdf import JointElement, RobotTree
+from ros2_ik.core.robot.urdf import JointElement
 
 Kind = Literal['revolute', 'continuous', 'prismatic', 'floating', 'planar']
 
@@ -48,43 +49,19 @@ class Joint:
         return self.kind in ('revolute', 'continuous')
 
 
-class Follower(NamedTuple):
-    """How a mimic joint follows: value = multiplier * leader + offset; `rotary` if an angle."""
-
-    leader: str
-    multiplier: float
-    offset: float
-    rotary: bool
-
-    @property
-    def turns_along(self) -> bool:
-        """Whether a full turn of the leader leads to the same place."""
-        return self.rotary and float(self.multiplier).is_integer()
-
-
-def find_followers(tree: RobotTree) -> dict[str, Follower]:
-    """Return every mimic joint of a robot by name."""
-    return {j.name: _follower(j) for j in tree.joints.values() if j.mimic}
-
-
-def _follower(element: JointElement) -> Follower:
-    assert element.mimic is not None
-    return Follower(element.mimic.joint, element.mimic.multiplier, element.mimic.offset,
-                    element.kind != 'prismatic')
-
-
-def read_joints(model: Any, elements: dict[str, JointElement]) -> tuple[Joint, ...]:
+def read_joints(model: Any, elements: Sequence[JointElement]) -> tuple[Joint, ...]:
     """
     Joints that have values in the q of a Pinocchio model, in order.
 
     Their limits are narrowed by those of the joints that mimic them, velocities included, see
     Joint. Raises RobotDescriptionError where that leaves no position.
     """
-    joints = {name: _joint(model, element) for name, element in elements.items()
+    joints = {element.name: _joint(model, element) for element in elements
               if element.kind != 'fixed' and not element.mimic}
-    for element in elements.values():
+    for element in elements:
         if element.mimic:
-            joints[element.mimic.joint] = _narrowed(joints[element.mimic.joint], element)
+            leader = element.mimic.leader
+            joints[leader] = _narrowed(joints[leader], element)
     return tuple(sorted(joints.values(), key=lambda joint: joint.index))
 
 
@@ -101,7 +78,7 @@ def _joint(model: Any, element: JointElement) -> Joint:
 
 def _narrowed(leader: Joint, follower: JointElement) -> Joint:
     assert follower.mimic is not None
-    multiplier, offset = follower.mimic.multiplier, follower.mimic.offset
+    _, multiplier, offset, _ = follower.mimic
     if multiplier == 0:
         if not follower.lower <= offset <= follower.upper:
             raise RobotDescriptionError(f"joint '{follower.name}' stands at {offset:g}, outside "
@@ -116,7 +93,7 @@ def _narrowed(leader: Joint, follower: JointElement) -> Joint:
             f'[{ends[0]:g}, {ends[1]:g}]')
     kind: Kind = leader.kind
     if kind == 'continuous' and (math.isfinite(lower) or math.isfinite(upper)
-                                 or not _follower(follower).turns_along):
+                                 or not follower.mimic.turns_along):
         kind = 'revolute'
     # 0 is often written for the velocity of a follower, and means nothing
     velocity = follower.velocity / abs(multiplier) if follower.velocity > 0 else math.inf

@@ -15,8 +15,10 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.checks import are_finite, floats
 from ros2_ik.core.errors import (
+    IKError,
     InvalidOptionError,
     InvalidStateError,
+    JointLimitError,
     RobotDescriptionError,
     UnknownFrameError,
     UnknownGroupError,
@@ -24,19 +26,23 @@ from ros2_ik.core.errors import (
 )
 from ros2_ik.core.regular_file import read_text_file
 from ros2_ik.core.robot.group import find_groups, Group
-from ros2_ik.core.robot.joint import find_followers, Joint, read_joints
+from ros2_ik.core.robot.joint import Joint, read_joints
 from ros2_ik.core.robot.pinocchio_model import build_model, PLANAR_PARTS
+from ros2_ik.core.robot.shipped import shipped_robot, ShippedRobot
 from ros2_ik.core.robot.srdf import parse_srdf, Semantics
 from ros2_ik.core.robot.urdf import JointElement, parse_urdf, RobotTree
 from ros2_ik.core.robot.xacro_file import expand_xacro, is_xacro
 
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
 UNIT = 2e-15    # how far the square of a norm may be from 1: rounding, after one division
+ROUNDED = 1e-3  # so far outside its limits a shipped home may be, as 3.1416 is [rad, m]
 
 
 class Robot:
     """
     A robot from a URDF and, if there is one, an SRDF. Immutable; can be pickled.
+
+    `tree` has the links and joints of the URDF and its XML, parsed once for all who read it.
 
     q is an array (nq,) of the values of `joint_names` in order: one number each for revolute,
     continuous [rad] and prismatic [m] joints, x y z qx qy qz qw for a floating one, x y theta
@@ -54,19 +60,15 @@ class Robot:
                                         f'valid: {", ".join(ROOT_JOINTS)}')
         self.urdf, self.srdf = urdf, srdf
         self.package_dirs, self.root_joint = package_dirs, root_joint
-        tree = parse_urdf(urdf)
+        self.tree = tree = parse_urdf(urdf)
         semantics = parse_srdf(srdf, tree) if srdf else Semantics()
         self.name, self.warnings = tree.name, tree.warnings + semantics.warnings
-        base_joint, self.root_frame = _base(tree, semantics, root_joint)
-        self._world_frame = tuple(filter(None, [semantics.world_frame])) \
-            if root_joint == 'fixed' else ()
-        self.model = build_model(tree, root_joint, self.root_frame, base_joint)
-        elements = dict(tree.joints)
-        if root_joint != 'fixed':
-            kind = 'planar' if root_joint == 'planar' else 'floating'
-            elements[base_joint] = JointElement(base_joint, kind, self.root_frame, tree.root)
-        self.mimics = find_followers(tree)
-        self.joints = read_joints(self.model, elements)
+        base = _base(tree, semantics, root_joint)
+        self.root_frame = base.parent if base else tree.root
+        self._world_frame = semantics.world_frame if root_joint == 'fixed' else None
+        self.model = build_model(tree, base)
+        self.mimics = {j.name: j.mimic for j in tree.joints.values() if j.mimic}
+        self.joints = read_joints(self.model, [*([base] if base else []), *tree.joints.values()])
         self._floating = [joint for joint in self.joints if joint.kind == 'floating']
         self.has_floating_joints = bool(self._floating)
         self.nq, self.nv = int(self.model.nq), int(self.model.nv)
@@ -107,14 +109,19 @@ class Robot:
                    None if srdf is None else _read(srdf, 'SRDF'), root_joint)
 
     @classmethod
-    def load(cls, name: str, root_joint: str | None = None) -> 'Robot':
+    def load(cls, robot: str | ShippedRobot, root_joint: str | None = None) -> 'Robot':
         """
-        Load a shipped robot, such as 'panda'; `shipped_robots()` has them all.
+        Load a shipped robot by its name, such as 'panda', or any that a ShippedRobot describes.
 
-        Raises UnknownRobotError, or RobotDescriptionError when its files are not installed.
+        `shipped_robots()` has all names. Raises UnknownRobotError, or RobotDescriptionError when
+        its files are not installed, or the description does not fit them.
         """
-        from ros2_ik.core.robot.shipped import load_shipped
-        return load_shipped(name, root_joint)
+        shipped = robot if isinstance(robot, ShippedRobot) else shipped_robot(robot)
+        urdf, folders, srdf = shipped.sources()
+        made = cls.from_urdf(urdf, folders, srdf,
+                             shipped.root_joint if root_joint is None else root_joint)
+        made._check_fits(shipped)
+        return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Robot, (self.urdf, self.package_dirs, self.srdf, self.root_joint)
@@ -147,39 +154,23 @@ class Robot:
     @cached_property
     def frame_names(self) -> tuple[str, ...]:
         """Names of the frames: the links, then the joints (the frame of their child link)."""
-        bodies: list[str] = []
-        joints: list[str] = []
-        hidden = self._planar_frames()
-        for frame in self.model.frames[1:]:
-            name = hidden.get(frame.name, frame.name)
-            if name:
-                (bodies if frame.type == pin.FrameType.BODY else joints).append(name)
-        return tuple(dict.fromkeys((*bodies, *joints, *self._world_frame)))
-
-    def _planar_frames(self) -> dict[str, str]:
-        """Names for the frames of planar joints, which are written as three; '' hides one."""
-        names = {}
-        for joint in self.joints:
-            if joint.kind == 'planar':
-                names.update({f'{joint.name}/{part}': '' for part in PLANAR_PARTS})
-                names.update({f'{joint.name}/{part}_link': '' for part in PLANAR_PARTS[:2]})
-                names[f'{joint.name}/{PLANAR_PARTS[-1]}'] = joint.name
-        return names
+        return tuple(self._frame_ids)
 
     @cached_property
     def _frame_ids(self) -> dict[str, int]:
         """Links first: a link and a joint of one name are told apart as MoveIt does."""
+        frames = [(frame.type != pin.FrameType.BODY, index, frame.name)
+                  for index, frame in enumerate(self.model.frames) if index]
         ids: dict[str, int] = {}
-        for kind in (pin.FrameType.BODY, None):
-            for index, frame in enumerate(self.model.frames):
-                if kind is None or frame.type == kind:
-                    ids.setdefault(frame.name, index)
+        for _, index, name in sorted(frames):
+            ids.setdefault(name, index)
         for joint in self.joints:
-            if joint.kind == 'planar':
-                ids[joint.name] = ids[f'{joint.name}/{PLANAR_PARTS[-1]}']
-        for name in self._world_frame:      # a fixed virtual joint puts the root link there
-            ids.setdefault(name, ids[self.root_frame])
-        return {name: ids[name] for name in self.frame_names}
+            if joint.kind == 'planar':      # which the model has as three
+                *_, theta = [ids.pop(f'{joint.name}/{part}') for part in PLANAR_PARTS]
+                ids.setdefault(joint.name, theta)
+        if self._world_frame:      # a fixed virtual joint puts the root link there
+            ids.setdefault(self._world_frame, ids[self.root_frame])
+        return ids
 
     def frame_id(self, frame: str) -> int:
         """Pinocchio's index of a frame; raises UnknownFrameError."""
@@ -226,14 +217,15 @@ class Robot:
         """
         frames = (self.frame_id(frame), 0 if relative_to is None else self.frame_id(relative_to))
         if frames not in self._moving:
-            self._moving[frames] = self._between(*frames)
+            self._moving[frames] = self.joints_between(*frames)
         return self._moving[frames]
 
-    def _between(self, first: int, second: int) -> frozenset[str]:
-        """Joints on the way between two frames: those that carry one of them only."""
+    def joints_between(self, first: int, second: int) -> frozenset[str]:
+        """Joints on the way between two frames, by Pinocchio's indices: they carry one only."""
         one, other = (set(self.model.supports[self.model.frames[index].parentJoint])
                       for index in (first, second))
-        columns = {column for joint in one ^ other for column in _columns(self.model, joint)}
+        # a mimic joint has its leader's column
+        columns = {self.model.joints[joint].idx_v for joint in one ^ other}
         return frozenset(j.name for j in self.joints if j.velocity_index in columns)
 
     # -- values ---------------------------------------------------------------------------
@@ -276,12 +268,6 @@ class Robot:
             _normalise(q[joint.index + 3:joint.index + 7], joint.name)
         return q
 
-    @cached_property
-    def _places(self) -> list[tuple[str, int | slice]]:
-        """Where the values of each joint are in q."""
-        return [(j.name, j.index if j.is_scalar else slice(j.index, j.index + j.size))
-                for j in self.joints]
-
     def to_joints(self, q: Array, names: Iterable[str] | None = None, *,
                   include_mimic: bool = False) -> dict[str, Any]:
         """
@@ -291,24 +277,23 @@ class Robot:
         the mimic joints, too.
         """
         if names is None:
-            values = q.tolist()
-            if len(self.joints) == self.nq:
-                found = dict(zip(self.joint_names, values, strict=True))
-            else:
-                found = {name: values[place] if type(place) is int else q[place].copy()
-                         for name, place in self._places}
-            return found | self.to_joints(q, self.mimics) if include_mimic and self.mimics \
-                else found
-        joints: dict[str, Any] = {}
-        for name in names:
-            if not isinstance(name, str):
-                raise UnknownJointError(name, self.joint_names)
-            leader, multiplier, offset, _ = self.mimics.get(name, (name, 1.0, 0.0, False))
-            joint = self.joint(leader)
-            value = q[joint.index:joint.index + joint.size]
-            joints[name] = (multiplier * float(value[0]) + offset if joint.is_scalar
-                            else value.copy())
-        return joints
+            names = (*self.joint_names, *self.mimics) if include_mimic else self.joint_names
+        return {name: self._value(q, name) for name in names}
+
+    def _value(self, q: Array, name: str) -> Any:
+        if isinstance(name, str) and name in self.mimics:
+            leader, multiplier, offset, _ = self.mimics[name]
+            return multiplier * float(q[self.joint(leader).index]) + offset
+        joint = self.joint(name)
+        return (float(q[joint.index]) if joint.is_scalar
+                else q[joint.index:joint.index + joint.size].copy())
+
+    def check_limits(self, q: Array, tolerance: float = 1e-6) -> None:
+        """Raise JointLimitError for the first joint of q (nq,) further than that outside."""
+        for joint in self.joints:
+            value = float(q[joint.index])
+            if joint.is_scalar and not joint.lower - tolerance <= value <= joint.upper + tolerance:
+                raise JointLimitError(joint.name, value, joint.lower, joint.upper)
 
     def sampling_limits(self, middle: Array) -> tuple[Array, Array]:
         """
@@ -353,6 +338,17 @@ class Robot:
         for limits in (self.lower, self.upper, self.velocity_limits):
             limits.setflags(write=False)
 
+    def _check_fits(self, shipped: ShippedRobot) -> None:
+        try:
+            links = [link for chain in shipped.chains.values() for link in chain]
+            for frame in [shipped.tip, *links] if shipped.tip else links:
+                self.frame_id(frame)
+            if shipped.group:      # without the links of its chain there is no such group
+                self.group(shipped.group)
+            self.check_limits(self.to_q(shipped.home), ROUNDED)
+        except IKError as error:
+            raise RobotDescriptionError(f'config/{shipped.name}.yaml: {error}') from None
+
     def _state(self, values: dict[str, list[float]]) -> dict[str, float | list[float]]:
         return {name: value[0] if len(value) == 1 else value for name, value in values.items()
                 if name in self._joints_by_name and len(value) == self.joint(name).size}
@@ -377,12 +373,14 @@ def _read(text_or_path: str | Path, what: str) -> str:
         raise RobotDescriptionError(f'the {what} cannot be read: {error}') from None
 
 
-def _base(tree: RobotTree, semantics: Semantics, root_joint: str) -> tuple[str, str]:
-    """Name of the base joint, and the frame that stands still."""
+def _base(tree: RobotTree, semantics: Semantics, root_joint: str) -> JointElement | None:
+    """Return the joint by which the root link moves in the world; None where it is fixed."""
     if root_joint == 'fixed':
-        return '', tree.root
+        return None
     name, frame = semantics.virtual_joint or ('root_joint', 'world')
-    return _unused(name, tree.joints), _unused(frame, tree.links)
+    return JointElement(_unused(name, tree.joints),
+                        'planar' if root_joint == 'planar' else 'floating',
+                        _unused(frame, tree.links), tree.root)
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
@@ -390,12 +388,6 @@ def _unused(name: str, taken: Collection[str]) -> str:
     while name in taken:
         name = f'{name}_of_base'
     return name
-
-
-def _columns(model: Any, index: int) -> range:
-    """Columns of the tangent space that a joint moves by; a mimic joint has its leader's."""
-    joint = model.joints[index]
-    return range(joint.idx_v, joint.idx_v + max(joint.nv, 1)) if index else range(0)
 
 
 def _floats(values: Any, size: int, what: str) -> Array:

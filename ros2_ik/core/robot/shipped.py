@@ -1,6 +1,6 @@
-"""The robots that come with the package: one YAML each in config/, files of example-robot-data."""
+"""Robots that come with the package: one YAML each in config/, files of example-robot-data."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 import os
@@ -9,18 +9,14 @@ import sys
 from typing import Any
 from xml.etree import ElementTree
 
-from ros2_ik.core.errors import IKError, RobotDescriptionError, unknown_name, UnknownRobotError
-from ros2_ik.core.robot.configuration import Configuration
-from ros2_ik.core.robot.robot import Robot
+from ros2_ik.core.errors import RobotDescriptionError, unknown_name, UnknownRobotError
 from ros2_ik.core.strict_yaml import read_yaml
-
-ROUNDED = 1e-3   # so far outside its limits a home may be, as 3.1416 is [rad, m]
 
 
 @dataclass(frozen=True)
 class ShippedRobot:
     """
-    What config/<name>.yaml says of a robot.
+    What config/<name>.yaml says of a robot; `Robot.load` makes the robot.
 
     `urdf` and `srdf` are files in example-robot-data's folder robots/, `group` and `tip` what is
     solved for when a request names none, `home` joint values to start from, `chains` groups
@@ -48,26 +44,15 @@ class ShippedRobot:
         except (OSError, ValueError) as error:
             raise RobotDescriptionError(f'{path}: {error}') from None
 
-    def load(self, root_joint: str | None = None) -> Robot:
-        """Make the robot; raises RobotDescriptionError when its files are not installed."""
-        folder = _data_folder()
-        srdf = self._srdf_text(folder)
-        robot = Robot.from_urdf(folder / self.urdf, [*self.package_dirs, folder.parents[1]], srdf,
-                                self.root_joint if root_joint is None else root_joint)
-        self._check(robot)
-        return robot
+    def sources(self) -> tuple[Path, list[str | Path], str | None]:
+        """
+        Return the URDF's file, the folders of packages, and the SRDF's text.
 
-    def _check(self, robot: Robot) -> None:
-        """Raise RobotDescriptionError where the file does not fit the robot."""
-        try:
-            frames = [self.tip] if self.tip else []
-            for frame in [*frames, *(link for chain in self.chains.values() for link in chain)]:
-                robot.frame_id(frame)
-            if self.group:      # after the links of chains, without which there is no such group
-                robot.group(self.group)
-            Configuration(robot, self.home).check_limits(ROUNDED)
-        except IKError as error:
-            raise RobotDescriptionError(f'config/{self.name}.yaml: {error}') from None
+        Raises RobotDescriptionError when example-robot-data is not installed.
+        """
+        folder = _data_folder()
+        return (folder / self.urdf, [*self.package_dirs, folder.parents[1]],
+                self._srdf_text(folder))
 
     def _srdf_text(self, folder: Path) -> str | None:
         if not self.srdf and not self.chains:
@@ -87,45 +72,48 @@ def shipped_robots() -> dict[str, ShippedRobot]:
             for path in sorted(config_folder().glob('*.yaml'))}
 
 
-def _checked(content: Any) -> dict[str, Any]:
-    """Return what a file says; raises ValueError."""
-    known = [one.name for one in fields(ShippedRobot) if one.name != 'name']
-    if isinstance(content, dict):   # what is empty is as if it were not there
-        content = {key: value for key, value in content.items() if value not in (None, '')}
-    if not isinstance(content, dict) or not {'description', 'urdf'} <= content.keys():
-        raise ValueError('must have the keys description and urdf')
-    for key, value in content.items():
-        if key not in known:
-            raise ValueError(unknown_name('key', str(key), known))
-        entries = value.values() if isinstance(value, dict) else ()
-        right = {'home': isinstance(value, dict) and all(map(_is_number, entries)),
-                 'chains': isinstance(value, dict) and all(
-                     isinstance(one, list) and len(one) == 2 and all(map(_is_text, one))
-                     for one in entries),
-                 'package_dirs': isinstance(value, list) and all(map(_is_text, value))}.get(
-                     key, _is_text(value))
-        if not right:
-            wanted = {'home': 'joint values by joint names', 'package_dirs': 'a list of folders',
-                      'chains':
-                      'lists of a base and a tip link by group names'}.get(key, 'a text')
-            raise ValueError(f'{key} must be {wanted}, not {value!r}')
-    return content
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def load_shipped(name: str, root_joint: str | None = None) -> Robot:
-    """Load a shipped robot by name; raises UnknownRobotError."""
+def shipped_robot(name: str) -> ShippedRobot:
+    """Return the shipped robot of that name; raises UnknownRobotError."""
     robots = shipped_robots()
     if not isinstance(name, str) or name not in robots:
         raise UnknownRobotError(name, tuple(robots))
-    return robots[name].load(root_joint)
+    return robots[name]
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(one, str) and one for one in values)
+
+
+def _are_numbers(values: Any) -> bool:
+    return isinstance(values, dict) and all(isinstance(one, (int, float))
+                                            for one in values.values())
+
+
+def _are_chains(values: Any) -> bool:
+    return isinstance(values, dict) and all(_are_texts(one) and len(one) == 2
+                                            for one in values.values())
+
+
+_FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    'home': ('joint values by joint names', _are_numbers),
+    'chains': ('lists of a base and a tip link by group names', _are_chains),
+    'package_dirs': ('a list of folders', _are_texts)}
+
+
+def _checked(content: Any) -> dict[str, Any]:
+    """Return what a file says, without empty entries; raises ValueError."""
+    if isinstance(content, dict):
+        content = {key: value for key, value in content.items() if value not in (None, '')}
+    if not isinstance(content, dict) or not {'description', 'urdf'} <= content.keys():
+        raise ValueError('must have the keys description and urdf')
+    known = [one.name for one in fields(ShippedRobot) if one.name != 'name']
+    for key, value in content.items():
+        if key not in known:
+            raise ValueError(unknown_name('key', str(key), known))
+        wanted, fits = _FORMS.get(key, ('a text', lambda one: _are_texts([one])))
+        if not fits(value):
+            raise ValueError(f'{key} must be {wanted}, not {value!r}')
+    return content
 
 
 def config_folder() -> Path:

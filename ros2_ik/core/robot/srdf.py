@@ -1,5 +1,5 @@
 """
-Reads an SRDF: groups, group states, disabled collision pairs, passive and virtual joints.
+Reading of SRDF files: groups, group states, disabled collision pairs, passive and virtual joints.
 
 As in MoveIt an element that names something unknown is left out and the rest is used; here each
 one left out is reported. Reference: srdfdom, https://github.com/moveit/srdfdom
@@ -7,12 +7,9 @@ one left out is reported. Reference: srdfdom, https://github.com/moveit/srdfdom
 
 from dataclasses import dataclass, field
 import math
-from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element
 
 from ros2_ik.core.robot.urdf import parse_xml, RobotTree
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 
 @dataclass
@@ -57,7 +54,7 @@ def _reached(group: str, members: dict[str, _Members]) -> list[str]:
 
 
 class _Reader:
-    def __init__(self, root: 'Element', tree: RobotTree) -> None:
+    def __init__(self, root: Element, tree: RobotTree) -> None:
         self.root, self.tree = root, tree
         self.found = Semantics()
         self.warnings: list[str] = []
@@ -124,14 +121,14 @@ class _Reader:
                 members.subgroups.append(self._known(given, set(self.elements), 'subgroup'))
         return members
 
-    def _add_chain(self, members: '_Members', element: 'Element', links: set[str]) -> None:
+    def _add_chain(self, members: '_Members', element: Element, links: set[str]) -> None:
         base, tip = (self._known(element.get(f'{end}_link', ''), links, 'link of a chain')
                      for end in ('base', 'tip'))
         if base and tip:    # both climb to their common link
             members.joints |= set(self.tree.chain(base)) ^ set(self.tree.chain(tip))
             members.tips.append(tip)
 
-    def _state(self, element: 'Element') -> None:
+    def _state(self, element: Element) -> None:
         name, group = element.get('name', ''), element.get('group', '')
         if group not in self.found.groups:
             self.warnings.append(f"state '{name}' is of the unknown group '{group}' "

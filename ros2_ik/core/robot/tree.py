@@ -60,11 +60,9 @@ class Uncompared:
 @lru_cache(maxsize=256)
 def held_places(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...]) -> Indices:
     """Return the places in q of the joints that move frames and are not in `names`."""
-    columns = {robot.model.joints[index].idx_v for index in _ways(robot, frames)}
+    moving = frozenset[str]().union(*(robot.joints_between(frame, 0) for frame in frames))
     return np.array([joint.index + i for joint in robot.joints for i in range(joint.size)
-                     if joint.name not in names and any(
-                         joint.velocity_index <= column < joint.velocity_index
-                         + joint.velocity_size for column in columns)], dtype=np.intp)
+                     if joint.name in moving and joint.name not in names], dtype=np.intp)
 
 
 def _ways(robot: Robot, frames: tuple[int, ...]) -> list[int]:
@@ -148,7 +146,7 @@ def _motion_of(robot: Robot, index: int, data: Any) -> _Motion | None:
     if multiplier == 0:
         return None
     # the extended Jacobian has a column for each joint, followers too; (6,) where there is one
-    column = np.reshape(data.J, (6, -1))[:, getattr(joint, 'idx_vExtended', joint.idx_v)]
+    column = np.reshape(data.J, (6, -1))[:, joint.idx_vExtended]
     motion = data.oMi[index].actInv(pin.Motion(column / multiplier))
     rotary = bool(motion.angular @ motion.angular > 0.5)
     axis = motion.angular if rotary else motion.linear

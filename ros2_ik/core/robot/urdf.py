@@ -1,5 +1,5 @@
 """
-Reads a URDF strictly.
+Strict reading of URDF files.
 
 urdfdom accepts much that is wrong (limits upside down, links that hang nowhere); this reader
 refuses it in words. Reference: http://wiki.ros.org/urdf/XML
@@ -7,43 +7,49 @@ refuses it in words. Reference: http://wiki.ros.org/urdf/XML
 
 from dataclasses import dataclass, field, replace
 import math
-from typing import TYPE_CHECKING
-from xml.etree.ElementTree import TreeBuilder
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from ros2_ik.core.errors import RobotDescriptionError
+import numpy as np
+import pinocchio as pin
 
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
+from ros2_ik.core.errors import RobotDescriptionError
 
 MAX_CHARACTERS = 20_000_000
 MAX_DEPTH = 1000   # urdfdom and Pinocchio recurse, and crash on a few thousand
 OTHERS = {'sdf': 'SDF (<sdf>, of Gazebo)', 'mujoco': 'MJCF (<mujoco>, of MuJoCo)'}
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 _NO_LIMIT = 1e15
-DEFAULT_AXIS = '1 0 0'
 _LIMITS = {'lower', 'upper'}
-_PARALLEL = 1e-6  # of an axis beside z
+PARALLEL = 1e-6   # so far the z of a unit axis along z may be from 1
 _NAMED = 10       # so many names in one warning
 
 
-@dataclass(frozen=True)
-class Mimic:
-    """A joint that follows another: value = multiplier * leader + offset."""
+class Mimic(NamedTuple):
+    """How a joint follows: value = multiplier * leader + offset; `rotary` if it is an angle."""
 
-    joint: str
+    leader: str
     multiplier: float
     offset: float
+    rotary: bool
+
+    @property
+    def turns_along(self) -> bool:
+        """Whether a full turn of the leader leads to the same place."""
+        return self.rotary and float(self.multiplier).is_integer()
 
 
 @dataclass(frozen=True)
 class JointElement:
-    """A <joint> of the URDF."""
+    """A <joint> of the URDF, at `origin` (a pinocchio.SE3) in its parent link."""
 
     name: str
     kind: str
     parent: str
     child: str
+    origin: Any = field(default_factory=pin.SE3.Identity, compare=False)
+    axis: tuple[float, ...] = (1.0, 0.0, 0.0)
     lower: float = -math.inf
     upper: float = math.inf
     velocity: float = math.inf
@@ -58,7 +64,7 @@ class RobotTree:
     links: tuple[str, ...]
     joints: dict[str, JointElement]
     root: str
-    element: 'Element' = field(repr=False, compare=False)
+    element: Element = field(repr=False, compare=False)
     parent_joint: dict[str, str] = field(repr=False, default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -85,12 +91,12 @@ def parse_urdf(text: str) -> RobotTree:
     by_name = _resolve_mimics({joint.name: joint for joint in joints})
     tree = RobotTree(root.get('name') or 'robot', tuple(links), by_name, _root(links, joints),
                      root, {joint.child: joint.name for joint in joints},
-                     _limit_warnings(root) + _planar_warnings(root))
-    _check_connected(tree)
+                     _limit_warnings(root) + _planar_warnings(joints))
+    _check_depth(tree)
     return tree
 
 
-def parse_xml(text: str, what: str) -> 'Element':
+def parse_xml(text: str, what: str) -> Element:
     """
     Parse XML whose root is <robot>; no entities (they can blow up), no giant texts.
 
@@ -119,7 +125,7 @@ def parse_xml(text: str, what: str) -> 'Element':
     return root
 
 
-def _tree(text: str) -> 'Element':
+def _tree(text: str) -> Element:
     """Return the root element; without a namespace separator expat resolves no prefixes."""
     builder, parser = TreeBuilder(), expat.ParserCreate('utf-8')
     parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
@@ -128,7 +134,7 @@ def _tree(text: str) -> 'Element':
     return builder.close()
 
 
-def _holds_xacro(root: 'Element') -> bool:
+def _holds_xacro(root: Element) -> bool:
     prefixes = {'xacro'}
     for element in root.iter():
         prefixes |= {name.removeprefix('xmlns:') for name, value in element.items()
@@ -138,7 +144,7 @@ def _holds_xacro(root: 'Element') -> bool:
     return False
 
 
-def _joint(element: 'Element') -> JointElement:
+def _joint(element: Element) -> JointElement:
     name = _name(element, 'joint')
     kind = element.get('type', '')
     if kind not in _KINDS:
@@ -148,25 +154,24 @@ def _joint(element: 'Element') -> JointElement:
             for tag in ('parent', 'child')]
     if not all(ends):
         raise RobotDescriptionError(f"joint '{name}' has no parent or no child link")
-    _check_geometry(element, name, moves=kind in ('revolute', 'continuous', 'prismatic'))
-    lower, upper, velocity = _limits(element, name, kind)
-    mimic = _mimic(element, name, kind)
-    return JointElement(name, kind, ends[0], ends[1], lower, upper, velocity, mimic)
+    return JointElement(name, kind, ends[0], ends[1], read_origin(element, f"joint '{name}', "),
+                        _axis(element, name, kind), *_limits(element, name, kind),
+                        _mimic(element, name, kind))
 
 
-def _check_geometry(element: 'Element', name: str, *, moves: bool) -> None:
-    origin = element.find('origin')
-    for attribute in ('xyz', 'rpy'):
-        if origin is not None and origin.get(attribute) is not None:
-            numbers(origin.get(attribute, ''), 3, f"joint '{name}', origin {attribute}")
-    axis = element.find('axis')
-    if moves and axis is not None:
-        values = numbers(axis.get('xyz', DEFAULT_AXIS), 3, f"joint '{name}', axis")
-        if math.hypot(*values) < 1e-9:
-            raise RobotDescriptionError(f"joint '{name}' has an axis of length zero")
+def _axis(element: Element, name: str, kind: str) -> tuple[float, ...]:
+    """Return the axis at length 1."""
+    found = element.find('axis')
+    if found is None or kind in ('fixed', 'floating'):
+        return 1.0, 0.0, 0.0
+    x, y, z = numbers(found.get('xyz', '1 0 0'), 3, f"joint '{name}', axis")
+    length = math.hypot(x, y, z)
+    if length < 1e-9:
+        raise RobotDescriptionError(f"joint '{name}' has an axis of length zero")
+    return x / length, y / length, z / length
 
 
-def _limits(element: 'Element', name: str, kind: str) -> tuple[float, float, float]:
+def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float]:
     """Return lower, upper and velocity; <safety_controller> soft limits narrow, as in MoveIt."""
     limit = element.find('limit')
     values = {} if limit is None else {
@@ -194,23 +199,15 @@ def _limits(element: 'Element', name: str, kind: str) -> tuple[float, float, flo
     return lower, upper, velocity
 
 
-def _planar_warnings(root: 'Element') -> tuple[str, ...]:
+def _planar_warnings(joints: list[JointElement]) -> tuple[str, ...]:
     """Name the planar joints whose plane is not the one that they are taken to have."""
-    found = []
-    for element in root.findall('joint'):
-        if element.get('type') != 'planar':
-            continue
-        where, axis = f"joint '{element.get('name')}', axis", element.find('axis')
-        text = DEFAULT_AXIS if axis is None else axis.get('xyz', DEFAULT_AXIS)
-        x, y, z = numbers(text, 3, where)
-        if math.hypot(x, y) > _PARALLEL * abs(z):
-            found.append(f'{where}: a planar joint moves in x and y and turns about z of its '
-                         f"frame, as MoveIt and Pinocchio have it; its axis '{text}' is not z "
-                         'and is not used')
-    return tuple(found)
+    return tuple(f"joint '{joint.name}', axis: a planar joint moves in x and y and turns about z "
+                 f"of its frame, as MoveIt and Pinocchio have it; its axis {joint.axis} is not z "
+                 'and is not used' for joint in joints
+                 if joint.kind == 'planar' and abs(joint.axis[2]) < 1 - PARALLEL)
 
 
-def _limit_warnings(root: 'Element') -> tuple[str, ...]:
+def _limit_warnings(root: Element) -> tuple[str, ...]:
     """Name the joints that move without limits against the specification; robots rely on it."""
     names = [f"'{element.get('name')}'" for element in root.findall('joint')
              if element.get('type') in ('revolute', 'prismatic') and element.find('mimic') is None
@@ -225,7 +222,7 @@ def _limit_warnings(root: 'Element') -> tuple[str, ...]:
             'upper are 0 by default',)
 
 
-def _mimic(element: 'Element', name: str, kind: str) -> Mimic | None:
+def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
     mimic = element.find('mimic')
     if mimic is None or kind == 'fixed':
         return None
@@ -233,7 +230,7 @@ def _mimic(element: 'Element', name: str, kind: str) -> Mimic | None:
         raise RobotDescriptionError(f"joint '{name}' is {kind} and cannot mimic another")
     where = f"joint '{name}', mimic"
     return Mimic(mimic.get('joint', ''), numbers(mimic.get('multiplier', '1'), 1, where)[0],
-                 numbers(mimic.get('offset', '0'), 1, where)[0])
+                 numbers(mimic.get('offset', '0'), 1, where)[0], kind != 'prismatic')
 
 
 def _resolve_mimics(joints: dict[str, JointElement]) -> dict[str, JointElement]:
@@ -242,9 +239,9 @@ def _resolve_mimics(joints: dict[str, JointElement]) -> dict[str, JointElement]:
     for joint in joints.values():
         mimic, seen = joint.mimic, [joint.name]
         while mimic is not None:
-            leader = joints.get(mimic.joint)
+            leader = joints.get(mimic.leader)
             if leader is None or leader.kind not in ('revolute', 'continuous', 'prismatic'):
-                raise RobotDescriptionError(f"joint '{joint.name}' mimics '{mimic.joint}', "
+                raise RobotDescriptionError(f"joint '{joint.name}' mimics '{mimic.leader}', "
                                             'which is not a moving joint of one value')
             if leader.name in seen:
                 raise RobotDescriptionError('joints mimic each other in a circle: '
@@ -252,8 +249,8 @@ def _resolve_mimics(joints: dict[str, JointElement]) -> dict[str, JointElement]:
             if leader.mimic is None:
                 break
             seen.append(leader.name)
-            mimic = Mimic(leader.mimic.joint, mimic.multiplier * leader.mimic.multiplier,
-                          mimic.multiplier * leader.mimic.offset + mimic.offset)
+            mimic = Mimic(leader.mimic.leader, mimic.multiplier * leader.mimic.multiplier,
+                          mimic.multiplier * leader.mimic.offset + mimic.offset, mimic.rotary)
         resolved[joint.name] = replace(joint, mimic=mimic)
     return resolved
 
@@ -279,27 +276,19 @@ def _root(links: list[str], joints: list[JointElement]) -> str:
     return roots[0]
 
 
-def _check_connected(tree: RobotTree) -> None:
-    children: dict[str, list[str]] = {}
-    for joint in tree.joints.values():
-        children.setdefault(joint.parent, []).append(joint.child)
-    depth, waiting = {tree.root: 0}, [tree.root]
-    while waiting:
-        link = waiting.pop()
-        found = children.get(link, [])
-        depth.update(dict.fromkeys(found, depth[link] + 1))
-        waiting.extend(found)
-    deepest = max(depth.values())
-    if deepest > MAX_DEPTH:
-        raise RobotDescriptionError(f'a chain of the robot has {deepest} joints; at most '
-                                    f'{MAX_DEPTH} are read')
-    lost = [link for link in tree.links if link not in depth]
-    if lost:
-        raise RobotDescriptionError(f"link '{lost[0]}' does not hang on the root "
-                                    f"'{tree.root}': its joints form a circle")
+def _check_depth(tree: RobotTree) -> None:
+    """Refuse links that do not reach the root: on a circle, or on an endless chain."""
+    for link in tree.links:
+        above, count = link, 0
+        while above != tree.root:
+            above, count = tree.joints[tree.parent_joint[above]].parent, count + 1
+            if count > MAX_DEPTH:
+                raise RobotDescriptionError(
+                    f"link '{link}' does not reach the root '{tree.root}' over {MAX_DEPTH} "
+                    'joints: its chain is longer, or joints form a circle')
 
 
-def _name(element: 'Element', what: str) -> str:
+def _name(element: Element, what: str) -> str:
     name = element.get('name', '')
     if not name:
         raise RobotDescriptionError(f'a {what} has no name')
@@ -327,3 +316,11 @@ def numbers(text: str, count: int, where: str) -> list[float]:
         wanted = 'a finite number' if count == 1 else f'{count} finite numbers'
         raise RobotDescriptionError(f"{where}: '{text}' is not {wanted}")
     return values
+
+
+def read_origin(element: Element, where: str = '') -> Any:
+    """Return the <origin> in an element as a pinocchio.SE3; raises RobotDescriptionError."""
+    origin = element.find('origin')
+    xyz, rpy = ([0.0, 0.0, 0.0] if origin is None else numbers(
+        origin.get(key, '0 0 0'), 3, f'{where}origin {key}') for key in ('xyz', 'rpy'))
+    return pin.SE3(pin.rpy.rpyToMatrix(*rpy), np.array(xyz))

@@ -14,7 +14,6 @@ from xml.sax.saxutils import quoteattr, unescape
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.packages import package_places, PATHS, ros_package_folders
-from ros2_ik.core.robot.urdf import parse_xml
 
 MeshFiles = tuple[tuple[str | int, ...], ...]
 AGAIN = 0.1      # [s]
@@ -42,17 +41,16 @@ def known_mesh_files(robot: Robot) -> MeshFiles:
 
 def _look(robot: Robot) -> MeshFiles:
     dirs = robot.package_dirs
-    where = _where(robot.urdf, dirs, *map(os.environ.get, PATHS))
+    where = _where(robot, *map(os.environ.get, PATHS))
     return tuple(_state(path) or _first(name, dirs)[1] for name, path in where)
 
 
 @lru_cache(maxsize=8)
-def _where(urdf: str, package_dirs: tuple[str, ...],
-           *_searched: str | None) -> tuple[tuple[str, str], ...]:
+def _where(robot: Robot, *_searched: str | None) -> tuple[tuple[str, str], ...]:
     """Return the meshes' names, and where each was found: to look again takes too long."""
-    meshes = parse_xml(urdf, 'URDF').findall('link/collision/geometry/mesh')
+    meshes = robot.tree.element.findall('link/collision/geometry/mesh')
     names = dict.fromkeys(mesh.get('filename', '') for mesh in meshes)
-    return tuple((name, _first(name, package_dirs)[0]) for name in names)
+    return tuple((name, _first(name, robot.package_dirs)[0]) for name in names)
 
 
 def _first(name: str, package_dirs: tuple[str, ...]) -> tuple[str, tuple[str | int, ...]]:

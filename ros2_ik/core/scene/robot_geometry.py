@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, ClassVar, TYPE_CHECKING
 
 import numpy as np
-import pinocchio as pin
 
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.robot.urdf import numbers, parse_xml
+from ros2_ik.core.robot.urdf import numbers, read_origin
 from ros2_ik.core.scene.cache import digest
 from ros2_ik.core.scene.kept import Kept
 from ros2_ik.core.scene.mesh_paths import find_mesh, mesh_files
@@ -115,7 +114,7 @@ class ElementReader:
         self.names: set[str] = set()
 
     def read(self) -> RobotGeometry:
-        root = parse_xml(self.robot.urdf, 'URDF')
+        root = self.robot.tree.element
         bodies = tuple(body for link in root.findall('link') for body in self._bodies(link))
         if not any(link.find(self.tag) is not None for link in root.findall('link')):
             self.warnings.append(f"robot '{self.robot.name}' has no {self.tag} elements: "
@@ -129,7 +128,7 @@ class ElementReader:
             name = self._unused(found.get('name') or f'{link}_{index}')
             try:
                 shapes = self._shapes(found, link)
-                in_link = _origin(found)
+                in_link = read_origin(found)
             except IKError as error:
                 text = f"link '{link}', {self.tag} '{name}': {error}"
                 if self.missing == 'refuse':
@@ -207,11 +206,3 @@ class ElementReader:
 
     def _read_mesh(self, path: Path, scale: list[float]) -> Mesh:
         return Mesh.from_file(path, scale, self.meshes)
-
-
-def _origin(element: 'Element') -> Any:
-    origin = element.find('origin')
-    if origin is None:
-        return pin.SE3.Identity()
-    xyz, rpy = (numbers(origin.get(key, '0 0 0'), 3, f'origin {key}') for key in ('xyz', 'rpy'))
-    return pin.SE3(pin.rpy.rpyToMatrix(*rpy), np.array(xyz))

@@ -9,7 +9,6 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.robot.urdf import parse_xml
 from ros2_ik.core.scene.cache import digest, remembered
 from ros2_ik.core.scene.kept import Kept
 from ros2_ik.core.scene.link_contacts import LinkContacts
@@ -120,12 +119,10 @@ def _names(pairs: list[Any], most: int = 20) -> str:
 def _adjacent(robot: Robot, geometry: RobotGeometry) -> set[Pair]:
     """Pairs with at most one moving joint, and no other link with geometry, between them."""
     ways: dict[str, list[tuple[str, int]]] = {}
-    for joint in parse_xml(robot.urdf, 'URDF').findall('joint'):
-        ends = [end.get('link', '') if (end := joint.find(tag)) is not None else ''
-                for tag in ('parent', 'child')]
+    for joint in robot.tree.joints.values():
         # what floats or slides in a plane can be anywhere: that is not being next to each other
-        cost = {'fixed': 0, 'floating': 2, 'planar': 2}.get(joint.get('type', ''), 1)
-        for one, other in (ends, ends[::-1]):
+        cost = {'fixed': 0, 'floating': 2, 'planar': 2}.get(joint.kind, 1)
+        for one, other in ((joint.parent, joint.child), (joint.child, joint.parent)):
             ways.setdefault(one, []).append((other, cost))
     return {(min(link, other), max(link, other)) for link in geometry.links
             for other in _next_to(link, ways, set(geometry.links))}

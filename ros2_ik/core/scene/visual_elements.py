@@ -3,12 +3,9 @@
 from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
 
-import numpy as np
-import pinocchio as pin
-
 from ros2_ik.core.errors import IKError
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.robot.urdf import numbers, parse_xml
+from ros2_ik.core.robot.urdf import numbers, read_origin
 from ros2_ik.core.scene.mesh_paths import find_mesh
 
 if TYPE_CHECKING:
@@ -33,7 +30,7 @@ class VisualElement(NamedTuple):
 def visual_elements(robot: Robot) -> tuple[VisualElement, ...]:
     """Return them all; those that are malformed, or whose mesh is not found, are left out."""
     found = []
-    for link in parse_xml(robot.urdf, 'URDF').findall('link'):
+    for link in robot.tree.element.findall('link'):
         for visual in link.findall('visual'):
             try:
                 found.append(_read(robot, link.get('name', ''), visual))
@@ -44,11 +41,7 @@ def visual_elements(robot: Robot) -> tuple[VisualElement, ...]:
 
 def _read(robot: Robot, link: str, visual: 'Element') -> VisualElement:
     shape = next(iter(visual.find('geometry') or ()))
-    origin = visual.find('origin')
-    given = {} if origin is None else origin.attrib
-    roll, pitch, yaw = numbers(given.get('rpy', '0 0 0'), 3, 'rpy')
-    place = pin.SE3(pin.rpy.rpyToMatrix(roll, pitch, yaw),
-                    np.array(numbers(given.get('xyz', '0 0 0'), 3, 'xyz')))
+    place = read_origin(visual)
     if shape.tag == 'mesh':
         x, y, z = numbers(shape.get('scale', '1 1 1'), 3, 'scale')
         return VisualElement(link, 'mesh', place, (x, y, z),

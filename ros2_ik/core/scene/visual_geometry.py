@@ -7,7 +7,7 @@ import numpy as np
 
 from ros2_ik.core.errors import IKError
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.robot.urdf import numbers, parse_xml
+from ros2_ik.core.robot.urdf import numbers
 from ros2_ik.core.scene.meshes import read_colored_triangles
 from ros2_ik.core.scene.robot_geometry import (
     Color,
@@ -48,7 +48,7 @@ class VisualReader(ElementReader):
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot, 'exact', 'skip')
         self._colors = {material.get('name'): _rgb(material)
-                        for material in parse_xml(robot.urdf, 'URDF').findall('material')}
+                        for material in robot.tree.element.findall('material')}
         self._parts: list[tuple[Mesh, Color]] = []
 
     def _shapes(self, element: 'Element', link: str) -> list[tuple[Shape, Color]]:

@@ -55,12 +55,12 @@ def test_groups_and_states(load, name):
 
 def test_a_robot_without_srdf_and_with_a_chain():
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf')
-    assert list(shipped.load().groups)     # a chain a leaf
+    assert list(Robot.load(shipped).groups)     # a chain a leaf
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf',
                            chains={'arm': ['base_link', 'tool0']})
-    assert shipped.load().group('arm').tips == ('tool0',)
+    assert Robot.load(shipped).group('arm').tips == ('tool0',)
     with pytest.raises(RobotDescriptionError, match=r'nothing\.urdf'):
-        ShippedRobot('mine', 'an arm', 'nothing.urdf').load()
+        Robot.load(ShippedRobot('mine', 'an arm', 'nothing.urdf'))
 
 
 def test_tips_of_shipped_groups_are_ends(load):
@@ -117,7 +117,7 @@ def test_what_does_not_fit_the_robot_is_told(values, words):
     values = {'chains': {'arm': ['base_link', 'tool0']}} | values
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf', **values)
     with pytest.raises(RobotDescriptionError, match='config/mine.yaml: ') as caught:
-        shipped.load()
+        Robot.load(shipped)
     assert words in str(caught.value)
 
 
@@ -125,7 +125,7 @@ def test_what_is_empty_or_rounded_is_taken(tmp_path):
     file = tmp_path / 'mine.yaml'
     file.write_text("{description: d, urdf: ur_description/urdf/ur5_robot.urdf, srdf: '', "
                     "tip: '', group: , home: {elbow_joint: 3.1416}}")
-    assert ShippedRobot.read(file).load().groups
+    assert Robot.load(ShippedRobot.read(file)).groups
 
 
 def test_missing_files_say_what_to_install(monkeypatch):
