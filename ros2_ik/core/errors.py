@@ -1,8 +1,7 @@
 """
-What can be wrong with a question.
+Errors of questions that make no sense.
 
-Not finding a solution is a `Status`, never an exception; these are for questions that make no
-sense. All derive from `IKError`, a ValueError.
+Not finding a solution is a `Status`, never an exception. All derive from `IKError`, a ValueError.
 """
 
 from collections.abc import Collection
@@ -143,18 +142,14 @@ class UnknownRobotError(UnknownNameError):
 
 def nearest(name: object, valid: Collection[str]) -> str:
     """Write which valid names are spelled like a name, '' if none is."""
-    near = difflib.get_close_matches(str(name), valid, n=3, cutoff=0.6)
+    near = difflib.get_close_matches(str(name), valid, n=3, cutoff=0.5)
     return 'did you mean ' + ' or '.join(f"'{n}'" for n in near) + '?' if near else ''
 
 
 def unknown_name(kind: str, name: str, valid: Collection[str]) -> str:
     """Write the sentence: a few valid names are all listed, of many only the nearest."""
-    near = difflib.get_close_matches(str(name), valid, n=3, cutoff=0.5)
-    if not near and len(valid) <= LISTED:
+    hint = nearest(name, valid) or 'none is spelled like it'
+    if len(valid) <= LISTED and hint.startswith('none'):
         hint = 'valid: ' + ', '.join(sorted(valid)) if valid else 'there are none'
-    elif near:
-        hint = 'did you mean ' + ' or '.join(f"'{n}'" for n in near) + '?'
-    else:
-        hint = 'none is spelled like it'
     count = f'{kind}s' if kind.isalpha() else 'in all'   # of several words, an s is no plural
     return f"unknown {kind} '{name}'; {hint} ({len(valid)} {count})"

@@ -259,7 +259,7 @@ def test_what_may_stand_still_is_not_followed():
 def test_timeouts(given, seconds):
     robot = small_arm()
     asked = question(robot, targets=[reachable(robot, 'hand')], timeout=given)
-    assert asked.timeout == pytest.approx(seconds)
+    assert asked.options.timeout == pytest.approx(seconds)
 
 
 def test_weights_for_each_tip(panda):

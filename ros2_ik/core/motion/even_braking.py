@@ -114,8 +114,5 @@ def _cubic(name: str, start: float, speed: float, end: float, duration: float) -
     if not duration:
         return Motion((name,), 0.0, lambda _: MotionState(
             np.array([end]), np.zeros(1), np.zeros(1)))
-    b = 3 * (end - start) / duration**2 - 2 * speed / duration
-    c = speed / duration**2 - 2 * (end - start) / duration**3
-    return Motion((name,), duration, lambda t: MotionState(
-        np.array([start + (speed + (b + c * t) * t) * t]),
-        np.array([speed + (2 * b + 3 * c * t) * t]), np.array([2 * b + 6 * c * t])))
+    return Motion.spline((name,), np.array([0.0, duration]), np.array([[start], [end]]),
+                         np.array([[speed], [0.0]]))

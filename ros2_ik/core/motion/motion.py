@@ -69,17 +69,22 @@ class Motion:
         duration = positive(duration, 'duration', InvalidOptionError)
         times = np.linspace(0.0, duration, 2 + int(duration / period))
         states = [state(time) for time in times]
-        p, v = np.array([s.position for s in states]), np.array([s.velocity for s in states])
+        return cls.spline(joints, times, np.array([s.position for s in states]),
+                          np.array([s.velocity for s in states]))
+
+    @classmethod
+    def spline(cls, joints: tuple[str, ...], times: Array, p: Array, v: Array) -> 'Motion':
+        """Make the cubic spline of positions p and velocities v (k, n) at times (k,) from 0."""
         h = np.diff(times)[:, None]
         slope = np.diff(p, axis=0) / h
         c2, c3 = (3 * slope - 2 * v[:-1] - v[1:]) / h, (v[:-1] + v[1:] - 2 * slope) / h**2
 
-        def course(time: float) -> MotionState:
+        def state(time: float) -> MotionState:
             k = min(max(int(np.searchsorted(times, time, 'right')) - 1, 0), len(h) - 1)
             t = time - times[k]
             return MotionState(p[k] + t * (v[k] + t * (c2[k] + t * c3[k])),
                                v[k] + t * (2 * c2[k] + 3 * t * c3[k]), 2 * c2[k] + 6 * t * c3[k])
-        return cls(joints, duration, course)
+        return cls(joints, float(times[-1]), state)
 
     def then(self, other: 'Motion', switch: float) -> 'Motion':
         """Return this motion, and from `switch` [s] on another one of these joints."""

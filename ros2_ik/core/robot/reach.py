@@ -1,6 +1,7 @@
-"""How far an arm reaches when it is stretched."""
+"""Reach of a stretched arm."""
 
 from collections.abc import Collection
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -29,41 +30,33 @@ def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
     another joint.
     """
     model, frame = robot.model, robot.model.frames[robot.frame_id(tip)]
-    chain = [i for i in model.supports[frame.parentJoint] if i]
-    first = next((k for k, i in enumerate(chain) if model.names[i] in robot.mimics
-                  or _owner(robot, i).name in moving), None)
+    owners = {joint.index + k: joint for joint in robot.joints for k in range(joint.size)}
+    chain = [(i, owners[model.idx_qs[i]], robot.mimics.get(model.names[i]))
+             for i in model.supports[frame.parentJoint] if i]
+    first = next((k for k, (_, joint, mimic) in enumerate(chain)
+                  if mimic or joint.name in moving), None)
     if first is None:
         return None
     radius = float(np.linalg.norm(frame.placement.translation))
-    for k, i in enumerate(chain[first:]):
-        if k:
-            radius += float(np.linalg.norm(model.jointPlacements[i].translation))
-        if (slide := _slide(robot, i, moving, q, joint_limits)) is None:
-            return None
-        radius += slide
-    i, data = chain[first], robot.scratch_data()
+    for k, (i, joint, mimic) in enumerate(chain[first:]):
+        radius += float(np.linalg.norm(model.jointPlacements[i].translation)) if k else 0.0
+        if mimic:
+            radius += 0.0 if mimic.rotary else math.inf
+        else:
+            radius += _slide(joint, float(q[joint.index]), joint.name in moving, joint_limits)
+    if not math.isfinite(radius):
+        return None
+    i, data = chain[first][0], robot.scratch_data()
     pin.forwardKinematics(model, data, q)
     centre = data.oMi[model.parents[i]].act(model.jointPlacements[i].translation)
     return ReachSphere(centre, radius, model.names[i])
 
 
-def _owner(robot: Robot, i: int) -> Joint:
-    """Return the joint to which joint i of Pinocchio's model belongs: a planar base is three."""
-    place = robot.model.idx_qs[i]
-    return next(j for j in robot.joints if j.index <= place < j.index + j.size)
-
-
-def _slide(robot: Robot, i: int, moving: Collection[str], q: Array,
-           joint_limits: bool) -> float | None:
-    """Return how far a joint moves its own origin, at most; None if that is not bounded."""
-    if robot.model.names[i] in robot.mimics:
-        return None
-    joint = _owner(robot, i)
-    if joint.kind in ('revolute', 'continuous'):
+def _slide(joint: Joint, value: float, moves: bool, joint_limits: bool) -> float:
+    """Return how far a joint moves its own origin, at most [m]."""
+    if joint.rotary:
         return 0.0
-    if joint.kind != 'prismatic':
-        return None
-    if joint.name not in moving:
-        return abs(float(q[joint.index]))
-    most = max(abs(joint.lower), abs(joint.upper)) if joint_limits else np.inf
-    return most if np.isfinite(most) else None
+    if joint.kind == 'prismatic' and not moves:
+        return abs(value)
+    bounded = joint.kind == 'prismatic' and joint_limits
+    return max(abs(joint.lower), abs(joint.upper)) if bounded else math.inf

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 import threading
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pinocchio as pin
@@ -23,6 +23,7 @@ from ros2_ik.core.errors import (
     UnknownFrameError,
     UnknownGroupError,
     UnknownJointError,
+    UnknownNameError,
 )
 from ros2_ik.core.regular_file import read_text_file
 from ros2_ik.core.robot.group import find_groups, Group
@@ -33,6 +34,7 @@ from ros2_ik.core.robot.srdf import parse_srdf, Semantics
 from ros2_ik.core.robot.urdf import JointElement, parse_urdf, RobotTree
 from ros2_ik.core.robot.xacro_file import expand_xacro, is_xacro
 
+T = TypeVar('T')
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
 UNIT = 2e-15    # how far the square of a norm may be from 1: rounding, after one division
 ROUNDED = 1e-3  # so far outside its limits a shipped home may be, as 3.1416 is [rad, m]
@@ -174,17 +176,11 @@ class Robot:
 
     def frame_id(self, frame: str) -> int:
         """Pinocchio's index of a frame; raises UnknownFrameError."""
-        try:
-            return self._frame_ids[frame]
-        except (KeyError, TypeError):
-            raise UnknownFrameError(frame, self.frame_names) from None
+        return _found(self._frame_ids, frame, UnknownFrameError)
 
     def joint(self, name: str) -> Joint:
         """Return the joint of that name; raises UnknownJointError."""
-        try:
-            return self._joints_by_name[name]
-        except (KeyError, TypeError):
-            raise UnknownJointError(name, self.joint_names) from None
+        return _found(self._joints_by_name, name, UnknownJointError)
 
     @cached_property
     def _joints_by_name(self) -> dict[str, Joint]:
@@ -192,10 +188,7 @@ class Robot:
 
     def group(self, name: str) -> Group:
         """Return the group of that name; raises UnknownGroupError."""
-        try:
-            return self.groups[name]
-        except (KeyError, TypeError):
-            raise UnknownGroupError(name, tuple(self.groups)) from None
+        return _found(self.groups, name, UnknownGroupError)
 
     def scratch_data(self) -> Any:
         """
@@ -359,6 +352,13 @@ def check_robot(value: Any) -> None:
     if not isinstance(value, Robot):
         raise InvalidOptionError("robot must be a Robot, such as Robot.load('panda'), not "
                                  f'{value!r}')
+
+
+def _found(table: Mapping[str, T], name: str, error: type[UnknownNameError]) -> T:
+    try:
+        return table[name]
+    except (KeyError, TypeError):
+        raise error(name, tuple(table)) from None
 
 
 def _read(text_or_path: str | Path, what: str) -> str:

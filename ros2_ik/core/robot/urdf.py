@@ -5,6 +5,7 @@ urdfdom accepts much that is wrong (limits upside down, links that hang nowhere)
 refuses it in words. Reference: http://wiki.ros.org/urdf/XML
 """
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 import math
 from typing import Any, NamedTuple
@@ -16,14 +17,11 @@ import pinocchio as pin
 
 from ros2_ik.core.errors import RobotDescriptionError
 
-MAX_CHARACTERS = 20_000_000
-MAX_DEPTH = 1000   # urdfdom and Pinocchio recurse, and crash on a few thousand
-OTHERS = {'sdf': 'SDF (<sdf>, of Gazebo)', 'mujoco': 'MJCF (<mujoco>, of MuJoCo)'}
+MAX_DEPTH = 1000   # of a chain of joints: more is a mistake, or meant to take all memory
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 _NO_LIMIT = 1e15
 _LIMITS = {'lower', 'upper'}
 PARALLEL = 1e-6   # so far the z of a unit axis along z may be from 1
-_NAMED = 10       # so many names in one warning
 
 
 class Mimic(NamedTuple):
@@ -98,50 +96,29 @@ def parse_urdf(text: str) -> RobotTree:
 
 def parse_xml(text: str, what: str) -> Element:
     """
-    Parse XML whose root is <robot>; no entities (they can blow up), no giant texts.
+    Parse XML whose root is <robot>; without entities, which can expand without bound.
 
     Names are kept as they are written, prefix and all: urdfdom knows no namespaces either, and
     real files have prefixes that nothing declares.
     """
-    if len(text) > MAX_CHARACTERS:
-        raise RobotDescriptionError(f'the {what} has {len(text)} characters; '
-                                    f'at most {MAX_CHARACTERS} are read')
     if '<!DOCTYPE' in text or '<!ENTITY' in text:
         raise RobotDescriptionError(f'the {what} declares a DOCTYPE or entities; '
                                     'they are refused because they can expand without bound')
+    builder, parser = TreeBuilder(), expat.ParserCreate('utf-8')   # which resolves no prefixes
+    parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
+    parser.CharacterDataHandler, parser.buffer_text = builder.data, True
     try:
-        root = _tree(text)
+        parser.Parse(text.encode(), True)
     except (expat.ExpatError, ValueError) as error:
         raise RobotDescriptionError(f'the {what} is not well-formed XML: {error}') from None
-    if root.tag in OTHERS:
-        raise RobotDescriptionError(f'the {what} is {OTHERS[root.tag]}, not URDF: convert it, or '
-                                    'take the URDF that the maker of the robot offers')
+    root = builder.close()
     if root.tag != 'robot':
         raise RobotDescriptionError(f'the root element of the {what} is <{root.tag}>, '
                                     'not <robot>')
-    if _holds_xacro(root):
+    if any(element.tag.startswith('xacro:') for element in root.iter()):
         raise RobotDescriptionError(f'the {what} still holds xacro macros: give it as a file '
                                     '.xacro, or run xacro on it')
     return root
-
-
-def _tree(text: str) -> Element:
-    """Return the root element; without a namespace separator expat resolves no prefixes."""
-    builder, parser = TreeBuilder(), expat.ParserCreate('utf-8')
-    parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
-    parser.CharacterDataHandler, parser.buffer_text = builder.data, True
-    parser.Parse(text.encode(), True)
-    return builder.close()
-
-
-def _holds_xacro(root: Element) -> bool:
-    prefixes = {'xacro'}
-    for element in root.iter():
-        prefixes |= {name.removeprefix('xmlns:') for name, value in element.items()
-                     if name.startswith('xmlns:') and value.endswith('xacro')}
-        if element.tag.partition(':')[0] in prefixes and ':' in element.tag:
-            return True
-    return False
 
 
 def _joint(element: Element) -> JointElement:
@@ -214,9 +191,7 @@ def _limit_warnings(root: Element) -> tuple[str, ...]:
              and not _LIMITS & set(getattr(element.find('limit'), 'attrib', ()))]
     if not names:
         return ()
-    shown = ', '.join(names[:_NAMED])
-    more = f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''
-    joints = f'joint {shown} has' if len(names) == 1 else f'joints {shown}{more} have'
+    joints = f'joint {names[0]} has' if len(names) == 1 else f'joints {", ".join(names)} have'
     return (f'{joints} no lower and no upper limit: taken as unlimited, though in the URDF '
             'specification a revolute or prismatic joint must have a <limit>, whose lower and '
             'upper are 0 by default',)
@@ -299,20 +274,18 @@ def _name(element: Element, what: str) -> str:
 
 
 def _unique(what: str, names: list[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise RobotDescriptionError(f"{what} '{name}' is defined twice")
-        seen.add(name)
+    name, count = Counter(names).most_common(1)[0] if names else ('', 0)
+    if count > 1:
+        raise RobotDescriptionError(f"{what} '{name}' is defined twice")
 
 
-def numbers(text: str, count: int, where: str) -> list[float]:
-    """Read that many finite numbers; raises RobotDescriptionError that says where."""
+def numbers(text: str, count: int | None, where: str) -> list[float]:
+    """Read that many finite numbers, or any; raises RobotDescriptionError that says where."""
     try:
         values = [float(part) for part in text.split()]
     except ValueError:
-        values = []
-    if len(values) != count or not all(math.isfinite(value) for value in values):
+        values = [math.nan]
+    if count not in (None, len(values)) or not all(math.isfinite(value) for value in values):
         wanted = 'a finite number' if count == 1 else f'{count} finite numbers'
         raise RobotDescriptionError(f"{where}: '{text}' is not {wanted}")
     return values

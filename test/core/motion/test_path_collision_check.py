@@ -205,11 +205,3 @@ def test_a_small_jump_is_none(slide):
     check = PathCollisionCheck(collision_checker(slide, Scene(slide)), stepping(0.7, 0.0, 0.009),
                                slide.neutral)
     assert check.run() and check.collision is None
-
-
-def test_checks_without_end_are_refused(slide, monkeypatch):
-    monkeypatch.setattr('ros2_ik.core.motion.path_collision_check.MOST', 500)
-    motion = straight_motion(slide, ['x'], [-1.0], [1.0], MotionLimits([1], [2], [50]))
-    assert PathCollisionCheck(Spy(slide), motion, slide.neutral, 0.01).run()
-    with pytest.raises(InvalidOptionError, match='more than 500 checks at resolution 0.001'):
-        PathCollisionCheck(Spy(slide), motion, slide.neutral, 0.001).run()
