@@ -95,7 +95,7 @@ def test_a_padded_hull_contains_the_ball_round_each_vertex():
     generator = np.random.default_rng(0)
     points, directions = generator.normal(size=(60, 3)), generator.normal(size=(500, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
-    hull = ConvexHull(points).padded(0.2).hulls[0]
+    hull = hull_of(points, 0.2)
     assert depth(hull, (points[:, None] + 0.2 * directions).reshape(-1, 3)).max() < 1e-12
     assert (hull.vertices @ directions.T).max(axis=0) == pytest.approx(
         (points @ directions.T).max(axis=0) + 0.2, abs=0.2 * 0.26)
@@ -113,7 +113,7 @@ def test_pieces_of_a_bin_leave_it_open():
     assert outside_all(bin_.hulls, np.vstack([vertices, surface])).max() < 1e-9
     held = np.random.default_rng(1).uniform([-0.27, -0.17, 0.04], [0.27, 0.17, 0.3], (300, 3))
     assert outside_all(bin_.hulls, held).min() > 0.005
-    padded = bin_.padded(0.01).hulls
+    padded = Mesh(vertices, triangles, 'pieces', 0.01).hulls
     assert outside_all(padded, surface * [1, 1, 1] + [0, 0, 0.0099]).max() < 1e-9
 
 
@@ -136,7 +136,7 @@ def test_a_convex_mesh_is_one_piece():
 def test_vertices_that_no_triangle_has_do_not_count(detail):
     vertices, triangles = open_box()
     far = Mesh(np.vstack([vertices, [[5, 5, 5]]]), triangles, detail)
-    assert far.bounding_radius < 0.6
+    assert max(np.linalg.norm(hull.vertices, axis=1).max() for hull in far.hulls) < 0.6
     assert sum(hull.volume for hull in far.hulls) == pytest.approx(sum(
         hull.volume for hull in Mesh(vertices, triangles, detail).hulls))
 
@@ -226,7 +226,7 @@ def test_files_are_read_and_scaled(kind, tmp_path):
 
 def test_a_dae_file_is_read():
     mesh = Mesh.from_file(data_folder() / 'kinova_description/meshes/arm.dae')
-    assert len(mesh.triangles) > 1000 and 0.05 < mesh.bounding_radius < 1
+    assert len(mesh.triangles) > 1000 and 0.05 < np.abs(mesh.vertices).max() < 1
 
 
 @pytest.mark.parametrize(('name', 'content', 'words'), [

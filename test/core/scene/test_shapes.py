@@ -79,7 +79,6 @@ def distance(shape, x):
 
 
 PRIMITIVES = ['box', 'sphere', 'cylinder', 'cone', 'capsule', 'ellipsoid', 'half_space']
-UNPADDED = ['height_field', 'octree', 'plane']
 
 
 def test_every_shape_has_an_example():
@@ -93,42 +92,6 @@ def test_coal_sees_what_the_formula_says(kind):
     for x, is_in in zip(points, inside(shape, points), strict=True):
         d = distance(shape, x)
         assert abs(d) < 1e-5 or (d < 0) == is_in
-
-
-@pytest.mark.parametrize('kind', [kind for kind in EXAMPLES if kind not in UNPADDED])
-def test_padding_contains_what_is_near(kind):
-    shape, points = EXAMPLES[kind], np.random.default_rng(2).uniform(-0.6, 0.6, (300, 3))
-    wide = shape.padded(0.05)
-    assert wide.kind == kind and wide != shape and shape.padded(0) == shape
-    for x in points:
-        near = distance(shape, x)
-        if near < 0.05 - 1e-5:
-            assert distance(wide, x) < 1e-5
-    assert wide.bounding_radius >= shape.bounding_radius
-
-
-@pytest.mark.parametrize('kind', ['box', 'sphere', 'capsule', 'half_space'])
-def test_padding_of_what_stays_of_its_kind_is_exact(kind):
-    shape = EXAMPLES[kind]
-    wide = shape.padded(0.05)
-    for x in ([0.7, 0, 0], [0, 0, 0.9], [0, -0.8, 0]):
-        assert distance(shape, np.array(x)) - distance(wide, np.array(x)) == pytest.approx(
-            0.05, abs=1e-6)
-
-
-@pytest.mark.parametrize('kind', [kind for kind in EXAMPLES if 'plane' != kind != 'half_space'])
-def test_the_bounding_ball_contains_the_shape(kind):
-    shape = EXAMPLES[kind]
-    for part in shape.parts():
-        box = part.aabb_local
-        if kind == 'octree':
-            continue
-        corners = np.array([np.array(box.min_), np.array(box.max_)])
-        assert np.abs(corners).max() <= shape.bounding_radius + 1e-9
-    directions = np.random.default_rng(3).normal(size=(50, 3))
-    for n in directions / np.linalg.norm(directions, axis=1)[:, None]:
-        if kind != 'octree':
-            assert distance(shape, n * (shape.bounding_radius + 0.01)) > 0
 
 
 @pytest.mark.parametrize('kind', EXAMPLES)
@@ -262,9 +225,6 @@ BAD = {
     'field: one row': (lambda: HeightField(1, 1, [[0, 1]]), '2 x 2'),
     'field: bottom': (lambda: HeightField(1, 1, [[0, 1], [0, 1]], 0.5), 'bottom'),
     'field: far bottom': (lambda: HeightField(1, 1, [[0, 1], [0, 1]], -1e9), 'bottom'),
-    'field: padded': (lambda: EXAMPLES['height_field'].padded(0.1), 'padded'),
-    'octree: padded': (lambda: EXAMPLES['octree'].padded(0.1), 'padded'),
-    'plane: padded': (lambda: EXAMPLES['plane'].padded(0.1), 'half-space'),
     'octree: resolution': (lambda: OcTree([[0, 0, 0]], 0), 'resolution'),
     'octree: far': (lambda: OcTree([[1e5, 0, 0]], 0.01), 'further out'),
     'octomap: empty': (lambda: OcTree.from_octomap(b'', 0.1), 'must be bytes'),
@@ -273,9 +233,6 @@ BAD = {
     'octomap: free': (lambda: OcTree.from_octomap(b'\x01\x00', 0.1), 'no occupied'),
     'octomap: giant': (lambda: OcTree.from_octomap(b'\x02\x00', 0.1), 'more than'),
     'octomap: text': (lambda: OcTree.from_octomap('tree', 0.1), 'octomap'),
-    'padding: negative': (lambda: Sphere(1).padded(-0.1), 'padding'),
-    'padding: NaN': (lambda: Box([1, 1, 1]).padded(np.nan), 'padding'),
-    'padding: text': (lambda: Box([1, 1, 1]).padded('a bit'), 'padding'),
 }
 
 

@@ -1,4 +1,4 @@
-"""Shapes without an end."""
+"""Unbounded shapes."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,14 +11,14 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import direction, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.geometry_library import coal
-from ros2_ik.core.scene.shapes.shape import bounded, checked_padding, register_shape, Shape
+from ros2_ik.core.scene.shapes.shape import register_shape, Shape
 
 HAIR = 1e-15    # across a normal of length 1: not to be told in any distance
 
 
 @dataclass(frozen=True, eq=False)
 class _Flat(Shape):
-    """What a plane n.x = d bounds."""
+    """Plane n.x = d, or one side of it."""
 
     normal: Array
     offset: float = 0.0
@@ -33,10 +33,6 @@ class _Flat(Shape):
             unit, length = given, 1.0
         self._set(normal=unit, offset=offset / length)
 
-    @property
-    def bounding_radius(self) -> float:
-        return math.inf
-
 
 @register_shape('half_space')
 @dataclass(frozen=True, eq=False)
@@ -46,11 +42,8 @@ class HalfSpace(_Flat):
     @cached_property
     def geometry(self) -> Any:
         # of an octree coal 3.0 misses two in five contacts where the normal is exactly an axis
-        return bounded(coal.Halfspace(np.where(np.equal(self.normal, 0.0), HAIR, self.normal),
-                                      self.offset))
-
-    def padded(self, padding: float) -> 'HalfSpace':
-        return HalfSpace(self.normal, self.offset + checked_padding(padding))
+        return coal.Halfspace(np.where(np.equal(self.normal, 0.0), HAIR, self.normal),
+                              self.offset)
 
 
 @register_shape('plane')
@@ -60,9 +53,4 @@ class Plane(_Flat):
 
     @cached_property
     def geometry(self) -> Any:
-        return bounded(coal.Plane(np.array(self.normal), self.offset))
-
-    def padded(self, padding: float) -> 'Plane':
-        if checked_padding(padding):
-            raise InvalidSceneError('a plane has no thickness to be padded; use a half-space')
-        return self
+        return coal.Plane(np.array(self.normal), self.offset)

@@ -12,14 +12,7 @@ from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.geometry_library import coal
 from ros2_ik.core.scene.meshes import Hull, hull_of
 from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
-from ros2_ik.core.scene.shapes.shape import (
-    bounded,
-    checked_length,
-    checked_padding,
-    number_rows,
-    register_shape,
-    within,
-)
+from ros2_ik.core.scene.shapes.shape import checked_length, number_rows, register_shape, within
 
 
 @register_shape('height_field')
@@ -59,8 +52,8 @@ class HeightField(HulledShape):
 
     @cached_property
     def geometry(self) -> Any:
-        return bounded(coal.HeightFieldOBBRSS(self.x_size, self.y_size, np.array(self.heights),
-                                               self.bottom))
+        return coal.HeightFieldOBBRSS(self.x_size, self.y_size, np.array(self.heights),
+                                      self.bottom)
 
     @cached_property
     def hulls(self) -> tuple[Hull, ...]:
@@ -74,8 +67,3 @@ class HeightField(HulledShape):
         corners = [grid[i:rows - 1 + i, j:columns - 1 + j] for grid in (top, low)
                    for i in (0, 1) for j in (0, 1)]
         return tuple(hull_of(cell) for cell in np.stack(corners, axis=2).reshape(-1, 8, 3))
-
-    def padded(self, padding: float) -> 'HeightField':
-        if checked_padding(padding):
-            raise InvalidSceneError('a height field cannot be padded; pad what comes near it')
-        return self

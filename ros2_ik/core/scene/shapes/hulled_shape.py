@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from ros2_ik.core.scene.meshes import Hull
 from ros2_ik.core.scene.shapes.shape import bounded, Shape
 
@@ -26,7 +24,3 @@ class HulledShape(Shape):
 
     def parts(self) -> tuple[Any, ...]:
         return self._parts
-
-    @cached_property
-    def bounding_radius(self) -> float:
-        return max(float(np.linalg.norm(hull.vertices, axis=1).max()) for hull in self.hulls)

@@ -1,6 +1,6 @@
 """Triangles, and what stands for them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -141,9 +141,6 @@ class Mesh(HulledShape):
     def _solid(self) -> TriangleSolid:
         return TriangleSolid(self.vertices, self.triangles, self.distance_hulls,
                              lambda: self.has_parts, self.make_parts)
-
-    def padded(self, padding: float) -> 'Mesh':
-        return replace(self, padding=self.padding + checked_padding(padding))
 
 
 def _triangles(value: Any, vertices: int) -> Indices:

@@ -10,14 +10,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.geometry_library import coal
 from ros2_ik.core.scene.octomap_bytes import occupied_cells
-from ros2_ik.core.scene.shapes.shape import (
-    bounded,
-    checked_length,
-    checked_padding,
-    points_of,
-    register_shape,
-    Shape,
-)
+from ros2_ik.core.scene.shapes.shape import checked_length, points_of, register_shape, Shape
 
 
 @register_shape('octree')
@@ -52,18 +45,9 @@ class OcTree(Shape):
 
     @cached_property
     def geometry(self) -> Any:
-        return bounded(coal.makeOctree(np.array(self.points), self.resolution))
+        return coal.makeOctree(np.array(self.points), self.resolution)
 
     @cached_property
     def cells(self) -> Array:
         """The centres of the cubes, (m, 3), each once."""
         return np.array(self.geometry.toBoxes())[:, :3]
-
-    def padded(self, padding: float) -> 'OcTree':
-        if checked_padding(padding):
-            raise InvalidSceneError('an octree cannot be padded; pad what comes near it')
-        return self
-
-    @property
-    def bounding_radius(self) -> float:
-        return float(np.linalg.norm(self.points, axis=1).max()) + 2 * self.resolution

@@ -2,21 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-import math
 from typing import Any
-
-import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.scene.geometry_library import coal
-from ros2_ik.core.scene.shapes.shape import (
-    bounded,
-    checked_length,
-    checked_lengths,
-    checked_padding,
-    register_shape,
-    Shape,
-)
+from ros2_ik.core.scene.shapes.shape import checked_length, checked_lengths, register_shape, Shape
 
 
 @register_shape('box')
@@ -31,14 +21,7 @@ class Box(Shape):
 
     @cached_property
     def geometry(self) -> Any:
-        return bounded(coal.Box(*self.size))
-
-    def padded(self, padding: float) -> 'Box':
-        return Box(self.size + 2 * checked_padding(padding))
-
-    @property
-    def bounding_radius(self) -> float:
-        return math.hypot(*self.size) / 2
+        return coal.Box(*self.size)
 
 
 @register_shape('sphere')
@@ -54,19 +37,12 @@ class Sphere(Shape):
     @cached_property
     def geometry(self) -> Any:
         # coal's Sphere gives wrong depths inside cylinders, a capsule without length does not
-        return bounded(coal.Capsule(self.radius, 1e-9))
-
-    def padded(self, padding: float) -> 'Sphere':
-        return Sphere(self.radius + checked_padding(padding))
-
-    @property
-    def bounding_radius(self) -> float:
-        return self.radius + 1e-9
+        return coal.Capsule(self.radius, 1e-9)
 
 
 @dataclass(frozen=True, eq=False)
 class _Round(Shape):
-    """What is round about its axis z."""
+    """Shape with rotational symmetry about z."""
 
     radius: float
     length: float
@@ -74,10 +50,6 @@ class _Round(Shape):
     def __post_init__(self) -> None:
         self._set(radius=checked_length(self.radius, f'the radius of a {self.kind}'),
                   length=checked_length(self.length, f'the length of a {self.kind}'))
-
-    @property
-    def bounding_radius(self) -> float:
-        return math.hypot(self.radius, self.length / 2)
 
 
 @register_shape('cylinder')
@@ -87,10 +59,7 @@ class Cylinder(_Round):
 
     @cached_property
     def geometry(self) -> Any:
-        return bounded(coal.Cylinder(self.radius, self.length))
-
-    def padded(self, padding: float) -> 'Cylinder':
-        return Cylinder(self.radius + checked_padding(padding), self.length + 2 * padding)
+        return coal.Cylinder(self.radius, self.length)
 
 
 @register_shape('cone')
@@ -100,13 +69,7 @@ class Cone(_Round):
 
     @cached_property
     def geometry(self) -> Any:
-        return bounded(coal.Cone(self.radius, self.length))
-
-    def padded(self, padding: float) -> 'Cone':
-        # the sides move out by the padding, so the tip goes up by this, and the base down
-        up = checked_padding(padding) * math.hypot(self.radius, self.length) / self.radius
-        length = self.length + 2 * up
-        return Cone(self.radius * length / self.length, length)
+        return coal.Cone(self.radius, self.length)
 
 
 @register_shape('capsule')
@@ -116,14 +79,7 @@ class Capsule(_Round):
 
     @cached_property
     def geometry(self) -> Any:
-        return bounded(coal.Capsule(self.radius, self.length))
-
-    def padded(self, padding: float) -> 'Capsule':
-        return Capsule(self.radius + checked_padding(padding), self.length)
-
-    @property
-    def bounding_radius(self) -> float:
-        return self.radius + self.length / 2
+        return coal.Capsule(self.radius, self.length)
 
 
 @register_shape('ellipsoid')
@@ -138,14 +94,4 @@ class Ellipsoid(Shape):
 
     @cached_property
     def geometry(self) -> Any:
-        return bounded(coal.Ellipsoid(*self.radii))
-
-    def padded(self, padding: float) -> 'Ellipsoid':
-        # the least of a family that contains the padded one, which is no ellipsoid:
-        # (s + p)^2 <= s^2 (1 + p / c) + p (p + c) for its heights s
-        p, c = checked_padding(padding), float(np.exp(np.log(self.radii).mean()))
-        return Ellipsoid(np.sqrt(self.radii ** 2 * (1 + p / c) + p * (p + c)))
-
-    @property
-    def bounding_radius(self) -> float:
-        return float(self.radii.max())
+        return coal.Ellipsoid(*self.radii)

@@ -39,49 +39,31 @@ class Shape(ABC):
         """The shape as one object of coal, made once."""
 
     def parts(self) -> tuple[Any, ...]:
-        """Objects of coal, in the shape's frame, that make it up: what a checker uses."""
+        """Return coal's objects, in the shape's frame, that make it up."""
         return (self.geometry,)
 
     def checked_parts(self) -> tuple[tuple[Any, 'TriangleSolid | None'], ...]:
-        """Convex parts for a quick look, each with the triangles that it contains, if any."""
-        return tuple((part, None) for part in self.parts())
+        """Return `parts` with their boxes (AABB), each with the triangles in it, if any."""
+        return tuple((bounded(part), None) for part in self.parts())
 
-    @abstractmethod
-    def padded(self, padding: float) -> 'Shape':
-        """Return a shape of the same kind that contains all within `padding` [m] of this one."""
-
-    @property
-    @abstractmethod
-    def bounding_radius(self) -> float:
-        """Radius of a ball round the shape's origin that contains it; infinite for some."""
-
-    @cached_property
-    def _content(self) -> tuple[Any, ...]:
-        """What makes the shape, comparable."""
-        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
-        return tuple((value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
-                     for value in values)
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.kind, self._content))
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
 
     @cached_property
     def digest(self) -> str:
-        """A digest of all that makes the shape: equal ones mean equal shapes, on any day."""
-        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
-        return digest(self.kind, *(part for value in values for part in _bytes(value)))
+        """Digest of kind and dimensions, the same in every process."""
+        return digest(self.kind, *(part for value in self._values() for part in (
+            (repr(value.shape), value.tobytes()) if isinstance(value, np.ndarray)
+            else (repr(value),))))
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (type(self) is type(other) and isinstance(other, Shape)
-                                 and self._content == other._content)
+        return self is other or isinstance(other, Shape) and self.digest == other.digest
 
     def __hash__(self) -> int:
-        return self._hash
+        return hash(self.digest)
 
     def __reduce__(self) -> tuple[Any, ...]:   # coal's objects stay behind
-        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
-        return type(self), tuple(values)
+        return type(self), self._values()
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
@@ -106,12 +88,8 @@ def shape_kinds() -> dict[str, type[Shape]]:
     return dict(_KINDS)
 
 
-def _bytes(value: Any) -> tuple[bytes | str, ...]:
-    return ((repr(value.shape), value.tobytes()) if isinstance(value, np.ndarray)
-            else (repr(value),))
-
-
 def bounded(geometry: Any) -> Any:
+    """Compute the box (AABB) of one of coal's objects, and return the object."""
     geometry.computeLocalAABB()
     return geometry
 
