@@ -1,4 +1,4 @@
-"""Which pairs are allowed to touch: MoveIt's AllowedCollisionMatrix as a value."""
+"""Pairs that are allowed to touch: MoveIt's AllowedCollisionMatrix as a value."""
 
 from collections.abc import ItemsView, Mapping, Sequence
 from types import MappingProxyType
@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.checks import listed
+from ros2_ik.core.checks import distinct_names, listed
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
 
 
 class AllowedCollisions:
     """
-    Says of two names (links, objects) whether they may touch; such a pair is not checked.
+    Matrix of names (links, objects) that may touch; such a pair is not checked.
 
     `pairs` holds entries for two names, `defaults` for one name with any other. A pair's entry
     wins; else the default of either name counts; of two defaults both must allow; without any
-    the pair is checked. Immutable: the methods give another matrix. Names need not exist (yet).
+    the pair is checked. Immutable: the methods return another matrix. Names need not exist (yet).
 
     Source: moveit_core/collision_detection/src/collision_matrix.cpp
     """
@@ -48,19 +48,20 @@ class AllowedCollisions:
         Only what is above the diagonal counts, as in MoveIt. Raises InvalidSceneError for rows
         or defaults of a wrong length and for a name that is there twice.
         """
-        names, rows = _names(names, 'entry_names'), _rows(values)
-        for row, name in zip(rows, names, strict=False):
-            if len(row) != len(names):
-                raise InvalidSceneError(f"the row of '{name}' has {len(row)} values for "
-                                        f'{len(names)} names')
+        names, default_names = _names(names, 'entry_names'), _names(default_names,
+                                                                    'default_entry_names')
+        rows, flags = [listed(row) for row in listed(values) or []], listed(default_values) or []
         if len(rows) != len(names):
             raise InvalidSceneError(f'the matrix has {len(rows)} rows for {len(names)} names')
-        default_names, flags = _names(default_names, 'default_entry_names'), listed(default_values)
-        if flags is None or len(flags) != len(default_names):
-            raise InvalidSceneError(f'there are {len(flags or [])} default values for '
+        for row, name in zip(rows, names, strict=True):
+            if row is None or len(row) != len(names):
+                raise InvalidSceneError(f"the row of '{name}' has {len(row or [])} values for "
+                                        f'{len(names)} names')
+        if len(flags) != len(default_names):
+            raise InvalidSceneError(f'there are {len(flags)} default values for '
                                     f'{len(default_names)} default names')
-        pairs = {(name, other): rows[i][j] for i, name in enumerate(names)
-                 for j, other in enumerate(names) if i < j}
+        pairs = {(name, other): row[j] for i, (name, row) in enumerate(
+            zip(names, rows, strict=True)) for j, other in enumerate(names) if i < j}
         return cls(pairs, dict(zip(default_names, flags, strict=True)))
 
     def to_matrix(self) -> tuple[list[str], list[list[bool]], list[str], list[bool]]:
@@ -175,21 +176,5 @@ def _flag(value: Any, what: str) -> bool:
     return bool(value)
 
 
-def _names(names: Any, what: str) -> list[str]:
-    given = listed(names)
-    if given is None:
-        raise InvalidSceneError(f'{what} must be a list of names, not {names!r}')
-    seen: set[str] = set()
-    for name in given:
-        if _name(name) in seen:
-            raise InvalidSceneError(f"{what} has '{name}' twice")
-        seen.add(name)
-    return given
-
-
-def _rows(values: Any) -> list[list[Any]]:
-    rows = [listed(row) for row in listed(values) or []]
-    if listed(values) is None or None in rows:
-        raise InvalidSceneError('the values of the allowed collisions must be rows of truth '
-                                f'values, not {values!r}')
-    return [row for row in rows if row is not None]
+def _names(names: Any, what: str) -> tuple[str, ...]:
+    return distinct_names(names, what, InvalidSceneError) if listed(names) != [] else ()

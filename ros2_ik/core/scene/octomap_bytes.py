@@ -1,5 +1,5 @@
 """
-Reads the data of an octomap message, type OcTree.
+Reader for the data of an octomap message, type OcTree.
 
 Binary: two bytes a node, two bits a child: 0 unknown, 1 free, 2 occupied, 3 has children; full:
 a float32 (log odds) and a byte of which children there are. Depth first. Source: octomap's
@@ -17,7 +17,7 @@ from ros2_ik.core.errors import InvalidSceneError
 
 DEPTH = 16
 MOST_CELLS = 2_000_000
-_FREE, _OCCUPIED, _INNER = 1, 2, 3
+_OCCUPIED, _INNER = 2, 3
 Node = tuple[tuple[int, int, int], int]     # its lowest cell, and its edge in cells
 
 
@@ -29,9 +29,8 @@ def occupied_cells(data: Any, binary: bool = True) -> Array:
     """
     half = 1 << (DEPTH - 1)
     content = _unsigned(data)
-    walk = _binary if binary else _full
     blocks, count = [], 0
-    for low, edge in walk(content, ((-half, -half, -half), 2 * half)):
+    for low, edge in _leaves(content, ((-half, -half, -half), 2 * half), binary):
         count += edge ** 3
         if count > MOST_CELLS:
             raise InvalidSceneError(f'the octomap has more than {MOST_CELLS} occupied cells')
@@ -62,39 +61,27 @@ def _children(node: Node) -> list[Node]:
             for i in range(8)]
 
 
-def _binary(data: bytes, root: Node) -> Iterator[Node]:
-    waiting, at = [root], 0
+def _leaves(data: bytes, root: Node, binary: bool) -> Iterator[Node]:
+    """Yield the occupied leaves, depth first; raises InvalidSceneError for broken data."""
+    waiting, at, size = [root], 0, 2 if binary else 5
     while waiting:
         node = waiting.pop()
-        if node[1] == 1 or at + 2 > len(data):
+        if at + size > len(data):
             raise _broken(at)
-        bits = data[at] | data[at + 1] << 8
-        at += 2
-        inner = []
-        for i, child in enumerate(_children(node)):
-            state = bits >> (2 * i) & 3
-            if state == _OCCUPIED:
-                yield child
-            elif state == _INNER:
-                inner.append(child)
-        waiting += inner[::-1]
-    if at != len(data):
-        raise _broken(at)
-
-
-def _full(data: bytes, root: Node) -> Iterator[Node]:
-    waiting, at = [root], 0
-    while waiting:
-        node = waiting.pop()
-        if at + 5 > len(data):
+        if binary:
+            bits = data[at] | data[at + 1] << 8
+            states = [bits >> (2 * i) & 3 for i in range(8)]
+        else:
+            value, mask = struct.unpack_from('<fB', data, at)
+            states = [_INNER * (mask >> i & 1) for i in range(8)]
+            if not mask and value >= 0:
+                yield node
+        if node[1] == 1 and any(states):
             raise _broken(at)
-        value, mask = struct.unpack_from('<fB', data, at)
-        at += 5
-        if mask and node[1] == 1:
-            raise _broken(at)
-        if not mask and value >= 0:
-            yield node
-        waiting += [child for i, child in enumerate(_children(node)) if mask >> i & 1][::-1]
+        at += size
+        children = list(zip(states, _children(node), strict=True))
+        yield from (child for state, child in children if state == _OCCUPIED)
+        waiting += [child for state, child in children[::-1] if state == _INNER]
     if at != len(data):
         raise _broken(at)
 

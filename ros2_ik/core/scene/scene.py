@@ -1,7 +1,8 @@
-"""The scene: what stands round the robot and what it holds, as a value."""
+"""The scene: the objects round the robot, and those attached to it, as a value."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+import sys
 from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
@@ -9,7 +10,7 @@ from uuid import uuid4
 import numpy as np
 
 from ros2_ik.core.arrays import Pose
-from ros2_ik.core.checks import listed
+from ros2_ik.core.checks import floats, listed
 from ros2_ik.core.errors import (
     InvalidOptionError,
     InvalidSceneError,
@@ -19,7 +20,6 @@ from ros2_ik.core.errors import (
 )
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions, entries
-from ros2_ik.core.scene.link_numbers import read_padding, read_scale, unusual
 from ros2_ik.core.scene.poses import as_placement
 from ros2_ik.core.scene.scene_frames import frame_pose, link_names
 from ros2_ik.core.scene.scene_object import (
@@ -31,6 +31,9 @@ from ros2_ik.core.scene.scene_object import (
 )
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+# MoveIt stores negative paddings without a word
+VALID = {'padding': (0.0, sys.float_info.max, 'from 0'),
+         'scale': (0.001, 1000.0, 'above 0 (0.001 to 1000)')}
 STATE = ('objects', 'attached', 'allowed', 'padding', 'scale', 'named', 'guess_pairs')
 
 
@@ -228,15 +231,23 @@ class Scene:
 
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
         """Return the scene with these links thicker by so much all round, [m], from 0."""
-        read = {self._link(link): read_padding(value, link)
-                for link, value in entries(padding, 'padding')}
-        return self._with(padding=unusual({**self.padding, **read}, 0.0))
+        return self._with(padding=self._numbers('padding', padding, 0.0))
 
     def with_scale(self, scale: Mapping[str, float]) -> 'Scene':
         """Return the scene with these links scaled, above 0."""
-        read = {self._link(link): read_scale(value, link)
-                for link, value in entries(scale, 'scale')}
-        return self._with(scale=unusual({**self.scale, **read}, 1.0))
+        return self._with(scale=self._numbers('scale', scale, 1.0))
+
+    def _numbers(self, what: str, given: Mapping[str, float], usual: float) -> dict[str, float]:
+        """Return padding or scale by link with those given; links at the usual value left out."""
+        lowest, highest, valid = VALID[what]
+        found = dict(getattr(self, what))
+        for link, value in entries(given, what):
+            wanted, name = f'a finite number {valid}', f"{what} of '{self._link(link)}'"
+            number = floats(value, name, wanted, InvalidSceneError)
+            if number.shape or not lowest <= float(number) <= highest:
+                raise InvalidSceneError(f'{name} must be {wanted}, not {value!r}')
+            found[link] = float(number)
+        return {link: value for link, value in found.items() if value != usual}
 
     def with_frames(self, frames: Mapping[str, Pose]) -> 'Scene':
         """Return the scene with more named frames, poses in the root frame."""

@@ -1,5 +1,5 @@
 """
-Scenes from YAML files; every mistake is told with its place in the file.
+Scenes from YAML files; each error names its place in the file.
 
     objects:                # in this order; a frame may be that of an object further up
       - id: cup
@@ -159,23 +159,19 @@ def _allowed(flag: bool) -> Callable[..., Scene]:
     return read
 
 
-def _padding(scene: Scene, entry: Entry, *_: Any) -> Scene:
-    for link, value in entry.named().items():
-        with value.error_context():
-            scene = scene.with_padding({link: value.value})
-    return scene
-
-
-def _scale(scene: Scene, entry: Entry, *_: Any) -> Scene:
-    for link, value in entry.named().items():
-        with value.error_context():
-            scene = scene.with_scale({link: value.value})
-    return scene
+def _numbers(change: Callable[[Scene, dict[str, Any]], Scene]) -> Callable[..., Scene]:
+    def read(scene: Scene, entry: Entry, *_: Any) -> Scene:
+        for link, value in entry.named().items():
+            with value.error_context():
+                scene = change(scene, {link: value.value})
+        return scene
+    return read
 
 
 _READERS: dict[str, Callable[..., Scene]] = {
     'description': _description, 'frames': _frames, 'objects': _objects, 'attached': _attached,
-    'allowed': _allowed(True), 'checked': _allowed(False), 'padding': _padding, 'scale': _scale}
+    'allowed': _allowed(True), 'checked': _allowed(False),
+    'padding': _numbers(Scene.with_padding), 'scale': _numbers(Scene.with_scale)}
 
 
 def _object(item: Entry, given: dict[str, Entry], folder: Path) -> SceneObject:

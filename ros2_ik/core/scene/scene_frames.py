@@ -54,29 +54,16 @@ def _find(scene: 'Scene', frame: str) -> tuple[str | None, Any]:
 def _look_up(scene: 'Scene', name: str) -> tuple[str | None, Any] | None:
     if name in scene.robot.frame_names:
         return name, pin.SE3.Identity()
-    for owner, subframe in [(name, None), *_splits(name)]:
-        for link, item in _called(scene, owner):
-            if subframe is None:
-                return link, item.pose
-            if subframe in item.subframes:
-                return link, item.pose * item.subframes[subframe]
+    items: list[tuple[str | None, SceneObject]] = [
+        *((held.link, held.object) for held in scene.attached.values()),
+        *((None, item) for item in scene.objects.values())]
+    for link, item in items:
+        if item.id == name:
+            return link, item.pose
+    for link, item in items:    # ids and subframes may have slashes in them
+        if name.startswith(f'{item.id}/') and name[len(item.id) + 1:] in item.subframes:
+            return link, item.pose * item.subframes[name[len(item.id) + 1:]]
     return (None, scene.named[name].copy()) if name in scene.named else None
-
-
-def _called(scene: 'Scene', id: str) -> list[tuple[str | None, 'SceneObject']]:
-    """Objects of that id and what they stand on: one on a link, one in the world, or both."""
-    found: list[tuple[str | None, SceneObject]] = []
-    if id in scene.attached:
-        found.append((scene.attached[id].link, scene.attached[id].object))
-    if id in scene.objects:
-        found.append((None, scene.objects[id]))
-    return found
-
-
-def _splits(name: str) -> list[tuple[str, str | None]]:
-    """Return all ways to read a name as 'id/subframe': both may have slashes in them."""
-    return [(name[:index], name[index + 1:]) for index, letter in enumerate(name)
-            if letter == '/']
 
 
 def frame_names(scene: 'Scene') -> list[str]:

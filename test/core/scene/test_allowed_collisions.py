@@ -83,7 +83,7 @@ def test_an_empty_matrix_allows_nothing():
     ((['a', 'b'], [[True, 1], [True, True]]), 'true'),
     ((['a', 'b'], [[True, 'yes'], [True, True]]), 'yes'),
     ((['a', 'b'], 5), 'rows'),
-    ((['a', 'b'], ['tt', 'tt']), 'rows'),
+    ((['a', 'b'], ['tt', 'tt']), 'row of'),
     (([], [], ['a'], []), '0 default values for 1 default names'),
     (([], [], ['a'], [True, False]), '2 default values for 1 default names'),
     (([], [], ['a', 'a'], [True, False]), "'a' twice"),
