@@ -1,4 +1,4 @@
-"""Which pairs of boxes, carried by the bodies of a tree, may be near each other."""
+"""Pairs of boxes, carried by the bodies of a tree, that may be near each other."""
 
 import math
 
@@ -13,11 +13,10 @@ FAR = 0.1    # [m]; boxes farther apart need no closer look
 @inner_part
 def place_boxes(q, bodies, motions, nodes, boxes, centred, halves):
     """
-    Fill the placements (i, 12) of boxes in the root frame; see `near_pairs`.
+    Fill placements (i, 12) of boxes in the root frame, half sizes (i, 3) of upright ones.
 
-    And half the sizes (i, 3) of the upright boxes round them.
-
-    As `place_bodies` does, but for twists: one part for both made descents up to a tenth slower.
+    For the other arguments see `near_pairs`. As `place_bodies` does, but for twists: one part for
+    both made descents up to a tenth slower.
     """
     placed, free = np.empty((len(bodies) + 1, 12)), np.empty((2, 12))
     for j in range(12):
@@ -46,49 +45,11 @@ def place_boxes(q, bodies, motions, nodes, boxes, centred, halves):
 
 
 @inner_part
-def are_apart(centred, boxes, a, b, margin):
-    """Return whether one of the fifteen axes shows that two boxes are farther apart than that."""
-    R, S = np.empty((3, 3)), np.empty((3, 3))
-    t = np.empty(3)
-    for i in range(3):
-        t[i] = 0.0
-        for r in range(3):
-            t[i] += (centred[b, 9 + r] - centred[a, 9 + r]) * centred[a, 3 * r + i]
-        for j in range(3):
-            dot = 0.0
-            for r in range(3):
-                dot += centred[a, 3 * r + i] * centred[b, 3 * r + j]
-            R[i, j], S[i, j] = dot, abs(dot)
-    for i in range(3):
-        reach = boxes[a, 12 + i]
-        for j in range(3):
-            reach += boxes[b, 12 + j] * S[i, j]
-        if abs(t[i]) > reach + margin:
-            return True
-    for j in range(3):
-        reach, along = boxes[b, 12 + j], 0.0
-        for i in range(3):
-            reach += boxes[a, 12 + i] * S[i, j]
-            along += t[i] * R[i, j]
-        if abs(along) > reach + margin:
-            return True
-    for i in range(3):    # these axes are at most of length one: the margin is no less than it is
-        i1, i2 = (i + 1) % 3, (i + 2) % 3
-        for j in range(3):
-            j1, j2 = (j + 1) % 3, (j + 2) % 3
-            reach = (boxes[a, 12 + i1] * S[i2, j] + boxes[a, 12 + i2] * S[i1, j]
-                     + boxes[b, 12 + j1] * S[i, j2] + boxes[b, 12 + j2] * S[i, j1])
-            if abs(t[i2] * R[i1, j] - t[i1] * R[i2, j]) > reach + margin:
-                return True
-    return False
-
-
-@inner_part
 def along_sides(centred, boxes, a, b):
     """
-    Return how far two boxes are apart along the side of either that parts them best.
+    Return the largest distance of two boxes along the face normals of either.
 
-    The signed distance of two convex bodies is the largest of that along all directions.
+    Their signed distance, the largest along all directions, is not below it.
     """
     best = -np.inf
     for side in range(6):
@@ -116,39 +77,12 @@ def upright_distance(centred, halves, a, b):
     return math.sqrt(squared) if largest > 0 else largest
 
 
-@loop("i8(Array(f8, 1, 'C', True), i8[:,::1], f8[:,::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], "
-      'f8, i8[::1], f8[::1])')
-def least_distances(q, bodies, motions, nodes, boxes, pairs, margins, influence, near, least):
-    """
-    Fill `near` and `least` (p,) with the pairs whose boxes are nearer than `influence`.
-
-    `least` are the distances of the boxes less their margins: no distance of what is in them is
-    below, also in penetration. Return how many pairs there are. For the other arguments see
-    `near_pairs`.
-    """
-    centred, halves = np.empty((len(nodes), 12)), np.empty((len(nodes), 3))
-    place_boxes(q, bodies, motions, nodes, boxes, centred, halves)
-    found = 0
-    for k in range(len(pairs)):
-        a, b, margin = pairs[k, 0], pairs[k, 1], margins[k]
-        bound = upright_distance(centred, halves, a, b)
-        # written so that what is no number is near
-        if bound - margin >= influence:
-            continue
-        bound = max(bound, along_sides(centred, boxes, a, b)) - margin
-        if bound >= influence:
-            continue
-        near[found], least[found] = k, bound
-        found += 1
-    return found
-
-
 @loop("f8(Array(f8, 1, 'C', True), i8[:,::1], f8[:,::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], "
       'f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[::1])')
 def follow_pairs(q, bodies, motions, nodes, boxes, pairs, margins, before, known, centred, least,
                  closing):
     """
-    Fill what is known of the pairs (p,) at q from what was `known` of them at a q before.
+    Fill bounds of the pairs' distances (p,) at q, using those `known` at a q before.
 
     `least` are lower bounds of their distances less their margins, `closing` by how much they may
     have come nearer to each other. `centred` (i, 12) are the boxes' placements, which were at
@@ -201,7 +135,8 @@ def near_pairs(q, bodies, motions, nodes, boxes, pairs, margins, near):
                 or abs(centred[a, 10] - centred[b, 10]) > halves[a, 1] + halves[b, 1] + margin
                 or abs(centred[a, 11] - centred[b, 11]) > halves[a, 2] + halves[b, 2] + margin):
             continue
-        if not are_apart(centred, boxes, a, b, margin):
+        # tests of the edges' cross products as well would leave out another 7 % of the pairs
+        if not along_sides(centred, boxes, a, b) > margin:
             near[found] = k
             found += 1
     return found

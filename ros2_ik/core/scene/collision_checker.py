@@ -1,15 +1,14 @@
-"""Which parts of a robot touch what, and how far they are from it."""
+"""Contacts and distances of a robot's links, in a scene."""
 
 from collections.abc import Collection, Sequence
-from functools import cached_property, lru_cache
-from itertools import product
+from functools import cached_property
 import math
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import (
     InvalidOptionError,
@@ -19,10 +18,7 @@ from ros2_ik.core.errors import (
 )
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.robot.jacobian_masks import follower_reduction
-from ros2_ik.core.scene.checked_pairs import (
-    pairs_to_check,
-    world_geometries,
-)
+from ros2_ik.core.scene.checked_pairs import pairs_to_check, world_geometries
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry, own_geometries
 from ros2_ik.core.scene.contact_check import ContactCheck
 from ros2_ik.core.scene.contacts import Contact, deepest, Distances
@@ -30,8 +26,7 @@ from ros2_ik.core.scene.distance_check import DistanceCheck
 from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.kept import fork_safe_lock
 from ros2_ik.core.scene.mesh_paths import known_mesh_files
-from ros2_ik.core.scene.pair_bounds import PairBounds
-from ros2_ik.core.scene.pair_model import geometries_model, PairModel
+from ros2_ik.core.scene.pair_model import PairModel
 from ros2_ik.core.scene.robot_geometry import check_detail, robot_geometry
 from ros2_ik.core.scene.scaled_links import scaled_items, with_scaled
 from ros2_ik.core.scene.scene import check_scene, Scene
@@ -75,17 +70,13 @@ class CollisionChecker:
         self._scaled = scaled_items(robot, self.geometry, frozenset(self.scene.scale.items())) \
             if self.scene.scale else ()
         items = (*own, *(item for _, item in self._scaled), *around)
-        chosen: Mask | Indices
-        if pair:
-            chosen = self._between(items, *pair)
-        else:
-            chosen = with_scaled(robot, self.geometry, pairs_to_check(
-                robot, self.scene, self.geometry, (*own, *around)), self._scaled)
-        self._pairs = PairModel(robot, geometries_model(items), items, chosen)
+        chosen = self._between(items, *pair) if pair else with_scaled(
+            robot, self.geometry, pairs_to_check(robot, self.scene, self.geometry,
+                                                 (*own, *around)), self._scaled)
+        self._pairs = PairModel(robot, items, chosen)
         self._pairs.margins = self._paddings(self._pairs.names)
-        self._chosen, self._check = chosen, ContactCheck(self._pairs, chosen)
+        self._check = ContactCheck(self._pairs)
         self._known_nearness: DistanceCheck | None = None
-        self._rigid: dict[tuple[int, frozenset[str]], tuple[Indices, PairBounds]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return collision_checker, (self.robot, self.scene, *self._made)
@@ -103,19 +94,19 @@ class CollisionChecker:
         """Number of pairs of convex parts that are checked."""
         return len(self._pairs)
 
-    def _between(self, items: Sequence[CollisionGeometry], first: str, second: str) -> Indices:
-        """Return the pairs of items with these names, (k, 2)."""
-        names = [item.name for item in items]
+    def _between(self, items: Sequence[CollisionGeometry], first: str, second: str) -> Mask:
+        """Return the pairs of items with these names, (i, i)."""
+        names = np.array([item.name for item in items])
         for name in (first, second):
             if name not in names:
-                raise UnknownGeometryError(name, tuple(dict.fromkeys(names)))
-        both = {first, second} <= set(self.geometry.links)
+                raise UnknownGeometryError(name, tuple(dict.fromkeys(names.tolist())))
         own = len(own_geometries(self.robot, self.geometry))
-        out = {*range(own, own + len(self._scaled))} if both else {i for i, _ in self._scaled}
-        pairs = [(i, j) for i, one in enumerate(items) for j, two in enumerate(items)
-                 if one.name == first and two.name == second and one.joint != two.joint
-                 and not out & {i, j}]
-        return np.array(pairs, dtype=np.intp).reshape(-1, 2)
+        left_out = [*range(own, own + len(self._scaled))] \
+            if {first, second} <= set(self.geometry.links) else [i for i, _ in self._scaled]
+        names[left_out] = ''
+        joints = np.array([item.joint for item in items])
+        between = np.outer(names == first, names == second) & (joints[:, None] != joints)
+        return np.triu(between | between.T)
 
     @cached_property
     def moving_joints(self) -> frozenset[str]:
@@ -150,58 +141,56 @@ class CollisionChecker:
         Depths and points are those of the convex parts of meshes that were made, of the hulls of
         the others; `at_once` of hulls also where reading the parts would take time.
         """
-        touching = self._check.touching(self._q(at))
+        q = self._q(at)
+        touching = self._check.touching(q)
         if not touching:
             return ()
-        data = self.robot.scratch_data()
         nearness = self._known_nearness if at_once else self.nearness
-        return deepest((nearness or self._nearness_of_hulls).contacts(data, touching))
+        return deepest((nearness or self._nearness_of_hulls).contacts(
+            q, self.robot.scratch_data(), touching))
 
     def rigid_contacts(self, frame: str, placement: Any, q: Array, moving: Collection[str],
                        deeper_than: float = 0.0, turned: float = 0.0) -> tuple[Contact, ...]:
         """
-        Return what touches in the world when a frame stands at `placement` (pinocchio.SE3).
+        Return the contacts with the world when a frame is at `placement` (pinocchio.SE3).
 
-        Only what is rigid with the frame counts, whose place is then known: nothing but joints
-        that are not in `moving`, and stay as in q (nq,), between the two. Only contacts
-        `deeper_than` that [m] are returned: deeper by what the farthest point of the item that
-        is rigid with the frame moves when it is `turned` by that [rad] about the frame's origin.
+        Counted are items rigid with the frame: no joint of `moving` is between them, the other
+        joints stay as in q (nq,). Returned are contacts deeper than `deeper_than` [m], and than
+        what an item's farthest point moves when it is `turned` [rad] about the frame's origin.
         """
-        model, data = self.robot.model, self.robot.scratch_data()
-        pin.computeJointJacobians(model, data, q)
-        index = self.robot.frame_id(frame)
-        to_tip = pin.updateFramePlacement(model, data, index).inverse()
-        known, bounds = self._rigid_pairs(int(model.frames[index].parentJoint), frozenset(moving))
-        if not len(known):
+        robot, items, movers = self.robot, self._pairs.items, {*moving}
+        if not robot.moving_joints(frame) & movers:
             return ()
-        moved = placement * to_tip
-        placements = [moved * there for there in data.oMi]
-        placements[0] = data.oMi[0]
-        near = bounds.at(placements) - self._pairs.margins[known] < -deeper_than
-        return deepest(contact for k in known[near].tolist()
-                       if (contact := self._rigid_contact(k, placements, deeper_than + turned
-                                                          * self._reach(k, placements, placement))
-                           ))
+        model, data = robot.model, robot.scratch_data()
+        pin.forwardKinematics(model, data, q)
+        moved = placement * pin.updateFramePlacement(model, data, robot.frame_id(frame)).inverse()
+        rigid = [item.joint != 0 and not robot.moving_joints(frame, self._link_of(item)) & movers
+                 for item in items]
+        places = {i: moved * data.oMi[item.joint] * item.placement if rigid[i] else item.placement
+                  for i, item in enumerate(items) if rigid[i] or item.joint == 0}
+        reach = max((math.dist(place.act(items[i].geometry.aabb_center), placement.translation)
+                     + items[i].geometry.aabb_radius for i, place in places.items() if rigid[i]),
+                    default=0.0)
+        limit = deeper_than + (turned * reach if turned else 0.0)
+        found = (self._rigid_contact(k, places[i], places[j], limit)
+                 for k, (i, j) in enumerate(self._pairs.pairs.tolist())
+                 if i in places and j in places and rigid[i] != rigid[j])
+        return deepest(contact for contact in found if contact)
 
-    def _reach(self, k: int, placements: Any, frame: Any) -> float:
-        """Return how far a pair's item that the frame (SE3) moves reaches from its origin [m]."""
-        one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
-        item = one if one.joint else other
-        box = item.geometry.aabb_local
-        corners = np.array(list(product(*zip(box.min_, box.max_, strict=True))))
-        if not np.isfinite(corners).all():
-            return math.inf
-        at = frame.actInv(placements[item.joint] * item.placement)
-        points = corners @ at.rotation.T + at.translation
-        return float(np.linalg.norm(points, axis=1).max())
+    def _link_of(self, item: CollisionGeometry) -> str:
+        """Return the link that an item of the robot is on, or attached to."""
+        held = self.scene.attached.get(item.name)
+        return item.name if held is None else held.link
 
-    def _rigid_contact(self, k: int, placements: Any, deeper_than: float) -> Contact | None:
-        """Return the contact of a pair where Pinocchio's joints have these placements (SE3)."""
+    def _rigid_contact(self, k: int, at: Any, there: Any, deeper_than: float) -> Contact | None:
+        """Return the contact of a pair whose items are `at` and `there` (SE3)."""
         one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
-        at, there = (placements[item.joint] * item.placement for item in (one, other))
-        result, margin = coal.DistanceResult(), float(self._pairs.margins[k])
-        coal.distance(one.geometry, _transform(at), other.geometry, _transform(there),
-                      coal.DistanceRequest(), result)
+        a, b, margin = one.geometry, other.geometry, float(self._pairs.margins[k])
+        apart = math.dist(at.act(a.aabb_center), there.act(b.aabb_center))
+        if apart - a.aabb_radius - b.aabb_radius - margin > -deeper_than:    # balls round both
+            return None
+        result = coal.DistanceResult()
+        coal.distance(a, _transform(at), b, _transform(there), coal.DistanceRequest(), result)
         depth = margin - float(result.min_distance)
         point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
         if depth > deeper_than and not self._check.certain[k]:
@@ -209,19 +198,6 @@ class CollisionChecker:
             depth = sure + margin
         return (Contact(one.name, other.name, depth, tuple(point.tolist()))
                 if depth > deeper_than else None)
-
-    def _rigid_pairs(self, joint: int, moving: frozenset[str]) -> tuple[Indices, PairBounds]:
-        """Return the pairs of what is rigid with one of Pinocchio's joints and the world."""
-        found = self._rigid.get((joint, moving))
-        if found is None:
-            joints = _rigid_with(self.robot, joint, moving)
-            carriers = self._pairs.joints[self._pairs.pairs]
-            rigid = np.isin(carriers, joints)
-            known = np.flatnonzero(np.zeros(len(rigid), dtype=bool) if 0 in joints else
-                                   (rigid & (carriers[:, ::-1] == 0)).any(axis=1))
-            found = self._rigid[joint, moving] = (
-                known, PairBounds(self._pairs.items, self._pairs.pairs[known]))
-        return found
 
     def distances(self, at: Configuration | Array, influence: float = 0.1,
                   most: int | None = None) -> Distances:
@@ -236,7 +212,8 @@ class CollisionChecker:
             raise InvalidOptionError(f'influence must be a number from 0 on, not {influence!r}')
         q, data = self._q(at), self.robot.scratch_data()
         pin.computeJointJacobians(self.robot.model, data, q)
-        return self.nearness.distances(q, data, influence, most)
+        nearness = self.nearness
+        return nearness.distances(data, nearness.near_pairs.follow(q), float(influence), most)
 
     def _q(self, at: Configuration | Array) -> Array:
         """Return q (nq,), or raise InvalidStateError; solvers ask often, so it is quick."""
@@ -273,12 +250,12 @@ class CollisionChecker:
         """What knows distances, another one once parts of meshes were made."""
         known = self._known_nearness
         if known is None or (known.is_coarse and known.is_refinable()):
-            known = self._known_nearness = DistanceCheck(self._pairs, self._chosen)
+            known = self._known_nearness = DistanceCheck(self._pairs)
         return known
 
     @cached_property
     def _nearness_of_hulls(self) -> DistanceCheck:
-        return DistanceCheck(self._pairs)
+        return DistanceCheck(self._pairs, of_parts=False)
 
 
 def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing: str = 'refuse',
@@ -301,18 +278,6 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
                 each.pair_count for each in _known.values()):
             del _known[next(iter(_known))]
     return made
-
-
-@lru_cache(maxsize=64)
-def _rigid_with(robot: Robot, joint: int, moving: frozenset[str]) -> list[int]:
-    """Return Pinocchio's joints that no joint of `moving` moves relative to one of them."""
-    model = robot.model
-    columns = {column for name in moving for column in range(
-        robot.joint(name).velocity_index,
-        robot.joint(name).velocity_index + robot.joint(name).velocity_size)}
-    way = set(model.supports[joint])
-    return [other for other in range(model.njoints) if not columns & {
-        model.joints[int(i)].idx_v for i in way ^ set(model.supports[other])}]
 
 
 _FLOAT = np.dtype(np.float64)

@@ -2,36 +2,31 @@
 Whether what is checked touches.
 
 Convex hulls are looked at first: what they do not touch, nothing in them does. Where the hull of
-a mesh touches something its triangles decide, and what is inside of them. Of two octrees their
-cells decide.
+a mesh touches something its triangles decide, and what is inside of them.
 """
 
 from collections.abc import Iterator
-from contextlib import closing
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.kernels.source import is_compiled
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.convex_parts import point_inside
 from ros2_ik.core.scene.geometry_library import coal
 from ros2_ik.core.scene.near_pairs import NearPairs
-from ros2_ik.core.scene.octree_pairs import OctreePairs
-from ros2_ik.core.scene.pair_model import geometries_model, PairModel
-from ros2_ik.core.scene.split_pairs import SplitPairs
+from ros2_ik.core.scene.pair_model import PairModel
 
 TOLERANCE = 1e-6     # m; what is nearer counts as touching for coal
 
 
 class ContactCheck:
-    """Finds contacts among the pairs of a model; `chosen` is what that was made of."""
+    """Finds contacts among the pairs of a model."""
 
-    def __init__(self, pairs: PairModel, chosen: Mask | Indices) -> None:
-        self._pairs, self._chosen = pairs, chosen
+    def __init__(self, pairs: PairModel) -> None:
+        self._pairs = pairs
         self._last = -1     # the pair that touched last is likely to touch again
         # a half-space touches a mesh where it touches its hull
         hulls_decide = np.array([item.solid is None for item in pairs.items], dtype=bool)
@@ -43,37 +38,15 @@ class ContactCheck:
                 item.solid.prepare()
         certain = (hulls_decide[first] & hulls_decide[second]
                    | polyhedron[first] | polyhedron[second])
-        self._octrees = OctreePairs(pairs)
-        certain[list(self._octrees.numbers)] = False
         self.certain: list[bool] = certain.tolist()
 
     def collides(self, q: Array) -> bool:
         """Return whether anything touches at q (nq,)."""
-        if is_compiled():
-            return next(self._contacts(q), None) is not None
-        placed = False
-        with closing(self._split.contacts(q)) as contacts:
-            for k in contacts:
-                if self.certain[k]:
-                    return True
-                if not placed:
-                    self._triangles.place(self._pairs.robot.scratch_data())
-                    placed = True
-                if self._decide(k):
-                    return True
-        return False
+        return next(self._contacts(q), None) is not None
 
     def touching(self, q: Array) -> list[int]:
         """Return the numbers of all pairs that touch at q (nq,)."""
-        if is_compiled():
-            return sorted(self._contacts(q))
-        with closing(self._split.contacts(q)) as contacts:
-            if next(contacts, None) is None:
-                return []
-        data = self._pairs.robot.scratch_data()
-        if not all(self.certain):
-            self._triangles.place(data)
-        return [k for k in self._near(data) if self._touches(k)]
+        return sorted(self._contacts(q))
 
     def _contacts(self, q: Array) -> Iterator[int]:
         """Yield the pairs that touch at q (nq,), first where that is likely or cheap to tell."""
@@ -97,7 +70,7 @@ class ContactCheck:
 
     def _surfaces_meet(self, k: int) -> bool:
         """Return whether triangles of a pair meet; if so, there is no need to look at hulls."""
-        return (not self.certain[k] and k not in self._octrees.numbers
+        return (not self.certain[k]
                 and pin.computeCollision(self._triangles.model, self._triangles.data, k))
 
     @cached_property
@@ -106,35 +79,21 @@ class ContactCheck:
         return NearPairs(pairs.robot, pairs.items, pairs.pairs,
                          np.maximum(pairs.margins, 0.0) + 2 * TOLERANCE)
 
-    @cached_property
-    def _split(self) -> SplitPairs:
-        return SplitPairs(self._pairs, self._chosen)
-
-    def _near(self, data: Any) -> list[int]:
-        """Return the pairs whose boxes may touch; puts all items where `data` has the joints."""
-        self._pairs.place(data)
-        bounds = self._pairs.bounds.at(data.oMi.tolist())
-        near: list[int] = np.flatnonzero(bounds <= self._pairs.margins + 2 * TOLERANCE).tolist()
-        return near
-
     def _touches(self, k: int) -> bool:
         pairs = self._pairs
         return (pin.computeCollision(pairs.model, pairs.data, k)
                 and (self.certain[k] or self._decide(k)))
 
     def _decide(self, k: int) -> bool:
-        """Decide a pair whose hulls, or branches of octrees, touch."""
-        triangles = self._triangles
-        if k in self._octrees.numbers:
-            return self._octrees.touch(k, triangles.data.oMg)
-        return (pin.computeCollision(triangles.model, triangles.data, k)
+        """Decide a pair whose hulls touch."""
+        return (pin.computeCollision(self._triangles.model, self._triangles.data, k)
                 or self._contains(k))
 
     @cached_property
     def _triangles(self) -> PairModel:
         items = [item if item.solid is None else item._replace(geometry=item.solid.tree)
                  for item in self._pairs.items]
-        triangles = PairModel(self._pairs.robot, geometries_model(items), items, self._chosen)
+        triangles = PairModel(self._pairs.robot, items, self._pairs.chosen)
         triangles.margins = self._pairs.margins
         return triangles
 

@@ -1,23 +1,22 @@
 """Signed distances, with gradients, between the convex parts of what is checked."""
 
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import repeat
 import time
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.kernels.source import is_compiled
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.robot.jacobian_masks import follower_reduction
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.contacts import Contact, Distances
 from ros2_ik.core.scene.convex_parts import part_geometries
 from ros2_ik.core.scene.near_pairs import NearPairs, PairsAt
-from ros2_ik.core.scene.octree_pairs import OctreePairs
-from ros2_ik.core.scene.pair_model import geometries_model, PairModel
+from ros2_ik.core.scene.pair_model import PairModel
 
 LOOK_AGAIN = 5.0     # for parts that another process may have made meanwhile [s]
 _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # of the indices in a cross product
@@ -25,20 +24,18 @@ _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # of the indices in a cross product
 
 class DistanceCheck:
     """
-    Distances of the pairs of a model, of the parts of meshes in place of their hulls.
+    Distances of the pairs of a model: `of_parts` of meshes, otherwise of their hulls.
 
-    `chosen` is what the model was made of; without it distances are those of the hulls.
     `is_coarse` where hulls had to stand in for parts.
     """
 
-    def __init__(self, pairs: PairModel, chosen: Mask | Indices | None = None) -> None:
+    def __init__(self, pairs: PairModel, of_parts: bool = True) -> None:
         self._waiting: list[CollisionGeometry] = []
         self._pairs, self._numbers = pairs, np.arange(len(pairs))
-        if chosen is not None:
+        if of_parts:
             self._waiting = [item for item in pairs.items
                              if item.solid is not None and item.solid.part_geometries is None]
-            self._pairs, self._numbers = _of_parts(pairs, chosen)
-        self._octrees = OctreePairs(self._pairs)
+            self._pairs, self._numbers = _of_parts(pairs)
         self._looked = time.monotonic()
         self._margins: list[float] = self._pairs.margins.tolist()
 
@@ -53,18 +50,22 @@ class DistanceCheck:
         self._looked = time.monotonic()
         return any(item.solid is not None and item.solid.has_parts() for item in self._waiting)
 
-    def move(self, name: str, change: Any) -> None:
-        """Move an object in the world by `change` (SE3) from where it was made."""
-        for number, given, item in self._world.get(name, ()):
-            item.placement = placement = change * given
-            self.near_pairs.move(number, placement)
+    def move(self, changes: Mapping[str, Any]) -> None:
+        """Move objects of the world, by name, by changes (SE3) from where they were made."""
+        numbers, placements = list[int](), list[Any]()
+        for name, change in changes.items():
+            for number, given, item in self._world.get(name, ()):
+                item.placement = placement = change * given
+                numbers.append(number)
+                placements.append(placement)
+        self.near_pairs.place(numbers, placements)
 
     @cached_property
     def _world(self) -> dict[str, list[tuple[int, Any, Any]]]:
         """
-        Return the items in the world, by the name of their object.
+        Items in the world, by the name of their object.
 
-        Of each its number, the placement it was made with and Pinocchio's object.
+        For each its number, the placement it was made with and Pinocchio's object.
         """
         found: dict[str, list[tuple[int, Any, Any]]] = {}
         for number, (item, made) in enumerate(zip(
@@ -73,10 +74,9 @@ class DistanceCheck:
                 found.setdefault(item.name, []).append((number, item.placement, made))
         return found
 
-    def contacts(self, data: Any, touching: Sequence[int]) -> Iterator[Contact]:
-        """Return the contacts of parts in pairs known to touch where `data` has the joints."""
-        pairs, placed = self._pairs, self._pairs.place(data)
-        least = pairs.bounds.at(data.oMi.tolist()) - pairs.margins
+    def contacts(self, q: Array, data: Any, touching: Sequence[int]) -> Iterator[Contact]:
+        """Yield the contacts of pairs known to touch at q; `data` has joint placements there."""
+        placed, least = self._pairs.place(data), self.near_pairs.follow(q).least
         for number in touching:
             parts = np.flatnonzero(self._numbers == number)
             # what touches by a hair may not for the distance of convex parts
@@ -85,75 +85,41 @@ class DistanceCheck:
             yield max(found, key=lambda contact: contact.depth)
 
     def _contact(self, k: int, placed: Any) -> Contact:
-        self._compute(k, placed)
+        pin.computeDistance(self._pairs.model, placed, k)
         result = placed.distanceResults[k]
         point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
         # it is known to touch, so that it is apart by rounding, or in a hole that is covered
         depth = max(float(self._margins[k] - result.min_distance), 0.0)
         return Contact(*self._pairs.names[k], depth, tuple(point.tolist()))
 
-    def _compute(self, k: int, placed: Any) -> None:
-        """Compute the distance of a pair where the items are."""
-        pin.computeDistance(self._pairs.model, placed, k)
-        if k in self._octrees.numbers and placed.distanceResults[k].min_distance <= 0:
-            self._octrees.find_deepest(k, placed.oMg, placed.distanceResults[k])
-        elif k in self._octrees.ellipsoids:
-            self._octrees.find_nearest(k, placed.oMg, placed.distanceResults[k])
+    def distances(self, data: Any, at: PairsAt, reach: Array | float,
+                  most: int | None) -> Distances:
+        """
+        Return the distances below their `reach` (p,) [m], of more than `most` the nearest.
 
-    def distances(self, q: Array, data: Any, influence: float, most: int | None) -> Distances:
-        """Return those below `influence` at q; `data` has joint placements and Jacobians there."""
-        pairs = self._pairs
-        placed = pairs.place(data)
-        results, margins = pairs.distance_results, self._margins
+        `data` has joint placements and Jacobians at `at.q`. Sets `at.least` to the exact distance
+        for each pair whose distance was computed.
+        """
+        model, placed, margins = self._pairs.model, self._pairs.place(data), self._margins
+        results = self._pairs.distance_results
         found: list[tuple[float, int]] = []
-        farthest = influence
-        for k, least in self._near(q, data.oMi, influence):
+        computed, farthest = list[float](), np.inf
+        near = np.flatnonzero(~(at.least >= reach))
+        near = near[at.least[near].argsort(kind='stable')]
+        reaches = repeat(reach) if isinstance(reach, float) else reach[near].tolist()
+        for k, least, limit in zip(near.tolist(), at.least[near].tolist(), reaches, strict=False):
             if least > farthest:
                 break
-            self._compute(k, placed)
+            pin.computeDistance(model, placed, k)
             distance = results[k].min_distance - margins[k]
-            if distance < influence:
+            computed.append(distance)
+            if distance < limit:
                 insort(found, (distance, k))
                 if most is not None and len(found) >= most:
                     del found[most:]
                     farthest = found[-1][0]
+        at.least[near[:len(computed)]] = computed
         return self._gathered(found, np.reshape(data.J, (6, -1)))
-
-    def look(self, data: Any, at: PairsAt, reach: Array, most: int) -> Distances:
-        """
-        Return the distances below their `reach` (p,) of the pairs, at most the nearest `most`.
-
-        `data` has joint placements and Jacobians where what is known of them is `at`; that is
-        made exact for the pairs that were looked at.
-        """
-        near = np.flatnonzero(~(at.least >= reach))
-        placed, margins = self._pairs.place(data), self._margins
-        results = self._pairs.distance_results
-        found: list[tuple[float, int]] = []
-        farthest, least = np.inf, at.least
-        for k in near[least[near].argsort(kind='stable')].tolist():
-            if least[k] > farthest:
-                break
-            self._compute(k, placed)
-            least[k] = distance = results[k].min_distance - margins[k]
-            if distance < reach[k]:
-                insort(found, (distance, k))
-                if len(found) >= most:
-                    del found[most:]
-                    farthest = found[-1][0]
-        return self._gathered(found, np.reshape(data.J, (6, -1)))
-
-    def _near(self, q: Array, placements: Any, influence: float) -> list[tuple[int, float]]:
-        """Pairs that may be that near and their least distances, those first that may be least."""
-        if len(self._pairs) < 2:
-            return [(k, -np.inf) for k in range(len(self._pairs))]
-        if is_compiled():
-            return self.near_pairs.least(q, influence)
-        least = self._pairs.bounds.at(placements.tolist()) - self._pairs.margins
-        near = np.flatnonzero(least < influence)
-        least = least[near]
-        order = least.argsort(kind='stable')
-        return list(zip(near[order].tolist(), least[order].tolist(), strict=True))
 
     @cached_property
     def near_pairs(self) -> NearPairs:
@@ -183,7 +149,7 @@ class DistanceCheck:
                          J if reduction is None else J @ reduction)
 
 
-def _of_parts(pairs: PairModel, chosen: Mask | Indices) -> tuple[PairModel, Indices]:
+def _of_parts(pairs: PairModel) -> tuple[PairModel, Indices]:
     """Return the model of the convex parts, and which pair each of its pairs is of."""
     if all(item.solid is None for item in pairs.items):
         return pairs, np.arange(len(pairs))
@@ -194,14 +160,7 @@ def _of_parts(pairs: PairModel, chosen: Mask | Indices) -> tuple[PairModel, Indi
         items += [item._replace(geometry=part, solid=None) for part in parts]
         owners += [i] * len(parts)
     owner = np.array(owners, dtype=np.intp)
-    if chosen.dtype == bool:
-        expanded = chosen[np.ix_(owner, owner)]
-    else:
-        expanded = np.array([(one, other) for first, second in chosen.tolist()
-                             for one in np.flatnonzero(owner == first)
-                             for other in np.flatnonzero(owner == second)],
-                            dtype=np.intp).reshape(-1, 2)
-    model = PairModel(pairs.robot, geometries_model(items), items, expanded)
+    model = PairModel(pairs.robot, items, pairs.chosen[np.ix_(owner, owner)])
     number = np.full((len(pairs.items),) * 2, -1, dtype=np.intp)
     number[tuple(pairs.pairs.T)] = np.arange(len(pairs))
     numbers = number[tuple(owner[model.pairs].T)]

@@ -1,4 +1,4 @@
-"""Which pairs of items may be near at joint values, from the boxes round the items."""
+"""Broad phase: the pairs of items whose boxes are near each other at joint values."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,11 +8,12 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.kernels.boxes import follow_pairs, least_distances, near_pairs
+from ros2_ik.core.kernels.boxes import follow_pairs, near_pairs
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import tree_of
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry
-from ros2_ik.core.scene.pair_bounds import boxes_of
+
+LARGEST = 1e6    # half the size that stands for an unbounded one [m]
 
 
 class PairsAt(NamedTuple):
@@ -37,23 +38,23 @@ class NearPairs:
     def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], pairs: Indices,
                  margins: Array) -> None:
         bodies = _bodies(robot)
-        lower, upper = boxes_of(items)
-        places = [bodies.places[item.joint] * item.placement for item in items]
-        turns = np.array([place.rotation for place in places]).reshape(-1, 3, 3)
-        middles = np.array([place.translation for place in places]).reshape(-1, 3)
-        self._centres, self._root = (lower + upper) / 2, bodies.places[0]
-        middles += (turns @ self._centres[:, :, None])[:, :, 0]
-        boxes = np.concatenate([turns.reshape(-1, 9), middles, (upper - lower) / 2], axis=1)
+        lower, upper = _boxes_of(items)
+        self._centres, self._boxes = (lower + upper) / 2, np.empty((len(items), 15))
+        self._mounts = bodies.mounts[[item.joint for item in items]]
+        self._boxes[:, 12:] = (upper - lower) / 2
+        self.place(np.arange(len(items)), [item.placement for item in items])
         nodes = np.array([bodies.nodes[item.joint] for item in items], dtype=np.int64)
-        self._given = (bodies.table, bodies.motions, nodes, boxes,
+        self._given = (bodies.table, bodies.motions, nodes, self._boxes,
                        np.ascontiguousarray(pairs, dtype=np.int64), margins)
+        self._unknown = np.full(len(margins), -np.inf)
 
-    def move(self, number: int, placement: Any) -> None:
-        """Put an item of the world elsewhere, at `placement` (SE3)."""
-        place, boxes = self._root * placement, self._given[3]
-        turn = place.rotation
-        boxes[number, :9] = turn.reshape(-1)
-        boxes[number, 9:12] = place.translation + turn @ self._centres[number]
+    def place(self, numbers: Sequence[int] | Indices, placements: Sequence[Any]) -> None:
+        """Fix items to their joints at `placements` (SE3); those of the world move so."""
+        T = np.reshape([placement.homogeneous for placement in placements], (-1, 4, 4))
+        T = self._mounts[numbers] @ T
+        centres = T[:, :3, :3] @ self._centres[numbers][:, :, None] + T[:, :3, 3:]
+        self._boxes[numbers, :9] = T[:, :3, :3].reshape(-1, 9)
+        self._boxes[numbers, 9:12] = centres[:, :, 0]
 
     def at(self, q: Array) -> list[int]:
         """Return the numbers of the pairs at q (nq,), in their order."""
@@ -62,37 +63,23 @@ class NearPairs:
         numbers: list[int] = near[:count].tolist()
         return numbers
 
-    def least(self, q: Array, influence: float) -> list[tuple[int, float]]:
-        """
-        Return the pairs that may be nearer than `influence` [m] at q (nq,), nearest first.
-
-        Each with a lower bound of its signed distance less its margin.
-        """
-        near, least = np.empty(len(self._given[-1]), dtype=np.int64), np.empty(
-            len(self._given[-1]))
-        count = least_distances.run(np.ascontiguousarray(q), *self._given, influence, near, least)
-        least = least[:count]
-        order = least.argsort(kind='stable')
-        return list(zip(near[order].tolist(), least[order].tolist(), strict=True))
-
-    def follow(self, q: Array, before: PairsAt | None) -> PairsAt:
-        """Return what is known of all pairs at q (nq,), from what was known of them before."""
-        boxes, margins = self._given[3], self._given[5]
-        placed, least, closing = np.empty((len(boxes), 12)), *np.empty((2, len(margins)))
-        was, known = (np.zeros_like(placed), np.full(len(margins), -np.inf)) if before is None \
-            else (before.placed, before.least)
+    def follow(self, q: Array, before: PairsAt | None = None) -> PairsAt:
+        """Return lower bounds of all distances at q (nq,), tighter with those of a q `before`."""
+        margins = self._given[-1]
+        placed, least, closing = np.empty((len(self._boxes), 12)), *np.empty((2, len(margins)))
+        was, known = (placed, self._unknown) if before is None else (before.placed, before.least)
         nearest = follow_pairs.run(np.ascontiguousarray(q), *self._given, was, known, placed,
                                    least, closing)
         return PairsAt(q.copy(), placed, least, closing, nearest)    # whose q may be changed
 
 
 class _Bodies(NamedTuple):
-    """A robot's tree as `near_pairs` takes it; node and place (SE3) there of each joint."""
+    """A robot's tree as `near_pairs` takes it; node and placement (4, 4) there of each joint."""
 
     table: Indices
     motions: Array
     nodes: list[int]
-    places: list[Any]
+    mounts: Array
 
 
 @lru_cache(maxsize=8)
@@ -101,8 +88,19 @@ def _bodies(robot: Robot) -> _Bodies:
     frames = tuple(0 if index == 0 else model.getFrameId(name, pin.FrameType.JOINT)
                    for index, name in enumerate(model.names))
     tree = tree_of(robot, frames, tuple(robot.joint_names), robot.neutral)
-    places = [pin.SE3(row[:9].reshape(3, 3), row[9:]) * model.frames[frame].placement.inverse()
+    mounts = [pin.SE3(row[:9].reshape(3, 3), row[9:]) * model.frames[frame].placement.inverse()
               for row, frame in zip(tree.mounting, frames, strict=True)]
     return _Bodies(np.column_stack([tree.parent, tree.kind, tree.place]).astype(np.int64),
                    np.column_stack([tree.before, tree.multiplier, tree.offset]),
-                   tree.node.tolist(), places)
+                   tree.node.tolist(),
+                   np.array([mount.homogeneous for mount in mounts]))
+
+
+def _boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:
+    """Return the lower and the upper ends (i, 3) of the boxes round items, in their own frames."""
+    boxes = [item.geometry.aabb_local for item in items]
+    ends = [np.reshape([each.min_ for each in boxes], (-1, 3)),
+            np.reshape([each.max_ for each in boxes], (-1, 3))]
+    lower, upper = (np.clip(np.where(np.isnan(some), unknown, some), -LARGEST, LARGEST)
+                    for some, unknown in zip(ends, (-LARGEST, LARGEST), strict=True))
+    return lower, upper

@@ -1,4 +1,4 @@
-"""Which pairs of items are checked, as Pinocchio has it, with data of its own for each thread."""
+"""Checked pairs of items in a Pinocchio geometry model, with data of its own for each thread."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
@@ -10,29 +10,31 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.jacobian_masks import columns_carrying
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.geometry_library import coal
 from ros2_ik.core.scene.geometry_models import geometry_model
-from ros2_ik.core.scene.pair_bounds import PairBounds
 
 T = TypeVar('T')
 
 
 class PairModel:
     """
-    Items and the pairs of them that are checked.
+    Items and the pairs of them that are checked, `pairs` (k, 2).
 
-    `chosen` is a mask (i, i) above the diagonal, or the pairs themselves (k, 2). `model` is
-    Pinocchio's, to be read only; `data` belongs to the calling thread: what was computed in it
-    stays until that thread computes anew.
+    `chosen` is a mask (i, i) above the diagonal, `margins` (k,) [m] are paddings: a pair counts as
+    nearer by its margin. `model` is Pinocchio's, to be read only; `data` belongs to the calling
+    thread and holds the results of its last computation.
     """
 
-    def __init__(self, robot: Robot, model: Any, items: Sequence[CollisionGeometry],
-                 chosen: Mask | Indices) -> None:
-        self.robot, self.model, self.items = robot, model, items
-        self.pairs = _enter(model, items, chosen)
+    def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], chosen: Mask) -> None:
+        self.robot, self.items, self.chosen = robot, items, chosen
+        self.model = geometry_model([pin.GeometryObject(
+            f'{index} {item.name}', item.joint, item.placement, item.geometry)
+            for index, item in enumerate(items)])
+        self.pairs = _enter(self.model, items, chosen)
         self.margins = np.zeros(len(self.pairs))
         self._local = threading.local()
 
@@ -56,17 +58,6 @@ class PairModel:
         """Where this thread finds the distance of each pair after it was computed."""
         return self._kept('distances', lambda: list(self.data.distanceResults))
 
-    @property
-    def broad_phase(self) -> tuple[Any, Any]:
-        """This thread's tree of boxes, for bounded items only, and what stops at a contact."""
-        return self._kept('tree', self._make_tree)
-
-    def _make_tree(self) -> tuple[Any, Any]:
-        data = self.data
-        tree = pin.BroadPhaseManager_DynamicAABBTreeCollisionManager(
-            self.robot.model, self.model, data)
-        return tree, pin.CollisionCallBackDefault(self.model, data, True)
-
     def _kept(self, name: str, make: Callable[[], T]) -> T:
         """Return what this thread made before under a name, or makes now."""
         try:
@@ -82,15 +73,6 @@ class PairModel:
         return own
 
     @cached_property
-    def bounds(self) -> PairBounds:
-        return PairBounds(self.items, self.pairs)
-
-    @cached_property
-    def joints(self) -> Indices:
-        """Pinocchio's joint of each item."""
-        return np.array([item.joint for item in self.items], dtype=np.intp)
-
-    @cached_property
     def moves(self) -> Array:
         """How the Jacobian of all joints moves the sides of each pair apart, (k, columns)."""
         carrying = np.array([columns_carrying(self.robot, item.joint) for item in self.items])
@@ -102,34 +84,28 @@ class PairModel:
         return [(self.items[i].name, self.items[j].name) for i, j in self.pairs.tolist()]
 
 
-def geometries_model(items: Sequence[CollisionGeometry]) -> Any:
-    """Make Pinocchio's model of items, without pairs."""
-    return geometry_model([_geometry_object(index, item) for index, item in enumerate(items)])
+def _enter(model: Any, items: Sequence[CollisionGeometry], chosen: Mask) -> Indices:
+    """
+    Enter pairs into a model, octrees first: coal 3.0 swaps the sides of a second octree.
 
-
-def _geometry_object(index: int, item: CollisionGeometry) -> Any:
-    return pin.GeometryObject(f'{index} {item.name}', item.joint, item.placement, item.geometry)
-
-
-def _enter(model: Any, items: Sequence[CollisionGeometry], chosen: Mask | Indices) -> Indices:
-    """Enter pairs into a model; gives them, (k, 2)."""
+    coal's distances from octrees to ellipsoids are up to 0.3 m too large, so that such a pair
+    raises InvalidSceneError.
+    """
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
-    # coal mixes up the two sides where an octree is the second
-    if chosen.dtype != bool:
-        pairs = np.array(chosen, dtype=np.intp)
-        turned = np.isin(pairs[:, 1], trees) & ~np.isin(pairs[:, 0], trees)
-        pairs[turned] = pairs[turned][:, ::-1]
-        for first, second in pairs.tolist():
-            model.addCollisionPair(pin.CollisionPair(first, second))
-        return pairs
-    chosen = chosen.copy()
     swapped = [(tree, int(first)) for tree in trees for first in np.flatnonzero(chosen[:, tree])]
-    chosen[:, trees] = False
-    model.setCollisionPairs(chosen)
+    others = chosen.copy()
+    others[:, trees] = False
+    model.setCollisionPairs(others)
     for pair in swapped:
         model.addCollisionPair(pin.CollisionPair(*pair))
-    return np.concatenate([np.argwhere(chosen),
-                           np.array(swapped, dtype=np.intp).reshape(-1, 2)])
+    pairs: Indices = np.concatenate([np.argwhere(others),
+                                     np.array(swapped, dtype=np.intp).reshape(-1, 2)])
+    for tree, other in pairs[np.isin(pairs[:, 0], trees)].tolist():
+        if isinstance(items[other].geometry, coal.Ellipsoid):
+            raise InvalidSceneError(f"'{items[other].name}' has an ellipsoid, which cannot be "
+                                    f"checked against the octree '{items[tree].name}'; attach a "
+                                    'convex hull or a capsule instead, or allow the pair')
+    return pairs
 
 
 def _requests(count: int) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""The distances of a checker's pairs along a way."""
+"""Distances of a checker's pairs along a path."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,11 +16,11 @@ from ros2_ik.core.scene.near_pairs import PairsAt
 
 class PairWatch:
     """
-    Looks at the pairs of a checker from configuration to configuration.
+    Follows the pairs of a checker from configuration to configuration.
 
-    How far a pair is apart is computed anew only once it may have come near since: nothing of
-    what moved is nearer than it was less the ways of both. `here` is what is known where the last
-    `go` led, `ahead` where `look_ahead` looked from there.
+    A distance is computed again only once the pair may have come near: the distance has shrunk
+    by no more than the ways of both sides. `here` are the bounds where the last `go` led, `ahead`
+    where `look_ahead` looked from there.
     """
 
     here: PairsAt
@@ -29,9 +29,9 @@ class PairWatch:
     def __init__(self, checker: CollisionChecker) -> None:
         self._checker = checker
         self._nearness: DistanceCheck | None = None
-        self._moved: dict[str, Any] | None = None   # by how much objects are moved, if they are
-        self._has_moved = False                     # since the last `go`
-        self._inverses: dict[str, Any] = {}         # of the poses that objects were made with
+        self._moved: dict[str, Any] = {}    # by how much objects are moved (SE3)
+        self._has_moved = False             # since the last `go`
+        self._inverses: dict[str, Any] | None = None    # of the poses that objects were made with
 
     def go(self, q: Array) -> bool:
         """Move to q (nq,); return whether the pairs are others than before."""
@@ -39,9 +39,9 @@ class PairWatch:
         self._has_moved = False
         if nearness is not self._nearness:    # also when parts of meshes were made since
             self._nearness = nearness
-            for name, change in (self._moved or {}).items():
-                nearness.move(name, change)
-            self.here = nearness.near_pairs.follow(q, None)
+            if self._moved:
+                nearness.move(self._moved)
+            self.here = nearness.near_pairs.follow(q)
             return True
         if has_moved or not np.array_equal(q, self.here.q):
             self.here = nearness.near_pairs.follow(q, self.here)
@@ -57,27 +57,22 @@ class PairWatch:
         for name in poses:
             if name not in objects:
                 raise UnknownObjectError(name, tuple(objects))
-        if self._moved is None:
-            self._moved, self._checker = {}, self._checker.copied()
-            self._nearness = None
+        if self._inverses is None:
+            self._inverses = {name: item.pose.inverse() for name, item in objects.items()}
+            self._checker, self._nearness = self._checker.copied(), None
+        changes = {name: pose * self._inverses[name] for name, pose in poses.items()}
+        self._moved |= changes
         self._has_moved = True
-        for name, pose in poses.items():
-            self._moved[name] = change = pose * self._inverse(name)
-            if self._nearness is not None:
-                self._nearness.move(name, change)
-
-    def _inverse(self, name: str) -> Any:
-        if name not in self._inverses:
-            self._inverses[name] = self._checker.scene.objects[name].pose.inverse()
-        return self._inverses[name]
+        if self._nearness is not None:
+            self._nearness.move(changes)
 
     def look_ahead(self, q: Array) -> PairsAt:
-        """Return what is known at q (nq,), from what is known here."""
+        """Return the bounds at q (nq,), from those here."""
         self.ahead = self.nearness.near_pairs.follow(q, self.here)
         return self.ahead
 
     def arrive(self) -> None:
-        """Be where `look_ahead` looked last."""
+        """Move to where `look_ahead` looked last."""
         self.here = self.ahead
 
     def distances(self, at: PairsAt, reach: Array, most: int) -> Distances:
@@ -85,7 +80,7 @@ class PairWatch:
         robot = self._checker.robot
         data = robot.scratch_data()
         pin.computeJointJacobians(robot.model, data, at.q)
-        return self.nearness.look(data, at, reach, most)
+        return self.nearness.distances(data, at, reach, most)
 
     @property
     def nearness(self) -> DistanceCheck:

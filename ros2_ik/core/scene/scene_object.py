@@ -127,8 +127,9 @@ class AttachedObject:
         if not isinstance(self.object, SceneObject):
             raise InvalidSceneError(f'what is attached must be a SceneObject, not {self.object!r}')
         what = f"object '{self.object.id}'"
-        if self.object.id == OCTOMAP:
-            raise InvalidSceneError(f"'{OCTOMAP}' cannot be attached: it is the sensed world")
+        if any(isinstance(part.shape, OcTree) for part in self.object.parts):
+            raise InvalidSceneError(f'{what} has an octree, which cannot be attached; attach boxes, '
+                                    'a mesh or a convex hull')
         given = self.touch_links
         names = [given] if isinstance(given, str) else listed(given)
         if not isinstance(self.link, str) or not self.link:

@@ -6,12 +6,15 @@ import logging
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.cache import digest, remembered
+from ros2_ik.core.scene.collision_geometry import own_geometries
+from ros2_ik.core.scene.contact_check import ContactCheck
 from ros2_ik.core.scene.kept import Kept
-from ros2_ik.core.scene.link_contacts import LinkContacts
+from ros2_ik.core.scene.pair_model import PairModel
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 
 SAMPLES = 200
@@ -162,20 +165,53 @@ def _sampled(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]
 
 def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[str, Array]:
     """
-    Return of each pair in which share of the samples it touches, and its depths [m].
+    Return for each pair the share of the samples in which it touches, and its depths [m].
 
-    `depths` are those in the neutral state, negative without contact; for pairs in contact there
+    `depths` are those in the neutral state, -1 without contact; for pairs in contact there
     `deepest` are the largest in it and all samples.
     """
-    generator, contacts = np.random.default_rng(0), LinkContacts(robot, geometry, pairs)
+    contacts, generator = LinkContacts(robot, geometry, pairs), np.random.default_rng(0)
     touching = contacts.touching(robot.neutral)
-    depths = np.where(touching, 0.0, -1.0)
-    depths[touching] = np.maximum(contacts.depths(robot.neutral, touching), 0.0)
-    deepest, counts = depths.copy(), np.zeros(len(pairs))
+    depths = deepest = contacts.depths(robot.neutral, touching)
+    counts = np.zeros(len(pairs))
     for _ in range(SAMPLES):
         q = robot.random_q(generator)
         now = contacts.touching(q)
         counts += now
-        some = now & touching
-        deepest[some] = np.maximum(deepest[some], contacts.depths(q, some))
+        deepest = np.maximum(deepest, contacts.depths(q, now & touching))
     return {'shares': counts / SAMPLES, 'depths': depths, 'deepest': deepest}
+
+
+class LinkContacts:
+    """Contacts of `pairs` of links, as `CollisionChecker` finds them; depths of meshes' hulls."""
+
+    def __init__(self, robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> None:
+        items = own_geometries(robot, geometry)
+        numbers = {pair: number for number, pair in enumerate(pairs)}
+        number_of = [[numbers.get(_pair(one.name, other.name), -1) for other in items]
+                     for one in items]
+        self._model = PairModel(robot, items, np.triu(np.array(number_of) >= 0))
+        self._check, self._count = ContactCheck(self._model), len(pairs)
+        self._pair_of = np.array([number_of[i][j] for i, j in self._model.pairs], dtype=np.intp)
+
+    def touching(self, q: Array) -> Mask:
+        """Return which pairs touch at q (nq,)."""
+        found = np.zeros(self._count, dtype=bool)
+        found[self._pair_of[self._check.touching(q)]] = True
+        return found
+
+    def depths(self, q: Array, touching: Mask) -> Array:
+        """Return the depths [m] of the pairs known to touch at q (nq,), -1 for the others."""
+        found, robot = np.full(self._count, -1.0), self._model.robot
+        data = robot.scratch_data()
+        pin.forwardKinematics(robot.model, data, q)
+        placed = self._model.place(data)
+        for k in np.flatnonzero(touching[self._pair_of]).tolist():
+            pin.computeDistance(self._model.model, placed, k)
+            depth = -float(placed.distanceResults[k].min_distance)
+            found[self._pair_of[k]] = max(found[self._pair_of[k]], depth, 0.0)
+        return found
+
+
+def _pair(one: str, other: str) -> Pair:
+    return (min(one, other), max(one, other))

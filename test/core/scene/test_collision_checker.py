@@ -162,7 +162,7 @@ def test_other_threads_change_which_pair_touched_last(load):
         _last = property(lambda self: next(self.turns), lambda self, value: None)
     robot, generator = load('ur5'), np.random.default_rng(6)
     checker = CollisionChecker(robot, scattered(robot))
-    restless = Restless(checker._pairs, checker._chosen)
+    restless = Restless(checker._pairs)
     for _ in range(100):
         q = robot.random_q(generator)
         assert restless.touching(q) == checker._check.touching(q)

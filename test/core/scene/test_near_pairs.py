@@ -5,20 +5,13 @@ import pinocchio as pin
 import pytest
 from scenes import scattered
 
-from ros2_ik.core.kernels.boxes import follow_pairs, least_distances, near_pairs
 from ros2_ik.core.scene import CollisionChecker, HalfSpace, SceneObject
 from ros2_ik.core.scene.near_pairs import NearPairs
 
 
-@pytest.fixture(params=[True, False], ids=['compiled', 'plain'])
-def mode(request, monkeypatch):
-    for loop in near_pairs, least_distances, follow_pairs:
-        monkeypatch.setattr(loop, 'run', loop.of(request.param))
-
-
 @pytest.mark.parametrize('name, root_joint', [
     ('panda', None), ('ur5', None), ('baxter', None), ('xarm7', None), ('talos', 'freeflyer')])
-def test_none_is_missing(mode, name, root_joint, load):
+def test_none_is_missing(name, root_joint, load):
     robot = load(name, root_joint)
     scene = scattered(robot, 6, 1).add(SceneObject('floor', [HalfSpace((0, 0, 1), 0.1)]))
     checker = CollisionChecker(robot, scene, 'hull')
@@ -36,34 +29,27 @@ def test_none_is_missing(mode, name, root_joint, load):
         assert numbers == sorted(set(numbers))
         within = set(np.flatnonzero(distances <= margins - 1e-6).tolist())
         assert within <= set(numbers)
-        bounds = pairs.bounds.at(data.oMi.tolist())      # of upright boxes, which are larger
-        assert {*numbers} <= set(np.flatnonzero(bounds <= 2 * margins + 1e-6).tolist())
+        least = near.follow(q).least
+        assert (least <= distances - margins + 1e-6).all()
+        assert set(numbers) == set(np.flatnonzero(~(least > 0)).tolist())
         found += len(within)
-        least = near.least(q, 0.1)
-        for number, bound in least:
-            assert bounds[number] - margins[number] - 1e-9 <= bound
-            assert bound <= distances[number] - margins[number] + 1e-6
-        assert [bound for _, bound in least] == sorted(bound for _, bound in least)
-        reached = set(np.flatnonzero(distances - margins < 0.1 - 1e-6).tolist())
-        assert reached <= {number for number, _ in least}
     assert found
 
 
-def test_no_number_is_near(mode, load):
+def test_no_number_is_near(load):
     """What cannot be placed is looked at, not passed over."""
     checker = CollisionChecker(load('ur5'))
     pairs = checker._pairs
     near = NearPairs(checker.robot, pairs.items, pairs.pairs, np.zeros(len(pairs)))
     nowhere = np.full(checker.robot.nq, np.nan)
     assert near.at(nowhere) == list(range(len(pairs)))
-    assert [number for number, _ in near.least(nowhere, 0.1)] == list(range(len(pairs)))
-    known = near.follow(nowhere, near.follow(checker.robot.neutral, None))
+    known = near.follow(nowhere, near.follow(checker.robot.neutral))
     assert not (known.least > -1e6).any()
     assert known.nearest == -np.inf
 
 
 @pytest.mark.parametrize('name, root_joint', [('panda', None), ('talos', 'freeflyer')])
-def test_followed_from_what_was_known(mode, name, root_joint, load):
+def test_followed_from_what_was_known(name, root_joint, load):
     """No distance is below what is left of the last that was computed, and little is lost."""
     robot = load(name, root_joint)
     checker = CollisionChecker(robot, scattered(robot, 6, 1), 'hull')

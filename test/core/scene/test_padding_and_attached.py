@@ -216,18 +216,17 @@ def test_survives_pickling(load):
 
 @pytest.mark.parametrize('normal', [[0, 0, 1], [0, -1, 0], [2, 0, 0]])
 def test_a_turned_octree_in_a_half_space(normal):
-    """A held cell touches it where its lowest corner is below, however it is turned."""
+    """A cell touches a held half-space where its lowest corner is below, however that is turned."""
     robot = Robot.from_urdf('<robot name="f"><link name="a"/></robot>', root_joint='freeflyer')
     edge = 0.04
-    scene = (Scene(robot).attach(SceneObject('held', [OcTree(np.full((1, 3), edge / 2), edge)]),
-                                 'a')
-             .add(SceneObject('floor', [HalfSpace(normal, 0.0)])))
+    scene = (Scene(robot).add(SceneObject('cell', [OcTree(np.full((1, 3), edge / 2), edge)]))
+             .attach(SceneObject('held', [HalfSpace(normal, 0.0)]), 'a'))
     checker, generator = CollisionChecker(robot, scene), np.random.default_rng(0)
     corners = np.array([[x, y, z] for x in (0, edge) for y in (0, edge) for z in (0, edge)])
     for _ in range(200):
         q = np.r_[generator.uniform(-0.5, 0.5, 3), generator.normal(size=4)]
         q[3:] /= np.linalg.norm(q[3:])
-        placed = corners @ Rotation.from_quat(q[3:]).as_matrix().T + q[:3]
+        placed = (corners - q[:3]) @ Rotation.from_quat(q[3:]).as_matrix()
         lowest = (placed @ normal).min()
         if abs(lowest) > 1e-5:
             assert checker.collides(q) == (lowest < 0), (q, lowest)

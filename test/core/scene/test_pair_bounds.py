@@ -7,16 +7,11 @@ import pytest
 from scenes import scattered, solid
 
 from ros2_ik.core.scene import Box, CollisionChecker, HalfSpace, Scene, SceneObject, Sphere
-from ros2_ik.core.scene.pair_bounds import PairBounds
 
 
 def bounds_at(checker, q):
     """Give the bound of each of a checker's pairs, and its distance."""
-    robot = checker.robot
-    data = robot.model.createData()
-    pin.forwardKinematics(robot.model, data, q)
-    bounds = PairBounds(checker._pairs.items, checker._pairs.pairs).at(data.oMi.tolist())
-    return checker._pairs.names, bounds
+    return checker._pairs.names, checker.nearness.near_pairs.follow(q).least
 
 
 def least(found, pair):

@@ -517,6 +517,8 @@ BAD_CHANGES = [
     (lambda s: s.attach(SceneObject('base', [BOX]), 'base'), InvalidSceneError, 'frame of the'),
     (lambda s: s.add(SceneObject('<octomap>', [OcTree([[0.0, 0.0, 0.0]], 0.1)]))
      .attach('<octomap>', 'base'), InvalidSceneError, 'cannot be attached'),
+    (lambda s: s.attach(SceneObject('cells', [BOX, OcTree([[0.0, 0.0, 0.0]], 0.1)]), 'base'),
+     InvalidSceneError, "object 'cells' has an octree, which cannot be attached"),
     (lambda s: s.append_attached('box', [BALL]), InvalidSceneError, 'not attached'),
     (lambda s: s.append_attached('cp', [BALL]), UnknownObjectError, "'cup'"),
     (lambda s: s.append_attached('cup', []), InvalidSceneError, "object 'cup'"),

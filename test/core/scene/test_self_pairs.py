@@ -11,11 +11,11 @@ from solid_judge import SolidJudge
 
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.scene import cache, CollisionChecker, Scene
-from ros2_ik.core.scene.link_contacts import LinkContacts
 from ros2_ik.core.scene.robot_geometry import robot_geometry
 from ros2_ik.core.scene.self_pairs import (
     ADJACENT,
     DISABLED,
+    LinkContacts,
     NEUTRAL,
     RIGID,
     self_pairs,
@@ -262,8 +262,9 @@ def test_contacts_are_between_bodies_in_place():
     for angle, touch in ((0.0, False), (np.pi, True), (np.pi - 0.5, True), (np.pi - 0.7, False)):
         q = np.array([angle, 0.4])
         assert contacts.touching(q).tolist() == [touch]   # 2 cos(x/2)
-        depth, = contacts.depths(q, np.array([True]))
-        assert depth == pytest.approx(0.6 - 2 * abs(np.cos(angle / 2)), abs=1e-5)
+        depth, = contacts.depths(q, np.array([touch]))
+        wanted = 0.6 - 2 * abs(np.cos(angle / 2)) if touch else -1
+        assert depth == pytest.approx(wanted, abs=1e-5)
 
 
 def test_a_robot_without_geometry_has_no_pairs():
