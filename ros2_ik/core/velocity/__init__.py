@@ -1,7 +1,7 @@
 """Velocity IK: tasks, limits and barriers, one quadratic program a step."""
 
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
-from ros2_ik.core.velocity.gaps import NearPair
+from ros2_ik.core.velocity.distance_constraints import NearPair
 from ros2_ik.core.velocity.limits import (
     AccelerationLimit,
     CartesianVelocityLimit,

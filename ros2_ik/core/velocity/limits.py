@@ -11,7 +11,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, positive
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.velocity_rows import ACCELERATION, HIGH, LOW, SPEED
-from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot import Joint, Robot
 from ros2_ik.core.velocity.frame_twist import FrameTwist
 
 
@@ -112,8 +112,9 @@ class FloatingBaseVelocityLimit(JointLimit):
             raise InvalidOptionError(f"robot '{robot.name}' has no base that moves: its root "
                                      f"joint is '{robot.root_joint}'")
         limits = np.full(robot.nv, np.inf)
-        limits[:sum(axes)] = np.concatenate([_each(self.linear, 'linear', axes[0]),
-                                             _each(self.angular, 'angular', axes[1])])
+        limits[:sum(axes)] = np.concatenate([
+            _numbers(self.linear, 'linear velocity limit', axes[0]),
+            _numbers(self.angular, 'angular velocity limit', axes[1])])
         return limits
 
     def enter(self, robot: Robot, box: Array) -> None:
@@ -137,16 +138,22 @@ class CartesianVelocityLimit:
     @property
     def most(self) -> Array:
         """The largest values of its rows, (6,)."""
-        return np.concatenate([_each(self.linear, 'linear'), _each(self.angular, 'angular')])
+        return np.concatenate([_numbers(self.linear, 'linear velocity limit', 3),
+                               _numbers(self.angular, 'angular velocity limit', 3)])
 
 
-def _each(value: Any, name: str, count: int = 3) -> Array:
-    wanted = f'one number or {count}' if count > 1 else 'one number'
-    array = floats(value, f'{name} velocity limit', wanted, InvalidOptionError)
+def _numbers(value: Any, what: str, count: int, valid: str = '') -> Array:
+    """Return one number for all, or one each, (count,); raises InvalidOptionError."""
+    valid = valid or ('one number' if count == 1 else f'one number or {count}')
+    array = floats(value, what, valid, InvalidOptionError)
     if array.shape not in ((), (count,)) or not (array >= 0).all():
-        raise InvalidOptionError(f'{name} velocity limit must be {wanted}, from 0 on, '
-                                 f'not {value!r}')
+        raise InvalidOptionError(f'{what} must be {valid}, from 0 on, not {value!r}')
     return np.full(count, array)
+
+
+def columns_of(joint: Joint) -> slice:
+    """Return the columns of a joint in the tangent space."""
+    return slice(joint.velocity_index, joint.velocity_index + joint.velocity_size)
 
 
 def _by_joint(robot: Robot, given: Any, default: Array, what: str) -> Array:
@@ -156,19 +163,8 @@ def _by_joint(robot: Robot, given: Any, default: Array, what: str) -> Array:
     if isinstance(given, Mapping):
         for name, value in given.items():
             joint = robot.joint(name)
-            columns = slice(joint.velocity_index, joint.velocity_index + joint.velocity_size)
-            wanted = f'one number or {joint.velocity_size}' if joint.velocity_size > 1 \
-                else 'one number'
-            values = floats(value, f"{what} of '{name}'", wanted, InvalidOptionError)
-            if values.shape not in ((), (joint.velocity_size,)):
-                raise InvalidOptionError(f"{what} of '{name}' must be {wanted}, not {value!r}")
-            limits[columns] = values
+            limits[columns_of(joint)] = _numbers(value, f"{what} of '{name}'", joint.velocity_size)
     else:
-        values = floats(given, what, f'one number or {robot.nv}', InvalidOptionError)
-        if values.shape not in ((), (robot.nv,)):
-            raise InvalidOptionError(f'{what} must be one number, {robot.nv} or a mapping from '
-                                     f'joints, not of shape {values.shape}')
-        limits[:] = values
-    if not (limits >= 0).all():
-        raise InvalidOptionError(f'{what} must be from 0 on, not {given!r}')
+        limits[:] = _numbers(given, what, robot.nv,
+                             f'one number, {robot.nv} or a mapping from joints')
     return limits

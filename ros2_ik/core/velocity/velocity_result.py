@@ -1,14 +1,16 @@
-"""What a step of velocity IK comes to."""
+"""The result of a step of velocity IK."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.kernels.velocity_rows import LIMITS
+from ros2_ik.core.velocity.distance_constraints import DistanceRows
 
 if TYPE_CHECKING:
     from ros2_ik.core.velocity.velocity_program import VelocityProgram
@@ -24,6 +26,25 @@ class VelocityStatus(Enum):
     NO_STEP = 'no step'        # numbers that are not finite: velocity zero
 
 
+class StepNumbers(NamedTuple):
+    """
+    What the compiled step returns.
+
+    `step` (nv,), the values before it and the targets (2, m), how far joints could have gone down
+    and up (2, nv), and by how much rows are `missed` (m + k + len(LIMITS),): those of functions,
+    of the pairs in `near` (k), and limits of joints.
+    """
+
+    code: int
+    scale: float
+    q: Array
+    step: Array
+    values: Array
+    ends: Array
+    missed: Array
+    near: tuple[DistanceRows, ...]
+
+
 @dataclass(eq=False)
 class VelocityResult:
     """
@@ -31,7 +52,7 @@ class VelocityResult:
 
     `v` (nv,) [rad/s, m/s] and `q` (nq,) after the step; `scale` is the part of the way that
     scaled tasks go; `dropped` are the names of tasks that were left out because their targets are
-    not finite. `errors`, `relaxed` and `active_limits` are worked out when they are read.
+    not finite. `errors`, `relaxed` and `active_limits` are computed when they are read.
     """
 
     v: Array
@@ -40,7 +61,8 @@ class VelocityResult:
     scale: float
     dropped: tuple[str, ...]
     _program: 'VelocityProgram' = field(repr=False)
-    _numbers: tuple[Any, ...] = field(repr=False)
+    _numbers: StepNumbers = field(repr=False)
+    _excess: tuple[float, ...] = field(repr=False)
 
     @property
     def success(self) -> bool:
@@ -50,30 +72,38 @@ class VelocityResult:
     @cached_property
     def errors(self) -> Mapping[str, Array]:
         """How far each task that has a target was from it before the step, (m,), by name."""
-        f, targets = self._numbers[0], self._numbers[3]
-        return {task.name: targets[place] - f[place]
-                for task, place in self._program.placed_tasks if task.target is not None}
+        f, targets = self._numbers.values
+        return {task.name: targets[task.place] - f[task.place]
+                for task in self._program.tasks if task.task.target is not None}
 
     @cached_property
     def relaxed(self) -> Mapping[str, float]:
         """By how much what is hard is missed in this step, in its unit, by name."""
-        missed, near = self._numbers[1], self._numbers[4]
-        found = dict[str, float]()
-        for name, place in self._program.hard_rows(near):
-            largest = float(np.abs(missed[place]).max(initial=0.0))
-            if largest > 0:
-                found[name] = max(largest, found.get(name, 0.0))
-        return found
+        missed, rows = np.abs(self._numbers.missed), self._program.hard_rows()
+        found = [(name, float(missed[place].max(initial=0.0))) for name, place in rows]
+        labels = [label for near in self._numbers.near for label in near.labels]
+        found += zip([*labels, *LIMITS], missed[self._numbers.values.shape[1]:].tolist(), strict=True)
+        found += zip(self._program.distance_names, self._excess, strict=False)
+        largest = dict[str, float]()
+        for name, by in found:
+            if by > 0:
+                largest[name] = max(by, largest.get(name, 0.0))
+        return largest
 
     @cached_property
     def active_limits(self) -> tuple[str, ...]:
         """The joints that a limit keeps from moving further, with its kind."""
         if self.status is VelocityStatus.NO_STEP:
             return ()
-        step, low, high = self._numbers[2]
+        step, (low, high) = self._numbers.step, self._numbers.ends
         return tuple(f'{name} {"lower" if below else "upper"}' for name, below, above in zip(
-            self._program.column_names, step <= low + AT_LIMIT, step >= high - AT_LIMIT,
+            self._column_names, step <= low + AT_LIMIT, step >= high - AT_LIMIT,
             strict=True) if below or above)
+
+    @property
+    def _column_names(self) -> list[str]:
+        return [joint.name for joint in self._program.robot.joints
+                for _ in range(joint.velocity_size)]
 
     @property
     def message(self) -> str:

@@ -69,48 +69,6 @@ def test_no_tunnel_through_a_wall(slider, dt, kind):
     assert 1 - q[0] - 0.2 == pytest.approx(0.02, abs=1e-3)
 
 
-@pytest.mark.parametrize('left, near', [(0.05, 0.25), (0.0875, 0.015625), (0.11, 0.0)])
-@pytest.mark.parametrize('kind', ['all', 'pair', 'place'])
-def test_near_a_bound_what_is_safe_counts(slider, kind, left, near):
-    """Its cost is 1/2 r |dq - safe|^2: minimized by hand; Pink's damps also what is far."""
-    q, weight, wanted, dt, margin = np.array([0.8 - 0.02 - left]), 3.0, 1e-3, 0.01, 0.02
-    checker, care = ball_at(slider, 1.0), {'safe_displacement_gain': 8.0, 'safe_within': 0.1}
-    barrier = {'all': lambda: CollisionBarrier(checker, margin, **care),
-               'pair': lambda: Barrier(PairDistance(checker, 'ball', 'ball 2'), margin, **care),
-               'place': lambda: Barrier(FramePosition('ball'), upper=[0.78, 9, 9], **care)}[kind]()
-    program = VelocityProgram(slider, [posture_task(q + wanted, weight=weight, lm_damping=0)], dt,
-                              barriers=[barrier])
-    for safe in (0.0, -0.4):
-        program.set_safe_velocity([safe])
-        r = 8.0 * near
-        expected = (weight * wanted + r * safe * dt) / (weight + r)
-        assert program.step(q).v[0] * dt == pytest.approx(expected, rel=1e-4)
-        qp = program.build_qp(q)
-        assert -qp.g[0] / qp.H[0, 0] == pytest.approx(expected, rel=1e-4)
-
-
-def test_a_bound_that_joints_do_not_move_to_holds_nobody():
-    """The shoulder is 3 cm above its bound for good: Pink's cost would stop the arm there."""
-    panda = Robot.load('panda')
-    q = panda.to_q({'panda_joint4': -1.5, 'panda_joint6': 1.5})
-    goal = q + np.array([0.1] * 7 + [0.0] * (panda.nq - 7))
-    program = VelocityProgram(panda, [posture_task(goal, gain=0.5)], 0.01, barriers=[
-        Barrier(FramePosition('panda_link2', axes='z'), 0.3, safe_displacement_gain=10.0)])
-    x = q
-    for _ in range(200):
-        x = program.step(x).q
-    assert x == pytest.approx(goal, abs=1e-3)
-
-
-def test_what_is_safe_is_checked(slider):
-    for options in ({'safe_displacement_gain': -1.0}, {'safe_displacement_gain': float('inf')},
-                    {'safe_within': 0.0}):
-        with pytest.raises(InvalidOptionError, match=next(iter(options))):
-            Barrier(FramePosition('ball'), upper=1.0, **options)
-    with pytest.raises(InvalidOptionError, match='safe_velocity'):
-        VelocityProgram(slider, [posture_task([0.0])], 0.01, safe_velocity=[0.0, 1.0])
-
-
 @pytest.mark.parametrize('depth', [0.02, 0.199])
 @pytest.mark.parametrize('kind', ['all', 'pair'])
 def test_out_of_penetration(slider, depth, kind):
@@ -379,21 +337,6 @@ def test_a_bound_that_is_crossed_in_spite_of_all_is_told():
             crossed += 1
             assert step.relaxed['bound'] > 1
     assert crossed
-
-
-def test_care_holds_nothing_for_good():
-    """Of a pair that joints hardly move apart, Pink's weight has no end: arms stood far away."""
-    robot = Robot.load('panda')
-    floor = SceneObject('floor', [Box((3, 3, 0.1))], pose((0, 0, -0.06)))
-    checker = CollisionChecker(robot, Scene(robot).add(floor))
-    at = {'panda_joint2': 0.4, 'panda_joint4': -1.6, 'panda_joint6': 2.0}
-    start, goal = robot.to_q(at), robot.to_q({**at, 'panda_joint1': 1.0, 'panda_joint2': 0.5})
-    program = VelocityProgram(robot, [posture_task(goal, gain=0.1)], 0.01, barriers=[
-        CollisionBarrier(checker, 0.005, safe_displacement_gain=0.1, safe_within=0.4)])
-    q = start
-    for _ in range(600):
-        q = program.step(q).q
-    assert np.abs(q - goal).max() < 1e-3
 
 
 @pytest.mark.parametrize('kind', ['all', 'pair'])

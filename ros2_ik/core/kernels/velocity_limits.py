@@ -1,0 +1,134 @@
+"""How far a step of velocity IK may go: limits of joints, and bounds of rows."""
+
+import math
+
+from ros2_ik.core.kernels.source import inner_part, part
+from ros2_ik.core.kernels.velocity_rows import (
+    ACCELERATION,
+    APPROACH,
+    BEFORE,
+    CURVED,
+    FASTEST,
+    HIGH,
+    LEAST,
+    LOW,
+    LOWER,
+    MOST,
+    POSITION,
+    PUSH,
+    SHARE,
+    SLOWEST,
+    SPEED,
+    UPPER,
+    VALUE,
+)
+
+LONGEST_STEP = 1e6  # [rad, m]
+
+
+@inner_part
+def brake(distance, acceleration, dt):
+    """
+    Return the largest speed from which a joint comes to rest within a distance.
+
+    It slows down by the acceleration in each step of dt: after the last one of n whole steps it
+    rests exactly there, so that no step asks for more.
+    """
+    if not distance > 0:
+        return 0.0
+    if math.isinf(acceleration) or math.isinf(distance):
+        return distance / dt
+    x = distance / (acceleration * dt * dt)
+    n = math.floor(0.5 * (math.sqrt(1.0 + 8.0 * x) - 1.0))
+    return acceleration * dt * (x / (n + 1) + 0.5 * n)
+
+
+@inner_part
+def accelerates(box):
+    """Return whether any acceleration is limited."""
+    for j in range(box.shape[1]):
+        if 0 < box[ACCELERATION, j] < math.inf:
+            return True
+    return False
+
+
+@inner_part
+def narrow(low, high, lower, upper):
+    """Return low..high within lower..upper, or its end that is nearest to that."""
+    return min(max(low, lower), high), max(min(high, upper), low)
+
+
+@part
+def fill_box(box, options):
+    """
+    Fill how far each joint may move down and up in a step of dt (LEAST, MOST of the box).
+
+    Velocity comes before acceleration, that before position: what is outside its limits comes
+    back as fast as these allow.
+    """
+    dt, gain = options[0], options[2]
+    for j in range(box.shape[1]):
+        most, a, before = min(box[SPEED, j] * dt, LONGEST_STEP), box[ACCELERATION, j], \
+            box[BEFORE, j]
+        low, high = -most, most
+        if not math.isinf(a):
+            # what is too fast already brakes
+            most = max(most, (abs(before) - a * dt) * dt)
+            low, high = narrow(-most, most, (before - a * dt) * dt, (before + a * dt) * dt)
+        down, up = box[POSITION, j] - box[LOW, j], box[HIGH, j] - box[POSITION, j]
+        box[LEAST, j], box[MOST, j] = narrow(
+            low, high,
+            -down if down < 0 else -min(gain * down, brake(down, a, dt) * dt),
+            up if up < 0 else min(gain * up, brake(up, a, dt) * dt))
+
+
+@inner_part
+def row_acceleration(J, i, box):
+    """Return how fast the joints may slow row i of a Jacobian down, all of them half-way."""
+    a = 0.0
+    for j in range(box.shape[1]):
+        if J[i, j] != 0:
+            a += 0.5 * box[ACCELERATION, j] * abs(J[i, j])
+    return a
+
+
+@inner_part
+def change_of(J, i, step):
+    """Return how much a step changes row i of a Jacobian."""
+    change = 0.0
+    for j in range(len(step)):
+        change += J[i, j] * step[j]
+    return change
+
+
+@inner_part
+def least_change_of(left, share, push, acceleration, now, dt):
+    """
+    Return the least change in a step of what is `left` above a bound; back from below it.
+
+    It returns at most at the speed that joints reach in the step.
+    """
+    if left < 0:
+        return min(-share * left, push * dt, (max(now, 0.0) + acceleration * dt) * dt)
+    return -min(share * left, brake(left, acceleration, dt) * dt)
+
+
+@part
+def rate_bounds(problem, i):
+    """Return the least and the largest change of a bounded row in a step, along a straight way."""
+    rows, J, box, dt = problem.rows, problem.J, problem.box, problem.options[0]
+    a, approach = row_acceleration(J, i, box), rows[APPROACH, i]
+    now = change_of(J, i, box[BEFORE]) - approach
+    # what is too fast already brakes
+    least_change = min(rows[SLOWEST, i], now + a * dt) * dt
+    most_change = max(rows[FASTEST, i], now - a * dt) * dt
+    share, push = rows[SHARE, i], rows[PUSH, i]
+    if not math.isinf(rows[LOWER, i]):
+        least_change = max(least_change, approach * dt + least_change_of(
+            rows[VALUE, i] - rows[LOWER, i], share, push, a, now, dt))
+    if not math.isinf(rows[UPPER, i]):
+        most_change = min(most_change, -least_change_of(
+            rows[UPPER, i] - rows[VALUE, i], share, push, a, -now, dt))
+    if least_change > most_change:
+        least_change = most_change = 0.5 * (least_change + most_change)
+    return least_change - rows[CURVED, i], most_change - rows[CURVED, i]

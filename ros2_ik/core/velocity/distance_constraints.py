@@ -1,0 +1,183 @@
+"""Constraints on the distances of pairs of links and objects."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import vector
+from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.kernels.velocity_rows import (
+    DISTANCE,
+    GAP_GAIN,
+    GAP_NUMBERS,
+    GAP_PUSH,
+    GAP_SPEED,
+    MARGIN,
+)
+from ros2_ik.core.scene import CollisionChecker
+from ros2_ik.core.scene.near_pairs import PairsAt
+from ros2_ik.core.scene.pair_watch import PairWatch
+
+NEAR = 0.01         # [m] above its margin: a nearer pair is always a row
+FIRST_SPEED = 3.0   # [m/s] at which pairs are assumed to approach in the first step
+LOOKAHEAD = 1.2     # factor of the reach of the last step that the next one looks at
+CURVED = 1.01       # largest ratio of the length of a path to the distance of its ends
+SLACK = 0.1         # part of the margin that a curved path may use; the next step returns it
+LEAST_SLACK = 1e-6  # [m]
+SAME = 1e-9         # [m]; distances that differ by less are equal
+
+
+class NearPair(NamedTuple):
+    """A pair near its margin: how far above it [m], its names, and the gradient of that (nv,)."""
+
+    gap: float
+    names: tuple[str, str]
+    gradient: Array
+
+
+class DistanceRows(NamedTuple):
+    """
+    Rows (k, nv + GAP_NUMBERS) of the pairs of one barrier.
+
+    Each is the gradient of a distance, then the numbers of `velocity_rows`.
+    """
+
+    barrier: str
+    rows: Array
+    pairs: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def labels(self) -> list[str]:
+        """Return the name of each row: that of its barrier, and of the pair."""
+        named = [f"of '{one}' and '{other}'" for one, other in self.pairs]
+        return [self.barrier if pair in self.barrier else f'{self.barrier} {pair}'
+                for pair in named]
+
+
+class DistanceConstraints:
+    """
+    Rows that keep the pairs of a checker a margin apart, for one step after the other.
+
+    A step may close the part `gain` of a gap; where it is less than `margin` it is widened, at
+    most at `push` [m/s]. `narrowed` returns the pairs of a checker that count.
+    """
+
+    def __init__(self, name: str, checker: CollisionChecker, margin: float, rows: int,
+                 gain: float, push: float, dt: float,
+                 narrowed: Callable[[CollisionChecker], CollisionChecker] | None = None) -> None:
+        self.name, self._margin, self._most, self._dt = name, margin, rows, dt
+        self._gain, self._push, self._narrowed = gain, push, narrowed
+        self._none = DistanceRows(name, np.zeros((0, checker.robot.nv + GAP_NUMBERS)))
+        self._slack = max(SLACK * margin, LEAST_SLACK)
+        self._near = self._none
+        self.set_scene(checker, {})
+
+    def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, Any]) -> None:
+        """Use a checker of a scene in which objects move with velocities (3,), by name [m/s]."""
+        checked = _checked(velocities)
+        self._watch = PairWatch(checker if self._narrowed is None else self._narrowed(checker))
+        self._there: Array | None = None
+        self._set_velocities(checked)
+
+    def move(self, poses: Mapping[str, Any], velocities: Mapping[str, Any]) -> None:
+        """Put objects at other poses (SE3, by name), moving with velocities (3,) [m/s]."""
+        checked = _checked(velocities)
+        self._watch.move(poses)
+        self._set_velocities(checked)
+
+    def _set_velocities(self, velocities: dict[str, Array]) -> None:
+        self._velocities = velocities
+        fastest = max((float(np.linalg.norm(v)) for v in velocities.values()), default=0.0)
+        self._own = fastest * self._dt      # [m]
+
+    def near(self, q: Array) -> DistanceRows:
+        """Return the rows of the pairs that a step like the last one could reach from q."""
+        if self._watch.go(q):
+            self._needed = np.full(len(self._watch.here.least), NEAR + FIRST_SPEED * self._dt)
+        self._reach = np.maximum(LOOKAHEAD * self._needed, NEAR) + self._margin + self._own
+        return self._look()
+
+    def nearer(self, there: Array, stop: float) -> DistanceRows | None:
+        """
+        Return the rows again where a step to `there` could reach further, else None.
+
+        `stop` [s] is how long joints take to come to rest from that step. A bound lets a step
+        close no more than `gain` of what is left, and no faster than joints can brake for. With
+        half their accelerations a at a speed r.v that takes (r.v)^2 / (|r|.a), which is at most
+        r.v times max(|v|/a).
+        """
+        steps = CURVED * max(1.0 / self._gain, 1.0 + stop / self._dt)   # till contact, at most
+        self._needed = steps * (self._look_ahead(there).closing + self._own)
+        reach = self._needed + self._margin + self._own
+        new = (reach > self._reach) & (self._watch.here.least < reach)
+        if not new.any():
+            return None
+        self._reach = np.maximum(reach, self._reach)
+        return self._look()
+
+    def _look(self) -> DistanceRows:
+        self._near = self._rows(self._watch.here, self._reach)
+        return self._near
+
+    def near_pairs(self, within: float) -> list[NearPair]:
+        """Return the pairs of the last step that were less than `within` [m] above the margin."""
+        _, rows, pairs = self._near
+        return [NearPair(float(row[DISTANCE] - self._margin), pair, row[:-GAP_NUMBERS])
+                for row, pair in zip(rows, pairs, strict=True)
+                if row[DISTANCE] - self._margin < within]
+
+    def commit(self) -> None:
+        """Make the configuration that was looked at last the one to start from."""
+        self._watch.arrive()
+
+    @property
+    def _least(self) -> float:
+        """The distance at which the step from here may end [m]."""
+        nearest = float(self._near.rows[:, DISTANCE].min(initial=np.inf))
+        return min(self._margin - self._slack, nearest) - SAME
+
+    def crossed(self, there: Array, step: Array) -> DistanceRows | None:
+        """Return the rows of pairs that a step ends too near with, as before the step."""
+        at, least = self._look_ahead(there), self._least
+        if at.nearest >= least:
+            return None
+        found = self._rows(at, np.full(len(at.least), least))
+        found.rows[:, DISTANCE] -= found.rows[:, :-GAP_NUMBERS] @ step
+        return found if len(found.rows) else None
+
+    def excess(self, there: Array) -> float:
+        """Return by how much the least distance is less than it may be [m], else 0."""
+        at, least = self._look_ahead(there), self._least
+        if at.nearest >= least:
+            return 0.0
+        found = self._watch.distances(at, np.full(len(at.least), least), 1).distance
+        return least - float(found.min(initial=least))
+
+    def _look_ahead(self, there: Array) -> PairsAt:
+        if there is not self._there:
+            self._there = there
+            self._watch.look_ahead(there)
+        return self._watch.ahead
+
+    def _rows(self, at: PairsAt, reach: Array) -> DistanceRows:
+        """Return the rows of pairs that are less than `reach` (p,) [m] apart."""
+        if (at.least >= reach).all():
+            return self._none
+        found = self._watch.distances(at, reach, self._most)
+        rows = np.empty((len(found.distance), self._none.rows.shape[1]))
+        rows[:, :-GAP_NUMBERS] = found.jacobian
+        rows[:, DISTANCE] = found.distance
+        rows[:, MARGIN:] = self._margin, self._gain, self._push, 0.0
+        if self._velocities:
+            still = np.zeros(3)
+            for row, names, normal in zip(rows, found.names, found.normal, strict=True):
+                one, other = (self._velocities.get(name, still) for name in names)
+                row[GAP_SPEED] = normal @ (one - other)
+        return DistanceRows(self.name, rows, found.names)
+
+
+def _checked(velocities: Mapping[str, Any]) -> dict[str, Array]:
+    return {name: vector(value, f"velocity of '{name}'", 3, InvalidOptionError)
+            for name, value in velocities.items()}
