@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from ros2_ik.core.kernels.boxes import follow_pairs, least_distances, near_pairs
+from ros2_ik.core.kernels.boxes import follow_pairs, near_pairs
 from ros2_ik.core.kernels.comparisons import are_held, are_within, choose_turns, distance_between
 from ros2_ik.core.kernels.rows import measure_formula
 from ros2_ik.core.kernels.self_motion import step_along
@@ -13,7 +13,7 @@ from ros2_ik.core.kernels.winding import winding_number
 
 _OF_ACCEPTANCE = are_held, are_within, distance_between, measure_formula
 _OF_STARTS = draw_starts, choose_turns
-_OF_COLLISIONS = near_pairs, least_distances, follow_pairs, winding_number, step_along, hold
+_OF_COLLISIONS = near_pairs, follow_pairs, winding_number, step_along, hold
 
 
 @lru_cache

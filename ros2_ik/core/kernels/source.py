@@ -107,11 +107,6 @@ def compile_all() -> None:
         getattr(one, compiled_code)
 
 
-def is_compiled() -> bool:
-    """Return True; for the collision checks, until these ask no more."""
-    return True
-
-
 def call(formula, placed, b, a, parameters, first, f, W, row):    # type: ignore[no-untyped-def]
     """
     Call a formula by its address, in compiled code.

@@ -10,9 +10,7 @@ from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.velocity_rows import (
     DISTANCE,
-    GAP_GAIN,
     GAP_NUMBERS,
-    GAP_PUSH,
     GAP_SPEED,
     MARGIN,
 )
