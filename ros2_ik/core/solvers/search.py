@@ -38,7 +38,7 @@ from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, SAME, ti
 from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.report import failure_status, work_out
 from ros2_ik.core.solvers.serialization import pack, unpack
-from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver
+from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver, Starts
 from ros2_ik.core.solvers.starts import (
     chosen_turns,
     draw_starts,
@@ -46,7 +46,6 @@ from ros2_ik.core.solvers.starts import (
     is_close,
     N_NEAR,
     Nearby,
-    Starts,
     within_limits,
 )
 from ros2_ik.core.solvers.too_few_joints import ENOUGH as ENOUGH_FOR_FEW, lacks_joints
@@ -452,7 +451,7 @@ class Search:
 
     def _squared_error(self, candidate: Candidate) -> float:
         """Return the squared error of all targets, in units of what may be approximate."""
-        m, rad = np.maximum(self.options.approximate, FINEST)
+        m, rad = np.maximum(self.options.approximate, FINEST).tolist()
         return sum((error.position / m)**2 + (error.orientation / rad)**2
                    for error in candidate.verdict.errors)
 
