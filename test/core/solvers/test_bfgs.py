@@ -1,4 +1,4 @@
-"""BFGS with projected gradients, MATLAB's parameters, and an augmented Lagrangian for costs."""
+"""BFGS with projected gradients, and MATLAB's parameters."""
 
 from judge import pose, TreeJudge
 import numpy as np
@@ -13,10 +13,7 @@ from ros2_ik.core import (
     FramePosition,
     IKProblem,
     InvalidOptionError,
-    JointPositions,
-    LeastSquares,
     PoseTarget,
-    ScalarCost,
     solve,
 )
 from ros2_ik.core.solvers import make_solver
@@ -106,33 +103,6 @@ def test_exit_flags_of_the_budget(small):
     assert (found.exit_flag, found.iterations) == (ExitFlag.ITERATION_LIMIT, 1)
     found = attempt(problem, Budget(deadline=0.0))
     assert (found.exit_flag, found.iterations) == (ExitFlag.TIME_LIMIT, 0)
-
-
-def test_multipliers(small):
-    """Down a slope along a plane: the constraint holds to its tolerance, whatever it costs."""
-    robot = small('gantry')
-    for steep in (1e-3, 1.0, 1e3):
-        problem = IKProblem(
-            robot, start={'x': 0.0, 'y': 1.0, 'z': -0.1},
-            constraints=[Constraint(FramePosition('tip', axes='x'), -np.inf, 0.25)],
-            costs=[ScalarCost(lambda at, s=steep: -s * float(at.q[0])),
-                   LeastSquares(FramePosition('tip', axes='y'), 1.3, steep)])
-        found = attempt(problem)
-        assert found.reached and found.exit_flag is ExitFlag.CONVERGED
-        assert found.q[0] == pytest.approx(0.25, abs=1e-6) and found.q[0] <= 0.25 + 1e-6
-        assert found.q[1] == pytest.approx(1.3, abs=1e-5)
-
-
-def test_a_constraint_that_is_not_felt_changes_nothing(small):
-    robot = small('zero_links')
-    wish = np.array([0.3, 0.2, -0.4, -1.0, 0.5, 0.6, 0.7])
-    cost = LeastSquares(JointPositions(robot.joint_names), wish)
-    p = TreeJudge(SMALL['zero_links']).transform(robot.to_joints(wish), 'tip')[:3, 3]
-    problem = IKProblem(robot, costs=[cost], start=np.full(7, -0.1), constraints=[
-        Constraint(FramePosition('tip'), p - 0.6, p + 0.6)])
-    found = attempt(problem)
-    np.testing.assert_allclose(found.q, wish, atol=1e-6)
-    assert found.cost == pytest.approx(0, abs=1e-10)
 
 
 def test_restarts_find_what_one_descent_does_not(small):

@@ -32,7 +32,7 @@ from ros2_ik.core.solvers import make_solver
 
 KINDS = ('targets', 'constraints', 'costs', 'scalar costs')
 BUILT_IN = {'clik': {'targets'}, 'lm': {'targets'}, 'sqp': set(KINDS),
-            'slsqp': set(KINDS), 'bfgs': set(KINDS)}
+            'slsqp': set(KINDS), 'bfgs': {'targets', 'constraints'}}
 ALL_KINDS = [name for name, kinds in BUILT_IN.items() if kinds == set(KINDS)]
 MIXTURES = [set(some) for size in (1, 2, 3, 4) for some in combinations(KINDS, size)]
 START = {'x': 0.0, 'y': 0.9, 'z': -0.1}
@@ -308,8 +308,7 @@ def test_cancelling_with_costs(small, solver):
     assert solve(problem, solver=solver, cancel=event).status is Status.PREEMPTED
 
 
-@pytest.mark.parametrize('solver', [
-    pytest.param(name, marks=pytest.mark.slow) if name == 'bfgs' else name for name in ALL_KINDS])
+@pytest.mark.parametrize('solver', ALL_KINDS)
 def test_deterministic_with_costs(small, solver):
     problem = posture_problem(small('zero_links'))
     one, two = (solve(problem, solver=solver, select='cost', timeout=60.0, max_iterations=300,
