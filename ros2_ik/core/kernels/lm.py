@@ -13,51 +13,13 @@ from ros2_ik.core.kernels.descents import (
     MOST,
     STEP_TOO_SMALL,
 )
+from ros2_ik.core.kernels.qp import factorize, solve
 from ros2_ik.core.kernels.rows import fill_slopes, fill_values, FLOATING, move, room
 from ros2_ik.core.kernels.source import inner_part, part
 
 PARTS = 'i8[::1], f8[::1], i8[::1]'    # of `Parts`: places, numbers, addresses
 LITTLE = 0.2    # part of the squared error; a target with less of it is near
 NUMBERS, LAYOUT, ADDRESSES, GIVEN, VALUES, ROWS, BOUNDS = range(7)    # columns of their table
-
-
-@inner_part
-def factorize_from_end(A):
-    """
-    Make the lower half of A the L of A = L^T L; False where A is not positive definite.
-
-    Taken from the last column on, what is zero in the matrix of a tree whose joints come after
-    those that carry them is zero in L (Featherstone, "Efficient factorization of the joint-space
-    inertia matrix", IJRR 2005). On the diagonal are the inverses of its numbers.
-    """
-    for k in range(len(A) - 1, -1, -1):
-        if not A[k, k] > 0:
-            return False
-        A[k, k] = inverse = 1.0 / math.sqrt(A[k, k])
-        for i in range(k):
-            A[k, i] *= inverse
-        for i in range(k):
-            factor = A[k, i]
-            if factor != 0:
-                for j in range(i + 1):
-                    A[i, j] -= factor * A[k, j]
-    return True
-
-
-@inner_part
-def solve_from_end(L, b):
-    """Make b the solution of L^T L b = b."""
-    n = len(b)
-    for k in range(n - 1, -1, -1):
-        value = b[k] = b[k] * L[k, k]
-        if value != 0:
-            for i in range(k):
-                b[i] -= L[k, i] * value
-    for i in range(n):
-        value = b[i]
-        for j in range(i):
-            value -= L[i, j] * b[j]
-        b[i] = value * L[i, i]
 
 
 @inner_part
@@ -85,10 +47,10 @@ def step_within(H, g, low, high, K, d, held, at_once):
                 for j in range(i, n):
                     K[j, i] = 0.0
                 K[i, i] = 1.0
-        if not factorize_from_end(K):
+        if not factorize(K):
             d[:] = 0.0
             return
-        solve_from_end(K, d)
+        solve(K, d)
         more = False
         for i in range(n):
             if not held[i] and (d[i] < 0 and low[i] == 0 or d[i] > 0 and high[i] == 0):

@@ -14,44 +14,51 @@ STIFFEST = 1e10   # what a row adds to H at most: more would leave nothing of th
 @inner_part
 def factorize(A):
     """
-    Make the lower half of A its Cholesky factor; False where A is not positive definite.
+    Make the lower half of A the L of A = L^T L; False where A is not positive definite.
 
-    On the diagonal are the inverses of its numbers, as the solutions take them.
+    Eliminated from the last column on, what is zero in the matrix of a tree whose joints come
+    after their parents is zero in L (Featherstone, "Efficient factorization of the joint-space
+    inertia matrix for branched kinematic trees", IJRR 2005). The diagonal holds inverses.
     """
-    n = len(A)
-    for j in range(n):
-        diagonal = A[j, j]
-        for k in range(j):
-            diagonal -= A[j, k] * A[j, k]
-        if not diagonal > 0:
+    for k in range(len(A) - 1, -1, -1):
+        if not A[k, k] > 0:
             return False
-        A[j, j] = inverse = 1.0 / math.sqrt(diagonal)
-        for i in range(j + 1, n):
-            value = A[i, j]
-            for k in range(j):
-                value -= A[i, k] * A[j, k]
-            A[i, j] = value * inverse
+        A[k, k] = inverse = 1.0 / math.sqrt(A[k, k])
+        for i in range(k):
+            A[k, i] *= inverse
+        for i in range(k):
+            factor = A[k, i]
+            if factor != 0:
+                for j in range(i + 1):
+                    A[i, j] -= factor * A[k, j]
     return True
 
 
 @inner_part
-def solve_lower(L, b, first):
-    """Make b the solution of L b = b, whose values before `first` are zero."""
-    for i in range(first, len(b)):
+def solve_upper(L, b, count):
+    """Make b the solution of L^T b = b, whose values from `count` on are zero."""
+    for k in range(count - 1, -1, -1):
+        value = b[k] = b[k] * L[k, k]
+        if value != 0:
+            for i in range(k):
+                b[i] -= L[k, i] * value
+
+
+@inner_part
+def solve_lower(L, b):
+    """Make b the solution of L b = b."""
+    for i in range(len(b)):
         value = b[i]
-        for k in range(first, i):
-            value -= L[i, k] * b[k]
+        for j in range(i):
+            value -= L[i, j] * b[j]
         b[i] = value * L[i, i]
 
 
 @inner_part
-def solve_upper(L, b):
-    """Make b the solution of L^T b = b."""
-    for i in range(len(b) - 1, -1, -1):
-        value = b[i]
-        for k in range(i + 1, len(b)):
-            value -= L[k, i] * b[k]
-        b[i] = value * L[i, i]
+def solve(L, b):
+    """Make b the solution of L^T L b = b."""
+    solve_upper(L, b, len(b))
+    solve_lower(L, b)
 
 
 @part
@@ -164,8 +171,7 @@ def settle(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y):
                 K[a, b] = 1.0 if a == b else 0.0
     if not factorize(K):
         return False
-    solve_lower(K, h, 0)
-    solve_upper(K, h)
+    solve(K, h)
     finite = True
     for j in range(n):
         finite = finite and h[j] - h[j] == 0
@@ -192,7 +198,7 @@ def within(L, v, A, lower, upper, weight, low, high, x, y):
     n, m = len(v), len(lower)
     for j in range(n):
         x[j] = -v[j]
-    solve_upper(L, x[:n])
+    solve_lower(L, x[:n])
     for j in range(n):
         if not low[j] <= x[j] <= high[j]:
             return False
@@ -217,7 +223,7 @@ def least(H, g, A, lower, upper, weight, low, high, x, y):
     y (n + m,) are the multipliers of box and rows, positive at an upper bound. False
     where the numbers do not suffice.
 
-    A dual active-set method: with H = L L^T and u = L^T x + L^-1 g the least |u| is wanted. From
+    A dual active-set method: with H = L^T L and u = L x + L^-T g the least |u| is wanted. From
     the optimum without bounds on, the row that is violated most joins the working set, and those
     leave it whose multiplier would change its sign. Sources: Goldfarb and Idnani, "A numerically
     stable dual method for solving strictly convex quadratic programs", Mathematical Programming
@@ -240,7 +246,7 @@ def least(H, g, A, lower, upper, weight, low, high, x, y):
             add_row(A[i], lower[i], stiffness(A[i], weight), L, v)
     if not factorize(L):
         return False
-    solve_lower(L, v, 0)
+    solve_upper(L, v, n)
     if within(L, v, A, lower, upper, weight, low, high, x, y):
         return True
     least_value, most_value = np.empty(n + m), np.empty(n + m)
@@ -248,10 +254,10 @@ def least(H, g, A, lower, upper, weight, low, high, x, y):
     for i in range(n + m):
         if i < n:
             M[i, i] = 1.0
-            solve_lower(L, M[i], i)
+            solve_upper(L, M[i], i + 1)
         else:
             M[i] = A[i - n]
-            solve_lower(L, M[i], 0)
+            solve_upper(L, M[i], n)
         shift = squared = 0.0
         for k in range(n):
             shift += M[i, k] * v[k]

@@ -6,7 +6,7 @@ import numpy as np
 
 from ros2_ik.core.kernels.descents import CONVERGED, scaled_rows
 from ros2_ik.core.kernels.lm import descend_from
-from ros2_ik.core.kernels.qp import factorize, solve_lower, solve_upper
+from ros2_ik.core.kernels.qp import factorize, solve
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import loop
 
@@ -43,8 +43,7 @@ def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, b
                 N[i, j] += A[i, c] * A[j, c]
     if not factorize(N):
         return False, 0
-    solve_lower(N, y, 0)
-    solve_upper(N, y)
+    solve(N, y)
     squared = 0.0
     for c in range(n):
         for i in range(k):

@@ -14,8 +14,8 @@ N_NEAR = len(SIZES)
 SEED, LIMITS, SAMPLING, X, TRIAL, NARROW = 0, 1, 3, 5, 6, 7
 ROWS_OF_VALUES = 9
 
-# a linear congruential generator modulo 2^62 (Knuth, MMIX), whose output is mixed: the masks keep
-# all numbers positive, so that plain Python draws the same
+# a linear congruential generator modulo 2^62 (Knuth, MMIX), whose output is mixed; the masks keep
+# the signed integers positive
 _FACTOR, _ADDEND, _MASK = 6364136223846793005, 1442695040888963407, 2**62 - 1
 _MIX = 2685821657736338717      # of xorshift64* (Vigna, ACM TOMS 2016)
 

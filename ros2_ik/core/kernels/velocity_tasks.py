@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ros2_ik.core.kernels.qp import factorize, solve_lower, solve_upper
+from ros2_ik.core.kernels.qp import factorize, solve
 from ros2_ik.core.kernels.source import inner_part, part
 from ros2_ik.core.kernels.velocity_limits import accelerates, brake, rate_bounds
 from ros2_ik.core.kernels.velocity_rows import (
@@ -69,8 +69,7 @@ def fill_slower(H, g, box, dt, limb, slow):
         K[a, a] += 1e-6 * largest + 1e-12
     if not factorize(K):
         return
-    solve_lower(K, d, 0)
-    solve_upper(K, d)
+    solve(K, d)
     for a in range(n):
         way, limit = abs(d[a]), box[ACCELERATION, a]
         if 0 < limit < np.inf and way > 0:   # 0: a driven joint, which keeps its velocity
