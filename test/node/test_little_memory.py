@@ -9,7 +9,6 @@ import subprocess
 from ament_index_python.packages import get_package_prefix
 from node_harness import children, eventually, reachable
 import pytest
-from test_first_start import compiler, empty_cache  # noqa: F401
 
 from ros2_ik.msg import Status
 
@@ -45,11 +44,8 @@ def test_with_two_gigabytes_it_answers(start_node, client, panda, monkeypatch):
 
 
 @pytest.mark.slow
-def test_workers_and_compiling_that_fail_are_no_end(start_node, client, panda,
-                                                    empty_cache):  # noqa: F811
+def test_workers_that_fail_are_no_end(start_node, client, panda):
     node = start_node()
-    starve(eventually(lambda: compiler(node), 'a process that compiles'))
-    eventually(lambda: 'the inner loops are not compiled' in node.text, 'a warning')
     workers = eventually(node.workers, 'a worker')
     server = next(child for child in children(node.pid) if set(workers) <= set(children(child)))
     starve(server)   # those that it forks have no more

@@ -13,7 +13,6 @@ from urllib.request import urlopen
 import pytest
 
 from ros2_ik.cli import main
-from ros2_ik.core import load_kernels
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, str(ROOT / 'scripts/ros2_ik'), 'view']
@@ -34,7 +33,6 @@ def refused(capsys, *words):
 def started(free_port):
     """Start the command; yields its process once it has said where the page is."""
     pytest.importorskip('viser')
-    load_kernels()    # else it says that it compiles them
     processes = []
 
     def start(*words):
@@ -47,18 +45,6 @@ def started(free_port):
         if process.poll() is None:
             process.kill()
         process.communicate()
-
-
-def test_says_that_it_compiles_before_it_does(capsys, monkeypatch, free_port):
-    pytest.importorskip('viser')
-    monkeypatch.setattr('ros2_ik.core.kernels_cached', lambda: False)
-    monkeypatch.setattr('ros2_ik.core.load_kernels', lambda: print('now', file=sys.stderr))
-    with socket.socket() as other:
-        other.bind(('127.0.0.1', free_port))
-        other.listen()
-        assert main(['view', 'panda', '--port', str(free_port)]) == 2
-    said, then, _ = capsys.readouterr().err.splitlines()
-    assert 'compiling' in said and then == 'now'
 
 
 def test_serves_the_page_and_ends_at_ctrl_c(started, free_port):
