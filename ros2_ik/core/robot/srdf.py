@@ -77,7 +77,7 @@ class _Reader:
 
     def _members(self, group: str) -> tuple[set[str], tuple[str, ...]]:
         """Return joints and tips of a group and its subgroups, however these name each other."""
-        joints, tips, reached = set[str](), dict[str, None](), [group]
+        joints, tips, reached, seen = set[str](), dict[str, None](), [group], {'', group}
         for element in (element for part in reached for element in self.groups[part]):
             name = element.get('name', '')
             if element.tag == 'joint':
@@ -93,7 +93,8 @@ class _Reader:
                     tips[tip] = None
             elif element.tag == 'group':
                 subgroup = self._known(name, self.groups, 'subgroup')
-                reached += [subgroup] if subgroup and subgroup not in reached else []
+                reached += [subgroup] if subgroup not in seen else []
+                seen.add(subgroup)
         return joints - {''}, tuple(tips)
 
     def _end_effectors(self, found: Semantics) -> None:
