@@ -190,9 +190,9 @@ class Preparation(NamedTuple):
 
     def search(self) -> Search:
         """Make the search for an answer."""
-        request, start = self.request, self.problem.start
-        seeds = [start, *request.more_seeds] if request.more_seeds else None
-        return Search(self.problem, seeds, options=request.options)
+        more: list[Any] = list(self.request.more_seeds)
+        return Search(self.problem, [self.problem.start, *more] if more else None,
+                      options=self.request.options)
 
 
 def prepare(request: IKRequest, world: World) -> Search:

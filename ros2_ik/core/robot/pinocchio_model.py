@@ -34,7 +34,7 @@ def build_model(tree: RobotTree, base: JointElement | None) -> Any:
     model.name = tree.name
 
     def is_early(joint: JointElement) -> bool:
-        return bool(joint.mimic) and not model.existJointName(joint.mimic.leader)
+        return joint.mimic is not None and not model.existJointName(joint.mimic.leader)
 
     def on(link: str) -> list[JointElement]:
         return sorted(children.get(link, ()), key=lambda joint: (is_early(joint), joint.name))
