@@ -43,8 +43,8 @@ _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RE
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
 _FLOAT = np.dtype(np.float64)
 _NO_INERTIA = np.zeros((0, 0))
-_READ = [velocity_rows.VALUE, velocity_rows.TARGET]     # of rows, by a result
-_ENDS = [velocity_rows.LEAST, velocity_rows.MOST]       # of joints
+_READ = slice(velocity_rows.VALUE, velocity_rows.TARGET + 1)    # rows that a result reads
+_ENDS = slice(velocity_rows.LEAST, velocity_rows.MOST + 1)
 
 
 class VelocityProgram:
@@ -95,6 +95,7 @@ class VelocityProgram:
         self._bind_tasks(soft, hard)
         self._enter_bounds(bounded, frames)
         self._box = np.empty((velocity_rows.COLUMN_NUMBERS, robot.nv))
+        self._no_gaps = np.zeros((0, robot.nv + velocity_rows.GAP_NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
         self._enter_limits(given)
         self._hold_joints({*locked, *(robot.passive_joints & {*robot.joint_names})}, driven)
@@ -120,6 +121,7 @@ class VelocityProgram:
         self.tasks = [BoundTask(task, self._program, self._rows, number, kind, self.dt)
                       for number, (task, kind) in enumerate(zip([*soft, *hard], kinds,
                                                                 strict=True))]
+        self._following = [task for task in self.tasks if task.task.follows_previous]
         levels = [[(task.function, task.place)
                    for task, kind in zip(self.tasks, kinds, strict=True) if kind == level]
                   for level in range(max(len(ranks), 1))]
@@ -275,7 +277,7 @@ class VelocityProgram:
         if any(excess) and found.code == kernel.DONE:
             found = found._replace(code=kernel.RELAXED)
         self._before = v = found.step / self.dt
-        dropped = tuple(task.name for task in self.tasks if task.dropped)
+        dropped = tuple([task.name for task in self.tasks if task.dropped])
         return VelocityResult(v, found.q, _STATUS[found.code], found.scale, dropped, self, found,
                               tuple(excess))
 
@@ -308,15 +310,14 @@ class VelocityProgram:
         if self.robot.has_floating_joints:
             q = self.robot.to_q(q)      # with quaternions of length one
         self._box[velocity_rows.BEFORE] = self._before
-        for task in self.tasks:
+        for task in self._following:
             task.follow(self._before)
         return q
 
     def _stacked(self, near: Sequence[DistanceRows]) -> Array:
-        if len(near) == 1:
-            return near[0].rows
-        return np.vstack([np.zeros((0, self.robot.nv + velocity_rows.GAP_NUMBERS)),
-                          *(each.rows for each in near)])
+        if not near:
+            return self._no_gaps
+        return near[0].rows if len(near) == 1 else np.vstack([each.rows for each in near])
 
     def _solve(self, q: Array, near: Sequence[DistanceRows]) -> StepNumbers:
         gaps, x, step = self._stacked(near), q.copy(), np.empty(self.robot.nv)
@@ -324,8 +325,8 @@ class VelocityProgram:
         code, scale = self._program.run(
             self._step, None, x, self._limbs, self._rows, gaps, self._box, self._options,
             self._inertia(q), step, missed)
-        return StepNumbers(code, scale, x, step, self._rows[_READ], self._box[_ENDS], missed,
-                           tuple(near))
+        return StepNumbers(code, scale, x, step, self._rows[_READ].copy(),
+                           self._box[_ENDS].copy(), missed, tuple(near))
 
     def _inertia(self, q: Array) -> Array:
         """Return the weighted mass matrix, (nv, nv), or (0, 0)."""
