@@ -30,8 +30,7 @@ from ros2_ik.core.velocity.named_tasks import (
 from ros2_ik.core.velocity.solve_velocity import build_qp, solve_velocity
 from ros2_ik.core.velocity.task import Task
 from ros2_ik.core.velocity.velocity_program import VelocityProgram
-from ros2_ik.core.velocity.velocity_qp import VelocityQP
-from ros2_ik.core.velocity.velocity_result import VelocityResult, VelocityStatus
+from ros2_ik.core.velocity.velocity_result import VelocityQP, VelocityResult, VelocityStatus
 
 __all__ = [
     'AccelerationLimit', 'Barrier', 'CartesianVelocityLimit', 'CollisionBarrier',

@@ -22,7 +22,20 @@ class JointLimit(ABC):
 
     @abstractmethod
     def enter(self, robot: Robot, box: Array) -> None:
-        """Enter it into what bounds the joints of a robot, (6, nv) as in `velocity_rows`."""
+        """Enter it into the numbers of a robot's joints, see `velocity_rows`."""
+
+
+class RateLimit(JointLimit):
+    """Largest velocities or accelerations of joints: which `number` of `velocity_rows`."""
+
+    number = SPEED
+
+    @abstractmethod
+    def of(self, robot: Robot) -> Array:
+        """Return the limits (nv,), infinite where there is none."""
+
+    def enter(self, robot: Robot, box: Array) -> None:
+        box[self.number] = np.minimum(box[self.number], self.of(robot))
 
 
 @dataclass(frozen=True)
@@ -50,7 +63,7 @@ class ConfigurationLimit(JointLimit):
 
 
 @dataclass(frozen=True)
-class VelocityLimit(JointLimit):
+class VelocityLimit(RateLimit):
     """
     Largest velocities [rad/s, m/s], by default those of the URDF.
 
@@ -62,7 +75,6 @@ class VelocityLimit(JointLimit):
     scale: float = 1.0
 
     def of(self, robot: Robot) -> Array:
-        """Return the limits (nv,), infinite where there is none."""
         urdf = np.full(robot.nv, np.inf)
         for joint in robot.joints:
             if joint.is_scalar:
@@ -70,12 +82,9 @@ class VelocityLimit(JointLimit):
         return _by_joint(robot, self.limit, urdf, 'velocity limit') * positive(
             self.scale, 'scale of the velocity limit', InvalidOptionError)
 
-    def enter(self, robot: Robot, box: Array) -> None:
-        box[SPEED] = np.minimum(box[SPEED], self.of(robot))
-
 
 @dataclass(frozen=True)
-class AccelerationLimit(JointLimit):
+class AccelerationLimit(RateLimit):
     """
     Largest accelerations [rad/s^2, m/s^2], one number, (nv,) or a mapping from joints.
 
@@ -84,17 +93,14 @@ class AccelerationLimit(JointLimit):
     """
 
     limit: Any
+    number = ACCELERATION
 
     def of(self, robot: Robot) -> Array:
-        """Return the limits (nv,), infinite where there is none."""
         return _by_joint(robot, self.limit, np.full(robot.nv, np.inf), 'acceleration limit')
-
-    def enter(self, robot: Robot, box: Array) -> None:
-        box[ACCELERATION] = np.minimum(box[ACCELERATION], self.of(robot))
 
 
 @dataclass(frozen=True)
-class FloatingBaseVelocityLimit(JointLimit):
+class FloatingBaseVelocityLimit(RateLimit):
     """
     Largest linear [m/s] and angular [rad/s] velocity of the base, along its own axes each.
 
@@ -106,7 +112,6 @@ class FloatingBaseVelocityLimit(JointLimit):
     angular: Any = np.inf
 
     def of(self, robot: Robot) -> Array:
-        """Return the limits (nv,), infinite where there is none."""
         axes = {'freeflyer': (3, 3), 'planar': (2, 1)}.get(robot.root_joint)
         if axes is None:
             raise InvalidOptionError(f"robot '{robot.name}' has no base that moves: its root "
@@ -116,9 +121,6 @@ class FloatingBaseVelocityLimit(JointLimit):
             _numbers(self.linear, 'linear velocity limit', axes[0]),
             _numbers(self.angular, 'angular velocity limit', axes[1])])
         return limits
-
-    def enter(self, robot: Robot, box: Array) -> None:
-        box[SPEED] = np.minimum(box[SPEED], self.of(robot))
 
 
 @dataclass(frozen=True)

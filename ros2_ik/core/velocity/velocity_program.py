@@ -33,8 +33,12 @@ from ros2_ik.core.velocity.limits import (
     VelocityLimit,
 )
 from ros2_ik.core.velocity.task import Task
-from ros2_ik.core.velocity.velocity_qp import VelocityQP
-from ros2_ik.core.velocity.velocity_result import StepNumbers, VelocityResult, VelocityStatus
+from ros2_ik.core.velocity.velocity_result import (
+    StepNumbers,
+    VelocityQP,
+    VelocityResult,
+    VelocityStatus,
+)
 
 DAMPING = 1e-9
 LOOKS = 3       # searches for near pairs in a step, while it goes further than the last one
@@ -53,10 +57,10 @@ class VelocityProgram:
 
     Each step solves, for each priority, one quadratic program: min sum of tasks + damping |dq|^2
     under the joints' box and the rows that must hold. There is always a step: of what contradicts
-    the rest, the last of these yields first: velocity limits, gaps and barriers, acceleration
-    limits, position limits, tasks in `constraints`, tasks by their priority. (Joints brake in
-    time: position limits yield only to a start outside of them, or too fast towards them.) After
-    the step barriers are checked again, and it is halved where it would cross one.
+    the rest, the last of these yields first: velocity limits, acceleration limits, position
+    limits, gaps and barriers, tasks in `constraints`, tasks by their priority. (Joints brake in
+    time: position limits yield only to a start outside of them, or too fast towards them.) A step
+    that would still cross a gap or a barrier is halved, whatever the acceleration.
 
     `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () is none. Tasks in
     `constraints` must hold as far as that goes. `kinetic_energy` is a weight of 1/2 v^T M v, so
@@ -162,9 +166,9 @@ class VelocityProgram:
             elif isinstance(limit, Barrier | CollisionBarrier):
                 raise InvalidOptionError(f'{limit!r} is no limit: give it in barriers=')
             elif not isinstance(limit, CartesianVelocityLimit):
-                valid = [one.__name__ for one in (*JointLimit.__subclasses__(),
-                                                  CartesianVelocityLimit)]
-                raise InvalidOptionError(f'unknown limit {limit!r}; valid: {", ".join(valid)}')
+                raise InvalidOptionError(
+                    f'unknown limit {limit!r}; valid: AccelerationLimit, CartesianVelocityLimit, '
+                    'ConfigurationLimit, FloatingBaseVelocityLimit, VelocityLimit')
 
     def _hold_joints(self, locked: Collection[str], driven: Collection[str]) -> None:
         for joint in map(self.robot.joint, locked):
