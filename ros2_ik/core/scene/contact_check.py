@@ -39,6 +39,8 @@ class ContactCheck:
         certain = (hulls_decide[first] & hulls_decide[second]
                    | polyhedron[first] | polyhedron[second])
         self.certain: list[bool] = certain.tolist()
+        self._near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs,
+                                     np.maximum(pairs.margins, 0.0) + 2 * TOLERANCE)
 
     def collides(self, q: Array) -> bool:
         """Return whether anything touches at q (nq,)."""
@@ -72,12 +74,6 @@ class ContactCheck:
         """Return whether triangles of a pair meet; if so, there is no need to look at hulls."""
         return (not self.certain[k]
                 and pin.computeCollision(self._triangles.model, self._triangles.data, k))
-
-    @cached_property
-    def _near_pairs(self) -> NearPairs:
-        pairs = self._pairs
-        return NearPairs(pairs.robot, pairs.items, pairs.pairs,
-                         np.maximum(pairs.margins, 0.0) + 2 * TOLERANCE)
 
     def _touches(self, k: int) -> bool:
         pairs = self._pairs

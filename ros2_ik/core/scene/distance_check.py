@@ -37,7 +37,9 @@ class DistanceCheck:
                              if item.solid is not None and item.solid.part_geometries is None]
             self._pairs, self._numbers = _of_parts(pairs)
         self._looked = time.monotonic()
-        self._margins: list[float] = self._pairs.margins.tolist()
+        pairs = self._pairs
+        self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
+        self._margins: list[float] = pairs.margins.tolist()
 
     @property
     def is_coarse(self) -> bool:
@@ -120,11 +122,6 @@ class DistanceCheck:
                     farthest = found[-1][0]
         at.least[near[:len(computed)]] = computed
         return self._gathered(found, np.reshape(data.J, (6, -1)))
-
-    @cached_property
-    def near_pairs(self) -> NearPairs:
-        pairs = self._pairs
-        return NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
 
     def _gathered(self, found: list[tuple[float, int]], twists: Array) -> Distances:
         if not found:      # nothing near

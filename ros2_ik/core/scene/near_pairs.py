@@ -47,6 +47,7 @@ class NearPairs:
         self._given = (bodies.table, bodies.motions, nodes, self._boxes,
                        np.ascontiguousarray(pairs, dtype=np.int64), margins)
         self._unknown = np.full(len(margins), -np.inf)
+        self._near, self._follow = near_pairs.run, follow_pairs.run    # compiled now
 
     def place(self, numbers: Sequence[int] | Indices, placements: Sequence[Any]) -> None:
         """Fix items to their joints at `placements` (SE3); those of the world move so."""
@@ -59,7 +60,7 @@ class NearPairs:
     def at(self, q: Array) -> list[int]:
         """Return the numbers of the pairs at q (nq,), in their order."""
         near = np.empty(len(self._given[-1]), dtype=np.int64)
-        count = near_pairs.run(np.ascontiguousarray(q), *self._given, near)
+        count = self._near(np.ascontiguousarray(q), *self._given, near)
         numbers: list[int] = near[:count].tolist()
         return numbers
 
@@ -68,7 +69,7 @@ class NearPairs:
         margins = self._given[-1]
         placed, least, closing = np.empty((len(self._boxes), 12)), *np.empty((2, len(margins)))
         was, known = (placed, self._unknown) if before is None else (before.placed, before.least)
-        nearest = follow_pairs.run(np.ascontiguousarray(q), *self._given, was, known, placed,
+        nearest = self._follow(np.ascontiguousarray(q), *self._given, was, known, placed,
                                    least, closing)
         return PairsAt(q.copy(), placed, least, closing, nearest)    # whose q may be changed
 
