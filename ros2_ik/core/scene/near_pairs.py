@@ -69,8 +69,8 @@ class NearPairs:
         margins = self._given[-1]
         placed, least, closing = np.empty((len(self._boxes), 12)), *np.empty((2, len(margins)))
         was, known = (placed, self._unknown) if before is None else (before.placed, before.least)
-        nearest = self._follow(np.ascontiguousarray(q), *self._given, was, known, placed,
-                                   least, closing)
+        nearest = self._follow(np.ascontiguousarray(q), *self._given, was, known, placed, least,
+                               closing)
         return PairsAt(q.copy(), placed, least, closing, nearest)    # whose q may be changed
 
 
@@ -99,6 +99,8 @@ def _bodies(robot: Robot) -> _Bodies:
 
 def _boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:
     """Return the lower and the upper ends (i, 3) of the boxes round items, in their own frames."""
+    for item in items:
+        item.geometry.computeLocalAABB()
     boxes = [item.geometry.aabb_local for item in items]
     ends = [np.reshape([each.min_ for each in boxes], (-1, 3)),
             np.reshape([each.max_ for each in boxes], (-1, 3))]

@@ -43,8 +43,8 @@ class Shape(ABC):
         return (self.geometry,)
 
     def checked_parts(self) -> tuple[tuple[Any, 'TriangleSolid | None'], ...]:
-        """Return `parts` with their boxes (AABB), each with the triangles in it, if any."""
-        return tuple((bounded(part), None) for part in self.parts())
+        """Convex parts for a quick look, each with the triangles that it contains, if any."""
+        return tuple((part, None) for part in self.parts())
 
     def _values(self) -> tuple[Any, ...]:
         return tuple(getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
