@@ -197,26 +197,13 @@ def test_padding(client):
         link_padding=[LinkPadding(link_name='panda_link55')]))
 
 
-def test_scale(client):
-    """A link twice as large meets the box beside it, and get_planning_scene knows."""
-    applied(client, diff(box('near', 0.1, at=pose(0.31, 0, 0.95))))
-    pair = min((d.distance, {d.body_1, d.body_2}) for d in check(client, influence=0.5).distances
-               if 'near' in (d.body_1, d.body_2))
-    assert pair[0] > 0
-    link, = pair[1] - {'near'}
-    larger = [LinkScale(link_name=link, scale=3.0)]
-    applied(client, diff(link_scale=larger))
-    response = check(client)
-    assert response.contacts and all('near' in names for names in pairs(response))
-    assert get(client, 256).link_scale == larger
-    for link_name, scale, words in ((link, -1.0, 'above 0'), (link, float('nan'), 'above 0'),
-                                    (link, 1e9, 'above 0'), ('panda_link55', 1.0, 'unknown link')):
-        said = refused(client, diff(link_scale=[LinkScale(link_name=link_name, scale=scale)]))
-        assert 'link_scale[0]' in said and words in said
-    applied(client, diff(link_scale=[LinkScale(link_name=link)]))     # not set, it means 1
-    assert check(client).valid and not get(client, 256).link_scale
-    applied(client, diff(link_scale=larger))
-    applied(client, diff(link_scale=[LinkScale(link_name=link, scale=1.0)]))
+def test_link_scale_is_refused_unless_it_is_1_or_not_set(client):
+    """MoveIt's own messages have 1 for every link."""
+    for scale in (2.0, -1.0, float('nan')):
+        said = refused(client, diff(link_scale=[LinkScale(link_name='panda_link5', scale=scale)]))
+        assert "link_scale[0]: links are not scaled, but 'panda_link5'" in said
+    for scale in (0.0, 1.0):
+        applied(client, diff(link_scale=[LinkScale(link_name='panda_link5', scale=scale)]))
     assert check(client).valid and not get(client, 256).link_scale
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from hypothesis import given, settings, strategies as st
-from moveit_msgs.msg import CollisionObject, LinkScale
+from moveit_msgs.msg import CollisionObject
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -80,13 +80,6 @@ def test_types_weights_and_detach_postures_change_nothing(panda, now):
     tool.weight, tool.object.type.db = 0.7, 'tools'
     tool.detach_posture.joint_names = ['panda_finger_joint1']
     assert changed_scene(known, message, now) == changed_scene(known, scene_change(), now)
-
-
-def test_a_scale_that_is_not_set_is_1(panda, now):
-    """In MoveIt's message it has no default."""
-    known = SceneState(Scene(panda).with_scale({'panda_link5': 2.0}))
-    message = diff(link_scale=[LinkScale(link_name='panda_link5')])
-    assert not changed_scene(known, message, now).scene.scale
 
 
 @pytest.mark.parametrize('operation', [0, b'\x00', np.uint8(0)])

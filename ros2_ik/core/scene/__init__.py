@@ -3,7 +3,7 @@
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.collision_checker import collision_checker, CollisionChecker
 from ros2_ik.core.scene.contacts import Contact, Distances
-from ros2_ik.core.scene.mesh_paths import known_mesh_files, mesh_files, urdf_for_others
+from ros2_ik.core.scene.mesh_paths import mesh_files_changed, urdf_for_others
 from ros2_ik.core.scene.not_checked import COLLISIONS_OFF, not_checked, own_collisions
 from ros2_ik.core.scene.robot_geometry import LinkGeometry, robot_geometry, RobotGeometry
 from ros2_ik.core.scene.scene import check_scene, Scene
@@ -36,7 +36,7 @@ __all__ = [
     'Cone', 'Contact', 'ConvexHull', 'Cylinder', 'Distances', 'Ellipsoid', 'HalfSpace',
     'HeightField', 'LinkGeometry', 'Mesh', 'OCTOMAP', 'OcTree', 'Plane', 'RobotGeometry', 'Scene',
     'SceneObject', 'SelfPairs', 'Shape', 'ShapeInstance', 'Sphere', 'VisualElement', 'check_scene',
-    'check_scene_file', 'collision_checker', 'known_mesh_files', 'load_scene', 'mesh_files',
+    'check_scene_file', 'collision_checker', 'load_scene', 'mesh_files_changed',
     'not_checked', 'own_collisions', 'register_shape', 'robot_geometry', 'save_scene',
     'self_pairs', 'shape_kinds', 'shipped_scenes', 'urdf_for_others', 'visual_elements',
     'visual_geometry',

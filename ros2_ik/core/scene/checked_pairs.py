@@ -7,7 +7,11 @@ import numpy as np
 
 from ros2_ik.core.arrays import Mask
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene.collision_geometry import CollisionGeometry, own_geometries
+from ros2_ik.core.scene.collision_geometry import (
+    CollisionGeometry,
+    own_geometries,
+    shape_items,
+)
 from ros2_ik.core.scene.kept import Kept
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.scene import Scene
@@ -29,8 +33,7 @@ def world_geometries(robot: Robot, scene: Scene) -> Iterator[CollisionGeometry]:
 def _pieces(name: str, joint: int, placement: Any, parts: tuple[ShapeInstance, ...]
             ) -> Iterator[CollisionGeometry]:
     for part in parts:
-        for geometry, solid in part.shape.checked_parts():
-            yield CollisionGeometry(name, joint, placement * part.pose, geometry, solid)
+        yield from shape_items(name, joint, placement * part.pose, part.shape)
 
 
 def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,

@@ -25,12 +25,10 @@ from ros2_ik.core.scene.contacts import Contact, deepest, Distances
 from ros2_ik.core.scene.distance_check import DistanceCheck
 from ros2_ik.core.scene.geometry_library import coal, Placement
 from ros2_ik.core.scene.kept import fork_safe_lock
-from ros2_ik.core.scene.mesh_paths import known_mesh_files
+from ros2_ik.core.scene.mesh_paths import mesh_files
 from ros2_ik.core.scene.pair_model import PairModel
 from ros2_ik.core.scene.robot_geometry import check_detail, robot_geometry
-from ros2_ik.core.scene.scaled_links import scaled_items, with_scaled
 from ros2_ik.core.scene.scene import check_scene, Scene
-from ros2_ik.core.scene.sure_depth import sure_depth
 from ros2_ik.core.status import Status
 
 
@@ -46,11 +44,10 @@ class CollisionChecker:
     `meshes` and `missing` are those of `robot_geometry`. Checked are links against each other
     (see `self_pairs`), against objects, and attached objects against both, but for what the
     scene allows. Pairs that no joint moves relative to each other are not checked: no joint values
-    could part them. Padding keeps objects that far from a link; a link's scale counts against all
-    but links.
+    could part them. Padding keeps objects that far from a link.
 
     Making one for another scene of the same robot reuses all that belongs to the robot. Raises
-    InvalidSceneError for a mesh that is missing and for a link scaled beyond sense.
+    InvalidSceneError for a mesh that is missing.
     """
 
     def __init__(self, robot: Robot, scene: Scene | None = None, meshes: str = 'exact',
@@ -67,12 +64,9 @@ class CollisionChecker:
         self.geometry = robot_geometry(robot, meshes, missing)
         own = own_geometries(robot, self.geometry)
         around = tuple(world_geometries(robot, self.scene))
-        self._scaled = scaled_items(robot, self.geometry, frozenset(self.scene.scale.items())) \
-            if self.scene.scale else ()
-        items = (*own, *(item for _, item in self._scaled), *around)
-        chosen = self._between(items, *pair) if pair else with_scaled(
-            robot, self.geometry, pairs_to_check(robot, self.scene, self.geometry,
-                                                 (*own, *around)), self._scaled)
+        items = (*own, *around)
+        chosen = self._between(items, *pair) if pair else pairs_to_check(
+            robot, self.scene, self.geometry, items)
         self._pairs = PairModel(robot, items, chosen)
         self._pairs.margins = self._paddings(self._pairs.names)
         self._check = ContactCheck(self._pairs)
@@ -100,10 +94,6 @@ class CollisionChecker:
         for name in (first, second):
             if name not in names:
                 raise UnknownGeometryError(name, tuple(dict.fromkeys(names.tolist())))
-        own = len(own_geometries(self.robot, self.geometry))
-        left_out = [*range(own, own + len(self._scaled))] \
-            if {first, second} <= set(self.geometry.links) else [i for i, _ in self._scaled]
-        names[left_out] = ''
         joints = np.array([item.joint for item in items])
         between = np.outer(names == first, names == second) & (joints[:, None] != joints)
         return np.triu(between | between.T)
@@ -185,7 +175,10 @@ class CollisionChecker:
     def _rigid_contact(self, k: int, at: Any, there: Any, deeper_than: float) -> Contact | None:
         """Return the contact of a pair whose items are `at` and `there` (SE3)."""
         one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
-        a, b, margin = one.geometry, other.geometry, float(self._pairs.margins[k])
+        # of a mesh the depth of one triangle, which is surely reached: its hull is larger
+        a, b = (item.geometry if item.mesh is None or self._check.certain[k]
+                else item.mesh.geometry for item in (one, other))
+        margin = float(self._pairs.margins[k])
         apart = math.dist(at.act(a.aabb_center), there.act(b.aabb_center))
         if apart - a.aabb_radius - b.aabb_radius - margin > -deeper_than:    # balls round both
             return None
@@ -193,9 +186,6 @@ class CollisionChecker:
         coal.distance(a, _transform(at), b, _transform(there), coal.DistanceRequest(), result)
         depth = margin - float(result.min_distance)
         point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
-        if depth > deeper_than and not self._check.certain[k]:
-            sure, point = sure_depth(one, at, other, there, deeper_than - margin)
-            depth = sure + margin
         return (Contact(one.name, other.name, depth, tuple(point.tolist()))
                 if depth > deeper_than else None)
 
@@ -233,10 +223,10 @@ class CollisionChecker:
 
         Made once and kept on disk. It takes seconds, or minutes where meshes are large.
         """
-        waiting = [item.solid for item in self._pairs.items if item.solid is not None
-                   and item.solid.triangle_count <= most_triangles and not item.solid.has_parts()]
-        for solid in waiting:
-            solid.make_parts()
+        waiting = [item.mesh for item in self._pairs.items if item.mesh is not None
+                   and len(item.mesh.triangles) <= most_triangles and not item.mesh.has_parts]
+        for mesh in waiting:
+            mesh.make_parts()
         if waiting:
             self._known_nearness = None
 
@@ -263,13 +253,12 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     """
     Return a checker, the one made before for the same robot and version of the scene.
 
-    When a mesh file of the robot has changed since, another one is made. A checker that somebody
-    holds stays as it is.
+    A Robot made after one of its mesh files has changed gets another one.
     """
     check_robot(robot)
     check_scene(scene)
     check_detail(meshes)
-    key = (robot.key, known_mesh_files(robot), robot.package_dirs, scene.version, meshes,
+    key = (robot.key, mesh_files(robot), robot.package_dirs, scene.version, meshes,
            missing, pair)
     made = _known.get(key) or CollisionChecker(robot, scene, meshes, missing, pair)
     with _keeping:

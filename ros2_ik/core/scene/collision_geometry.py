@@ -1,29 +1,61 @@
-"""What collision checks place in space: convex parts of links and objects."""
+"""Convex items of links and objects that collision checks place in space."""
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.robot import Robot
+from ros2_ik.core.scene.geometry_library import coal
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
-from ros2_ik.core.scene.triangle_solid import TriangleSolid
+from ros2_ik.core.scene.shapes import Mesh, Shape
+from ros2_ik.core.scene.shapes.shape import bounded
 
 
 class CollisionGeometry(NamedTuple):
     """
     A convex part of a link or an object, on one of Pinocchio's joints (0: the root).
 
-    Where `solid` is not None, `geometry` is the hull of that.
+    Of an exact `mesh`, `geometry` is the hull.
     """
 
     name: str
     joint: int
     placement: Any
     geometry: Any
-    solid: TriangleSolid | None = None
+    mesh: Mesh | None = None
+
+    @property
+    def distance_geometries(self) -> tuple[Any, ...]:
+        """Convex solids for distances, in the item's frame."""
+        return (self.geometry,) if self.mesh is None else self.mesh.distance_geometries
+
+    @property
+    def bodies(self) -> Array:
+        """Points (k, n, 3) of each connected body, its first point inside or on its surface."""
+        if self.mesh is not None:
+            return self.mesh.extremes
+        if isinstance(self.geometry, coal.OcTree):      # the middles of its cells
+            return np.array([[box[:3]] for box in self.geometry.toBoxes()])
+        if isinstance(self.geometry, coal.ConvexBase):
+            return np.reshape(self.geometry.points(), (1, -1, 3)).mean(axis=1, keepdims=True)
+        return np.zeros((1, 1, 3))      # primitives are centred
+
+
+def shape_items(name: str, joint: int, placement: Any,
+                shape: Shape) -> Iterator[CollisionGeometry]:
+    """Yield the items of a shape: the hull of an exact mesh, otherwise its convex parts."""
+    if isinstance(shape, Mesh) and shape.represented_by == 'exact':
+        yield CollisionGeometry(name, joint, placement, shape.hull_geometry, shape)
+    else:
+        for part in shape.parts():
+            yield CollisionGeometry(name, joint, placement, bounded(part))
 
 
 @lru_cache(maxsize=8)
 def own_geometries(robot: Robot, geometry: RobotGeometry) -> tuple[CollisionGeometry, ...]:
-    """Return the pieces of the robot's links."""
-    return tuple(CollisionGeometry(body.link, body.joint, body.placement, *part)
-                 for body in geometry.bodies for part in body.shape.checked_parts())
+    """Return the items of the robot's links."""
+    return tuple(item for body in geometry.bodies
+                 for item in shape_items(body.link, body.joint, body.placement, body.shape))

@@ -14,7 +14,6 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry
-from ros2_ik.core.scene.convex_parts import point_inside
 from ros2_ik.core.scene.geometry_library import coal
 from ros2_ik.core.scene.near_pairs import NearPairs
 from ros2_ik.core.scene.pair_model import PairModel
@@ -29,13 +28,13 @@ class ContactCheck:
         self._pairs = pairs
         self._last = -1     # the pair that touched last is likely to touch again
         # a half-space touches a mesh where it touches its hull
-        hulls_decide = np.array([item.solid is None for item in pairs.items], dtype=bool)
+        hulls_decide = np.array([item.mesh is None for item in pairs.items], dtype=bool)
         polyhedron = np.array([isinstance(item.geometry, coal.Halfspace)
                                 for item in pairs.items], dtype=bool)
         first, second = pairs.pairs.T
-        for item in pairs.items:     # now, not in the first check
-            if item.solid is not None:
-                item.solid.prepare()
+        for item in pairs.items:     # make the tree now, not in the first check
+            if item.mesh is not None:
+                item.mesh.geometry  # noqa: B018
         certain = (hulls_decide[first] & hulls_decide[second]
                    | polyhedron[first] | polyhedron[second])
         self.certain: list[bool] = certain.tolist()
@@ -87,7 +86,7 @@ class ContactCheck:
 
     @cached_property
     def _triangles(self) -> PairModel:
-        items = [item if item.solid is None else item._replace(geometry=item.solid.tree)
+        items = [item if item.mesh is None else item._replace(geometry=item.mesh.geometry)
                  for item in self._pairs.items]
         triangles = PairModel(self._pairs.robot, items, self._pairs.chosen)
         triangles.margins = self._pairs.margins
@@ -104,14 +103,8 @@ class ContactCheck:
 
 
 def _is_within(inner: CollisionGeometry, at: Any, outer: CollisionGeometry, there: Any) -> bool:
-    """Return whether a connected part of one is inside a mesh whose surface it does not meet."""
-    if outer.solid is None:      # it is solid: what is in it was seen to touch
+    """Return whether a body of one item is inside a mesh whose surface it does not meet."""
+    if outer.mesh is None:      # solid for coal: what is inside was seen to touch
         return False
-    if inner.solid is not None and inner.solid.least_part > outer.solid.size:
-        return False
-    points = (point_inside(inner.geometry)[:, None] if inner.solid is None
-              else inner.solid.extremes)
     to_outer = there.actInv(at)
-    turn, shift = to_outer.rotation.T, to_outer.translation
-    return (outer.solid.may_hold(points[:, 0] @ turn + shift)
-            and outer.solid.holds(points @ turn + shift))
+    return outer.mesh.holds(inner.bodies @ to_outer.rotation.T + to_outer.translation)

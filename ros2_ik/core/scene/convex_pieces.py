@@ -18,7 +18,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.scene.cache import digest, is_remembered, remembered
-from ros2_ik.core.scene.mesh_solids import solids_of
+from ros2_ik.core.scene.mesh_solids import encloses, solids_of
 from ros2_ik.core.scene.meshes import (
     Hull,
     hull_of,
@@ -27,12 +27,11 @@ from ros2_ik.core.scene.meshes import (
     mesh_volume,
     signed_volume,
 )
-from ros2_ik.core.scene.winding import turns_round
 
 MOST_PIECES = 24
 GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's
 PART = 0.05             # of the volume, that a cut should take off
-ROOM = 'pieces-5'       # of the cache
+ROOM = 'pieces-6'       # of the cache
 _EFFORT = 10_000_000    # triangles cut, in all trials
 _SAME = 1e-6            # m, within which faces are in one plane
 
@@ -172,11 +171,10 @@ class _Solid:
                            low, piece.high)]
 
     def _inside(self, point: tuple[float, ...]) -> bool:
-        """Say if a point is inside a closed mesh, by how often the surface winds round it."""
-        if self.volume is None or not np.isfinite(point).all():
-            return False
+        """Return whether a corner of a box, infinite where it is not cut, is inside."""
         if point not in self._known:
-            self._known[point] = abs(turns_round(self.corners, np.array(point))) > 0.25
+            self._known[point] = bool(np.isfinite(point).all()
+                                      and encloses(self.corners, np.array(point)))
         return self._known[point]
 
 
@@ -250,12 +248,7 @@ def sticking_out(hulls: list[Hull], points: Array) -> float:
     """Return how far [m] points (n, 3) are outside all hulls at most; 0 below a nanometre."""
     left, depth = points, np.full(len(points), np.inf)
     for hull in hulls:
-        a, b, c = (hull.vertices[hull.faces[:, corner]] for corner in range(3))
-        normals = np.cross(b - a, c - a)
-        lengths = np.linalg.norm(normals, axis=1)
-        flat = lengths < 1e-15
-        normals = normals[~flat] / lengths[~flat, None]
-        offsets = np.einsum('ij,ij->i', a[~flat], normals)
+        normals, offsets = hull.half_spaces
         blocks = np.array_split(left, len(left) * len(offsets) // 10_000_000 + 1)
         here = np.concatenate([(block @ normals.T - offsets).max(axis=1) for block in blocks])
         depth = np.minimum(depth, here)

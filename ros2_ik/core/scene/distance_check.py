@@ -14,7 +14,6 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.robot.jacobian_masks import follower_reduction
 from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.contacts import Contact, Distances
-from ros2_ik.core.scene.convex_parts import part_geometries
 from ros2_ik.core.scene.near_pairs import NearPairs, PairsAt
 from ros2_ik.core.scene.pair_model import PairModel
 
@@ -34,7 +33,7 @@ class DistanceCheck:
         self._pairs, self._numbers = pairs, np.arange(len(pairs))
         if of_parts:
             self._waiting = [item for item in pairs.items
-                             if item.solid is not None and item.solid.part_geometries is None]
+                             if item.mesh is not None and not item.mesh.has_parts]
             self._pairs, self._numbers = _of_parts(pairs)
         self._looked = time.monotonic()
         pairs = self._pairs
@@ -50,7 +49,7 @@ class DistanceCheck:
         if time.monotonic() < self._looked + LOOK_AGAIN:
             return False
         self._looked = time.monotonic()
-        return any(item.solid is not None and item.solid.has_parts() for item in self._waiting)
+        return any(item.mesh is not None and item.mesh.has_parts for item in self._waiting)
 
     def move(self, changes: Mapping[str, Any]) -> None:
         """Move objects of the world, by name, by changes (SE3) from where they were made."""
@@ -148,13 +147,13 @@ class DistanceCheck:
 
 def _of_parts(pairs: PairModel) -> tuple[PairModel, Indices]:
     """Return the model of the convex parts, and which pair each of its pairs is of."""
-    if all(item.solid is None for item in pairs.items):
+    if all(item.mesh is None for item in pairs.items):
         return pairs, np.arange(len(pairs))
     items: list[CollisionGeometry] = []
     owners: list[int] = []
     for i, item in enumerate(pairs.items):
-        parts = part_geometries(item)
-        items += [item._replace(geometry=part, solid=None) for part in parts]
+        parts = item.distance_geometries
+        items += [item._replace(geometry=part, mesh=None) for part in parts]
         owners += [i] * len(parts)
     owner = np.array(owners, dtype=np.intp)
     model = PairModel(pairs.robot, items, pairs.chosen[np.ix_(owner, owner)])

@@ -1,73 +1,42 @@
-"""Where the mesh files that a URDF names are, and whether they are still the same."""
+"""Paths of the mesh files that a URDF names, and the versions of the files that a robot has."""
 
-from functools import lru_cache
-import math
-import os
+from collections.abc import Iterator
 from pathlib import Path
 import re
-import stat
-import time
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
 from xml.sax.saxutils import quoteattr, unescape
 
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.robot.packages import package_places, PATHS, ros_package_folders
+from ros2_ik.core.robot.packages import package_places
 
 MeshFiles = tuple[tuple[str | int, ...], ...]
-AGAIN = 0.1      # [s]
-_looked: WeakKeyDictionary[Robot, tuple[float, MeshFiles]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Robot, MeshFiles] = WeakKeyDictionary()
 
 
 def mesh_files(robot: Robot) -> MeshFiles:
     """
-    Return the state of the files of the robot's collision meshes; another one after a change.
+    Return path, size and time of the last change [ns] of each collision mesh that is found.
 
-    Of each mesh it is the path, inode, size and the times of the last changes [ns]; nothing of
-    one that is not found. A robot's `key` is of its description alone: what is kept of its
-    geometry is kept under this, too, so that a mesh that was written anew is read again.
+    They are looked up once for each Robot object. A robot's `key` is of its description alone:
+    geometry is cached under both, so that a Robot made after a file has changed reads it again.
     """
-    files = _look(robot)
-    _looked[robot] = time.monotonic(), files
-    return files
+    if robot not in _known:
+        _known[robot] = _current_files(robot)
+    return _known[robot]
 
 
-def known_mesh_files(robot: Robot) -> MeshFiles:
-    """Return the same as of up to 0.1 s ago: to look takes a fifth of a short search."""
-    looked, files = _looked.get(robot, (-math.inf, ()))
-    return files if time.monotonic() < looked + AGAIN else mesh_files(robot)
+def mesh_files_changed(robot: Robot) -> bool:
+    """Return whether mesh files were written, moved or removed since `mesh_files`."""
+    return _current_files(robot) != mesh_files(robot)
 
 
-def _look(robot: Robot) -> MeshFiles:
-    dirs = robot.package_dirs
-    where = _where(robot, *map(os.environ.get, PATHS))
-    return tuple(_state(path) or _first(name, dirs)[1] for name, path in where)
-
-
-@lru_cache(maxsize=8)
-def _where(robot: Robot, *_searched: str | None) -> tuple[tuple[str, str], ...]:
-    """Return the meshes' names, and where each was found: to look again takes too long."""
+def _current_files(robot: Robot) -> MeshFiles:
     meshes = robot.tree.element.findall('link/collision/geometry/mesh')
     names = dict.fromkeys(mesh.get('filename', '') for mesh in meshes)
-    return tuple((name, _first(name, robot.package_dirs)[0]) for name in names)
-
-
-def _first(name: str, package_dirs: tuple[str, ...]) -> tuple[str, tuple[str | int, ...]]:
-    """Return where a mesh is found, and the state of that file; nothing if it is not."""
-    found = ((path, _state(path)) for path in
-             _places(name, package_dirs, ros_package_folders()) or ())
-    return next((one for one in found if one[1]), ('', ()))
-
-
-def _state(path: str) -> tuple[str | int, ...]:
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return ()
-    if not stat.S_ISREG(found.st_mode):
-        return ()
-    return path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    paths = [path for name in names if (path := _find(name, robot.package_dirs))]
+    return tuple((str(path), path.stat().st_size, path.stat().st_ctime_ns) for path in paths)
 
 
 def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
@@ -78,41 +47,39 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     its package.xml; then where ROS has them (AMENT_PREFIX_PATH, ROS_PACKAGE_PATH); relative paths
     in `package_dirs`. Raises InvalidSceneError that lists where it was looked for.
     """
-    tried = _places(name, package_dirs, ros_package_folders())
+    if found := _find(name, package_dirs):
+        return found
     scheme, separator, _ = name.partition('://')
-    if tried is None:
+    if separator and scheme not in ('package', 'model', 'file'):
         raise InvalidSceneError(f"the mesh '{name}' has an address of kind '{scheme}'; "
                                 'valid: package, model, file or a path')
-    if found := _first(name, package_dirs)[0]:
-        return Path(found)
-    looked = ', '.join(tried) or 'nowhere'
+    looked = ', '.join(map(str, _places(name, package_dirs))) or 'nowhere'
     more = {'': '; package_dirs names more folders', 'file': ''}.get(
         scheme if separator else '', '; package_dirs and AMENT_PREFIX_PATH name more folders')
     raise InvalidSceneError(f"the mesh '{name}' cannot be found; looked for: {looked}{more}")
 
 
-@lru_cache(maxsize=1024)
-def _places(name: str, package_dirs: tuple[str, ...],
-            package_folders: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return where a mesh may be, the first place first; None for an unknown kind of address."""
+def _find(name: str, package_dirs: tuple[str, ...]) -> Path | None:
+    return next((path for path in _places(name, package_dirs) if path.is_file()), None)
+
+
+def _places(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the paths that a mesh may have, the first place first."""
     scheme, separator, rest = name.partition('://')
     if not separator:
-        tried = [Path(folder) / name for folder in ('/', *package_dirs)
-                 if folder != '/' or name.startswith('/')]
+        folders = (*(['/'] if name.startswith('/') else []), *package_dirs)
+        yield from (Path(folder) / name for folder in folders)
     elif scheme == 'file':
-        tried = [Path(unquote(rest))]
+        yield Path(unquote(rest))
     elif scheme in ('package', 'model'):
         package, _, inside = rest.partition('/')
-        tried = [place / inside for place in package_places(package, package_dirs)]
-    else:
-        return None
-    return tuple(map(str, tried))
+        yield from (place / inside for place in package_places(package, package_dirs))
 
 
 def urdf_for_others(robot: Robot) -> str:
     """Return the URDF with the paths of meshes that only the robot's `package_dirs` lead to."""
     def located(found: re.Match[str]) -> str:
         name = unescape(found[2])
-        path = '' if _first(name, ())[0] else _first(name, robot.package_dirs)[0]
+        path = None if _find(name, ()) else _find(name, robot.package_dirs)
         return f'{found[1]}{quoteattr(f"file://{path}")}' if path else found[0]
     return re.sub(r'(<mesh\b[^>]*?\bfilename=)"([^"]*)"', located, robot.urdf)

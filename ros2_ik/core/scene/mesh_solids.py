@@ -1,126 +1,91 @@
 """
-The solids that a mesh is made of.
+The closed surfaces of a mesh, and the points that its triangles enclose.
 
-A mesh may be several closed surfaces that overlap, as where a bin is five boxes. Counted
-together, what is inside two of them would count twice.
+A mesh may be several closed surfaces that overlap, such as a bin of five boxes. Meshes of real
+robots are often open: triangles are missing, are turned the wrong way round, or are there once
+for each side.
 """
 
 import numpy as np
+import scipy
 
 from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.scene.components import components
-from ros2_ik.core.scene.meshes import signed_volume
-from ros2_ik.core.scene.nested_surfaces import NestedSurfaces
 
-MOST_SOLIDS = 200     # of more, telling which to take together takes longer than it is worth
+TWO_SIDED = 0.6     # share of different triangles, below which each is there for both sides
+# six rays along turned axes, (3, 6): along the axes themselves they would meet edges of boxes
+_AXES = np.linalg.qr(np.array([[1.0, 0.3, 0.2], [-0.2, 1.0, 0.4], [0.5, -0.3, 1.0]]))[0]
+_RAYS = np.hstack([_AXES, -_AXES])
+
+
+def encloses(corners: Array, point: Array) -> bool:
+    """
+    Return whether at least half of six rays from a point (3,) leave triangles (m, 3, 3).
+
+    A ray leaves them if it passes outward and inward through them unequally often. So a few
+    holes, or triangles turned the wrong way round, leave the inside of a mesh inside.
+    """
+    a, b, c = np.moveaxis(corners - point, 1, 0)
+    opposite = np.cross(b, c)
+    sides = np.stack([np.cross(a, b) @ _RAYS, opposite @ _RAYS, np.cross(c, a) @ _RAYS])
+    volumes = np.einsum('ij,ij->i', a, opposite)[:, None]    # their signs: which side is seen
+    outward = (sides > 0).all(axis=0) & (volumes > 0)
+    inward = (sides < 0).all(axis=0) & (volumes < 0)
+    leaving = outward.sum(axis=0) != inward.sum(axis=0)
+    return bool(2 * leaving.sum() >= len(leaving))
+
+
+def outward_surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Indices, Mask]:
+    """
+    Return triangles (m, 3), the surface of each (m,), and which surfaces are closed (s,).
+
+    Closed surfaces are turned outward: a cavity inside a mesh counts as solid. Of triangles that
+    are there for both sides one is kept; those that are lines are left out.
+    """
+    _, same = np.unique(vertices, axis=0, return_inverse=True)
+    points = same.reshape(-1)[triangles]
+    proper = (points != np.roll(points, 1, axis=1)).all(axis=1)
+    if proper.any():
+        triangles, points = triangles[proper], points[proper]
+    _, first = np.unique(np.sort(points, axis=1), axis=0, return_index=True)
+    if len(first) < TWO_SIDED * len(points):
+        triangles, points = triangles[first], points[first]
+    labels, closed = _surfaces(points)
+    a, b, c = np.moveaxis(vertices[triangles] - vertices[triangles[0, 0]], 1, 0)
+    volumes = np.bincount(labels, np.einsum('ij,ij->i', a, np.cross(b, c)))
+    inward = (closed & (volumes < 0))[labels]
+    return np.where(inward[:, None], triangles[:, ::-1], triangles), labels, closed
 
 
 def solids_of(vertices: Array, triangles: Indices, most: int) -> list[Indices]:
     """
-    Part the triangles (m, 3) of a mesh into those of at most `most` solids.
+    Split the triangles (m, 3) of a mesh into closed surfaces, turned outward, and an open rest.
 
-    Each is closed but for the last, if there is an open rest. A surface turned inwards belongs
-    to the solid it hollows out. Small solids near each other are taken together where there are
-    more than `most`.
+    They stay together where there would be more than `most`.
     """
-    labels, closed = surfaces(corners_of(vertices, triangles))
-    groups = [triangles[labels == label] for label in np.flatnonzero(closed)] \
-        if closed.sum() <= MOST_SOLIDS else []
-    rest = triangles[~closed[labels]] if groups else triangles
-    solids, lost = _hollowed(vertices, groups)
-    rest = np.concatenate([rest, *lost])
-    room = max(most - bool(len(rest)), 1)
-    return [*_near_together(vertices, solids, room), *([rest] if len(rest) else [])]
+    triangles, labels, closed = outward_surfaces(vertices, triangles)
+    if closed.sum() + (not closed.all()) > most:
+        return [triangles]
+    solids = [triangles[labels == label] for label in np.flatnonzero(closed)]
+    return solids if closed.all() else [*solids, triangles[~closed[labels]]]
 
 
-def corners_of(vertices: Array, triangles: Indices) -> Indices:
-    """Return numbers (m, 3) of the triangles' corners, the same where these are in one place."""
-    _, same = np.unique(vertices, axis=0, return_inverse=True)
-    corners: Indices = same.reshape(-1)[triangles]
-    return corners
-
-
-def surfaces(corners: Indices) -> tuple[Indices, Mask]:
+def _surfaces(points: Indices) -> tuple[Indices, Mask]:
     """
-    Return which surface each triangle is of, (m,), and which surfaces are closed.
+    Return the surface of each triangle (m,), and which surfaces are closed.
 
-    `corners` (m, 3) are numbers of points. Where more than two triangles meet at an edge, those of
-    one surface belong together.
+    `points` (m, 3) are numbers of the triangles' corners. Triangles are of one surface where
+    they alone share an edge, and it is closed where each of its edges is used an even number of
+    times.
     """
-    start, end = corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1)
-    owner, proper = np.repeat(np.arange(len(corners)), 3), start != end
-    start, end, owner = start[proper], end[proper], owner[proper]
-    forth = start < end
-    _, edge = np.unique(np.minimum(start, end) * (corners.max() + 1) + np.maximum(start, end),
-                        return_inverse=True)
-    edge, labels = edge.reshape(-1), np.arange(len(corners))
-    while True:
-        edge, forth, owner = _unmatched(edge, forth, owner, labels)
-        one, other = _mates(edge, forth, owner)
-        if not len(one):
-            break
-        labels = components(labels[one], labels[other], len(corners))[labels]
+    ends = np.sort(np.stack([points, np.roll(points, -1, axis=1)], axis=-1).reshape(-1, 2))
+    owner = np.repeat(np.arange(len(points)), 3)
+    _, edge, uses = np.unique(ends[:, 0] * (points.max() + 1) + ends[:, 1],
+                              return_inverse=True, return_counts=True)
+    shared = owner[np.argsort(edge, kind='stable')][np.repeat(uses == 2, uses)].reshape(-1, 2)
+    links = scipy.sparse.coo_array((np.ones(len(shared)), shared.T), shape=(len(points),) * 2)
+    labels: Indices = scipy.sparse.csgraph.connected_components(links, directed=False)[1]
+    _, which, uses = np.unique(edge * len(points) + labels[owner], return_inverse=True,
+                               return_counts=True)
     closed = np.ones(int(labels.max()) + 1, dtype=bool)
-    closed[labels[owner]] = False
+    closed[labels[owner[uses[which] % 2 == 1]]] = False
     return labels, closed
-
-
-def _unmatched(edge: Indices, forth: Mask, owner: Indices,
-               labels: Indices) -> tuple[Indices, Mask, Indices]:
-    """Leave the edges out that a surface passes as often forth as back."""
-    key = edge * (labels.max() + 1) + labels[owner]
-    _, which = np.unique(key, return_inverse=True)
-    balance = np.bincount(which.reshape(-1), np.where(forth, 1, -1))
-    left = balance[which.reshape(-1)] != 0
-    return edge[left], forth[left], owner[left]
-
-
-def _mates(edge: Indices, forth: Mask, owner: Indices) -> tuple[Indices, Indices]:
-    """Return the triangles on both sides of each edge that is passed once forth and once back."""
-    if not len(edge):
-        return owner, owner
-    back = ~forth
-    single = (np.bincount(edge[forth], minlength=edge.max() + 1) == 1) \
-        & (np.bincount(edge[back], minlength=edge.max() + 1) == 1)
-    one, other = single[edge] & forth, single[edge] & back
-    return owner[one][np.argsort(edge[one])], owner[other][np.argsort(edge[other])]
-
-
-def _hollowed(vertices: Array,
-              groups: list[Indices]) -> tuple[list[Indices], list[Indices]]:
-    """Join surfaces turned inwards with the solids that they hollow out; gives the others too."""
-    volumes = np.array([signed_volume(vertices[group]) for group in groups])
-    if (volumes > 0).all():
-        return groups, []
-    nested, solids, lost = NestedSurfaces(vertices, groups), list(groups), []
-    for number in np.flatnonzero(volumes <= 0).tolist():
-        # lines enclose nothing: they may go with any
-        outer = (nested.around(number) if volumes[number] < 0
-                 else next((i for i in nested.wider(number) if volumes[i] > 0), None))
-        if outer is None or volumes[outer] <= 0:
-            lost.append(groups[number])
-        else:
-            solids[outer] = np.concatenate([solids[outer], groups[number]])
-    return [solid for solid, volume in zip(solids, volumes, strict=True) if volume > 0], lost
-
-
-def _near_together(vertices: Array, solids: list[Indices], most: int) -> list[Indices]:
-    """Join solids until there are no more than `most`, those first whose boxes grow least."""
-    solids = list(solids)
-    lows, highs = _bounds(vertices, solids)
-    while len(solids) > most:
-        size = (highs - lows).prod(axis=1)
-        both = (np.maximum(highs[:, None], highs) - np.minimum(lows[:, None], lows)).prod(axis=2)
-        growth = both - size[:, None] - size + np.diag(np.full(len(solids), np.inf))
-        i, j = sorted(np.unravel_index(int(growth.argmin()), growth.shape))
-        solids[i] = np.concatenate([solids[i], solids.pop(j)])
-        lows[i], highs[i] = np.minimum(lows[i], lows[j]), np.maximum(highs[i], highs[j])
-        lows, highs = np.delete(lows, j, axis=0), np.delete(highs, j, axis=0)
-    return solids
-
-
-def _bounds(vertices: Array, solids: list[Indices]) -> tuple[Array, Array]:
-    """Return the boxes round solids: lowest and highest corners, (n, 3) each."""
-    corners = [vertices[np.unique(solid)] for solid in solids]
-    return (np.array([points.min(axis=0) for points in corners]).reshape(-1, 3),
-            np.array([points.max(axis=0) for points in corners]).reshape(-1, 3))

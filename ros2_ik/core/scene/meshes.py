@@ -5,8 +5,10 @@ coal's own hull kills the process on flat or duplicate points, so hulls are made
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy
@@ -28,7 +30,8 @@ _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1
 _BOX = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3), axis=-1).reshape(-1, 3)[:13]  # and back
 
 
-class Hull(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Hull:
     """A convex solid: vertices (n, 3), faces (m, 3) turned outwards, volume [m^3]."""
 
     vertices: Array
@@ -36,18 +39,23 @@ class Hull(NamedTuple):
     volume: float
 
     def geometry(self) -> Any:
-        """Return it as coal has it."""
-        return convex_geometry(self.vertices, self.faces)
+        """Make coal's convex solid."""
+        points, triangles = PointList(), coal.StdVec_Triangle()
+        for point in self.vertices:
+            points.append(point)
+        for a, b, c in self.faces.tolist():
+            triangles.append(coal.Triangle(a, b, c))
+        return coal.Convex(points, triangles)
 
-
-def convex_geometry(vertices: Array, faces: Indices) -> Any:
-    """Make coal's convex solid from the vertices and faces of a hull."""
-    points, triangles = PointList(), coal.StdVec_Triangle()
-    for point in vertices:
-        points.append(point)
-    for a, b, c in faces.tolist():
-        triangles.append(coal.Triangle(a, b, c))
-    return coal.Convex(points, triangles)
+    @cached_property
+    def half_spaces(self) -> tuple[Array, Array]:
+        """Unit normals (f, 3) of the faces, outward, and their offsets (f,) [m]."""
+        a, b, c = (self.vertices[self.faces[:, corner]] for corner in range(3))
+        normals = np.cross(b - a, c - a)
+        lengths = np.linalg.norm(normals, axis=1)
+        wide = lengths > 1e-15
+        normals = normals[wide] / lengths[wide, None]
+        return normals, np.einsum('ij,ij->i', a[wide], normals)
 
 
 def triangle_tree(vertices: Array, triangles: Indices) -> Any:

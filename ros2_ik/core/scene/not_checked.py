@@ -9,7 +9,7 @@ from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.collision_checker import CollisionChecker
 from ros2_ik.core.scene.kept import Kept
-from ros2_ik.core.scene.mesh_paths import known_mesh_files
+from ros2_ik.core.scene.mesh_paths import mesh_files
 from ros2_ik.core.scene.robot_geometry import check_detail, MISSING
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_frames import link_names
@@ -42,7 +42,7 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
     if missing_meshes not in MISSING:
         raise InvalidOptionError(f'missing_meshes is {missing_meshes!r}; valid: '
                                  f'{", ".join(MISSING)}')
-    key = (robot.key, known_mesh_files(robot), robot.package_dirs, meshes)
+    key = (robot.key, mesh_files(robot), robot.package_dirs, meshes)
     own = _alone.get(key, lambda: _own_collisions(robot, meshes))
     if own.left_out and missing_meshes == 'refuse':
         raise InvalidSceneError(own.left_out)

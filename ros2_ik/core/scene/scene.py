@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-import sys
+import math
 from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
@@ -31,10 +31,7 @@ from ros2_ik.core.scene.scene_object import (
 )
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-# MoveIt stores negative paddings without a word
-VALID = {'padding': (0.0, sys.float_info.max, 'from 0'),
-         'scale': (0.001, 1000.0, 'above 0 (0.001 to 1000)')}
-STATE = ('objects', 'attached', 'allowed', 'padding', 'scale', 'named', 'guess_pairs')
+STATE = ('objects', 'attached', 'allowed', 'padding', 'named', 'guess_pairs')
 
 
 def check_scene(value: Any) -> None:
@@ -53,11 +50,10 @@ class Scene:
     changes nothing. Changes mean what MoveIt's planning scene means by them.
 
     `objects` have their poses in the root frame, `attached` ones in the frame of their link;
-    `allowed` starts as the SRDF's disabled pairs; `padding` [m] and `scale` [] are of links, by
-    name, those that differ from 0 and 1; `frames` are named poses in the root frame. `version`
-    is another text after each change, and the same text in a copy that was pickled. `guess_pairs`
-    leaves out links that nearly always touch though no SRDF disables them, see `self_pairs`;
-    False checks them.
+    `allowed` starts as the SRDF's disabled pairs; `padding` [m] is of links, by name, where it is
+    not 0; `frames` are named poses in the root frame. `version` is another text after each change,
+    and the same text in a copy that was pickled. `guess_pairs` leaves out links that nearly always
+    touch though no SRDF disables them, see `self_pairs`; False checks them.
 
     Where a frame is asked for, None is the root frame, and valid are the robot's frames, ids,
     'id/subframe' and `frames`. One that moves with the robot needs `at`, a configuration.
@@ -70,7 +66,6 @@ class Scene:
     attached: Mapping[str, AttachedObject]
     allowed: AllowedCollisions
     padding: Mapping[str, float]
-    scale: Mapping[str, float]
     named: Mapping[str, Any]    # see `frames`, which gives copies
     guess_pairs: bool
     version: str
@@ -79,7 +74,7 @@ class Scene:
         if not isinstance(robot, Robot):
             raise InvalidSceneError(f'a scene needs a Robot, not {robot!r}')
         self._fill(robot=robot, objects=NOTHING, attached=NOTHING, padding=NOTHING,
-                   scale=NOTHING, named=NOTHING, allowed=AllowedCollisions.of_robot(robot),
+                   named=NOTHING, allowed=AllowedCollisions.of_robot(robot),
                    guess_pairs=_flag(guess_pairs), version=uuid4().hex)
 
     def _fill(self, **values: Any) -> None:
@@ -231,23 +226,15 @@ class Scene:
 
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
         """Return the scene with these links thicker by so much all round, [m], from 0."""
-        return self._with(padding=self._numbers('padding', padding, 0.0))
-
-    def with_scale(self, scale: Mapping[str, float]) -> 'Scene':
-        """Return the scene with these links scaled, above 0."""
-        return self._with(scale=self._numbers('scale', scale, 1.0))
-
-    def _numbers(self, what: str, given: Mapping[str, float], usual: float) -> dict[str, float]:
-        """Return padding or scale by link with those given; links at the usual value left out."""
-        lowest, highest, valid = VALID[what]
-        found = dict(getattr(self, what))
-        for link, value in entries(given, what):
-            wanted, name = f'a finite number {valid}', f"{what} of '{self._link(link)}'"
+        found = dict(self.padding)
+        for link, value in entries(padding, 'padding'):
+            wanted, name = 'a finite number from 0', f"padding of '{self._link(link)}'"
             number = floats(value, name, wanted, InvalidSceneError)
-            if number.shape or not lowest <= float(number) <= highest:
+            # MoveIt stores negative paddings without a word
+            if number.shape or not 0 <= float(number) < math.inf:
                 raise InvalidSceneError(f'{name} must be {wanted}, not {value!r}')
             found[link] = float(number)
-        return {link: value for link, value in found.items() if value != usual}
+        return self._with(padding={link: value for link, value in found.items() if value})
 
     def with_frames(self, frames: Mapping[str, Pose]) -> 'Scene':
         """Return the scene with more named frames, poses in the root frame."""
@@ -295,7 +282,7 @@ class Scene:
         if not self.robot.key == base.robot.key == other.robot.key:
             raise InvalidSceneError('scenes of different robots have no difference')
         changed = {name: _merged(*(getattr(scene, name) for scene in (self, base, other)))
-                   for name in ('objects', 'attached', 'padding', 'scale', 'named')}
+                   for name in ('objects', 'attached', 'padding', 'named')}
         twice = sorted(changed['objects'].keys() & changed['attached'].keys())
         if twice:
             raise InvalidSceneError(f"object '{twice[0]}' is held, and another one of that id has "

@@ -16,7 +16,6 @@ Scenes from YAML files; each error names its place in the file.
     allowed: [[cup, table], camera]                    # pairs, or a name with any other
     checked: [[hand, table]]                           # pairs the SRDF allows, or a name
     padding: {hand: 0.01}   # [m]
-    scale: {hand: 1.1}
     frames: {camera: {xyz: [1, 0, 1]}}
 """
 
@@ -36,8 +35,7 @@ from ros2_ik.core.scene.scene_object import SceneObject, ShapeInstance
 from ros2_ik.core.scene.shapes import Mesh, Shape, shape_kinds
 from ros2_ik.core.scene.yaml_entry import Entry
 
-SECTIONS = ('description', 'frames', 'objects', 'attached', 'allowed', 'checked', 'padding',
-            'scale')
+SECTIONS = ('description', 'frames', 'objects', 'attached', 'allowed', 'checked', 'padding')
 OBJECT_KEYS = ('id', 'frame', 'pose', 'shapes', 'subframes', 'color')
 ATTACHED_KEYS = ('id', 'link', 'touch_links', 'frame', 'pose', 'shapes', 'subframes', 'color')
 MESH_FILE_KEYS = ('file', 'scale', 'detail')
@@ -159,19 +157,16 @@ def _allowed(flag: bool) -> Callable[..., Scene]:
     return read
 
 
-def _numbers(change: Callable[[Scene, dict[str, Any]], Scene]) -> Callable[..., Scene]:
-    def read(scene: Scene, entry: Entry, *_: Any) -> Scene:
-        for link, value in entry.named().items():
-            with value.error_context():
-                scene = change(scene, {link: value.value})
-        return scene
-    return read
+def _padding(scene: Scene, entry: Entry, *_: Any) -> Scene:
+    for link, value in entry.named().items():
+        with value.error_context():
+            scene = scene.with_padding({link: value.value})
+    return scene
 
 
 _READERS: dict[str, Callable[..., Scene]] = {
     'description': _description, 'frames': _frames, 'objects': _objects, 'attached': _attached,
-    'allowed': _allowed(True), 'checked': _allowed(False),
-    'padding': _numbers(Scene.with_padding), 'scale': _numbers(Scene.with_scale)}
+    'allowed': _allowed(True), 'checked': _allowed(False), 'padding': _padding}
 
 
 def _object(item: Entry, given: dict[str, Entry], folder: Path) -> SceneObject:

@@ -28,7 +28,7 @@ def save_scene(scene: Scene, path: str | Path | None = None) -> str:
         'attached': [{**_object(held.object), 'link': held.link,
                       'touch_links': sorted(held.touch_links - {held.link})}
                      for held in scene.attached.values()],
-        **_allowed(scene), 'padding': dict(scene.padding), 'scale': dict(scene.scale)}
+        **_allowed(scene), 'padding': dict(scene.padding)}
     content = {key: value for key, value in written.items() if value} or {'objects': []}
     text: str = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=99)
     if path is not None:

@@ -12,8 +12,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene import CollisionChecker, mesh_files
-from ros2_ik.core.scene.mesh_paths import MeshFiles
+from ros2_ik.core.scene import CollisionChecker
 
 _packed: WeakKeyDictionary[CollisionChecker, bytes] = WeakKeyDictionary()
 
@@ -28,7 +27,7 @@ class _Unpickler(pickle.Unpickler):
         if (module, name) == (__name__, _the_robot.__name__):
             return lambda: self._robot
         if (module, name) == (__name__, _the_checker.__name__):
-            return lambda data: _checker(data, self._robot, mesh_files(self._robot))
+            return lambda data: _checker(data, self._robot)
         return super().find_class(module, name)
 
 
@@ -43,8 +42,7 @@ def _the_checker(data: bytes) -> CollisionChecker:
 
 
 @lru_cache(maxsize=4)
-def _checker(data: bytes, robot: Robot, files: MeshFiles) -> CollisionChecker:
-    """Make a checker; with other mesh files (`files`, of the key only) it is another one."""
+def _checker(data: bytes, robot: Robot) -> CollisionChecker:
     make, arguments = unpack(data, robot)
     checker: CollisionChecker = make(*arguments)
     return checker

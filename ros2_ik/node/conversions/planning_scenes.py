@@ -10,7 +10,6 @@ from moveit_msgs.msg import (
     AttachedCollisionObject,
     CollisionObject,
     LinkPadding,
-    LinkScale,
     ObjectColor,
     PlanningScene,
     PlanningSceneComponents as Bits,
@@ -132,7 +131,6 @@ def _emptied(scene: Scene, keep_attached: bool) -> Scene:
     for id in scene.objects:
         scene = scene.remove(id)
     scene = scene.with_padding(dict.fromkeys(scene.padding, 0.0))
-    scene = scene.with_scale(dict.fromkeys(scene.scale, 1.0))
     scene = scene.with_colors(dict.fromkeys(scene.colors))
     return scene.with_allowed(AllowedCollisions())
 
@@ -192,8 +190,9 @@ def _with_padding(scene: Scene, message: Any) -> Scene:
         with error_context(f'link_padding[{index}]'):
             scene = scene.with_padding({item.link_name: item.padding})
     for index, item in enumerate(message.link_scale):
-        with error_context(f'link_scale[{index}]'):
-            scene = scene.with_scale({item.link_name: item.scale or 1.0})   # 0: not set
+        if item.scale not in (0.0, 1.0):   # 0: not set
+            raise wrong(f"link_scale[{index}]: links are not scaled, but '{item.link_name}' is to "
+                        f'be by {item.scale:g}; valid: 1; link_padding makes a link thicker')
     return scene
 
 
@@ -265,8 +264,6 @@ def _fill_rest(message: PlanningScene, known: SceneState, wanted: int, header: H
     if wanted & Bits.LINK_PADDING_AND_SCALING:
         message.link_padding = [LinkPadding(link_name=link, padding=padding)
                                 for link, padding in scene.padding.items()]
-        message.link_scale = [LinkScale(link_name=link, scale=scale)
-                              for link, scale in scene.scale.items()]
     if wanted & Bits.OBJECT_COLORS:
         message.object_colors = [
             ObjectColor(id=id, color=ColorRGBA(r=rgba[0], g=rgba[1], b=rgba[2], a=rgba[3]))

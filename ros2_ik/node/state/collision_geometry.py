@@ -17,9 +17,7 @@ from typing import Any
 from ros2_ik.core import (
     collision_checker,
     IKError,
-    known_mesh_files,
     Mesh,
-    mesh_files,
     Robot,
     RobotGeometry,
     Scene,
@@ -50,16 +48,14 @@ class CollisionGeometry:
         self._taken: GeometryKey | None = None   # the last that a thread has begun with,
         self._made: GeometryKey | None = None    # and that was made
         self._since, self._fault = 0.0, ''
-        self._files: Any = None   # the mesh files of what is wanted
         self._bodies = 0
         self._told = ''
         self._guess_pairs = True
         self.left_out: tuple[str, ...] = ()
 
-    def make(self, robot: Robot, meshes: str, missing: str, guess_pairs: bool = True,
-             wait: float = PATIENCE) -> None:
+    def make(self, robot: Robot, meshes: str, missing: str, guess_pairs: bool = True) -> None:
         """Begin with a robot, and wait a moment for the end."""
-        self._guess_pairs, self._files = guess_pairs, mesh_files(robot)
+        self._guess_pairs = guess_pairs
         self._since, self._fault, self._bodies, self.left_out = time.monotonic(), '', 0, ()
         with self._changing:
             self._wanted = robot, (meshes, missing)
@@ -67,7 +63,7 @@ class CollisionGeometry:
                 self._threads += 1
                 threading.Thread(target=self._work, daemon=True,
                                  name='collision geometry').start()
-            self._changing.wait_for(lambda: not self.is_making, wait)
+            self._changing.wait_for(lambda: not self.is_making, PATIENCE)
 
     def _work(self) -> None:
         while wanted := self._next():
@@ -103,7 +99,6 @@ class CollisionGeometry:
 
     def check(self) -> bool:
         """Return whether the robot has geometry; raises RequestError if that is not known yet."""
-        self._look_at_files()
         if self.is_making:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                "the robot's collision geometry is still being made, for "
@@ -114,16 +109,6 @@ class CollisionGeometry:
                 f'collisions cannot be checked: {self._fault}; parameter missing_meshes '
                 "'skip' or avoid_collisions: false does without")
         return self._bodies > 0
-
-    def _look_at_files(self) -> None:
-        """Begin anew if mesh files have changed; who asks waits for no mesh to be read."""
-        if self.is_making or self._wanted is None:
-            return
-        robot, options = self._wanted
-        if known_mesh_files(robot) != self._files:
-            self._log.info(f"mesh files of robot '{robot.name}' have changed; its collision "
-                           'geometry is made anew')
-            self.make(robot, *options, self._guess_pairs, wait=0.0)
 
     def _make(self, robot: Robot, options: tuple[str, str]) -> None:
         try:

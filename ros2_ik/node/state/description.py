@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ros2_ik.core import IKError, mesh_files, Robot, RobotDescriptionError
+from ros2_ik.core import IKError, mesh_files_changed, Robot, RobotDescriptionError
 
 
 class Texts(NamedTuple):
@@ -39,7 +39,6 @@ class Description:
         self.robot: Robot | None = None
         self.refused = ''
         self._texts = Texts()
-        self._mesh_files: Any = None    # as they were when the robot was taken
         self._tried: tuple[object, Trial] = None, Trial('')
 
     def offer(self, **texts: str) -> str:
@@ -48,7 +47,8 @@ class Description:
 
         Gives the reason against it, or ''. An SRDF without a URDF waits for one.
         """
-        wanted, changed = self._texts._replace(**texts), self._meshes_changed
+        wanted = self._texts._replace(**texts)
+        changed = self.robot is not None and mesh_files_changed(self.robot)
         if changed:
             self._tried = None, Trial('')   # its robot has the old meshes
         if wanted == self._texts and not changed:
@@ -56,11 +56,6 @@ class Description:
         elif self._tried[0] != (wanted, set(texts)) or not self.refused:   # else known to be wrong
             self._take(texts, self._try(texts))
         return self.refused
-
-    @property
-    def _meshes_changed(self) -> bool:
-        """Whether the mesh files of the robot are others than when it was taken."""
-        return self.robot is not None and mesh_files(self.robot) != self._mesh_files
 
     def why_not(self, **texts: str) -> str:
         """Return the reason against texts, or ''."""
@@ -74,7 +69,7 @@ class Description:
             return
         self._texts = trial.texts
         if trial.robot:
-            self.robot, self._mesh_files = trial.robot, mesh_files(trial.robot)
+            self.robot = trial.robot
             self._tell(trial.robot)
             self._swapped(trial.robot)
 

@@ -313,9 +313,6 @@ def moved_over(old: SceneState, robot: Robot, log: Any) -> SceneState:
     for link, padding in source.padding.items():
         with _noted(lost, f'padding of {link}'):
             scene = scene.with_padding({link: padding})
-    for link, factor in source.scale.items():
-        with _noted(lost, f'scale of {link}'):
-            scene = scene.with_scale({link: factor})
     usual = Scene(source.robot).allowed
     matrix = scene.allowed
     for pair, allowed in source.allowed.pairs.items():

@@ -3,7 +3,6 @@
 from importlib import import_module
 import os
 import pickle
-import time
 
 from example_data import data_folder
 from judge import pose
@@ -24,6 +23,7 @@ from ros2_ik.core.scene import (
     CollisionChecker,
     Cylinder,
     Mesh,
+    mesh_files_changed,
     own_collisions,
     Scene,
     SceneObject,
@@ -331,24 +331,22 @@ REACHING = """<robot name="r"><link name="base"><collision><geometry><sphere rad
 <joint name="j" type="continuous"><parent link="arm"/><child link="tip"/>
 <origin xyz="0 0 0.8"/></joint></robot>"""
 TOLD = '<robot name="r"><disable_collisions link1="base" link2="arm"/></robot>'   # no guessing
-LOOKED = 0.11    # the files of one Robot are looked at again after .1 s
 AGAIN = {
     'made from the same text': lambda robot: Robot.from_urdf(robot.urdf, srdf=robot.srdf),
     'pickled': lambda robot: pickle.loads(pickle.dumps(robot)),
-    'itself': lambda robot: time.sleep(LOOKED) or robot,
 }
 
 
 @pytest.mark.parametrize('again', AGAIN.values(), ids=AGAIN)
 @pytest.mark.parametrize('meshes', ['exact', 'hull', 'pieces'])
-def test_a_mesh_that_was_written_anew_is_read_again(again, meshes, tmp_path):
+def test_a_robot_made_after_a_mesh_was_written_reads_it_again(again, meshes, tmp_path):
     """A cube of 2 m reaches the base and a post that one of 0.2 m does not."""
     write_cube(tmp_path / 'a.stl', 0.2)
     robot = Robot.from_urdf(REACHING.format(tmp_path), srdf=TOLD)
     scene = Scene(robot).add(SceneObject('post', [Box([0.2] * 3)], pose((0.7, 0, 0.8))))
 
     def touches(robot):
-        sent = unpack(packed, robot)    # as to a worker, which keeps it
+        sent = unpack(packed, robot)    # as to a worker
         checkers = [CollisionChecker(robot, scene, meshes).only('tip', 'post'),
                     collision_checker(robot, scene, meshes).only('tip', 'post'),
                     sent.only('tip', 'post'), own_collisions(robot, meshes).checker]
@@ -361,15 +359,17 @@ def test_a_mesh_that_was_written_anew_is_read_again(again, meshes, tmp_path):
     assert touches(again(robot)) == [False] * 4
 
 
-def test_a_mesh_that_comes_later_is_read(tmp_path):
+def test_a_robot_made_after_a_mesh_came_reads_it(tmp_path):
     """One that was left out is no longer, and one that is gone is missed."""
-    robot = Robot.from_urdf(REACHING.format(tmp_path))
-    scene = Scene(robot)
-    assert collision_checker(robot, scene, missing='skip').geometry.left_out == ('tip',)
+    def checker(**options):
+        robot = Robot.from_urdf(REACHING.format(tmp_path))
+        return collision_checker(robot, Scene(robot), **options)
+
+    assert checker(missing='skip').geometry.left_out == ('tip',)
     write_cube(tmp_path / 'a.stl', 0.2)
-    time.sleep(LOOKED)
-    assert collision_checker(robot, scene, missing='skip').geometry.left_out == ()
+    found = checker(missing='skip')
+    assert found.geometry.left_out == () and not mesh_files_changed(found.robot)
     (tmp_path / 'a.stl').unlink()
-    time.sleep(LOOKED)
+    assert mesh_files_changed(found.robot)
     with pytest.raises(InvalidSceneError, match=r"a.stl' cannot be found"):
-        collision_checker(robot, scene)
+        checker()

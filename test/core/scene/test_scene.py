@@ -451,11 +451,9 @@ def test_allow():
     assert not scene.allow('cup', 'base', False).allowed.allowed('base', 'cup')
 
 
-def test_padding_and_scale_are_merged_by_link():
+def test_padding_is_merged_by_link():
     scene = EMPTY.with_padding({'base': 0.01, 'chest': 0.02}).with_padding({'chest': 0.0})
     assert scene.padding == {'base': 0.01}
-    scene = scene.with_scale({'base': 1.1}).with_scale({'chest': 0.9, 'base': 1.0})
-    assert scene.scale == {'chest': 0.9}
 
 
 def test_colors():
@@ -467,8 +465,8 @@ def test_colors():
 
 
 def test_clear():
-    scene = HELD.add(SceneObject('a', [BOX])).with_padding({'base': 0.1}).with_scale(
-        {'base': 2.0}).with_allowed(AllowedCollisions()).with_frames({'camera': P})
+    scene = HELD.add(SceneObject('a', [BOX])).with_padding({'base': 0.1}).with_allowed(
+        AllowedCollisions()).with_frames({'camera': P})
     assert scene.clear() == EMPTY.with_frames({'camera': P})
 
 
@@ -538,7 +536,6 @@ BAD_CHANGES = [
     (lambda s: s.with_padding({'base': 'thick'}), InvalidSceneError, 'thick'),
     (lambda s: s.with_padding({'chest': 0.1, 'bse': 0.1}), UnknownLinkError, "'base'"),
     (lambda s: s.with_padding(0.1), InvalidSceneError, 'mapping'),
-    (lambda s: s.with_scale({'base': 0}), InvalidSceneError, 'above 0'),
     (lambda s: s.with_colors({'cup': RED, 'bx': RED}), UnknownObjectError, "'box'"),
     (lambda s: s.with_colors({'cup': [0, 0, 0, nan]}), InvalidSceneError, "'cup'"),
     (lambda s: s.with_frames({'': P}), InvalidSceneError, "''"),
@@ -574,7 +571,6 @@ CHANGES = [
     lambda s: s.with_allowed(AllowedCollisions()),
     lambda s: s.allow('cup', 'box'),
     lambda s: s.with_padding({'base': 0.1}),
-    lambda s: s.with_scale({'base': 1.1}),
     lambda s: s.with_colors({'cup': BLUE}),
     lambda s: s.with_frames({'f': P}),
 ]

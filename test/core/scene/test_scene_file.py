@@ -72,7 +72,6 @@ attached:
 allowed: [[cup, table], tool]
 checked: [[left_a, left_b], pen]
 padding: {left_hand: 0.01}
-scale: {chest: 1.1}
 """
 
 
@@ -96,7 +95,7 @@ def test_all_that_a_file_can_say():
     assert scene.attached['pen'].object.pose.translation.tolist() == [0, 0, 0.1]
     assert scene.allowed == AllowedCollisions(
         {('cup', 'table'): True, ('left_a', 'left_b'): False}, {'tool': True, 'pen': False})
-    assert (scene.padding, scene.scale) == ({'left_hand': 0.01}, {'chest': 1.1})
+    assert scene.padding == {'left_hand': 0.01}
 
 
 def test_a_file_is_the_same_as_its_text(tmp_path):
@@ -219,7 +218,6 @@ def one(shape='{sphere: {radius: 1}}', **keys):
     ('padding: {base: thick}', 'padding.base: .*thick'),
     ('padding: {bse: 1}', "padding.bse: unknown link 'bse'; did you mean 'base'"),
     ('padding: [base]', 'padding: must be a mapping'),
-    ('scale: {base: 0}', 'scale.base: .*above 0'),
     ('frames: {camera: {xyz: no}}', 'frames.camera.xyz must be 3'),
     ('frames: {5: {}}', 'frames: must be a text'),
 ])
@@ -267,7 +265,7 @@ def test_saved_and_loaded(tmp_path):
     for id, held in scene.attached.items():
         assert close(again.attached[id].object.pose, held.object.pose)
         assert again.attached[id].touch_links == held.touch_links
-    for name in ('allowed', 'padding', 'scale', 'colors'):
+    for name in ('allowed', 'padding', 'colors'):
         assert getattr(again, name) == getattr(scene, name)
     assert close(again.frames['camera'], scene.frames['camera'])
 

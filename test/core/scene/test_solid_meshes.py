@@ -61,7 +61,7 @@ INSIDE_OUT.invert()
 @pytest.mark.parametrize(('made', 'offset', 'touches'), [
     (BALL, (0, 0, 0), True), (BALL, (0.3, 0, 0), True), (BALL, (0.7, 0, 0), False),
     (INSIDE_OUT, (0, 0, 0), True), (INSIDE_OUT, (0.7, 0, 0), False),
-    (shell(0.5, 0.2), (0, 0, 0), False), (shell(0.5, 0.2), (0.35, 0, 0), True),
+    (shell(0.5, 0.2), (0, 0, 0), True), (shell(0.5, 0.2), (0.35, 0, 0), True),
     (trimesh.creation.torus(0.4, 0.1), (0, 0, 0), False),
     (trimesh.creation.torus(0.4, 0.15), (0.4, 0, 0), True),
     (two_balls(), (-1.5, 0, 0), False), (two_balls(), (-3, 0, 0), True)])
@@ -100,12 +100,16 @@ def damaged(made, how):
 @pytest.mark.parametrize('how', ['missing', 'turned anyhow', 'missing and turned anyhow',
                                  'two-sided', 'two-sided and missing', 'rounded', 'gaps'])
 def test_an_open_mesh_is_solid_behind_its_holes(how, tmp_path, monkeypatch):
-    """What the hull holds is free, and what the closed mesh holds is not; at once, no parts."""
+    """
+    At once, without convex parts.
+
+    What only the hull holds is free, too, unless triangles are turned anyhow: then nearly all.
+    """
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     ring = trimesh.creation.torus(0.4, 0.15, 40, 20)
     mesh, draw, q = Mesh(*damaged(ring, how)), np.random.default_rng(4), np.zeros(1)
     robot = solid('one_joint', shapes={'tip': '<sphere radius="0.01"/>'}, xyz=(0, 0, 0))
-    seen = {True: 0, False: 0}
+    seen, false = {True: 0, False: 0}, 0
     assert not mesh.has_parts
     for offset in draw.uniform([-0.5, -0.5, -0.14], [0.5, 0.5, 0.14], (60, 3)):
         off = np.hypot(np.hypot(*offset[:2]) - 0.4, offset[2]) - 0.15    # from the surface
@@ -113,9 +117,12 @@ def test_an_open_mesh_is_solid_behind_its_holes(how, tmp_path, monkeypatch):
             continue
         scene = Scene(robot).add(SceneObject('ring', [mesh], pose([0.7, 0, 0.1] - offset)))
         checker = CollisionChecker(robot, scene)
-        assert checker.collides(q) == (off < 0) == bool(checker.in_collision(q))
-        seen[off < 0] += 1
+        hit = checker.collides(q)
+        assert hit == bool(checker.in_collision(q)) and hit >= (off < 0)
+        seen[bool(hit)] += 1
+        false += hit > (off < 0)
     assert min(seen.values()) > 5 and not mesh.has_parts
+    assert false <= 3 * ('anyhow' in how)
 
 
 def overlapping(draw):
@@ -179,19 +186,12 @@ def nested(sizes, inverted):
     return trimesh.util.concatenate(cubes)
 
 
-@pytest.mark.parametrize(('inverted', 'hollow', 'as_given'), [
-    ((0, 0, 0), (0, 0, 0), True), ((0, 1, 0), (0, 1, 0), True), ((0, 0, 1), (0, 0, 0), True),
-    ((1, 0, 1), (0, 1, 0), False), ((1, 1, 1), (0, 0, 0), False), ((0, 1, 1), (0, 1, 0), False),
-    ((1, 1, 0), (0, 0, 0), False)])
-def test_a_surface_hollows_out_the_one_round_it_if_they_are_opposite(inverted, hollow, as_given):
-    """A file that is inside out as a whole means the same; but it proves nothing any more."""
+@pytest.mark.parametrize('inverted', [(0, 0, 0), (0, 1, 0), (1, 0, 1), (1, 1, 1), (1, 1, 0)])
+def test_a_cavity_counts_as_solid_whichever_way_round_it_is(inverted):
+    """Conservative: a contact is never missed where surfaces are turned anyhow."""
     mesh = as_mesh(nested((3.0, 2.0, 1.0), inverted))
-    for x, is_hollow in zip((1.25, 0.75, 0.0), hollow, strict=True):
-        checker = ball_arm_among((mesh, (-x, 0, 0)))
-        assert checker.collides(np.zeros(1)) != is_hollow, x
-        place = pin.SE3(np.eye(3), np.array([0.7, 0, 0.1]))
-        found = checker.rigid_contacts('tip', place, np.zeros(1), ('turn',))
-        assert bool(found) == (as_given and not is_hollow)
+    for x in (1.25, 0.75, 0.0):
+        assert ball_arm_among((mesh, (-x, 0, 0))).collides(np.zeros(1)), x
 
 
 @pytest.mark.parametrize('inverted', [(0, 1), (1, 0), (1, 1)])
@@ -205,9 +205,9 @@ def test_what_is_inside_an_open_surface_is_solid(inverted):
 def test_triangles_that_are_lines_leave_a_mesh_as_it_is():
     made = trimesh.creation.box([1, 1, 1])
     faces = np.concatenate([made.faces, [[0, 0, 1], [2, 2, 2]]])
-    checker = ball_arm_among((Mesh(np.array(made.vertices), faces), (0, 0, 0)))
-    place = pin.SE3(np.eye(3), np.array([0.7, 0, 0.1]))
-    assert checker.rigid_contacts('tip', place, np.zeros(1), ('turn',))
+    mesh = Mesh(np.array(made.vertices), faces)
+    assert ball_arm_among((mesh, (0, 0, 0))).collides(np.zeros(1))
+    assert not ball_arm_among((mesh, (0.7, 0, 0))).collides(np.zeros(1))
     assert len(Mesh(np.array(made.vertices), faces, 'pieces').hulls) == 1
 
 
@@ -240,7 +240,11 @@ def test_small_things_wholly_inside_links_are_seen(shape, load):
 
 @pytest.mark.parametrize('name', ['panda', 'ur5', 'baxter'])
 def test_robots_among_boxes_and_meshes(name, load):
-    """Neither more nor less than the solids touch; baxter's torso is open."""
+    """
+    Neither more nor less than the solids touch.
+
+    Baxter's torso is open, and the cavity of mesh 0 counts as solid.
+    """
     robot, generator = load(name), np.random.default_rng(2)
     scene = scattered(robot, 6, 3)
     for i, made in enumerate((shell(0.4, 0.2), trimesh.creation.torus(0.3, 0.05), two_balls())):
@@ -251,7 +255,7 @@ def test_robots_among_boxes_and_meshes(name, load):
         q = robot.random_q(generator)
         wanted = judge.touching(robot.to_joints(q))
         found = pairs(checker.in_collision(q))
-        assert wanted <= found and all('torso' in extra for extra in found - wanted)
+        assert wanted <= found and all({'torso', 'mesh 0'} & extra for extra in found - wanted)
         assert checker.collides(q) == bool(found)
         hits += bool(wanted)
     assert 5 < hits

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,14 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene.convex_pieces import convex_pieces, key_of, pieces_are_known
-from ros2_ik.core.scene.meshes import cached_hull, Hull, read_triangles
+from ros2_ik.core.scene.convex_pieces import (
+    convex_pieces,
+    key_of,
+    MOST_PIECES,
+    pieces_are_known,
+)
+from ros2_ik.core.scene.mesh_solids import encloses, outward_surfaces, solids_of
+from ros2_ik.core.scene.meshes import cached_hull, Hull, read_triangles, triangle_tree
 from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
 from ros2_ik.core.scene.shapes.shape import (
     bounded,
@@ -20,10 +27,11 @@ from ros2_ik.core.scene.shapes.shape import (
     points_of,
     register_shape,
 )
-from ros2_ik.core.scene.triangle_solid import TriangleSolid
 
 DETAILS = ('exact', 'hull', 'pieces')
 MANY_TRIANGLES = 500_000
+SLACK = 1e-9     # of points in convex parts, for rounding [m]
+_DIRECTIONS = np.array([way for way in product((-1, 0, 1), repeat=3) if any(way)], dtype=float)
 
 
 @register_shape('mesh')
@@ -32,12 +40,11 @@ class Mesh(HulledShape):
     """
     A mesh of `vertices` (n, 3) and `triangles` (m, 3), indices of its vertices.
 
-    `detail` says what stands for it. 'exact': whether something touches is decided by the
-    triangles and what is inside of them, distances and depths are those of convex parts; holes are
-    covered, so that what is behind them is inside. 'hull': its convex hull (it
-    closes bins and holes). 'pieces': convex parts that together contain it and what it encloses.
-    A padded mesh is never exact. Hulls and parts are kept on disk; until parts are made
-    (`make_parts`), distances are those of the hull.
+    `detail` says what stands for it. 'exact': the triangles and what is inside of them decide
+    whether something touches, distances and depths are those of convex parts. 'hull': its convex
+    hull, which closes bins and holes. 'pieces': convex parts that together contain it and what
+    it encloses. A padded mesh is never exact. Hulls and parts are kept on disk; until the parts
+    are made (`make_parts`), distances are those of the hull.
     """
 
     vertices: Array
@@ -89,22 +96,16 @@ class Mesh(HulledShape):
 
     @cached_property
     def hulls(self) -> tuple[Hull, ...]:
-        """The convex solids that contain it: its hull, or the pieces where these are wanted."""
-        if self.represented_by == 'pieces':
-            return tuple(convex_pieces(*self._solid.closed, self.padding))
-        return (self._hull,)
+        """The convex solids that contain it: its hull, or the parts where these are wanted."""
+        return self._convex_parts if self.represented_by == 'pieces' else (self._hull,)
 
     @cached_property
     def _hull(self) -> Hull:
-        used = np.zeros(len(self.vertices), dtype=bool)
-        used[self.triangles] = True
-        return cached_hull(self.vertices[used], self.padding)
+        return cached_hull(self.vertices[np.unique(self.triangles)], self.padding)
 
-    def distance_hulls(self) -> tuple[Hull, ...]:
-        """Return the convex solids for distances: parts, for an exact mesh its hull until then."""
-        if self.represented_by == 'exact' and self.has_parts:
-            return tuple(convex_pieces(*self._solid.closed))
-        return self.hulls
+    @cached_property
+    def _convex_parts(self) -> tuple[Hull, ...]:
+        return tuple(convex_pieces(self.vertices, self.triangles, self.padding))
 
     @property
     def has_parts(self) -> bool:
@@ -113,34 +114,70 @@ class Mesh(HulledShape):
 
     @cached_property
     def _key(self) -> str:
-        return key_of(*self._solid.closed, self.padding)
+        return key_of(self.vertices, self.triangles, self.padding)
 
     def make_parts(self) -> None:
         """Make the convex parts and keep them on disk: it takes seconds, or minutes."""
         if self.represented_by != 'hull':
-            convex_pieces(*self._solid.closed, self.padding)
+            convex_pieces(self.vertices, self.triangles, self.padding)
 
     @cached_property
     def geometry(self) -> Any:
-        """Triangles (exact) or the convex hull; `parts` gives the pieces."""
+        """Triangles (exact) or the convex hull; `parts` gives the convex parts."""
         if self.represented_by == 'exact':
-            return self._solid.tree
-        if self.represented_by == 'hull':
-            return self._parts[0]
-        return bounded(self._hull.geometry())
+            return bounded(triangle_tree(self.vertices, self.triangles))
+        return self._parts[0] if self.represented_by == 'hull' else bounded(self._hull.geometry())
 
     def parts(self) -> tuple[Any, ...]:
         return (self.geometry,) if self.represented_by == 'exact' else self._parts
 
-    def checked_parts(self) -> tuple[tuple[Any, TriangleSolid | None], ...]:
-        if self.represented_by == 'exact':
-            return ((self._parts[0], self._solid),)
-        return super().checked_parts()
+    # -- an exact mesh in collision checks ---------------------------------------------------
+
+    @property
+    def hull_geometry(self) -> Any:
+        """The convex hull, for a quick look."""
+        return self._parts[0]
+
+    @property
+    def distance_geometries(self) -> tuple[Any, ...]:
+        """Convex solids for distances: the convex parts, the hull before they were made."""
+        return self._part_geometries if self.has_parts else (self.hull_geometry,)
 
     @cached_property
-    def _solid(self) -> TriangleSolid:
-        return TriangleSolid(self.vertices, self.triangles, self.distance_hulls,
-                             lambda: self.has_parts, self.make_parts)
+    def _part_geometries(self) -> tuple[Any, ...]:
+        return tuple(bounded(hull.geometry()) for hull in self._convex_parts)
+
+    @cached_property
+    def extremes(self) -> Array:
+        """The farthest corners (s, 26, 3) of each connected surface along 26 directions."""
+        triangles, labels, closed = outward_surfaces(self.vertices, self.triangles)
+        found = (self.vertices[np.unique(triangles[labels == label])]
+                 for label in range(len(closed)))
+        return np.array([points[(points @ _DIRECTIONS.T).argmax(axis=0)] for points in found])
+
+    def holds(self, bodies: Array) -> bool:
+        """
+        Return whether one of some bodies is inside, whose surfaces do not meet the triangles.
+
+        `bodies` (k, n, 3) are points of each, which for one that is inside are all in the convex
+        parts. That is looked at first, as rays take longer.
+        """
+        box = self.geometry.aabb_local
+        near = bodies[((bodies >= box.min_) & (bodies <= box.max_)).all(axis=(1, 2))]
+        if not len(near):
+            return False
+        held = np.zeros(near.shape[:2], dtype=bool)
+        for hull in self._convex_parts if self.has_parts else (self._hull,):
+            normals, offsets = hull.half_spaces
+            held |= (near @ normals.T <= offsets + SLACK).all(axis=2)
+        return any(encloses(corners, body[0]) for body in near[held.all(axis=1)]
+                   for corners in self._solids)
+
+    @cached_property
+    def _solids(self) -> list[Array]:
+        """The triangles' corners (m, 3, 3) of each closed surface, and of the open rest."""
+        return [self.vertices[triangles]
+                for triangles in solids_of(self.vertices, self.triangles, MOST_PIECES)]
 
 
 def _triangles(value: Any, vertices: int) -> Indices:

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cached_property
-from typing import Any, ClassVar, TYPE_CHECKING, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, positive, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.cache import digest
-
-if TYPE_CHECKING:
-    from ros2_ik.core.scene.triangle_solid import TriangleSolid
 
 FARTHEST = 1e6       # m; beyond it a unit is wrong, or everything is
 SMALLEST = 1e-9
@@ -41,10 +38,6 @@ class Shape(ABC):
     def parts(self) -> tuple[Any, ...]:
         """Return coal's objects, in the shape's frame, that make it up."""
         return (self.geometry,)
-
-    def checked_parts(self) -> tuple[tuple[Any, 'TriangleSolid | None'], ...]:
-        """Convex parts for a quick look, each with the triangles that it contains, if any."""
-        return tuple((part, None) for part in self.parts())
 
     def _values(self) -> tuple[Any, ...]:
         return tuple(getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
