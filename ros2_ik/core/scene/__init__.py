@@ -28,8 +28,7 @@ from ros2_ik.core.scene.shapes import (
     shape_kinds,
     Sphere,
 )
-from ros2_ik.core.scene.visual_elements import visual_elements, VisualElement
-from ros2_ik.core.scene.visual_geometry import visual_geometry
+from ros2_ik.core.scene.visual_geometry import visual_elements, visual_geometry, VisualElement
 
 __all__ = [
     'AllowedCollisions', 'AttachedObject', 'Box', 'COLLISIONS_OFF', 'Capsule', 'CollisionChecker',

@@ -64,7 +64,9 @@ def _own_collisions(robot: Robot, meshes: str) -> _WithFaults:
                   f'{len(geometry.left_out)} link(s) is missing ({_listed(geometry.left_out)}): '
                   f"{reasons}; collisions=False does without, missing_meshes='skip' checks the "
                   'rest')
-    return _WithFaults(checker if checker.pair_count else None, not_checked(checker), reason)
+    # one without pairs says that meshes are missing, to who asked to skip them
+    return _WithFaults(checker if checker.pair_count or reason else None, not_checked(checker),
+                       reason)
 
 
 def not_checked(checker: CollisionChecker) -> tuple[str, ...]:

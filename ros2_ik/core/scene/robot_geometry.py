@@ -187,22 +187,19 @@ class ElementReader:
             raise InvalidSceneError(f"the scale of the mesh '{name}' is {scale}; none of them may "
                                     'be zero')
         try:
-            path = find_mesh(name, self.robot.package_dirs)
-            unit = self._unit(read_unit(path), f"link '{link}': the unit of its mesh '{name}'")
-            return self._read_mesh(path, [unit * each for each in scale])
+            return self._read_mesh(find_mesh(name, self.robot.package_dirs), scale,
+                                   f"link '{link}': the unit of its mesh '{name}'")
         except InvalidSceneError as error:
             raise InvalidSceneError(f"its mesh '{name}'{RobotGeometry.UNUSABLE}{error}") from None
 
-    def _unit(self, unit: float, what: str) -> float:
-        """Return what the numbers in a mesh file of a unit [m] are multiplied by."""
-        if unit > 1:     # what RViz shows would be larger than what is checked
+    def _read_mesh(self, path: Path, scale: list[float], what: str) -> Mesh:
+        """Read a mesh; its unit, `what` in messages, is told but not applied."""
+        unit = read_unit(path)
+        if unit > 1:     # RViz would show a larger link than is checked
             raise InvalidSceneError(f'its unit is {unit:g} m; valid: up to 1 m')
         if unit < 1:
             self.warnings.append(
                 f'{what} is {unit:g} m, which is left as it is, as MoveIt does: numbers are '
                 'metres. RViz and Gazebo scale by it; the scale of <mesh> tells everybody the '
                 'size')
-        return 1.0
-
-    def _read_mesh(self, path: Path, scale: list[float]) -> Mesh:
         return Mesh.from_file(path, scale, self.meshes)

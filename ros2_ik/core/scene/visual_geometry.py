@@ -1,14 +1,14 @@
-"""What a robot looks like: the <visual> elements of its URDF."""
+"""The <visual> elements of a URDF, as triangles to draw or as files that RViz draws itself."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
 from ros2_ik.core.errors import IKError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.urdf import numbers
-from ros2_ik.core.scene.meshes import read_colored_triangles
+from ros2_ik.core.scene.meshes import read_colored_triangles, read_unit
 from ros2_ik.core.scene.robot_geometry import (
     Color,
     ElementReader,
@@ -21,12 +21,50 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 
+class VisualElement(NamedTuple):
+    """
+    The looks of a link: a 'box', 'sphere', 'cylinder' or 'mesh'.
+
+    `place` is a pinocchio.SE3 in the link; `size` (3,) are the lengths along its axes [m], of a
+    mesh the scales of its `file`.
+    """
+
+    link: str
+    kind: str
+    place: Any
+    size: tuple[float, float, float]
+    file: Path | None = None
+
+
+class _MeshFile(NamedTuple):
+    """A mesh whose file is not read."""
+
+    file: Path
+    size: tuple[float, ...]
+    kind: str = 'mesh'
+    warnings: tuple[str, ...] = ()
+
+
+def visual_elements(robot: Robot) -> tuple[VisualElement, ...]:
+    """Return all whose mesh is found and that are well-formed; no mesh file is read."""
+    return tuple(VisualElement(body.link, 'cylinder' if body.shape.kind == 'capsule' else
+                               body.shape.kind, body.in_link, *_size(body.shape))
+                 for body in VisualReader(robot, reads_files=False).read().bodies)
+
+
+def _size(shape: Any) -> tuple[Any, ...]:
+    if shape.kind in ('box', 'mesh'):
+        return tuple(shape.size), getattr(shape, 'file', None)
+    across = 2 * shape.radius
+    return ((across, across, across if shape.kind == 'sphere' else shape.length),)
+
+
 def visual_geometry(robot: Robot) -> RobotGeometry:
     """
-    Return what of a robot is seen, in parts of one colour each.
+    Return the looks of a robot, in parts of one colour each.
 
     A robot without visual elements, and links of which one cannot be read, as its mesh is not
-    found, are seen as their collision elements; `warnings` say so.
+    found, look like their collision elements; `warnings` say so.
     """
     seen = VisualReader(robot).read()
     hidden = set(seen.left_out)
@@ -41,15 +79,16 @@ def visual_geometry(robot: Robot) -> RobotGeometry:
 
 
 class VisualReader(ElementReader):
-    """Reads the <visual> elements of a URDF; what is wrong is left out."""
+    """Reads the <visual> elements of a URDF, without what is wrong."""
 
     tag, without = 'visual', 'its collision elements are drawn'
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: Robot, reads_files: bool = True) -> None:
         super().__init__(robot, 'exact', 'skip')
+        self._reads_files = reads_files
         self._colors = {material.get('name'): _rgb(material)
                         for material in robot.tree.element.findall('material')}
-        self._parts: list[tuple[Mesh, Color]] = []
+        self._parts: list[tuple[Shape, Color]] = []
 
     def _shapes(self, element: 'Element', link: str) -> list[tuple[Shape, Color]]:
         self._parts = []
@@ -57,18 +96,15 @@ class VisualReader(ElementReader):
         material = element.find('material')
         color = None if material is None else (
             _rgb(material) or self._colors.get(material.get('name')))
-        if not self._parts:
-            return [(shape, color)]
-        # as RViz does: a material of the URDF is there instead of those of the mesh
-        return [(part, color or own) for part, own in self._parts]
+        # as in RViz, a material of the URDF takes the place of those of the mesh
+        return [(part, color or own) for part, own in self._parts or [(shape, None)]]
 
-    def _unit(self, unit: float, what: str) -> float:
-        return unit    # as RViz and Gazebo show it
-
-    def _read_mesh(self, path: Path, scale: list[float]) -> Mesh:
-        mirrored = np.prod(scale) < 0
+    def _read_mesh(self, path: Path, scale: list[float], what: str) -> Any:
+        if not self._reads_files:
+            return _MeshFile(path, tuple(scale))
+        factors = read_unit(path) * np.array(scale)    # as RViz and Gazebo show it
         self._parts = [
-            (Mesh(points * np.array(scale), faces[:, ::-1] if mirrored else faces),
+            (Mesh(points * factors, faces[:, ::-1] if factors.prod() < 0 else faces),
              None if color is None else tuple(color.tolist()))
             for points, faces, color in read_colored_triangles(path)]
         return self._parts[0][0]
@@ -83,4 +119,3 @@ def _rgb(material: 'Element') -> Color:
     except IKError:    # a colour is no reason to draw nothing
         return None
     return tuple(min(max(value, 0.0), 1.0) for value in rgba[:3])
-

@@ -2,7 +2,6 @@
 
 from judge import pose
 import numpy as np
-import pinocchio as pin
 import pytest
 from scenes import pairs, random_pose, scattered, solid
 from solid_judge import SolidJudge

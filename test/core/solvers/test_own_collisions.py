@@ -122,6 +122,17 @@ def test_a_robot_without_geometry_says_so():
 MESH = '<collision><geometry><mesh filename="package://nowhere/{}.stl"/></geometry></collision>'
 
 
+def test_all_meshes_missing_are_skipped_and_said():
+    robot = Robot.from_urdf(with_bodies(PLANAR_2R, upper=MESH.format('a'), tip=MESH.format('b')))
+    options = {'weights': FREE_AXES, 'missing_meshes': 'skip'}
+    for scene in (None, Scene(robot)):
+        solution = solve_pose(robot, 'tip', INSIDE, scene=scene, **options)
+        text, = solution.not_checked
+        assert solution.success and text.startswith(OFF) and 'nowhere/a.stl' in text
+    with pytest.raises(InvalidSceneError, match='nowhere/b.stl'):
+        solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES)
+
+
 def test_missing_meshes_are_refused_with_the_list_or_skipped():
     robot = Robot.from_urdf(with_bodies(FOLDING, upper=MESH.format('a'), lower=MESH.format('b')))
     T = INSIDE.copy()
