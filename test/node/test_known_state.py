@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from small_arm import small_arm, SRDF, URDF
 
 from ros2_ik.core import Robot
-from ros2_ik.core.scene.cache import forget
+from ros2_ik.core.scene.cache import clear_memory
 from ros2_ik.node.conversions.frames import OldTransformError
 from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state import collision_geometry
@@ -141,7 +141,7 @@ def test_replaced_descriptions_do_not_pile_up(monkeypatch):
 def test_convex_parts_are_made_beside(tmp_path, monkeypatch):
     """The geometry is usable meanwhile; what was made is on disk for all processes."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
-    forget()
+    clear_memory()
     log = Log()
     geometry = CollisionGeometry(log, lambda *_: None)
     geometry.make(Robot.load('ur5'), 'exact', 'refuse')

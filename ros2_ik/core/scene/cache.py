@@ -1,11 +1,11 @@
 """
-Results that cost time, kept in the process and on disk under a digest of what they came from.
+Results that take time, kept in the process and on disk under a digest of what they came from.
 
 The folder is $XDG_CACHE_HOME/ros2_ik (~/.cache/ros2_ik). Where it cannot be written, or a file
-in it cannot be read, things are computed anew.
+in it cannot be read, results are made anew. Without locks: a forked process could not free them,
+and what two threads make at the same time is equal.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
 import hashlib
 import os
@@ -17,12 +17,9 @@ import zipfile
 import numpy as np
 import numpy.typing as npt
 
-from ros2_ik.core.scene.kept import fork_safe_lock
-
 Arrays = dict[str, npt.NDArray[Any]]
-_KEPT_BYTES = 200_000_000
-_memory: OrderedDict[str, Arrays] = OrderedDict()
-_keeping, _reading = fork_safe_lock(), fork_safe_lock()
+MAX_BYTES = 200_000_000     # in the memory of the process
+_memory: dict[str, Arrays] = {}
 
 
 def digest(*parts: bytes | str) -> str:
@@ -35,68 +32,64 @@ def digest(*parts: bytes | str) -> str:
     return found.hexdigest()
 
 
-def remembered(room: str, key: str, make: Callable[[], Arrays], disk: bool = True) -> Arrays:
+def cached(namespace: str, key: str, make: Callable[[], Arrays], disk: bool = True) -> Arrays:
     """
-    Return what `make` gives, from memory or disk where it was made before.
+    Return the read-only arrays of `make`, from memory or disk where they were made before.
 
-    `room` is a folder of the cache; its name changes with the meaning of what is in it. What is
-    made faster than it is read is not worth the `disk`. The arrays are read-only.
+    `namespace` is a folder of the cache; its name changes with the meaning of what is in it.
+    `disk` is False for what is made faster than it is read.
     """
-    name = f'{room}/{key}'
+    name = f'{namespace}/{key}'
     found = _memory.get(name)
     if found is None:
-        found = _from_disk(_folder() / room / f'{key}.npz', make) if disk else make()
+        found = _from_disk(_path(name), make) if disk else make()
         _keep(name, found)
     return found
 
 
-def is_remembered(room: str, key: str) -> bool:
-    """Return whether `remembered` would find it in memory or on disk."""
-    return f'{room}/{key}' in _memory or (_folder() / room / f'{key}.npz').exists()
+def is_cached(namespace: str, key: str) -> bool:
+    """Return whether `cached` would find it in memory or on disk."""
+    name = f'{namespace}/{key}'
+    return name in _memory or _path(name).exists()
 
 
-def _from_disk(path: Path, make: Callable[[], Arrays]) -> Arrays:
-    found = _read(path)
-    if found is None:
-        found = make()
-        _write(path, found)
-    return found
+def clear_memory() -> None:
+    """Drop what is in memory, not what is on disk."""
+    _memory.clear()
 
 
 def _keep(name: str, arrays: Arrays) -> None:
     """Keep arrays in memory, and drop the oldest others while there are too many bytes."""
     for array in arrays.values():
         array.setflags(write=False)
-    with _keeping:
-        _memory[name] = arrays
-        size = sum(array.nbytes for kept in _memory.values() for array in kept.values())
-        while size > _KEPT_BYTES and len(_memory) > 1:
-            _, dropped = _memory.popitem(last=False)
-            size -= sum(array.nbytes for array in dropped.values())
+    _memory[name] = arrays
+    kept = list(_memory.items())
+    size = sum(array.nbytes for _, each in kept for array in each.values())
+    for oldest, each in kept[:-1]:
+        if size <= MAX_BYTES:
+            break
+        _memory.pop(oldest, None)
+        size -= sum(array.nbytes for array in each.values())
 
 
-def forget() -> None:
-    """Drop what is in memory, not what is on disk."""
-    with _keeping:
-        _memory.clear()
-
-
-def _folder() -> Path:
+def _path(name: str) -> Path:
     try:
         home = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache')
     except RuntimeError:    # no home
         home = Path(tempfile.gettempdir())
-    return home / 'ros2_ik'
+    return home / 'ros2_ik' / f'{name}.npz'
 
 
-def _read(path: Path) -> Arrays | None:
+def _from_disk(path: Path, make: Callable[[], Arrays]) -> Arrays:
     try:
-        # numpy parses headers with `ast`, which fails in CPython 3.11 where threads do so at once:
+        # in CPython 3.11 numpy's parser of headers fails where threads use it at the same time:
         # SystemError: AST constructor recursion depth mismatch
-        with _reading, np.load(path, allow_pickle=False) as content:
+        with np.load(path, allow_pickle=False) as content:
             return dict(content)
     except (OSError, ValueError, EOFError, KeyError, SystemError, zipfile.BadZipFile):
-        return None
+        found = make()
+    _write(path, found)
+    return found
 
 
 def _write(path: Path, arrays: Arrays) -> None:

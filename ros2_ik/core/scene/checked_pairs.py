@@ -12,7 +12,7 @@ from ros2_ik.core.scene.collision_geometry import (
     own_geometries,
     shape_items,
 )
-from ros2_ik.core.scene.kept import Kept
+from ros2_ik.core.scene.kept import LRUCache
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_object import ShapeInstance
@@ -114,4 +114,4 @@ def _may_touch(scene: Scene, one: str, other: str) -> bool:
     return False
 
 
-_own_chosen: Kept[tuple[str, str, bool], tuple[Any, Mask]] = Kept()
+_own_chosen: LRUCache[tuple[str, str, bool], tuple[Any, Mask]] = LRUCache()

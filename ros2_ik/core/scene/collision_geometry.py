@@ -40,7 +40,8 @@ class CollisionGeometry(NamedTuple):
         if isinstance(self.geometry, coal.OcTree):      # the middles of its cells
             return np.array([[box[:3]] for box in self.geometry.toBoxes()])
         if isinstance(self.geometry, coal.ConvexBase):
-            return np.reshape(self.geometry.points(), (1, -1, 3)).mean(axis=1, keepdims=True)
+            points: Array = np.reshape(self.geometry.points(), (1, -1, 3))
+            return np.asarray(points.mean(axis=1, keepdims=True))
         return np.zeros((1, 1, 3))      # primitives are centred
 
 

@@ -1,12 +1,11 @@
 """
-Cuts a mesh that is far from convex, along planes, into pieces whose hulls together contain it.
+Convex decomposition: cuts a mesh along planes into pieces whose hulls together contain it.
 
-The hull of what of a solid is within a box is that of its surface within the box and of the
-box's corners in which it is. So whatever the cuts are, the hulls contain surface and
-inside of a closed mesh, and the surface of an open one. Cuts are chosen to make the hulls small,
-first where most is to be gained, until they are a few percent larger than the mesh. Each of
-the solids that a mesh consists of is cut on its own, as they may overlap.
-Deterministic: the effort is counted, not timed.
+The hull of the part of a solid in a box is that of the surface in the box and of the box's
+corners inside the solid. So whatever the cuts are, the hulls contain surface and inside of a
+closed mesh, and the surface of an open one. Cuts are chosen to make the hulls small, first where
+most is gained, until they are a few percent larger than the mesh. Closed surfaces are cut one by
+one, as they may overlap. Deterministic: the effort is counted, not timed.
 """
 
 from collections.abc import Iterable
@@ -17,21 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.scene.cache import digest, is_remembered, remembered
+from ros2_ik.core.scene.cache import digest, is_cached
 from ros2_ik.core.scene.mesh_solids import encloses, solids_of
-from ros2_ik.core.scene.meshes import (
-    Hull,
-    hull_of,
-    hulls_as_arrays,
-    hulls_from_arrays,
-    mesh_volume,
-    signed_volume,
-)
+from ros2_ik.core.scene.meshes import cached_hulls, Hull, hull_of, mesh_volume, signed_volume
 
 MOST_PIECES = 24
 GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's
 PART = 0.05             # of the volume, that a cut should take off
-ROOM = 'pieces-6'       # of the cache
+NAMESPACE = 'pieces-6'      # of the cache
 _EFFORT = 10_000_000    # triangles cut, in all trials
 _SAME = 1e-6            # m, within which faces are in one plane
 
@@ -73,18 +65,17 @@ def convex_pieces(vertices: Array, triangles: Indices, padding: float = 0.0) -> 
     `padding` [m] makes each larger. An open mesh has no volume to aim at: it is cut into as many
     as there may be.
     """
-    return hulls_from_arrays(remembered(
-        ROOM, key_of(vertices, triangles, padding),
-        lambda: hulls_as_arrays(_cut(vertices, triangles, padding))))
+    return cached_hulls(NAMESPACE, key_of(vertices, triangles, padding),
+                        lambda: _cut(vertices, triangles, padding))
 
 
 def pieces_are_known(key: str) -> bool:
     """Return whether `convex_pieces` of that key were made before, and are read, not cut."""
-    return is_remembered(ROOM, key)
+    return is_cached(NAMESPACE, key)
 
 
 def key_of(vertices: Array, triangles: Indices, padding: float = 0.0) -> str:
-    """Return what tells one mesh from others."""
+    """Return the cache key of a mesh."""
     return digest(np.ascontiguousarray(vertices).tobytes(),
                   np.ascontiguousarray(triangles).tobytes(), repr(padding))
 
@@ -126,7 +117,7 @@ def _merit(halves: Iterable[_Slice]) -> tuple[float, float]:
 
 
 class _Solid:
-    """A mesh, closed or not, and slices of it."""
+    """A closed surface, or the open rest of a mesh, and slices of it."""
 
     def __init__(self, vertices: Array, triangles: Indices) -> None:
         self.corners = vertices[triangles]

@@ -1,6 +1,5 @@
-"""The results used last, shared by threads, and by processes that are forked meanwhile."""
+"""Caches of results that threads share, and processes that are forked meanwhile."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 import os
 import threading
@@ -18,48 +17,29 @@ def fork_safe_lock() -> threading.Lock:
     return lock
 
 
-class Kept(Generic[K, V]):
+class LRUCache(Generic[K, V]):
     """
-    At most so many values under their keys; the one not used for longest goes first.
+    The `size` values used last, under their keys.
 
-    Any number of threads may use it.
+    Each step on the dict is atomic, so that threads and forked processes need no lock; threads
+    that ask for a missing value at the same time may each make one.
     """
 
-    def __init__(self, most: int = 8) -> None:
-        self._most, self._values = most, OrderedDict[K, V]()
-        self._lock = fork_safe_lock()
+    def __init__(self, size: int = 8) -> None:
+        self._size, self._values = size, dict[K, V]()
 
     def get(self, key: K, make: Callable[[], V],
             is_valid: Callable[[V], bool] = lambda value: True) -> V:
-        """
-        Return the value of a key, made where there is none that is valid.
-
-        It is made outside the lock, as that can take long and may use other values; of several
-        threads that make it at once, all get the one that is ready first.
-        """
-        with self._lock:
-            found = self._touched(key, is_valid)
-        if found:
-            return found[0]
-        made = make()
-        with self._lock:
-            found = self._touched(key, is_valid)
-            if found:
-                return found[0]
-            self._values[key] = made
-            self._values.move_to_end(key)
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
-        return made
+        """Return the value of a key, made where there is none that is valid."""
+        value = self._values.get(key)
+        if value is None or not is_valid(value):
+            value = make()
+        self._values.pop(key, None)    # the dict's order is that of the last use
+        self._values[key] = value
+        for oldest in list(self._values)[:-self._size]:
+            self._values.pop(oldest, None)
+        return value
 
     def clear(self) -> None:
         """Drop all values."""
-        with self._lock:
-            self._values.clear()
-
-    def _touched(self, key: K, is_valid: Callable[[V], bool]) -> list[V]:
-        """Return the valid value, now the one used last, or nothing."""
-        if key not in self._values or not is_valid(self._values[key]):
-            return []
-        self._values.move_to_end(key)
-        return [self._values[key]]
+        self._values.clear()

@@ -4,7 +4,7 @@ Triangles from files, and convex hulls that contain all the points they are made
 coal's own hull kills the process on flat or duplicate points, so hulls are made by scipy.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,18 +16,16 @@ import scipy
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.regular_file import read_file
-from ros2_ik.core.scene.cache import digest, remembered
+from ros2_ik.core.scene.cache import cached, digest
 from ros2_ik.core.scene.geometry_library import coal, PointList
 from ros2_ik.core.scene.mesh_files import FILE_KINDS, parse_mesh
 
-MAX_FILE_SIZE = 500_000_000
-MANY_POINTS = 10_000    # qhull takes a tenth of a second from here on if all are on the hull
-SLOW_POINTS = 1000      # more take longer than to read a file
+MAX_FILE_SIZE = 500_000_000     # [bytes]
+MANY_POINTS = 4000      # vertices of a hull, above which it is made of fewer
 MOST_NEIGHBOURS = 255   # of a vertex, that coal can count
-THICKNESS = 1e-4        # m, half of what a flat piece is given
-_CELLS = 48             # of the grid, along each axis
+SLOW_POINTS = 1000      # points whose hull is read from disk faster than it is made
+THICKNESS = 1e-4        # half of what a flat piece is given [m]
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
-_BOX = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3), axis=-1).reshape(-1, 3)[:13]  # and back
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,46 +70,42 @@ def hull_of(points: Array, padding: float = 0.0) -> Hull:
     """
     Return the convex hull of points (n, 3), grown by `padding` [m] or a little more.
 
-    Flat, collinear or single points get a thickness of 0.1 mm to each side. Of more than
-    10 000 points near the hull their boxes in a grid are taken: a hull a few percent larger.
-    Where edges from more than 255 points meet in one, as in the tip of a fine cone, fewer points
-    are taken, farther out: a hull up to half a percent wider.
+    Flat, collinear or single points get a thickness of 0.1 mm to each side. A hull of more than
+    4000 points, or with one in which edges from more than 255 points meet, as in the tip of a
+    fine cone, is replaced by one of fewer points, farther out: up to a few percent larger.
     """
-    if len(points) > MANY_POINTS:
-        points = _boxed(_outermost(points))
-    hull = _qhull(points)
+    hull = _outward(_qhull(points))
+    if len(hull.vertices) > MANY_POINTS:
+        hull = _outward(_qhull(_fewer(hull.vertices)))
     if padding > 0:
-        hull = _qhull((hull.points[hull.vertices][:, None] + padding * _ball()).reshape(-1, 3))
-    outward = _outward(hull)
+        hull = _outward(_qhull((hull.vertices[:, None] + padding * _ball()).reshape(-1, 3)))
     # each edge is in two faces, turned once this way and once the other
-    if np.bincount(outward.faces.reshape(-1)).max() > MOST_NEIGHBOURS:
-        return _outward(_of_fewer(outward.vertices))
-    return outward
+    if np.bincount(hull.faces.reshape(-1)).max() > MOST_NEIGHBOURS:
+        hull = _outward(_qhull(_fewer(hull.vertices)))
+    return hull
 
 
 def cached_hull(points: Array, padding: float = 0.0) -> Hull:
     """Return `hull_of` these points; kept by their content."""
     key = digest(np.ascontiguousarray(points).tobytes(), repr(padding))
-    found = remembered('hulls-3', key, lambda: hulls_as_arrays([hull_of(points, padding)]),
-                       disk=len(points) > SLOW_POINTS)
-    return hulls_from_arrays(found)[0]
+    return cached_hulls('hulls-4', key, lambda: [hull_of(points, padding)],
+                        disk=len(points) > SLOW_POINTS)[0]
 
 
-def hulls_as_arrays(hulls: list[Hull]) -> dict[str, Any]:
-    """Put hulls into arrays that can be kept in a file."""
-    return {'vertices': np.concatenate([hull.vertices for hull in hulls]),
-            'faces': np.concatenate([hull.faces for hull in hulls]),
-            'vertex_ends': np.cumsum([len(hull.vertices) for hull in hulls]),
-            'face_ends': np.cumsum([len(hull.faces) for hull in hulls]),
-            'volumes': np.array([hull.volume for hull in hulls])}
-
-
-def hulls_from_arrays(arrays: dict[str, Any]) -> list[Hull]:
-    """Undo `hulls_as_arrays`."""
-    vertices = np.split(arrays['vertices'], arrays['vertex_ends'][:-1])
-    faces = np.split(arrays['faces'], arrays['face_ends'][:-1])
-    return [Hull(*hull) for hull in zip(vertices, faces, arrays['volumes'].tolist(),
-                                        strict=True)]
+def cached_hulls(namespace: str, key: str, make: Callable[[], list[Hull]],
+                 disk: bool = True) -> list[Hull]:
+    """Return the hulls of `make`, kept as arrays by `cached`."""
+    def arrays() -> dict[str, Any]:
+        hulls = make()
+        return {'vertices': np.concatenate([hull.vertices for hull in hulls]),
+                'faces': np.concatenate([hull.faces for hull in hulls]),
+                'vertex_ends': np.cumsum([len(hull.vertices) for hull in hulls]),
+                'face_ends': np.cumsum([len(hull.faces) for hull in hulls]),
+                'volumes': np.array([hull.volume for hull in hulls])}
+    found = cached(namespace, key, arrays, disk)
+    vertices, faces = (np.split(found[name], found[ends][:-1]) for name, ends in (
+        ('vertices', 'vertex_ends'), ('faces', 'face_ends')))
+    return [Hull(*hull) for hull in zip(vertices, faces, found['volumes'].tolist(), strict=True)]
 
 
 def mesh_volume(vertices: Array, triangles: Indices) -> float | None:
@@ -164,7 +158,7 @@ def read_unit(path: str | Path) -> float:
 def _read(path: str | Path) -> dict[str, Any]:
     kind, content = _content(Path(path))
     try:
-        return remembered('triangles-4', digest(kind, content), lambda: parse_mesh(kind, content))
+        return cached('triangles-4', digest(kind, content), lambda: parse_mesh(kind, content))
     except ValueError as error:
         raise InvalidSceneError(f"the mesh '{path}' cannot be read: {error}") from None
 
@@ -192,6 +186,8 @@ def _qhull(points: Array) -> Any:
         pass
     # flat, collinear or one point, or nearly so
     points = np.unique(points, axis=0)
+    if len(points) > MANY_POINTS:     # of a disc of 15 000, qhull takes minutes
+        return _qhull(_fewer(points))
     thickness = max(THICKNESS, 1e-6 * extent)
     return scipy.spatial.ConvexHull((points[:, None] + thickness * _CORNERS).reshape(-1, 3))
 
@@ -207,62 +203,21 @@ def _outward(hull: Any) -> Hull:
     return Hull(vertices, faces, float(hull.volume))
 
 
-def _of_fewer(points: Array) -> Any:
-    """Make a hull that contains points (n, 3) from at most MOST_NEIGHBOURS of them, scaled up."""
+def _fewer(points: Array) -> Array:
+    """Return at most MOST_NEIGHBOURS of points (n, 3), moved out so that their hull has all."""
     height = 1 - (2 * np.arange(MOST_NEIGHBOURS) + 1) / MOST_NEIGHBOURS
     turn = np.pi * (1 + 5 ** 0.5) * np.arange(MOST_NEIGHBOURS)     # the golden angle
     ring = np.sqrt(1 - height ** 2)
-    ways = np.stack([ring * np.cos(turn), ring * np.sin(turn), height], axis=1)
+    directions = np.stack([ring * np.cos(turn), ring * np.sin(turn), height], axis=1)
     lengths, axes = np.linalg.eigh(np.cov(points.T))    # as if it were as wide as it is long
-    round_ = points @ (axes / np.sqrt(np.maximum(lengths, 1e-12 * lengths.max())))
-    hull = _qhull(points[np.unique((ways @ round_.T).argmax(axis=1))])
+    rounded = points @ (axes / np.sqrt(np.maximum(lengths, 1e-12 * lengths.max())))
+    hull = _qhull(points[np.unique((directions @ rounded.T).argmax(axis=1))])
     few, planes = hull.points[hull.vertices], hull.equations
     middle = few.mean(axis=0)
     room = -(planes[:, :3] @ middle + planes[:, 3])
     over = (planes[:, :3] @ (points - middle).T).max(axis=1) / room
-    return _qhull(middle + max(float(over.max()), 1.0) * (1 + 1e-9) * (few - middle))
-
-
-def _outermost(points: Array) -> Array:
-    """Drop points inside the hull of those that are extreme in a few directions."""
-    rounding = 1e-12 * float(np.ptp(points, axis=0).max())
-    directions = np.concatenate([_BOX, np.random.default_rng(0).normal(size=(30, 3))])
-    best = np.concatenate([start + np.stack([along.argmin(axis=1), along.argmax(axis=1)])
-                           for start, along in _blocks(directions, points)])
-    heights = np.einsum('bdi,di->bd', points[best], directions)
-    extreme = np.unique([best[heights.argmax(axis=0), range(len(directions))],
-                         best[heights.argmin(axis=0), range(len(directions))]])
-    equations = _qhull(points[extreme]).equations
-    outside = np.concatenate([
-        (along + equations[:, 3:]).max(axis=0)
-        for _, along in _blocks(equations[:, :3], points)]) > rounding
-    outside[extreme] = True
-    return np.asarray(points[outside])
-
-
-def _blocks(directions: Array, points: Array) -> Iterator[tuple[int, Array]]:
-    """
-    Yield points along directions, (d, n), in blocks of points, each with the first one's number.
-
-    Small ones, as for large ones BLAS has threads wait for each other.
-    """
-    size = max(80_000 // len(directions), 1)
-    for start in range(0, len(points), size):
-        yield start, directions @ points[start:start + size].T
-
-
-def _boxed(points: Array) -> Array:
-    """Return the corners of the boxes round the points of each cell of a grid."""
-    if len(points) <= MANY_POINTS:
-        return points
-    low, extent = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-300)
-    cells = np.minimum((points - low) / extent * _CELLS, _CELLS - 1).astype(np.int32)
-    numbers = (cells[:, 0] * _CELLS + cells[:, 1]) * _CELLS + cells[:, 2]
-    order = np.argsort(numbers)
-    first = np.flatnonzero(np.diff(numbers[order], prepend=-1))
-    boxes = (np.minimum.reduceat(points[order], first), np.maximum.reduceat(points[order], first))
-    pick = (_CORNERS > 0)[None]
-    return np.where(pick, boxes[1][:, None], boxes[0][:, None]).reshape(-1, 3)
+    moved: Array = middle + max(float(over.max()), 1.0) * (1 + 1e-9) * (few - middle)
+    return moved
 
 
 def _ball() -> Array:

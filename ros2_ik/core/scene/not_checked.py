@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.collision_checker import CollisionChecker
-from ros2_ik.core.scene.kept import Kept
+from ros2_ik.core.scene.kept import LRUCache
 from ros2_ik.core.scene.mesh_paths import mesh_files
 from ros2_ik.core.scene.robot_geometry import check_detail, MISSING
 from ros2_ik.core.scene.scene import Scene
@@ -18,7 +18,7 @@ from ros2_ik.core.scene.self_pairs import self_pairs
 COLLISIONS_OFF = 'collisions: not checked'
 _NAMED = 10      # so many names in one sentence
 _told: WeakKeyDictionary[CollisionChecker, tuple[str, ...]] = WeakKeyDictionary()
-_alone: Kept[tuple[Any, ...], '_WithFaults'] = Kept()
+_alone: LRUCache[tuple[Any, ...], 'OwnCollisions'] = LRUCache()
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class OwnCollisions:
 
     checker: CollisionChecker | None
     not_checked: tuple[str, ...]
+    refusal: str = ''    # with missing_meshes 'refuse'
 
 
 def own_collisions(robot: Robot, meshes: str = 'exact',
@@ -44,17 +45,12 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
                                  f'{", ".join(MISSING)}')
     key = (robot.key, mesh_files(robot), robot.package_dirs, meshes)
     own = _alone.get(key, lambda: _own_collisions(robot, meshes))
-    if own.left_out and missing_meshes == 'refuse':
-        raise InvalidSceneError(own.left_out)
+    if own.refusal and missing_meshes == 'refuse':
+        raise InvalidSceneError(own.refusal)
     return own
 
 
-@dataclass(frozen=True)
-class _WithFaults(OwnCollisions):
-    left_out: str = ''
-
-
-def _own_collisions(robot: Robot, meshes: str) -> _WithFaults:
+def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
     checker = CollisionChecker(robot, Scene(robot), meshes, 'skip')
     geometry, reason = checker.geometry, ''
     if geometry.left_out:
@@ -64,9 +60,9 @@ def _own_collisions(robot: Robot, meshes: str) -> _WithFaults:
                   f'{len(geometry.left_out)} link(s) is missing ({_listed(geometry.left_out)}): '
                   f"{reasons}; collisions=False does without, missing_meshes='skip' checks the "
                   'rest')
-    # one without pairs says that meshes are missing, to who asked to skip them
-    return _WithFaults(checker if checker.pair_count or reason else None, not_checked(checker),
-                       reason)
+    # a checker without pairs still says that meshes are missing
+    return OwnCollisions(checker if checker.pair_count or reason else None, not_checked(checker),
+                         reason)
 
 
 def not_checked(checker: CollisionChecker) -> tuple[str, ...]:

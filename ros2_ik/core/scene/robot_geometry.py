@@ -12,7 +12,7 @@ from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.urdf import numbers, read_origin
 from ros2_ik.core.scene.cache import digest
-from ros2_ik.core.scene.kept import Kept
+from ros2_ik.core.scene.kept import LRUCache
 from ros2_ik.core.scene.mesh_paths import find_mesh, mesh_files
 from ros2_ik.core.scene.meshes import read_unit, THICKNESS
 from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, DETAILS, Mesh, Shape, Sphere
@@ -24,7 +24,7 @@ MISSING = ('refuse', 'skip')
 FLAT = 2 * THICKNESS     # m, for sizes of 0
 _KINDS = ('box', 'capsule', 'cylinder', 'mesh', 'sphere')
 Color = tuple[float, ...] | None
-_known: Kept[tuple[Any, ...], 'RobotGeometry'] = Kept()
+_known: LRUCache[tuple[Any, ...], 'RobotGeometry'] = LRUCache()
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene.cache import digest, remembered
+from ros2_ik.core.scene.cache import cached, digest
 from ros2_ik.core.scene.collision_geometry import own_geometries
 from ros2_ik.core.scene.contact_check import ContactCheck
-from ros2_ik.core.scene.kept import Kept
+from ros2_ik.core.scene.kept import LRUCache
 from ros2_ik.core.scene.pair_model import PairModel
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 
@@ -25,7 +25,7 @@ DISABLED, TOUCHING = 'disabled by the SRDF', 'in contact in nearly all sampled c
 NEUTRAL = 'in contact in the neutral state, nowhere deeper than 1 mm'
 GUESSED = (TOUCHING, NEUTRAL)
 Pair = tuple[str, str]
-_known: Kept[tuple[str, str, bool], 'SelfPairs'] = Kept()
+_known: LRUCache[tuple[str, str, bool], 'SelfPairs'] = LRUCache()
 _log = logging.getLogger('ros2_ik')
 
 
@@ -150,7 +150,7 @@ def _sampled(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]
              ) -> tuple[set[Pair], set[Pair], dict[Pair, float]]:
     """Return pairs that nearly always touch, that do in neutral only just, and deeply."""
     key = digest(robot.key, geometry.key, repr((SAMPLES, pairs)))
-    found = remembered('self-pairs-3', key, lambda: _measure(robot, geometry, pairs))
+    found = cached('self-pairs-3', key, lambda: _measure(robot, geometry, pairs))
     always, neutral, doubtful = set(), set(), {}
     for pair, share, depth, deepest in zip(pairs, found['shares'], found['depths'],
                                            found['deepest'], strict=True):

@@ -11,7 +11,7 @@ import pytest
 from ros2_ik.core import Robot
 from ros2_ik.core.scene import cache, Scene
 from ros2_ik.core.scene.checked_pairs import pairs_to_check
-from ros2_ik.core.scene.kept import Kept
+from ros2_ik.core.scene.kept import LRUCache
 from ros2_ik.core.scene.not_checked import own_collisions
 from ros2_ik.core.scene.robot_geometry import robot_geometry
 from ros2_ik.core.scene.self_pairs import self_pairs
@@ -83,27 +83,27 @@ def test_each_robot_gets_its_own(what, repeats, many_switches):
 
 
 def test_arrays_are_kept_by_many_threads(many_switches, monkeypatch):
-    monkeypatch.setattr(cache, '_KEPT_BYTES', 20_000)
+    monkeypatch.setattr(cache, 'MAX_BYTES', 20_000)
 
     def ask(generator):
         for number in generator.integers(0, 40, 1000).tolist():
-            found = cache.remembered('threads', str(number), lambda number=number: {
+            found = cache.cached('threads', str(number), lambda number=number: {
                 'x': np.full(128, number)}, disk=False)
             assert (found['x'] == number).all()
 
     assert not in_threads(ask)
-    cache.forget()
+    cache.clear_memory()
 
 
 @pytest.mark.filterwarnings('ignore:.*fork:DeprecationWarning')    # from Python 3.12 on
 def test_processes_forked_while_threads_use_what_is_kept(many_switches):
     """None waits for a lock whose thread it does not have."""
-    kept, done = Kept(), Event()
+    kept, done = LRUCache(), Event()
 
     def use():
         while not done.is_set():
             kept.get(0, object)
-            cache.remembered('forks', 'x', lambda: {'x': np.zeros(1)}, disk=False)
+            cache.cached('forks', 'x', lambda: {'x': np.zeros(1)}, disk=False)
 
     threads = [Thread(target=use) for _ in range(2)]
     for thread in threads:
@@ -116,7 +116,7 @@ def test_processes_forked_while_threads_use_what_is_kept(many_switches):
                 signal.signal(signal.SIGALRM, signal.SIG_DFL)
                 signal.alarm(5)      # ends it where it waits
                 kept.get(1, object)
-                cache.forget()
+                cache.clear_memory()
                 os._exit(0)
         assert [os.waitpid(child, 0)[1] for child in children] == [0] * len(children)
     finally:
@@ -126,20 +126,14 @@ def test_processes_forked_while_threads_use_what_is_kept(many_switches):
 
 
 def test_the_one_not_used_for_longest_goes_first():
-    kept, made = Kept(2), []
+    kept, made = LRUCache(2), []
     for key in 'abacab':
         assert kept.get(key, lambda key=key: (made.append(key), key)[1]) == key
     assert made == list('abcb')
 
 
-def test_all_threads_get_the_value_that_was_ready_first(many_switches):
-    kept, found = Kept(), []
-    assert not in_threads(lambda generator: found.append(kept.get('key', object)))
-    assert len(found) == THREADS and len(set(map(id, found))) == 1
-
-
 def test_what_is_not_valid_is_made_anew():
-    kept = Kept()
+    kept = LRUCache()
     assert [kept.get('key', lambda value=value: value, lambda known: known % 2)
             for value in (1, 3)] == [1, 1]
     assert kept.get('key', lambda: 5, lambda known: known != 1) == 5

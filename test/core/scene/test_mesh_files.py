@@ -22,9 +22,9 @@ BOUND = ('><bind_material><technique_common>'
 def own_cache(monkeypatch, tmp_path):
     """Give each test an empty cache: what an older version left there judges nothing."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
-    cache.forget()
+    cache.clear_memory()
     yield
-    cache.forget()
+    cache.clear_memory()
 
 
 def boxes(apart=FAR):

@@ -21,9 +21,9 @@ from ros2_ik.core.scene.meshes import hull_of, mesh_volume, read_triangles
 def own_cache(monkeypatch, tmp_path):
     """Give each test an empty cache: what an older version left there judges nothing."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
-    cache.forget()
+    cache.clear_memory()
     yield tmp_path / 'cache' / 'ros2_ik'
-    cache.forget()
+    cache.clear_memory()
 
 
 def depth(hull, points):
@@ -331,7 +331,7 @@ def test_hulls_are_kept_in_memory_and_on_disk(monkeypatch, own_cache):
     points = np.random.default_rng(0).normal(size=(2000, 3))
     first = meshes.cached_hull(points)
     assert meshes.cached_hull(points.copy()).vertices is not None and len(CALLS) == 1
-    cache.forget()
+    cache.clear_memory()
     again = meshes.cached_hull(points)
     assert len(CALLS) == 1 and list(own_cache.rglob('*.npz'))
     assert (again.vertices == first.vertices).all() and (again.faces == first.faces).all()
@@ -342,10 +342,10 @@ def test_hulls_are_kept_in_memory_and_on_disk(monkeypatch, own_cache):
 
 
 def test_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr(cache, '_KEPT_BYTES', 3000)
+    monkeypatch.setattr(cache, 'MAX_BYTES', 3000)
     made = []
     for key in (0, 1, 2, 3, 3, 0):
-        array = cache.remembered('room', str(key), lambda key=key: (
+        array = cache.cached('room', str(key), lambda key=key: (
             made.append(key), {'x': np.full(128, key)})[1], disk=False)['x']
         assert array[0] == key and not array.flags.writeable
     assert made == [0, 1, 2, 3, 0]
@@ -363,9 +363,9 @@ def test_broken_files_of_the_cache_are_made_anew(monkeypatch, own_cache, content
     first = meshes.cached_hull(points)
     path, = own_cache.rglob('*.npz')
     path.write_bytes(content)
-    cache.forget()
+    cache.clear_memory()
     assert meshes.cached_hull(points).volume == first.volume and len(CALLS) == 2
-    cache.forget()
+    cache.clear_memory()
     assert meshes.cached_hull(points).volume == first.volume and len(CALLS) == 2
 
 

@@ -41,7 +41,7 @@ ROBOTS = ('panda', 'ur5', 'xarm7', 'kinova', 'baxter', 'talos')
 def own_cache(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setenv('XDG_CACHE_HOME', str(tmp_path_factory.mktemp('cache')))
-    cache.forget()
+    cache.clear_memory()
     module._known.clear()
     yield
     patch.undo()

@@ -38,7 +38,7 @@ def nothing_known(tmp_path, monkeypatch):
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     for known in (module._known, geometry_module._known):
         known.clear()
-    cache.forget()
+    cache.clear_memory()
 
 
 def chain(radii, kinds=None, srdf=None):
@@ -248,11 +248,11 @@ def test_samples_are_drawn_once_and_kept(monkeypatch):
     first = self_pairs(robot)
     assert self_pairs(robot) is first
     module._known.clear()
-    cache.forget()
+    cache.clear_memory()
     assert self_pairs(robot) == first and len(calls) == 1
     monkeypatch.setenv('XDG_CACHE_HOME', '/dev/null')
     module._known.clear()
-    cache.forget()
+    cache.clear_memory()
     assert self_pairs(robot) == first and len(calls) == 2
 
 
