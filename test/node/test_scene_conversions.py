@@ -91,7 +91,7 @@ def test_operations_as_bytes_or_numbers(panda, now, operation):
 
 def reach(shape):
     """Give the distance of the farthest corner of the box round a shape [m]."""
-    boxes = [part.aabb_local for part, _ in shape.checked_parts()]
+    boxes = [part.aabb_local for part in shape.parts()]
     return max(np.linalg.norm(np.maximum(-box.min_, box.max_)) for box in boxes)
 
 
