@@ -47,25 +47,6 @@ def look(x, error, best_x, best, stall, iteration, limit, patience, drop):
     return best, stall, ERROR_CHANGE_TOO_SMALL if stall >= patience else 0
 
 
-@inner_part
-def in_turn(best, start, error, done, flag, most):
-    """
-    Take the end of a descent from one more start, after `done` iterations.
-
-    `best` is the squared error of the best end so far, its exit flag and its number, and the
-    number of iterations of all. Returns that with this one, and whether no other start is tried:
-    it arrived, was interrupted, or there were `most` iterations.
-    """
-    error_of_best, flag_of_best, number, iterations = best
-    iterations += done
-    if start == 0 or flag == CONVERGED or error < error_of_best:
-        error_of_best, flag_of_best, number = error, flag, start
-    if flag == INTERRUPTED:
-        flag_of_best = flag
-    return ((error_of_best, flag_of_best, number, iterations),
-            flag == CONVERGED or flag == INTERRUPTED or iterations >= most)
-
-
 @part
 def scaled_rows(J, rows, bounds, out):
     """Fill the Jacobian (k, n) of the scaled rows."""

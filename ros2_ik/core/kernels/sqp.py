@@ -5,7 +5,6 @@ import numpy as np
 from ros2_ik.core.kernels.descents import (
     CONVERGED,
     gaps,
-    in_turn,
     INTERRUPTED,
     ITERATION_LIMIT,
     look,
@@ -58,16 +57,17 @@ def hold(numbers, layout, parameters, addresses, starts, limits, rows, bounds, f
     its number, the number of iterations and of starts used.
     """
     at = layout_of(numbers, layout)
-    best, used = (np.inf, 0, 0, 0), 0
-    for start in range(len(starts)):
-        error, done, flag = hold_from(at, parameters, addresses, starts[start], limits, rows,
-                                      bounds, farthest, damping, min(limit, most - best[3]),
+    best, best_flag, best_start, iterations, used, flag = np.inf, 0, 0, 0, 0, 0
+    while used < len(starts):
+        error, done, flag = hold_from(at, parameters, addresses, starts[used], limits, rows,
+                                      bounds, farthest, damping, min(limit, most - iterations),
                                       patience, drop)
-        best, ended = in_turn(best, start, error, done, flag, most)
-        used += 1
-        if ended:
+        if used == 0 or flag == CONVERGED or error < best:
+            best, best_flag, best_start = error, flag, used
+        iterations, used = iterations + done, used + 1
+        if flag == CONVERGED or flag == INTERRUPTED or iterations >= most:
             break
-    return best[0], best[1], best[2], best[3], used
+    return best, INTERRUPTED if flag == INTERRUPTED else best_flag, best_start, iterations, used
 
 
 @part
