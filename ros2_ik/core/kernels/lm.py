@@ -14,11 +14,10 @@ from ros2_ik.core.kernels.descents import (
     STEP_TOO_SMALL,
 )
 from ros2_ik.core.kernels.qp import factorize, solve
-from ros2_ik.core.kernels.rows import fill_slopes, fill_values, FLOATING, move, room
+from ros2_ik.core.kernels.rows import fill_slopes, fill_values, move, room
 from ros2_ik.core.kernels.source import inner_part, part
 
 PARTS = 'i8[::1], f8[::1], i8[::1]'    # of `Parts`: places, numbers, addresses
-LITTLE = 0.2    # part of the squared error; a target with less of it is near
 NUMBERS, LAYOUT, ADDRESSES, GIVEN, VALUES, ROWS, BOUNDS = range(7)    # columns of their table
 
 
@@ -158,35 +157,3 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
 def table_of(places):
     """Return where the data of each part begin, see `Parts`."""
     return places[1:8 + 7 * places[0]].reshape(places[0] + 1, 7)
-
-
-@part
-def take_over(at, parameters, addresses, ended, x, rows, bounds, work):
-    """
-    Take over into a start x (nx,) values of where a descent has `ended` (nx,).
-
-    Those of the joints that move targets which it came near to: of several limbs often one alone
-    does not get there. The start stays as it is where these are all joints.
-    """
-    table, k, count = at.table, len(rows), 0
-    f, J = np.empty(at.rows), np.zeros((at.rows, at.columns))
-    below, above, taken = np.empty(k), np.empty(k), np.zeros(len(x), dtype=np.bool_)
-    if not fill_values(at, parameters, addresses, ended, work, f, J):
-        return
-    total, i = gaps(f, rows, bounds, below, above)[0], 0
-    for entry in range(at.entries):
-        error = 0.0
-        while i < k and rows[i] < table[at.row + entry + 1]:
-            error += (max(below[i], 0.0) + min(above[i], 0.0))**2
-            i += 1
-        if not error < LITTLE * total:
-            continue
-        for j in range(table[at.support + entry], table[at.support + entry + 1]):
-            body = table[at.moved_by + j]
-            first = table[at.place + body]
-            taken[first:first + (7 if table[at.kind + body] == FLOATING else 1)] = True
-    for j in range(len(x)):
-        count += taken[j]
-    for j in range(len(x)):
-        if taken[j] and count < len(x):
-            x[j] = ended[j]

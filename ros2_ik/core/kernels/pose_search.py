@@ -14,7 +14,6 @@ from ros2_ik.core.kernels.lm import (
     PARTS,
     ROWS,
     table_of,
-    take_over,
     VALUES,
 )
 from ros2_ik.core.kernels.rows import fill_values, layout_of, work_of
@@ -90,8 +89,6 @@ def search_part(at, parameters, addresses, rows, bounds, own, turning, mine, bas
         if k > N_NEAR and flag == CONVERGED:
             break       # far from the seed, but there
         draw_start(k, state, own, bases)
-        if k > N_NEAR and k % 3 and at.entries > 1 and used > 0:
-            take_over(at, parameters, addresses, own[X], own[TRIAL], rows, bounds, work)
         error, done, ended = descend_from(
             at, parameters, addresses, own[TRIAL],
             own[NARROW:NARROW + 2] if 0 < k <= N_NEAR else limits, rows, bounds, options,

@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 
 from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot
-from ros2_ik.core.kernels.lm import table_of, take_over, VALUES
-from ros2_ik.core.kernels.rows import layout_of, PROGRAM, work_of
-from ros2_ik.core.kernels.source import loop
+from ros2_ik.core.kernels.lm import table_of, VALUES
 from ros2_ik.core.problem import accept
-from ros2_ik.core.problem.program import Program
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.starts import draw_starts, generator_state, N_NEAR, Starts
@@ -63,33 +60,6 @@ def test_what_shares_a_joint_stays_together():
         assert len(table) == parts + 1
         values = places[table[0, VALUES]:table[-1, VALUES]]
         assert sorted(values) == list(range(len(solver.problem.active.indices)))
-
-
-@loop(f'void({PROGRAM}, f8[::1], f8[::1], i8[::1], f8[:,::1])')
-def take_over_rows(numbers, layout, parameters, addresses, ended, x, rows, bounds):
-    """Call `take_over`, which is a part of other loops."""
-    at = layout_of(numbers, layout)
-    take_over(at, parameters, addresses, ended, x, rows, bounds, work_of(at))
-
-
-def test_a_restart_takes_over_the_arm_that_arrived():
-    """With the torso, which carries it; where both arms are far away it takes over nothing."""
-    robot, generator = Robot.load('talos'), np.random.default_rng(6)
-    q, (left, right) = robot.random_q(generator), FEET[2:]
-    at = Configuration(robot, q)
-    problem = IKProblem(robot, [PoseTarget(tip, at.transform(tip)) for tip in (left, right)])
-    rows, active = LevenbergMarquardt(problem).rows, problem.active
-    arrays = Program(robot, rows.hard.functions, active, q).arrays
-
-    def restarted(moved):
-        ended = np.array([q[i] + 0.5 * (name in moved)
-                          for name, i in zip(active.names, active.indices, strict=True)])
-        x = np.zeros(len(ended))
-        take_over_rows.run(*arrays, ended, x, rows.rows, rows.bounds)
-        return {name for name, a, b in zip(active.names, x, ended, strict=True) if a == b}
-    arm = robot.moving_joints(right) - robot.moving_joints(left)
-    assert restarted(arm) == robot.moving_joints(left)
-    assert restarted(set(active.names)) == set()
 
 
 def test_a_bound_on_iterations_is_one_for_all_parts(baxter):
