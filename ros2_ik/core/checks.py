@@ -1,6 +1,7 @@
 """Checks of single arguments, for errors that name the argument and the value."""
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ros2_ik.core.errors import IKError
 
 FINEST = 1e-12    # tolerances: rounding keeps every answer from meeting smaller ones,
 COARSEST = 1e9    # and squares of much larger ones overflow
+LARGEST = sys.float_info.max
 
 
 def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
@@ -74,26 +76,18 @@ def axis_rows(axes: Any, error: type[IKError]) -> Indices:
 
 def finite(value: Any, name: str, error: type[IKError]) -> float:
     """Return the value as a float if it is a finite number, or raise `error`."""
-    number = _number(value)
-    if number is None or not math.isfinite(number):
-        raise error(f'{name} must be a finite number, not {value!r}')
-    return number
+    return _number(value, name, 'a finite number', error)
 
 
 def positive(value: Any, name: str, error: type[IKError]) -> float:
     """Return the value as a float if it is a finite number above zero, or raise `error`."""
-    number = _number(value)
-    if number is None or not (math.isfinite(number) and number > 0):
-        raise error(f'{name} must be a positive finite number, not {value!r}')
-    return number
+    return _number(value, name, 'a positive finite number', error, math.ulp(0.0))
 
 
 def tolerance_of(value: Any, name: str, error: type[IKError]) -> float:
     """Return the value as a float if a tolerance can be so small or large, or raise `error`."""
-    number = _number(value)
-    if number is None or not FINEST <= number <= COARSEST:
-        raise error(f'{name} must be a number from {FINEST:g} to {COARSEST:g}, not {value!r}')
-    return number
+    return _number(value, name, f'a number from {FINEST:g} to {COARSEST:g}', error, FINEST,
+                   COARSEST)
 
 
 def whole(value: Any, name: str, error: type[IKError], least: int = 1,
@@ -140,11 +134,11 @@ def distinct_names(value: Any, what: str, error: type[IKError]) -> tuple[str, ..
     return tuple(names)
 
 
-def _number(value: Any) -> float | None:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer,
-                                                                     np.floating)):
-        return None
-    try:
+def _number(value: Any, name: str, wanted: str, error: type[IKError],
+            least: float = -math.inf, most: float = math.inf) -> float:
+    # an int may be too large for a float, but not for comparisons
+    if isinstance(value, (int, float, np.integer, np.floating)) \
+            and not isinstance(value, (bool, np.bool_)) \
+            and max(least, -LARGEST) <= value <= min(most, LARGEST):
         return float(value)
-    except OverflowError:
-        return None
+    raise error(f'{name} must be {wanted}, not {value!r}')

@@ -1,13 +1,12 @@
 """A robot at given joint values."""
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.checks import floats
+from ros2_ik.core.checks import finite, vector
 from ros2_ik.core.errors import InvalidStateError
 from ros2_ik.core.robot.robot import Robot
 
@@ -106,14 +105,8 @@ class Configuration:
 
     def integrate(self, v: Array, dt: float = 1.0) -> Array:
         """Joint values after moving with the tangent velocity v (nv,) for dt, (nq,)."""
-        velocity, time = (floats(value, name, 'made of numbers', InvalidStateError)
-                          for value, name in ((v, 'the velocity'), (dt, 'dt')))
-        if velocity.shape != (self.robot.nv,) or time.shape:
-            raise InvalidStateError(f'a velocity has shape ({self.robot.nv},) and dt none, '
-                                    f'not {velocity.shape} and {time.shape}')
-        step = velocity * time
-        if not np.isfinite(step).all():
-            raise InvalidStateError(f'the velocity {v} times {dt} is not finite')
+        step = vector(v, 'the velocity', self.robot.nv, InvalidStateError) * finite(
+            dt, 'dt', InvalidStateError)
         return np.array(pin.integrate(self.robot.model, self.q, step))
 
     def integrate_inplace(self, v: Array, dt: float = 1.0) -> None:
@@ -132,13 +125,9 @@ class Configuration:
         Links that are fixed to the root frame do not count, as in Pinocchio. Raises
         InvalidStateError when nothing that moves has a mass.
         """
-        if not self._mass > 0:
+        if not pin.computeTotalMass(self.robot.model) > 0:
             raise InvalidStateError(f"no moving link of robot '{self.robot.name}' has a mass")
         return np.array(pin.centerOfMass(self.robot.model, self._data, self.q))
-
-    @cached_property
-    def _mass(self) -> float:
-        return float(sum(inertia.mass for inertia in list(self.robot.model.inertias)[1:]))
 
     def check_limits(self, tolerance: float = 1e-6) -> None:
         """Raise JointLimitError for the first joint further than `tolerance` outside."""

@@ -6,7 +6,6 @@ import math
 from typing import Any, cast, Literal
 
 from ros2_ik.core.errors import RobotDescriptionError
-from ros2_ik.core.robot.pinocchio_model import PLANAR_PARTS
 from ros2_ik.core.robot.urdf import JointElement
 
 Kind = Literal['revolute', 'continuous', 'prismatic', 'floating', 'planar']
@@ -67,10 +66,7 @@ def read_joints(model: Any, elements: Sequence[JointElement]) -> tuple[Joint, ..
 
 def _joint(model: Any, element: JointElement) -> Joint:
     size, velocity_size = _SIZES.get(element.kind, (1, 1))
-    planar = element.kind == 'planar'
-    index = model.getJointId(f'{element.name}/{PLANAR_PARTS[0]}' if planar else element.name)
-    if index >= model.njoints:
-        raise RobotDescriptionError(f"Pinocchio left out joint '{element.name}'")
+    index = model.getJointId(f'{element.name}/x' if element.kind == 'planar' else element.name)
     return Joint(element.name, cast(Kind, element.kind), int(model.idx_qs[index]), size,
                  int(model.idx_vs[index]), velocity_size,
                  element.lower, element.upper, element.velocity)

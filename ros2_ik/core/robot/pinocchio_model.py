@@ -6,6 +6,7 @@ Here the continuous joint becomes a revolute one without limits and the planar o
 joints and a turn, so that turns are kept and sums of angles are sums.
 """
 
+from collections.abc import Iterable
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -15,7 +16,8 @@ import pinocchio as pin
 from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.core.robot.urdf import JointElement, numbers, read_origin, RobotTree
 
-PLANAR_PARTS = ('x', 'y', 'theta')
+PLANAR_PARTS = {'x': ('prismatic', (1.0, 0.0, 0.0)), 'y': ('prismatic', (0.0, 1.0, 0.0)),
+                'theta': ('revolute', (0.0, 0.0, 1.0))}
 # models of an axis along x, y and z take less time than those of another axis
 _ALONG = {'revolute': (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ),
           'prismatic': (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ)}
@@ -23,12 +25,22 @@ _UNALIGNED = {'revolute': pin.JointModelRevoluteUnaligned,
               'prismatic': pin.JointModelPrismaticUnaligned}
 
 
-def build_model(tree: RobotTree, base: JointElement | None) -> Any:
+def model_joints(joint: JointElement) -> list[JointElement]:
+    """Return the joints of the model that a joint of the robot becomes: a planar one is three."""
+    if joint.kind != 'planar':
+        return [joint]
+    links = joint.parent, *(f'{joint.name}/{part}_link' for part in ('x', 'y')), joint.child
+    return [JointElement(f'{joint.name}/{part}', kind, links[i], links[i + 1],
+                         pin.SE3.Identity() if i else joint.origin, axis)
+            for i, (part, (kind, axis)) in enumerate(PLANAR_PARTS.items())]
+
+
+def build_model(tree: RobotTree, root: str, joints: Iterable[JointElement]) -> Any:
     """
     Build the pinocchio.Model of a robot; its limits are left to the caller.
 
-    A `base` joint hangs the robot's root link on a new link. Joints follow depth first, those on
-    one link by name, but each after the one it mimics. Raises RobotDescriptionError.
+    The joints follow depth first from the link `root`, those on one link by name, but each after
+    the one that it mimics. Raises RobotDescriptionError.
     """
     model, inertias = pin.Model(), link_inertias(tree)
     model.name = tree.name
@@ -39,16 +51,15 @@ def build_model(tree: RobotTree, base: JointElement | None) -> Any:
     def on(link: str) -> list[JointElement]:
         return sorted(children.get(link, ()), key=lambda joint: (is_early(joint), joint.name))
     children: dict[str, list[JointElement]] = {}
-    for joint in (base, *tree.joints.values()) if base else tree.joints.values():
+    for joint in joints:
         children.setdefault(joint.parent, []).append(joint)
-    root = base.parent if base else tree.root
     model.addBodyFrame(root, 0, pin.SE3.Identity(), 0)
     levels = [on(root)]
     while levels:
         found = next((joint for joint in levels[-1] if not is_early(joint)), None)
         if found:
             levels[-1].remove(found)
-            _add(model, found, inertias[found.child])
+            _add(model, found, inertias.get(found.child, pin.Inertia.Zero()))
             levels.append(on(found.child))
         elif (late := levels.pop()) and not levels:
             pairs = ', '.join(f"'{joint.name}' mimics '{joint.mimic.leader}'"
@@ -89,18 +100,11 @@ def _add(model: Any, joint: JointElement, inertia: Any) -> None:
     if joint.kind == 'fixed':
         before = model.addFrame(pin.Frame(joint.name, parent, before, place,
                                           pin.FrameType.FIXED_JOINT))
-    elif joint.kind == 'planar':
-        for part, kind in zip(PLANAR_PARTS, _PLANAR, strict=True):
-            parent = model.addJoint(parent, kind(), place, f'{joint.name}/{part}')
-            before, place = model.addJointFrame(parent, before), pin.SE3.Identity()
     else:
         parent = model.addJoint(parent, _joint_model(model, joint), place, joint.name)
         before, place = model.addJointFrame(parent, before), pin.SE3.Identity()
     model.appendBodyToJoint(parent, inertia, place)
     model.addBodyFrame(joint.child, parent, place, before)
-
-
-_PLANAR = pin.JointModelPX, pin.JointModelPY, pin.JointModelRZ
 
 
 def _joint_model(model: Any, joint: JointElement) -> Any:

@@ -28,11 +28,11 @@ from ros2_ik.core.errors import (
 from ros2_ik.core.regular_file import read_text_file
 from ros2_ik.core.robot.group import find_groups, Group
 from ros2_ik.core.robot.joint import Joint, read_joints
-from ros2_ik.core.robot.pinocchio_model import build_model, PLANAR_PARTS
+from ros2_ik.core.robot.pinocchio_model import build_model, model_joints
 from ros2_ik.core.robot.shipped import shipped_robot, ShippedRobot
 from ros2_ik.core.robot.srdf import parse_srdf, Semantics
 from ros2_ik.core.robot.urdf import JointElement, parse_urdf, RobotTree
-from ros2_ik.core.robot.xacro_file import expand_xacro, is_xacro
+from ros2_ik.core.robot.xacro_file import expand_xacro
 
 T = TypeVar('T')
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
@@ -44,7 +44,8 @@ class Robot:
     """
     A robot from a URDF and, if there is one, an SRDF. Immutable; can be pickled.
 
-    `tree` has the links and joints of the URDF and its XML, parsed once for all who read it.
+    `tree` has the links and joints of the URDF and its XML, parsed once for all who read it,
+    `elements` the joints of Pinocchio's `model` by their names there.
 
     q is an array (nq,) of the values of `joint_names` in order: one number each for revolute,
     continuous [rad] and prismatic [m] joints, x y z qx qy qz qw for a floating one, x y theta
@@ -68,9 +69,11 @@ class Robot:
         base = _base(tree, semantics, root_joint)
         self.root_frame = base.parent if base else tree.root
         self._world_frame = semantics.world_frame if root_joint == 'fixed' else None
-        self.model = build_model(tree, base)
+        joints = [*([base] if base else []), *tree.joints.values()]
+        self.elements = {one.name: one for joint in joints for one in model_joints(joint)}
+        self.model = build_model(tree, self.root_frame, self.elements.values())
         self.mimics = {j.name: j.mimic for j in tree.joints.values() if j.mimic}
-        self.joints = read_joints(self.model, [*([base] if base else []), *tree.joints.values()])
+        self.joints = read_joints(self.model, joints)
         self._floating = [joint for joint in self.joints if joint.kind == 'floating']
         self.has_floating_joints = bool(self._floating)
         self.nq, self.nv = int(self.model.nq), int(self.model.nv)
@@ -103,7 +106,8 @@ class Robot:
         if not isinstance(package_dirs, Iterable):
             raise RobotDescriptionError(f'package_dirs are folders, not {package_dirs!r}')
         folders = [str(folder) for folder in package_dirs]
-        urdf = (expand_xacro(Path(text_or_path), folders, xacro_args) if is_xacro(text_or_path)
+        is_xacro = str(text_or_path).endswith('.xacro')
+        urdf = (expand_xacro(Path(text_or_path), folders, xacro_args) if is_xacro
                 else _read(text_or_path, 'URDF'))
         if urdf is not text_or_path:
             folders.insert(0, str(Path(text_or_path).absolute().parent))
@@ -168,8 +172,9 @@ class Robot:
             ids.setdefault(name, index)
         for joint in self.joints:
             if joint.kind == 'planar':      # which the model has as three
-                *_, theta = [ids.pop(f'{joint.name}/{part}') for part in PLANAR_PARTS]
-                ids.setdefault(joint.name, theta)
+                for part in ('x', 'y'):
+                    del ids[f'{joint.name}/{part}'], ids[f'{joint.name}/{part}_link']
+                ids.setdefault(joint.name, ids.pop(f'{joint.name}/theta'))
         if self._world_frame:      # a fixed virtual joint puts the root link there
             ids.setdefault(self._world_frame, ids[self.root_frame])
         return ids

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -11,6 +11,8 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.robot.robot import Robot
 
 PRISMATIC, REVOLUTE, FLOATING = range(3)
+_KINDS = {'floating': FLOATING, 'prismatic': PRISMATIC}     # all others turn
+_Z = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,7 @@ def held_places(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...]) -
                      if joint.name in moving and joint.name not in names], dtype=np.intp)
 
 
-def _ways(robot: Robot, frames: tuple[int, ...]) -> list[int]:
+def _ancestor_joints(robot: Robot, frames: tuple[int, ...]) -> list[int]:
     """Return Pinocchio's indices of all joints on the ways to frames, parents first."""
     model = robot.model
     return sorted({int(i) for frame in frames
@@ -78,27 +80,26 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
 
     Joints not in `names` stay at their values in `start` (nq,).
     """
-    model, data = robot.model, robot.model.createData()
-    # the others' values are of no account, but for the last digits
-    q = start.copy()
-    for joint in map(robot.joint, names):
-        place = slice(joint.index, joint.index + joint.size)
-        q[place] = robot.neutral[place]
-    pin.computeJointJacobians(model, data, q)
+    model, data = robot.model, robot.scratch_data()
+    pin.forwardKinematics(model, data, start)
     active = _active_places(robot, names)
     # where each joint's own frame stands: on which body, and where there
     stands: dict[int, tuple[int, Any]] = {0: (-1, pin.SE3.Identity())}
     before, rows = [], []
-    for index in _ways(robot, frames):
+    for index in _ancestor_joints(robot, frames):
         body, pending = stands[int(model.parents[index])]
-        column = model.joints[index].idx_v
-        motion = _motion_of(robot, index, data) if column in active else None
-        if motion is None:
+        element, column = robot.elements[model.names[index]], model.joints[index].idx_v
+        multiplier, offset = (1.0, 0.0) if element.mimic is None else element.mimic[1:3]
+        if column not in active or multiplier == 0:
             stands[index] = body, pending * data.liMi[index]
             continue
-        before.append(twelve(pending * model.jointPlacements[index] * motion.align))
-        rows.append((body, motion.kind, *active[column], motion.multiplier, motion.offset))
-        stands[index] = len(rows) - 1, motion.align.inverse()
+        kind = _KINDS.get(element.kind, REVOLUTE)
+        align = pin.SE3.Identity()      # turns z into the axis
+        if kind != FLOATING:
+            align.rotation = pin.Quaternion.FromTwoVectors(_Z, np.array(element.axis)).matrix()
+        before.append(twelve(pending * model.jointPlacements[index] * align))
+        rows.append((body, kind, *active[column], multiplier, offset))
+        stands[index] = len(rows) - 1, align.inverse()
     table = np.array(rows, dtype=float).reshape(-1, 6).T
     nodes = [stands[int(model.frames[frame].parentJoint)] for frame in frames]
     parent, kind, place, first = table[:4].astype(np.intp)
@@ -119,40 +120,6 @@ def _active_places(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int,
             found[joint.velocity_index + i] = place + i, column + i
         place, column = place + joint.size, column + joint.velocity_size
     return found
-
-
-class _Motion(NamedTuple):
-    """A joint that turns about, or moves along, the z of `align` in its own frame."""
-
-    align: Any              # pinocchio.SE3
-    kind: int
-    multiplier: float
-    offset: float
-
-
-def _motion_of(robot: Robot, index: int, data: Any) -> _Motion | None:
-    """
-    Return how Pinocchio's joint of that index moves with its value in q, or its leader's.
-
-    None where it does not: a follower with multiplier zero. `data` has joint Jacobians.
-    """
-    model = robot.model
-    joint = model.joints[index]
-    if joint.nv == 6:
-        return _Motion(pin.SE3.Identity(), FLOATING, 1.0, 0.0)
-    follower = robot.mimics.get(model.names[index])
-    multiplier, offset = (1.0, 0.0) if follower is None else (follower.multiplier,
-                                                              follower.offset)
-    if multiplier == 0:
-        return None
-    # the extended Jacobian has a column for each joint, followers too; (6,) where there is one
-    column = np.reshape(data.J, (6, -1))[:, joint.idx_vExtended]
-    motion = data.oMi[index].actInv(pin.Motion(column / multiplier))
-    rotary = bool(motion.angular @ motion.angular > 0.5)
-    axis = motion.angular if rotary else motion.linear
-    turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0, 1]), axis)
-    return _Motion(pin.SE3(turn, np.zeros(3)), REVOLUTE if rotary else PRISMATIC, multiplier,
-                   offset)
 
 
 def twelve(T: Any) -> Array:
