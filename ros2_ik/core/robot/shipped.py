@@ -1,6 +1,6 @@
 """Robots that come with the package: one YAML each in config/, files of example-robot-data."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 import os
@@ -80,24 +80,10 @@ def shipped_robot(name: str) -> ShippedRobot:
     return robots[name]
 
 
-def _are_texts(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(one, str) and one for one in values)
-
-
-def _are_numbers(values: Any) -> bool:
-    return isinstance(values, dict) and all(isinstance(one, (int, float))
-                                            for one in values.values())
-
-
-def _are_chains(values: Any) -> bool:
-    return isinstance(values, dict) and all(_are_texts(one) and len(one) == 2
-                                            for one in values.values())
-
-
-_FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    'home': ('joint values by joint names', _are_numbers),
-    'chains': ('lists of a base and a tip link by group names', _are_chains),
-    'package_dirs': ('a list of folders', _are_texts)}
+_FORMS: dict[str, tuple[type, str]] = {
+    'home': (dict, 'joint values by joint names'),
+    'chains': (dict, 'lists of a base and a tip link by group names'),
+    'package_dirs': (list, 'a list of folders')}
 
 
 def _checked(content: Any) -> dict[str, Any]:
@@ -110,8 +96,9 @@ def _checked(content: Any) -> dict[str, Any]:
     for key, value in content.items():
         if key not in known:
             raise ValueError(unknown_name('key', str(key), known))
-        wanted, fits = _FORMS.get(key, ('a text', lambda one: _are_texts([one])))
-        if not fits(value):
+        kind, wanted = _FORMS.get(key, (str, 'a text'))
+        if not isinstance(value, kind) or key == 'chains' and not all(
+                isinstance(links, list) and len(links) == 2 for links in value.values()):
             raise ValueError(f'{key} must be {wanted}, not {value!r}')
     return content
 

@@ -96,7 +96,7 @@ def test_root_joint_may_be_chosen(load):
     ('', 'must have the keys description and urdf'), ('urdf: a.urdf', 'must have the keys'),
     ('{description: d, urdf: u, grop: arm}', "unknown key 'grop'; did you mean 'group'"),
     ('urdf: [', 'expected the node content'), ('{description: d, urdf: 3}', 'urdf must be a text'),
-    ('{description: d, urdf: u, home: {a: b}}', 'home must be joint values'),
+    ('{description: d, urdf: u, home: [1]}', 'home must be joint values'),
     ('{description: d, urdf: u, chains: {arm: [base]}}', 'chains must be lists of a base')])
 def test_a_mistake_in_a_file_is_told_with_its_name(tmp_path, text, words):
     """It was a traceback of each command, which did not name the file."""
@@ -112,7 +112,8 @@ def test_a_mistake_in_a_file_is_told_with_its_name(tmp_path, text, words):
     ({'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
     ({'group': 'arm', 'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
     ({'home': {'elbow': 1.0}}, "joint 'elbow'"),
-    ({'home': {'elbow_joint': 90}}, "joint 'elbow_joint'")])
+    ({'home': {'elbow_joint': 90}}, "joint 'elbow_joint'"),
+    ({'home': {'elbow_joint': 'b'}}, "joint 'elbow_joint'")])
 def test_what_does_not_fit_the_robot_is_told(values, words):
     values = {'chains': {'arm': ['base_link', 'tool0']}} | values
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf', **values)
