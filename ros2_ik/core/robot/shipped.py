@@ -80,7 +80,7 @@ def shipped_robot(name: str) -> ShippedRobot:
     return robots[name]
 
 
-_FORMS: dict[str, tuple[type, str]] = {
+_FORMS: dict[str, tuple[Any, str]] = {      # which class a value is of, in words
     'home': (dict, 'joint values by joint names'),
     'chains': (dict, 'lists of a base and a tip link by group names'),
     'package_dirs': (list, 'a list of folders')}
