@@ -255,7 +255,7 @@ def miss_limits(box, step, dt, out):
 @part
 def give_up_pushes(rows, missed, first):
     """
-    Take the pushes from pairs (from row `first` on) that cannot part; return whether any could not.
+    Take the pushes from pairs (rows from `first` on) that cannot part; return whether any did.
 
     They contradict each other, or the build of the robot: pushed on they would only swing. What
     is in contact is pushed on.

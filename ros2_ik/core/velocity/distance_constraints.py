@@ -76,7 +76,6 @@ class DistanceConstraints:
         """Use a checker of a scene in which objects move with velocities (3,), by name [m/s]."""
         checked = _checked(velocities)
         self._watch = PairWatch(checker if self._narrowed is None else self._narrowed(checker))
-        self._there: Array | None = None
         self._set_velocities(checked)
 
     def move(self, poses: Mapping[str, Any], velocities: Mapping[str, Any]) -> None:
@@ -97,9 +96,13 @@ class DistanceConstraints:
         self._reach = np.maximum(LOOKAHEAD * self._needed, NEAR) + self._margin + self._own
         return self._look()
 
-    def nearer(self, there: Array, stop: float) -> DistanceRows | None:
+    def look_ahead(self, q: Array) -> None:
+        """Look at the end q of a step."""
+        self._watch.look_ahead(q)
+
+    def nearer(self, stop: float) -> DistanceRows | None:
         """
-        Return the rows again where a step to `there` could reach further, else None.
+        Return the rows again where a step like that to the end could reach further, else None.
 
         `stop` [s] is how long joints take to come to rest from that step. A bound lets a step
         close no more than `gain` of what is left, and no faster than joints can brake for. With
@@ -107,7 +110,7 @@ class DistanceConstraints:
         r.v times max(|v|/a).
         """
         steps = CURVED * max(1.0 / self._gain, 1.0 + stop / self._dt)   # till contact, at most
-        self._needed = steps * (self._look_ahead(there).closing + self._own)
+        self._needed = steps * (self._watch.ahead.closing + self._own)
         reach = self._needed + self._margin + self._own
         new = (reach > self._reach) & (self._watch.here.least < reach)
         if not new.any():
@@ -127,7 +130,7 @@ class DistanceConstraints:
                 if row[DISTANCE] - self._margin < within]
 
     def commit(self) -> None:
-        """Make the configuration that was looked at last the one to start from."""
+        """Make the end that was looked at last the configuration to start from."""
         self._watch.arrive()
 
     @property
@@ -136,28 +139,23 @@ class DistanceConstraints:
         nearest = float(self._near.rows[:, DISTANCE].min(initial=np.inf))
         return min(self._margin - self._slack, nearest) - SAME
 
-    def crossed(self, there: Array, step: Array) -> DistanceRows | None:
+    def crossed(self, step: Array) -> DistanceRows | None:
         """Return the rows of pairs that a step ends too near with, as before the step."""
-        at, least = self._look_ahead(there), self._least
+        at, least = self._watch.ahead, self._least
         if at.nearest >= least:
             return None
         found = self._rows(at, np.full(len(at.least), least))
         found.rows[:, DISTANCE] -= found.rows[:, :-GAP_NUMBERS] @ step
         return found if len(found.rows) else None
 
-    def excess(self, there: Array) -> float:
-        """Return by how much the least distance is less than it may be [m], else 0."""
-        at, least = self._look_ahead(there), self._least
+    @property
+    def excess(self) -> float:
+        """By how much the least distance at the end is less than it may be [m], else 0."""
+        at, least = self._watch.ahead, self._least
         if at.nearest >= least:
             return 0.0
         found = self._watch.distances(at, np.full(len(at.least), least), 1).distance
         return least - float(found.min(initial=least))
-
-    def _look_ahead(self, there: Array) -> PairsAt:
-        if there is not self._there:
-            self._there = there
-            self._watch.look_ahead(there)
-        return self._watch.ahead
 
     def _rows(self, at: PairsAt, reach: Array) -> DistanceRows:
         """Return the rows of pairs that are less than `reach` (p,) [m] apart."""

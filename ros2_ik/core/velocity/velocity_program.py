@@ -329,6 +329,7 @@ class VelocityProgram:
         code, scale = self._program.run(
             self._step, None, x, self._limbs, self._rows, gaps, self._box, self._options,
             self._inertia(q), step, missed)
+        self._look_ahead(x)
         return StepNumbers(code, scale, x, step, self._rows[_READ].copy(),
                            self._box[_ENDS].copy(), missed, tuple(near))
 
@@ -348,31 +349,36 @@ class VelocityProgram:
         for _ in range(LOOKS):
             found = self._solve(q, near)
             stop = float((np.abs(found.step) * self._rest).max())    # time to come to rest [s]
-            again = [distances.nearer(found.q, stop) for distances in self._distances]
+            again = [distances.nearer(stop) for distances in self._distances]
             if all(each is None for each in again):
                 break
             near = [old if new is None else new for old, new in zip(near, again, strict=True)]
-        found = self._kept_apart(q, found, near)
-        excess = [distances.excess(found.q) for distances in self._distances]
+        found = self._keep_apart(q, found, near)
+        excess = [distances.excess for distances in self._distances]
         for distances in self._distances:
             distances.commit()
         return found, excess
 
-    def _kept_apart(self, q: Array, found: StepNumbers, near: list[DistanceRows]) -> StepNumbers:
+    def _keep_apart(self, q: Array, found: StepNumbers, near: list[DistanceRows]) -> StepNumbers:
         """Change a step that ends too near: where one corner is kept, another may come down."""
         for _ in range(TOUCHES):
             crossed = [rows for distances in self._distances
-                       if (rows := distances.crossed(found.q, found.step)) is not None]
+                       if (rows := distances.crossed(found.step)) is not None]
             if not crossed:
                 return found
             near = [*near, *crossed]
             found = self._solve(q, near)
         for _ in range(kernel.HALVINGS):    # a curved path leads nearer than rows say
-            if not any(distances.excess(found.q) for distances in self._distances):
+            if not any(distances.excess for distances in self._distances):
                 break
             step = 0.5 * found.step
             found = found._replace(step=step, q=np.array(pin.integrate(self.robot.model, q, step)))
+            self._look_ahead(found.q)
         return found
+
+    def _look_ahead(self, q: Array) -> None:
+        for distances in self._distances:
+            distances.look_ahead(q)
 
     # -- what the result reads ------------------------------------------------------------
 

@@ -102,7 +102,8 @@ class VelocityResult:
         missed, rows = np.abs(self._numbers.missed), self._program.hard_rows()
         found = [(name, float(missed[place].max(initial=0.0))) for name, place in rows]
         labels = [label for near in self._numbers.near for label in near.labels]
-        found += zip([*labels, *LIMITS], missed[self._numbers.values.shape[1]:].tolist(), strict=True)
+        others = missed[self._numbers.values.shape[1]:].tolist()
+        found += zip([*labels, *LIMITS], others, strict=True)
         found += zip(self._program.distance_names, self._excess, strict=False)
         largest = dict[str, float]()
         for name, by in found:
