@@ -17,7 +17,6 @@ from ros2_ik.core.functions.kinematic_function import (
 from ros2_ik.core.functions.manipulability import Manipulability
 from ros2_ik.core.functions.minimum_distance import MinimumDistance
 from ros2_ik.core.functions.pair_distance import PairDistance
-from ros2_ik.core.functions.placement import as_placement, as_transform
 from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
 from ros2_ik.core.functions.point_to_plane import PointToPlane
 from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
@@ -27,6 +26,7 @@ from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.functions.support_polygon import SupportPolygon
 from ros2_ik.core.functions.user_function import UserFunction
 from ros2_ik.core.functions.written import field_value, FieldValue
+from ros2_ik.core.poses import as_placement, as_transform
 
 __all__ = [
     'AngleBetweenVectors', 'BoundJoints', 'CenterOfMass', 'FieldType', 'FieldValue',

@@ -13,8 +13,8 @@ from ros2_ik.core import checks
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions import written
-from ros2_ik.core.functions.placement import as_placement, FARTHEST
 from ros2_ik.core.functions.written import FieldValue
+from ros2_ik.core.poses import as_placement, FARTHEST
 
 MOST_ROWS = 1000   # of one function
 

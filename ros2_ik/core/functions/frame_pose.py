@@ -8,9 +8,9 @@ from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.fields import Frame, Placement
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.placement import as_placement
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
+from ros2_ik.core.poses import as_placement
 from ros2_ik.core.robot.tree import twelve
 
 

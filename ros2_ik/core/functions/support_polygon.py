@@ -14,7 +14,7 @@ from ros2_ik.core.functions.kinematic_function import (
     Masses,
     register_function,
 )
-from ros2_ik.core.functions.placement import FARTHEST
+from ros2_ik.core.poses import FARTHEST
 from ros2_ik.core.robot import Configuration, Robot
 
 FLAT = 1e-9    # part of the size that a corner must stand out to be one

@@ -108,23 +108,13 @@ def _enter(model: Any, items: Sequence[CollisionGeometry], chosen: Mask) -> Indi
     return pairs
 
 
+@lru_cache(maxsize=4)     # making them takes longer than copying them into data
 def _requests(count: int) -> tuple[Any, Any]:
-    """Return the requests of so many pairs; a slice of a vector costs least."""
-    size = 256
-    while size < count:
-        size *= 2
-    collision, distance = _many_requests(size)
-    return collision[:count], distance[:count]
-
-
-@lru_cache(maxsize=2)
-def _many_requests(count: int) -> tuple[Any, Any]:
     """
-    Make the requests of so many pairs: right answers, and always the same ones.
+    Return collision and distance requests for that many pairs, with reproducible answers.
 
     Without contacts coal 3.0 misses some deep overlaps, with its own tolerances round shapes are
-    off by up to 5e-4 m, and its search would begin where the last one ended. They are copied
-    where they are assigned.
+    off by up to 5e-4 m, and its search would begin where the last one ended.
     """
     model = pin.GeometryModel()
     for name in 'ab':
@@ -139,7 +129,6 @@ def _many_requests(count: int) -> tuple[Any, Any]:
         distance.enable_cached_gjk_guess = False
     distance.gjk_tolerance, distance.epa_max_iterations = 1e-8, 255
     requests = type(data.collisionRequests)(), type(data.distanceRequests)()
-    for _ in range(count):
-        requests[0].append(collision)
-        requests[1].append(distance)
+    requests[0].extend([collision] * count)
+    requests[1].extend([distance] * count)
     return requests

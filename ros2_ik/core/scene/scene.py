@@ -292,30 +292,18 @@ class Scene:
             _merged(*mappings) for mappings in zip(*(
                 (matrix.pairs, matrix.defaults) for matrix in allowed), strict=True))))
 
-    # -- travelling -----------------------------------------------------------------------
-
-    def state(self) -> dict[str, Any]:
-        """Return all but the robot, for `restore` where the robot is known."""
-        state = {name: getattr(self, name) for name in STATE}
-        return {**{name: dict(value) if isinstance(value, Mapping) else value
-                   for name, value in state.items()},
-                'version': self.version, 'robot': self.robot.key}
-
-    @classmethod
-    def restore(cls, robot: Robot, state: Mapping[str, Any]) -> 'Scene':
-        """Make the scene of that `state`; InvalidSceneError if it is of another robot."""
-        if state['robot'] != robot.key:
-            raise InvalidSceneError(f"the state of the scene is not of robot '{robot.name}'")
-        return cls(robot)._with(**{name: state[name] for name in (*STATE, 'version')})
+    # -- copies and comparison ------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Scene.restore, (self.robot, self.state())
+        values = {name: getattr(self, name) for name in (*STATE, 'version')}
+        return _scene, (self.robot, {name: dict(value) if isinstance(value, Mapping) else value
+                                     for name, value in values.items()})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scene):
             return NotImplemented
-        mine, theirs = self.state(), other.state()
-        return all(mine[name] == theirs[name] for name in (*STATE, 'robot'))
+        return self.robot.key == other.robot.key and all(
+            getattr(self, name) == getattr(other, name) for name in STATE)
 
     __hash__ = None  # type: ignore[assignment]   # equal ones may have different versions
 
@@ -374,6 +362,10 @@ class Scene:
         if not isinstance(link, str) or link not in links:
             raise UnknownLinkError(link, links)
         return link
+
+
+def _scene(robot: Robot, values: dict[str, Any]) -> Scene:
+    return Scene(robot)._with(**values)
 
 
 def _without(items: Mapping[str, Any], gone: Iterable[str]) -> Mapping[str, Any]:

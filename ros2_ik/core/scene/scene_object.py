@@ -1,7 +1,8 @@
-"""Objects: shapes with poses under one name, in the world or on a link."""
+"""Objects: shapes with poses under one name, in the world or attached to a link."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 from ros2_ik.core.arrays import Pose
@@ -86,11 +87,15 @@ class SceneObject:
         Missing shape poses are identity; more poses than shapes are refused. A single shape
         whose object has the identity as pose hands its own pose to the object.
         """
-        parts = pair_up(shapes, shape_poses, f"object '{id}'")
-        placed = as_placement(pose, f"pose of object '{id}'")
+        what = f"object '{id}'"
+        given, places = listed(shapes) or [], listed(shape_poses) or []
+        if len(places) > len(given):
+            raise InvalidSceneError(f'{what} has {len(places)} poses for {len(given)} shapes')
+        parts = as_parts(list(zip_longest(given, places)), what)
+        placed = as_placement(pose, f'pose of {what}')
         if len(parts) == 1 and placed == as_placement(None, ''):
-            placed, parts = parts[0].pose, [ShapeInstance(parts[0].shape)]
-        return cls(id, tuple(parts), placed, subframes, color)
+            placed, parts = parts[0].pose, as_parts([parts[0].shape], what)
+        return cls(id, parts, placed, subframes, color)
 
     def with_pose(self, pose: Pose) -> 'SceneObject':
         """Return the same object elsewhere; parts and subframes come along."""
@@ -100,9 +105,9 @@ class SceneObject:
         """Return the same object with its parts at other poses, one for each."""
         given = listed(poses)
         if given is None or len(given) != len(self.parts):
-            count = 'what is no list' if given is None else len(given)
             raise InvalidSceneError(f"object '{self.id}' has {len(self.parts)} parts, not "
-                                    f'{count}: give a pose for each, or none')
+                                    f'{poses if given is None else len(given)}: give a list of a '
+                                    'pose for each, or none')
         moved = [(part.shape, pose) for part, pose in zip(self.parts, given, strict=True)]
         return replace(self, parts=as_parts(moved, f"object '{self.id}'"))
 
@@ -128,8 +133,8 @@ class AttachedObject:
             raise InvalidSceneError(f'what is attached must be a SceneObject, not {self.object!r}')
         what = f"object '{self.object.id}'"
         if any(isinstance(part.shape, OcTree) for part in self.object.parts):
-            raise InvalidSceneError(f'{what} has an octree, which cannot be attached; attach boxes, '
-                                    'a mesh or a convex hull')
+            raise InvalidSceneError(f'{what} has an octree, which cannot be attached; valid: '
+                                    'boxes, a mesh or a convex hull')
         given = self.touch_links
         names = [given] if isinstance(given, str) else listed(given)
         if not isinstance(self.link, str) or not self.link:
@@ -158,16 +163,6 @@ def as_parts(parts: Any, what: str) -> tuple[ShapeInstance, ...]:
     if not given:
         raise InvalidSceneError(f'{what} needs at least one part, not {parts!r}')
     return tuple(_part(part, f'{what}, part {index}') for index, part in enumerate(given))
-
-
-def pair_up(shapes: Iterable[Shape], poses: Iterable[Pose], what: str) -> list[ShapeInstance]:
-    """Give shapes their poses, the identity where poses are missing; too many are refused."""
-    given, places = listed(shapes) or [], listed(poses) or []
-    if len(places) > len(given):
-        raise InvalidSceneError(f'{what} has {len(places)} poses for {len(given)} shapes')
-    places += [None] * (len(given) - len(places))
-    return [_part((shape, pose), f'{what}, part {index}')
-            for index, (shape, pose) in enumerate(zip(given, places, strict=True))]
 
 
 def as_color(color: Any, what: str) -> tuple[float, ...]:

@@ -11,8 +11,8 @@ from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.functions import FramePose
 from ros2_ik.core.functions.joint_positions import BoundJoints
-from ros2_ik.core.functions.placement import as_placement
 from ros2_ik.core.kernels.velocity_rows import DAMPING, KIND, RATE, SHARE, TARGET, UNUSED, WEIGHT
+from ros2_ik.core.poses import as_placement
 from ros2_ik.core.problem.constraint import spread
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.robot.tree import twelve

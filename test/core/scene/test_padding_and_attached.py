@@ -216,7 +216,7 @@ def test_survives_pickling(load):
 
 @pytest.mark.parametrize('normal', [[0, 0, 1], [0, -1, 0], [2, 0, 0]])
 def test_a_turned_octree_in_a_half_space(normal):
-    """A cell touches a held half-space where its lowest corner is below, however that is turned."""
+    """A cell touches a held half-space where its lowest corner is below, however turned."""
     robot = Robot.from_urdf('<robot name="f"><link name="a"/></robot>', root_joint='freeflyer')
     edge = 0.04
     scene = (Scene(robot).add(SceneObject('cell', [OcTree(np.full((1, 3), edge / 2), edge)]))

@@ -15,42 +15,44 @@ ROUNDING = 1e-14
 _LAST = [0.0, 0.0, 0.0, 1.0]    # row of a rigid transformation
 
 
-def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> Any:
+def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError,
+                 farthest: float = FARTHEST) -> Any:
     """Take a pose as a pinocchio.SE3; see `as_transform`."""
-    return pin.SE3(as_transform(pose, what, fault))
+    return pin.SE3(as_transform(pose, what, fault, farthest))
 
 
-def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> Array:
+def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError,
+                 farthest: float = FARTHEST) -> Array:
     """
     Take a pose as an array (4, 4) of its own whose rotation is exactly a rotation.
 
-    Raises `fault` when it is not (4, 4), not finite, or further than 1e-4 from a
-    rigid transformation.
+    Raises `fault` when it is not (4, 4), not finite, further than 1e-4 from a rigid
+    transformation, or further away than `farthest` [m].
     """
     wanted = 'a 4x4 array or a pinocchio.SE3'
     T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted, fault)
     if T.shape != (4, 4):
         raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
-    if is_rigid.run(T, ROUNDING, FARTHEST):
+    if is_rigid.run(T, ROUNDING, farthest):
         return T
     R, p = T[:3, :3], T[:3, 3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()
     off = (rotation - R).reshape(-1)
     # written so that NaN fails, too
     if not (off @ off <= 1e-8 and T[3].tolist() == _LAST
-            and all(abs(value) <= FARTHEST for value in p.tolist())):
-        raise fault(f'{what} is no rigid transformation: {_fault(T)}')
+            and all(abs(value) <= farthest for value in p.tolist())):
+        raise fault(f'{what} is no rigid transformation: {_fault(T, farthest)}')
     T[:3, :3] = rotation
     return T
 
 
-def _fault(T: Array) -> str:
+def _fault(T: Array, farthest: float) -> str:
     if not np.isfinite(T).all():
         return 'it holds a number that is not finite'
     if T[3].tolist() != _LAST:
         return f'its last row is {T[3].tolist()}, not [0, 0, 0, 1]'
-    if np.abs(T[:3, 3]).max() > FARTHEST:
-        return f'it is further away than {FARTHEST:g} m'
+    if np.abs(T[:3, 3]).max() > farthest:
+        return f'it is further away than {farthest:g} m'
     R, determinant = T[:3, :3], np.linalg.det(T[:3, :3])
     mirrored = ' (left-handed: a mirror image)' if determinant < 0 else ''
     return (f'its rotation part is off by {np.abs(R @ R.T - np.eye(3)).max():.2g}, '
