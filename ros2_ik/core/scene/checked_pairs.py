@@ -1,6 +1,6 @@
-"""The pieces that a collision checker looks at, and which of them against which."""
+"""The items of a collision checker, and the pairs of them that are checked."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,42 +44,23 @@ def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
     `items` are the robot's own, followed by its surroundings.
     """
     own = len(own_geometries(robot, geometry))
-    chosen = np.zeros((len(items), len(items)), dtype=bool)
-    chosen[:own, :own] = _own_pairs(robot, scene, geometry)
-    joints = np.array([item.joint for item in items])
-    chosen[:, own:] = _not_allowed_around(scene, geometry, items, own) \
-        & (joints[:, None] != joints[own:])
-    return chosen
-
-
-def _not_allowed_around(scene: Scene, geometry: RobotGeometry,
-                        items: Sequence[CollisionGeometry], own: int) -> Mask:
-    """Return which item may not touch which one after it, of those from `own` on, (i, a)."""
-    links, chosen = geometry.links, np.zeros((len(items), len(items) - own), dtype=bool)
-    link_of = np.array([links.index(item.name) for item in items[:own]], dtype=np.intp)
     number_of = {name: number for number, name in enumerate(
-        dict.fromkeys(item.name for item in items[own:]))}
-    numbers = np.array([number_of[item.name] for item in items[own:]], dtype=np.intp)
-    checked: dict[str, tuple[Mask, Mask]] = {}
-    for second in range(own, len(items)):
-        item = items[second]
-        if item.name not in checked:
-            checked[item.name] = (_not_allowed(scene, links, item.name), _not_allowed(
-                scene, number_of if item.name in scene.attached else (), item.name))
-        with_links, with_objects = checked[item.name]
-        chosen[:own, second - own] = with_links[link_of]
-        if len(with_objects):   # attached: the objects before it are in the world, or attached
-            chosen[own:second, second - own] = with_objects[numbers[:second - own]]
-    return chosen
-
-
-def _not_allowed(scene: Scene, names: Iterable[str], other: str) -> Mask:
-    """Return of each name whether it is checked against another one, as far as names go."""
-    return np.array([not _may_touch(scene, name, other) for name in names], dtype=bool)
+        dict.fromkeys(item.name for item in items))}
+    checked = np.zeros((len(number_of), len(number_of)), dtype=bool)
+    for name in dict.fromkeys(item.name for item in items[own:]):
+        # objects of the world are checked against links, attached ones against all
+        others = [*number_of] if name in scene.attached else geometry.links
+        checked[[number_of[other] for other in others], number_of[name]] = [
+            not _may_touch(scene, other, name) for other in others]
+    numbers = np.array([number_of[item.name] for item in items], dtype=np.intp)
+    joints = np.array([item.joint for item in items], dtype=np.intp)
+    chosen = checked[np.ix_(numbers, numbers)] & (joints[:, None] != joints)
+    chosen[:own, :own] = _own_pairs(robot, scene, geometry)
+    return np.triu(chosen, 1)
 
 
 def _own_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> Mask:
-    """Do that for the robot's own items; kept while the scene's matrix stays the same."""
+    """Return the checked pairs of the robot's own items, kept as long as the scene's matrix."""
     key = (robot.key, geometry.key, scene.guess_pairs)
     return _own_chosen.get(key, lambda: (scene.allowed, _own_mask(robot, scene, geometry)),
                            lambda known: known[0] is scene.allowed)[1]

@@ -24,7 +24,7 @@ from ros2_ik.core.scene.contact_check import ContactCheck
 from ros2_ik.core.scene.contacts import Contact, deepest, Distances
 from ros2_ik.core.scene.distance_check import DistanceCheck
 from ros2_ik.core.scene.geometry_library import coal, Placement
-from ros2_ik.core.scene.kept import fork_safe_lock
+from ros2_ik.core.scene.kept import LRUCache
 from ros2_ik.core.scene.mesh_paths import mesh_files
 from ros2_ik.core.scene.pair_model import PairModel
 from ros2_ik.core.scene.robot_geometry import check_detail, robot_geometry
@@ -62,9 +62,7 @@ class CollisionChecker:
         self._made = (meshes, missing, pair)
         self._shape = (robot.nq,)
         self.geometry = robot_geometry(robot, meshes, missing)
-        own = own_geometries(robot, self.geometry)
-        around = tuple(world_geometries(robot, self.scene))
-        items = (*own, *around)
+        items = (*own_geometries(robot, self.geometry), *world_geometries(robot, self.scene))
         chosen = self._between(items, *pair) if pair else pairs_to_check(
             robot, self.scene, self.geometry, items)
         self._pairs = PairModel(robot, items, chosen)
@@ -175,13 +173,14 @@ class CollisionChecker:
     def _rigid_contact(self, k: int, at: Any, there: Any, deeper_than: float) -> Contact | None:
         """Return the contact of a pair whose items are `at` and `there` (SE3)."""
         one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
-        # of a mesh the depth of one triangle, which is surely reached: its hull is larger
-        a, b = (item.geometry if item.mesh is None or self._check.certain[k]
-                else item.mesh.geometry for item in (one, other))
-        margin = float(self._pairs.margins[k])
+        a, b, margin = one.geometry, other.geometry, float(self._pairs.margins[k])
         apart = math.dist(at.act(a.aabb_center), there.act(b.aabb_center))
         if apart - a.aabb_radius - b.aabb_radius - margin > -deeper_than:    # balls round both
             return None
+        if not self._check.certain[k]:
+            # of a mesh the depth of one triangle, which is surely reached: its hull is larger
+            a, b = (each.geometry if each.mesh is None else each.mesh.geometry
+                    for each in (one, other))
         result = coal.DistanceResult()
         coal.distance(a, _transform(at), b, _transform(there), coal.DistanceRequest(), result)
         depth = margin - float(result.min_distance)
@@ -260,19 +259,12 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     check_detail(meshes)
     key = (robot.key, mesh_files(robot), robot.package_dirs, scene.version, meshes,
            missing, pair)
-    made = _known.get(key) or CollisionChecker(robot, scene, meshes, missing, pair)
-    with _keeping:
-        _known[key] = made
-        while len(_known) > _KEPT or len(_known) > 1 and _KEPT_PAIRS < sum(
-                each.pair_count for each in _known.values()):
-            del _known[next(iter(_known))]
-    return made
+    return _checkers.get(key, lambda: CollisionChecker(robot, scene, meshes, missing, pair))
 
 
 _FLOAT = np.dtype(np.float64)
-_KEPT, _KEPT_PAIRS = 8, 40_000    # a pair has some 10 kB of Pinocchio's data
-_keeping = fork_safe_lock()
-_known: dict[tuple[Any, ...], CollisionChecker] = {}
+# few, as a pair has some 10 kB of Pinocchio's data: 140 MB for 1,200 objects round an arm
+_checkers: LRUCache[tuple[Any, ...], CollisionChecker] = LRUCache(4)
 
 
 def _transform(placement: Any) -> Any:

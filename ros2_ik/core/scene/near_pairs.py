@@ -99,8 +99,6 @@ def _bodies(robot: Robot) -> _Bodies:
 
 def _boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:
     """Return the lower and the upper ends (i, 3) of the boxes round items, in their own frames."""
-    for item in items:
-        item.geometry.computeLocalAABB()
     boxes = [item.geometry.aabb_local for item in items]
     ends = [np.reshape([each.min_ for each in boxes], (-1, 3)),
             np.reshape([each.max_ for each in boxes], (-1, 3))]

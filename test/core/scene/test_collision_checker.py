@@ -178,7 +178,7 @@ def _tetrahedron():
 def test_as_fcl_on_all_kinds_of_joints(name, root):
     robot = solid(name, root)
     generator = np.random.default_rng(2)
-    scene = Scene(robot)
+    scene = Scene(robot, guess_pairs=False)
     for i in range(6):
         scene = scene.add(SceneObject(f'box {i}', [Box(generator.uniform(0.1, 0.3, 3))],
                                       close_to(generator)))
