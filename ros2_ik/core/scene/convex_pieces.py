@@ -25,7 +25,8 @@ GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's
 PART = 0.05             # of the volume, that a cut should take off
 NAMESPACE = 'pieces-6'      # of the cache
 _EFFORT = 10_000_000    # triangles cut, in all trials
-_SAME = 1e-6            # m, within which faces are in one plane
+_SAME = 1e-6            # within which faces are in one plane [m]
+ROUNDING = 1e-9         # of points in hulls [m]
 
 
 class Cut(NamedTuple):
@@ -58,15 +59,13 @@ class _Slice:
     excess: float
 
 
-def convex_pieces(vertices: Array, triangles: Indices, padding: float = 0.0) -> list[Hull]:
+def convex_pieces(vertices: Array, triangles: Indices) -> list[Hull]:
     """
     Return convex pieces that contain a mesh, its hull alone if good enough; kept by content.
 
-    `padding` [m] makes each larger. An open mesh has no volume to aim at: it is cut into as many
-    as there may be.
+    A mesh with large holes has no volume to aim at: it is cut into as many as there may be.
     """
-    return cached_hulls(NAMESPACE, key_of(vertices, triangles, padding),
-                        lambda: _cut(vertices, triangles, padding))
+    return cached_hulls(NAMESPACE, key_of(vertices, triangles), lambda: _cut(vertices, triangles))
 
 
 def pieces_are_known(key: str) -> bool:
@@ -74,13 +73,13 @@ def pieces_are_known(key: str) -> bool:
     return is_cached(NAMESPACE, key)
 
 
-def key_of(vertices: Array, triangles: Indices, padding: float = 0.0) -> str:
+def key_of(vertices: Array, triangles: Indices) -> str:
     """Return the cache key of a mesh."""
     return digest(np.ascontiguousarray(vertices).tobytes(),
-                  np.ascontiguousarray(triangles).tobytes(), repr(padding))
+                  np.ascontiguousarray(triangles).tobytes())
 
 
-def _cut(vertices: Array, triangles: Indices, padding: float) -> list[Hull]:
+def _cut(vertices: Array, triangles: Indices) -> list[Hull]:
     solids = [_Solid(vertices, faces) for faces in solids_of(vertices, triangles, MOST_PIECES)]
     slices = [solid.whole() for solid in solids]
     size = sum(solid.volume or 0.0 for solid in solids)
@@ -97,8 +96,9 @@ def _cut(vertices: Array, triangles: Indices, padding: float) -> list[Hull]:
         slices[-1:] = min(halves, key=_merit) if halves else [replace(worst, excess=0.0)]
     hulls = _joined([piece.hull for piece in slices],
                     0.01 * (size or sum(piece.hull.volume for piece in slices)))
-    padding += sticking_out(hulls, vertices[np.unique(triangles)])    # none, but for rounding
-    return [hull_of(hull.vertices, padding) for hull in hulls] if padding else hulls
+    points = vertices[np.unique(triangles)]
+    lost = points[sticking_out(hulls, points) > ROUNDING]    # of triangles that are lines
+    return [*hulls, hull_of(lost)] if len(lost) else hulls
 
 
 def _merit(halves: Iterable[_Slice]) -> tuple[float, float]:
@@ -235,18 +235,15 @@ def _meeting(start: Array, end: Array, axis: int, place: float) -> Array:
     return points
 
 
-def sticking_out(hulls: list[Hull], points: Array) -> float:
-    """Return how far [m] points (n, 3) are outside all hulls at most; 0 below a nanometre."""
-    left, depth = points, np.full(len(points), np.inf)
-    for hull in hulls:
-        normals, offsets = hull.half_spaces
-        blocks = np.array_split(left, len(left) * len(offsets) // 10_000_000 + 1)
-        here = np.concatenate([(block @ normals.T - offsets).max(axis=1) for block in blocks])
-        depth = np.minimum(depth, here)
-        left, depth = left[depth > 1e-9], depth[depth > 1e-9]
-        if not len(left):
-            return 0.0
-    return float(depth.max())
+def sticking_out(hulls: list[Hull], points: Array) -> Array:
+    """Return how far [m] each of points (n, 3) is outside all hulls; negative inside."""
+    depth = np.full(len(points), np.inf)
+    for normals, offsets in (hull.half_spaces for hull in hulls):
+        parts = np.array_split(np.arange(len(points)), len(points) * len(offsets) // 10**7 + 1)
+        for part in parts:
+            depth[part] = np.minimum(depth[part],
+                                     (points[part] @ normals.T - offsets).max(axis=1))
+    return depth
 
 
 def _joined(hulls: list[Hull], bearable: float) -> list[Hull]:

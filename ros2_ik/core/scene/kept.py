@@ -1,20 +1,10 @@
-"""Caches of results that threads share, and processes that are forked meanwhile."""
+"""A cache of results that threads share."""
 
 from collections.abc import Callable, Hashable
-import os
-import threading
 from typing import Generic, TypeVar
 
 K = TypeVar('K', bound=Hashable)
 V = TypeVar('V')
-
-
-def fork_safe_lock() -> threading.Lock:
-    """Return a lock that is free in a forked process, where no thread is that could free it."""
-    lock = threading.Lock()
-    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release,
-                        after_in_child=lock.release)
-    return lock
 
 
 class LRUCache(Generic[K, V]):

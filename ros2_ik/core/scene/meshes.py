@@ -66,29 +66,26 @@ def triangle_tree(vertices: Array, triangles: Indices) -> Any:
     return tree
 
 
-def hull_of(points: Array, padding: float = 0.0) -> Hull:
+def hull_of(points: Array) -> Hull:
     """
-    Return the convex hull of points (n, 3), grown by `padding` [m] or a little more.
+    Return the convex hull of points (n, 3).
 
     Flat, collinear or single points get a thickness of 0.1 mm to each side. A hull of more than
     4000 points, or with one in which edges from more than 255 points meet, as in the tip of a
     fine cone, is replaced by one of fewer points, farther out: up to a few percent larger.
     """
     hull = _outward(_qhull(points))
-    if len(hull.vertices) > MANY_POINTS:
-        hull = _outward(_qhull(_fewer(hull.vertices)))
-    if padding > 0:
-        hull = _outward(_qhull((hull.vertices[:, None] + padding * _ball()).reshape(-1, 3)))
     # each edge is in two faces, turned once this way and once the other
-    if np.bincount(hull.faces.reshape(-1)).max() > MOST_NEIGHBOURS:
+    most = np.bincount(hull.faces.reshape(-1)).max()
+    if len(hull.vertices) > MANY_POINTS or most > MOST_NEIGHBOURS:
         hull = _outward(_qhull(_fewer(hull.vertices)))
     return hull
 
 
-def cached_hull(points: Array, padding: float = 0.0) -> Hull:
+def cached_hull(points: Array) -> Hull:
     """Return `hull_of` these points; kept by their content."""
-    key = digest(np.ascontiguousarray(points).tobytes(), repr(padding))
-    return cached_hulls('hulls-4', key, lambda: [hull_of(points, padding)],
+    key = digest(np.ascontiguousarray(points).tobytes())
+    return cached_hulls('hulls-4', key, lambda: [hull_of(points)],
                         disk=len(points) > SLOW_POINTS)[0]
 
 
@@ -218,12 +215,3 @@ def _fewer(points: Array) -> Array:
     over = (planes[:, :3] @ (points - middle).T).max(axis=1) / room
     moved: Array = middle + max(float(over.max()), 1.0) * (1 + 1e-9) * (few - middle)
     return moved
-
-
-def _ball() -> Array:
-    """Vertices of the icosahedron round the unit ball, (12, 3)."""
-    golden = (1 + 5 ** 0.5) / 2
-    corners = [[0, a, b * golden] for a in (-1, 1) for b in (-1, 1)]
-    vertices = np.array([np.roll(corner, turn) for corner in corners for turn in range(3)])
-    inradius = golden ** 2 / 3 ** 0.5      # of the one with edges of length 2
-    return vertices / inradius

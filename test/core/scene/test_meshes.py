@@ -166,11 +166,11 @@ def test_pieces_contain_what_is_far_from_the_surface(turn):
 
 def test_what_sticks_out_is_seen():
     hull, points = hull_of(np.vstack([np.eye(3), -np.eye(3)])), np.eye(3) * 0.5
-    assert pieces_module.sticking_out([hull], points) == 0
+    assert pieces_module.sticking_out([hull], points).max() < 0
     corner = np.array([[1.0, 1.0, 1.0]])
-    assert pieces_module.sticking_out([hull], np.vstack([points, corner])) == pytest.approx(
+    assert pieces_module.sticking_out([hull], np.vstack([points, corner])).max() == pytest.approx(
         2 / 3 ** 0.5)
-    assert pieces_module.sticking_out([hull, hull_of(corner)], corner) == 0
+    assert pieces_module.sticking_out([hull, hull_of(corner)], corner).max() < 0
 
 
 @pytest.mark.parametrize('axis', range(3))
@@ -336,8 +336,7 @@ def test_hulls_are_kept_in_memory_and_on_disk(monkeypatch, own_cache):
     assert len(CALLS) == 1 and list(own_cache.rglob('*.npz'))
     assert (again.vertices == first.vertices).all() and (again.faces == first.faces).all()
     meshes.cached_hull(points + 1e-9)
-    meshes.cached_hull(points, 0.1)
-    assert len(CALLS) == 3
+    assert len(CALLS) == 2
     assert not list(own_cache.rglob('*.part'))
 
 

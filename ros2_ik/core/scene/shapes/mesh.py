@@ -16,13 +16,13 @@ from ros2_ik.core.scene.convex_pieces import (
     key_of,
     MOST_PIECES,
     pieces_are_known,
+    ROUNDING,
 )
 from ros2_ik.core.scene.mesh_solids import encloses, outward_surfaces, solids_of
 from ros2_ik.core.scene.meshes import cached_hull, Hull, read_triangles, triangle_tree
 from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
 from ros2_ik.core.scene.shapes.shape import (
     bounded,
-    checked_padding,
     number_rows,
     points_of,
     register_shape,
@@ -30,7 +30,6 @@ from ros2_ik.core.scene.shapes.shape import (
 
 DETAILS = ('exact', 'hull', 'pieces')
 MANY_TRIANGLES = 500_000
-SLACK = 1e-9     # of points in convex parts, for rounding [m]
 _DIRECTIONS = np.array([way for way in product((-1, 0, 1), repeat=3) if any(way)], dtype=float)
 
 
@@ -43,19 +42,17 @@ class Mesh(HulledShape):
     `detail` says what stands for it. 'exact': the triangles and what is inside of them decide
     whether something touches, distances and depths are those of convex parts. 'hull': its convex
     hull, which closes bins and holes. 'pieces': convex parts that together contain it and what
-    it encloses. A padded mesh is never exact. Hulls and parts are kept on disk; until the parts
+    it encloses. Hulls and parts are kept on disk; until the parts
     are made (`make_parts`), distances are those of the hull.
     """
 
     vertices: Array
     triangles: Indices
     detail: str = 'exact'
-    padding: float = 0.0
 
     def __post_init__(self) -> None:
         vertices = points_of(self.vertices, 'the vertices of a mesh')
-        self._set(vertices=vertices, triangles=_triangles(self.triangles, len(vertices)),
-                  padding=checked_padding(self.padding))
+        self._set(vertices=vertices, triangles=_triangles(self.triangles, len(vertices)))
         if self.detail not in DETAILS:
             raise InvalidSceneError(f'the detail of a mesh is {self.detail!r}; '
                                     f'valid: {", ".join(DETAILS)}')
@@ -89,10 +86,8 @@ class Mesh(HulledShape):
 
     @property
     def represented_by(self) -> str:
-        """The detail in use: 'hull' of too many triangles, 'pieces' of an exact one padded."""
-        if len(self.triangles) > MANY_TRIANGLES:
-            return 'hull'
-        return 'pieces' if self.detail == 'exact' and self.padding else self.detail
+        """The detail in use: 'hull' of too many triangles."""
+        return 'hull' if len(self.triangles) > MANY_TRIANGLES else self.detail
 
     @cached_property
     def hulls(self) -> tuple[Hull, ...]:
@@ -101,11 +96,11 @@ class Mesh(HulledShape):
 
     @cached_property
     def _hull(self) -> Hull:
-        return cached_hull(self.vertices[np.unique(self.triangles)], self.padding)
+        return cached_hull(self.vertices[np.unique(self.triangles)])
 
     @cached_property
     def _convex_parts(self) -> tuple[Hull, ...]:
-        return tuple(convex_pieces(self.vertices, self.triangles, self.padding))
+        return tuple(convex_pieces(self.vertices, self.triangles))
 
     @property
     def has_parts(self) -> bool:
@@ -114,12 +109,12 @@ class Mesh(HulledShape):
 
     @cached_property
     def _key(self) -> str:
-        return key_of(self.vertices, self.triangles, self.padding)
+        return key_of(self.vertices, self.triangles)
 
     def make_parts(self) -> None:
         """Make the convex parts and keep them on disk: it takes seconds, or minutes."""
         if self.represented_by != 'hull':
-            convex_pieces(self.vertices, self.triangles, self.padding)
+            convex_pieces(self.vertices, self.triangles)
 
     @cached_property
     def geometry(self) -> Any:
@@ -169,7 +164,7 @@ class Mesh(HulledShape):
         held = np.zeros(near.shape[:2], dtype=bool)
         for hull in self._convex_parts if self.has_parts else (self._hull,):
             normals, offsets = hull.half_spaces
-            held |= (near @ normals.T <= offsets + SLACK).all(axis=2)
+            held |= (near @ normals.T <= offsets + ROUNDING).all(axis=2)
         return any(encloses(corners, body[0]) for body in near[held.all(axis=1)]
                    for corners in self._solids)
 

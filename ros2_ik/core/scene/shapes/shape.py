@@ -132,10 +132,3 @@ def number_rows(value: Any, name: str, columns: int | None) -> Array:
 
 def points_of(value: Any, name: str) -> Array:
     return number_rows(value, name, 3)
-
-
-def checked_padding(value: Any) -> float:
-    number = floats(value, 'the padding', 'a number', InvalidSceneError)
-    if number.shape or not 0 <= float(number) <= FARTHEST:
-        raise InvalidSceneError(f'the padding must be a number from 0 on, not {value!r}')
-    return float(number)
