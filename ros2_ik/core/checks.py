@@ -1,7 +1,6 @@
 """Checks of single arguments, for errors that name the argument and the value."""
 
 import math
-import sys
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from ros2_ik.core.errors import IKError
 
 FINEST = 1e-12    # tolerances: rounding keeps every answer from meeting smaller ones,
 COARSEST = 1e9    # and squares of much larger ones overflow
-LARGEST = sys.float_info.max
 
 
 def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
@@ -136,9 +134,13 @@ def distinct_names(value: Any, what: str, error: type[IKError]) -> tuple[str, ..
 
 def _number(value: Any, name: str, wanted: str, error: type[IKError],
             least: float = -math.inf, most: float = math.inf) -> float:
-    # an int may be too large for a float, but not for comparisons
+    number = math.nan
     if isinstance(value, (int, float, np.integer, np.floating)) \
-            and not isinstance(value, (bool, np.bool_)) \
-            and max(least, -LARGEST) <= value <= min(most, LARGEST):
-        return float(value)
-    raise error(f'{name} must be {wanted}, not {value!r}')
+            and not isinstance(value, (bool, np.bool_)):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+    if not (math.isfinite(number) and least <= number <= most):
+        raise error(f'{name} must be {wanted}, not {value!r}')
+    return number

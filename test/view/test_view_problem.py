@@ -60,7 +60,8 @@ def test_loaded_and_saved_it_is_the_same_problem(name, robot, scene):
     assert goal_of(saved).costs == goal_of(content).costs
     one, other = (read_problem_file(each, session.arm.scene, session.arm.q).request
                   for each in (content, saved))
-    assert one.select == other.select and one.timeout == other.timeout
+    assert one.options.select == other.options.select
+    assert one.options.timeout == other.options.timeout
     assert [t.tip for t in one.targets] == [t.tip for t in other.targets]
     assert all(np.abs(a.transform - b.transform).max() < 1e-9
                for a, b in zip(one.targets, other.targets, strict=True))
