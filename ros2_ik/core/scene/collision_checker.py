@@ -197,7 +197,7 @@ class CollisionChecker:
         not made, see `make_parts`.
         """
         if not (isinstance(influence, (int, float, np.integer, np.floating))
-                and influence >= 0):
+                and influence >= 0 and not (isinstance(influence, int) and influence > 10**300)):
             raise InvalidOptionError(f'influence must be a number from 0 on, not {influence!r}')
         q, data = self._q(at), self.robot.scratch_data()
         pin.computeJointJacobians(self.robot.model, data, q)
