@@ -115,4 +115,5 @@ def _announce_compiling() -> None:
                 print('ros2_ik: compiling inner loops, once: the result is kept on disk',
                       file=sys.stderr, flush=True)
 
-    event.register('numba:run_pass', Progress())    # passes run where nothing is loaded
+    # passes run where nothing is loaded
+    event.register('numba:run_pass', Progress())    # type: ignore[no-untyped-call]
