@@ -15,7 +15,6 @@ from ros2_ik.core.kernels.velocity_rows import (
     MARGIN,
 )
 from ros2_ik.core.scene import CollisionChecker
-from ros2_ik.core.scene.near_pairs import PairsAt
 from ros2_ik.core.scene.pair_watch import PairWatch
 
 NEAR = 0.01         # [m] above its margin: a nearer pair is always a row
@@ -119,7 +118,19 @@ class DistanceConstraints:
         return self._look()
 
     def _look(self) -> DistanceRows:
-        self._near = self._rows(self._watch.here, self._reach)
+        at = self._watch.here
+        self._near = self._none
+        if (at.least < self._reach).any():
+            found = self._watch.distances(at, self._reach, self._most)
+            rows = np.empty((len(found.distance), self._none.rows.shape[1]))
+            rows[:, :-GAP_NUMBERS], rows[:, DISTANCE] = found.jacobian, found.distance
+            rows[:, MARGIN:] = self._margin, self._gain, self._push, 0.0
+            if self._velocities:
+                still = np.zeros(3)
+                for row, names, normal in zip(rows, found.names, found.normal, strict=True):
+                    one, other = (self._velocities.get(name, still) for name in names)
+                    row[GAP_SPEED] = normal @ (one - other)
+            self._near = DistanceRows(self.name, rows, found.names)
         return self._near
 
     def near_pairs(self, within: float) -> list[NearPair]:
@@ -134,44 +145,14 @@ class DistanceConstraints:
         self._watch.arrive()
 
     @property
-    def _least(self) -> float:
-        """The distance at which the step from here may end [m]."""
-        nearest = float(self._near.rows[:, DISTANCE].min(initial=np.inf))
-        return min(self._margin - self._slack, nearest) - SAME
-
-    def crossed(self, step: Array) -> DistanceRows | None:
-        """Return the rows of pairs that a step ends too near with, as before the step."""
-        at, least = self._watch.ahead, self._least
-        if at.nearest >= least:
-            return None
-        found = self._rows(at, np.full(len(at.least), least))
-        found.rows[:, DISTANCE] -= found.rows[:, :-GAP_NUMBERS] @ step
-        return found if len(found.rows) else None
-
-    @property
     def excess(self) -> float:
         """By how much the least distance at the end is less than it may be [m], else 0."""
-        at, least = self._watch.ahead, self._least
+        nearest = float(self._near.rows[:, DISTANCE].min(initial=np.inf))
+        at, least = self._watch.ahead, min(self._margin - self._slack, nearest) - SAME
         if at.nearest >= least:
             return 0.0
         found = self._watch.distances(at, np.full(len(at.least), least), 1).distance
         return least - float(found.min(initial=least))
-
-    def _rows(self, at: PairsAt, reach: Array) -> DistanceRows:
-        """Return the rows of pairs that are less than `reach` (p,) [m] apart."""
-        if (at.least >= reach).all():
-            return self._none
-        found = self._watch.distances(at, reach, self._most)
-        rows = np.empty((len(found.distance), self._none.rows.shape[1]))
-        rows[:, :-GAP_NUMBERS] = found.jacobian
-        rows[:, DISTANCE] = found.distance
-        rows[:, MARGIN:] = self._margin, self._gain, self._push, 0.0
-        if self._velocities:
-            still = np.zeros(3)
-            for row, names, normal in zip(rows, found.names, found.normal, strict=True):
-                one, other = (self._velocities.get(name, still) for name in names)
-                row[GAP_SPEED] = normal @ (one - other)
-        return DistanceRows(self.name, rows, found.names)
 
 
 def _checked(velocities: Mapping[str, Any]) -> dict[str, Array]:
