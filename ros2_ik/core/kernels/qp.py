@@ -95,7 +95,7 @@ def wanted_multipliers(F, D, bound, count, out):
 
 
 @part
-def pull(M, rows, multiplier, count, u):
+def primal_step(M, rows, multiplier, count, u):
     """Fill the u (n,) that multipliers of the working set lead to."""
     u[:] = 0.0
     for i in range(count):
@@ -105,7 +105,7 @@ def pull(M, rows, multiplier, count, u):
 
 
 @part
-def leave(place, rows, side, bound, multiplier, count):
+def drop_row(place, rows, side, bound, multiplier, count):
     """Take the row at a place out of the working set."""
     for i in range(place, count - 1):
         rows[i], side[i] = rows[i + 1], side[i + 1]
@@ -139,7 +139,7 @@ def stiffness(row, weight):
 
 
 @part
-def settle(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y):
+def refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y):
     """
     Fill x and y where the working set is known.
 
@@ -193,7 +193,7 @@ def settle(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y):
 
 
 @part
-def within(L, v, A, lower, upper, weight, low, high, x, y):
+def solve_unconstrained(L, v, A, lower, upper, weight, low, high, x, y):
     """Fill x and y where the optimum without bounds is within them, as is usual; else False."""
     n, m = len(v), len(lower)
     for j in range(n):
@@ -215,7 +215,7 @@ def within(L, v, A, lower, upper, weight, low, high, x, y):
 
 
 @part
-def least(H, g, A, lower, upper, weight, low, high, x, y):
+def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
     """
     Fill x (n,) with the least of 1/2 x^T H x + g^T x + 1/2 weight |slack|^2 in low..high.
 
@@ -247,7 +247,7 @@ def least(H, g, A, lower, upper, weight, low, high, x, y):
     if not factorize(L):
         return False
     solve_upper(L, v, n)
-    if within(L, v, A, lower, upper, weight, low, high, x, y):
+    if solve_unconstrained(L, v, A, lower, upper, weight, low, high, x, y):
         return True
     least_value, most_value = np.empty(n + m), np.empty(n + m)
     used = np.zeros(n + m, dtype=np.bool_)
@@ -276,7 +276,7 @@ def least(H, g, A, lower, upper, weight, low, high, x, y):
             if append(M, rows, factored, softness if rows[factored] >= n else 0.0, F, D):
                 factored += 1
             else:    # it says what others do, up to rounding
-                leave(factored, rows, side, bound, multiplier, count)
+                drop_row(factored, rows, side, bound, multiplier, count)
                 count -= 1
         wanted_multipliers(F, D, bound, count, wanted)
         first, part_of_way = -1, 1.0
@@ -289,10 +289,10 @@ def least(H, g, A, lower, upper, weight, low, high, x, y):
             multiplier[i] += part_of_way * (wanted[i] - multiplier[i])
         if first >= 0:
             used[rows[first]] = False
-            leave(first, rows, side, bound, multiplier, count)
+            drop_row(first, rows, side, bound, multiplier, count)
             count, factored = count - 1, first
             continue
-        pull(M, rows, multiplier, count, u)
+        primal_step(M, rows, multiplier, count, u)
         worst, most = -1, 0.0
         for i in range(k):
             if used[i] or norm[i] == 0:
@@ -307,7 +307,8 @@ def least(H, g, A, lower, upper, weight, low, high, x, y):
                 worst, most = i, missed / norm[i]
                 side[count], bound[count] = (-1 if below > above else 1), nearest
         if worst < 0:
-            return settle(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y)
+            return refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, count,
+                                     x, y)
         rows[count], multiplier[count], used[worst] = worst, 0.0, True
         count += 1
     return False
@@ -316,5 +317,5 @@ def least(H, g, A, lower, upper, weight, low, high, x, y):
 @loop('b1(f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8, f8[::1], f8[::1], f8[::1], '
       'f8[::1])')
 def quadratic_program(H, g, A, lower, upper, weight, low, high, x, y):
-    """See `least`."""
-    return least(H, g, A, lower, upper, weight, low, high, x, y)
+    """See `solve_qp`."""
+    return solve_qp(H, g, A, lower, upper, weight, low, high, x, y)

@@ -12,7 +12,7 @@ from ros2_ik.core.kernels.descents import (
     scaled_rows,
     STEP_TOO_SMALL,
 )
-from ros2_ik.core.kernels.qp import least, squared_length, STIFFEST
+from ros2_ik.core.kernels.qp import solve_qp, squared_length, STIFFEST
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, work_of
 from ros2_ik.core.kernels.source import loop, part
 
@@ -100,7 +100,7 @@ def hold_from(at, parameters, addresses, x, limits, rows, bounds, farthest, damp
         nearer(below, above)
         for j in range(n):
             H[j, j] = damping * min(error, MOST) + 1e-9
-        if not least(H, h, A, below, above, 1.0, low, high, d, y):
+        if not solve_qp(H, h, A, below, above, 1.0, low, high, d, y):
             flag = STEP_TOO_SMALL
             break
         far = goes_far(at, limits, farthest, d)
@@ -254,7 +254,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         K += bfgs_correction
         for a in range(n):
             K[a, a] += damping
-        if not least(K, g, A, below, above, weight, low, high, d, y):
+        if not solve_qp(K, g, A, below, above, weight, low, high, d, y):
             if np.any(bfgs_correction):
                 bfgs_correction[:] = 0.0      # not positive definite: begin to learn anew
                 continue
@@ -305,8 +305,8 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             if turn == 0:
                 # the rows' curvature ate the gain: lead the step back onto them
                 room(at, after, limits, farthest, low, high)
-                leads_back = least(one, zero, A, below_after, above_after, weight, low, high,
-                                   back, y_back)
+                leads_back = solve_qp(one, zero, A, below_after, above_after, weight, low, high,
+                                      back, y_back)
                 if leads_back:
                     continue
             leads_back = False

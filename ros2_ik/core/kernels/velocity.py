@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ros2_ik.core.kernels.qp import least
+from ros2_ik.core.kernels.qp import solve_qp
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
 from ros2_ik.core.kernels.velocity_limits import change_of, fill_box
@@ -51,22 +51,22 @@ from ros2_ik.core.kernels.velocity_tasks import (
 
 DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
 
-STIFF = 1e7         # weight of the slack of gaps and bounds, where tasks weigh 1,
-FIRM = 0.3          # and of hard tasks and those of higher priority, by the length of their rows,
-YIELDING = 0.003    # which is this where bounds would be missed for them
+STIFF = 1e7         # weight of the slack of gaps and bounds; tasks weigh 1
+FIRM = 0.3          # length of the rows of hard tasks and held priorities; those of bounds have 1
+YIELDING = 0.003    # the same where a bound would be missed
 EASINGS = 3         # times that a program is solved, each with a hundred times the damping
 MISSED = 1e-6       # by which a bound may be missed before that is reported
 ASTRAY = 1e-6       # part of their way by which scaled tasks may leave it
 SHARP = 1e-3        # larger slacks of firm rows are those of rows that contradict each other
-CORRECTIONS = 4     # times that a step is corrected where its curved path would cross a bound,
-HALVINGS = 8        # and halved where that does not help
+CORRECTIONS = 4     # of a step whose curved path crosses a bound
+HALVINGS = 8        # of a step that still crosses one
 SCALE_COST = 1e-4   # of the way that scaled tasks leave, as a part of their rows' stiffness
 SLACK = 0.1         # part of its margin that a gap may miss before that is reported
-REVERSAL = 0.25     # a joint swings that turns back at once with this part of its speed,
-LEAST_SWING = 1e-4  # if that was more than this [rad/s, m/s]
-SWING_GROWTH = 30.0 # factor of the damping with each swing, from EASE on; relative to H's diagonal
-MOST_SWING = 1e2
-FADING = 0.95       # factor of it in each other step
+REVERSAL = 0.25     # part of its last speed with which a joint that swings turns back
+LEAST_SWING = 1e-4  # [rad/s, m/s] slowest swing that is damped
+SWING_GROWTH = 30   # factor of the damping with each swing
+MOST_SWING = 1e2    # largest damping of swings, relative to the diagonal of H
+FADING = 0.95       # factor of the damping in each step without a swing
 
 
 @part
@@ -106,14 +106,14 @@ def solve_level(H, g, A, lower, upper, ends, slack, x):
     """Fill x with the optimum of one priority; return whether numbers suffice."""
     found, y, more = x.copy(), np.empty(len(g) + len(A)), np.empty((2, len(A)))
     for turn in range(EASINGS):
-        if least(H, g, A, lower, upper, STIFF, ends[0], ends[1], found, y):
+        if solve_qp(H, g, A, lower, upper, STIFF, ends[0], ends[1], found, y):
             break
         if turn == EASINGS - 1:
             return False
         for a in range(len(g)):
             H[a, a] += 100.0 * EASE
     x[:] = found
-    if sharpen(A, lower, upper, x, slack, more) and least(
+    if sharpen(A, lower, upper, x, slack, more) and solve_qp(
             H, g, A, more[0], more[1], STIFF, ends[0], ends[1], found, y):
         x[:] = found
     return True
@@ -386,7 +386,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
 def velocity_qp(numbers, layout, parameters, addresses, x, limbs, given, gaps, box, options,
                 inertia, H, g, A, bounds, ends):
     """
-    Fill the quadratic program of the first priority at x; see `velocity_step` and `least`.
+    Fill the quadratic program of the first priority at x; see `velocity_step` and `solve_qp`.
 
     H (N, N) and g (N,), A (m + k, N) with its bounds (2, m + k), and the ends (2, N) of the box;
     N is one more than n where tasks are scaled. Returns how many rows count, -1 where numbers are
