@@ -63,6 +63,7 @@ class BoundTask:
 
     def follow(self, velocity: Array) -> None:
         """Ask for the velocity (nv,) of the last step."""
+        assert isinstance(self.function, BoundJoints)
         self._rows[RATE, self.place] = self.function.A @ velocity
 
     def _note(self, what: str, is_finite: bool) -> None:
