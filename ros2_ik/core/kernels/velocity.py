@@ -66,7 +66,7 @@ REVERSAL = 0.25     # part of its last speed with which a joint that swings turn
 LEAST_SWING = 1e-4  # [rad/s, m/s] slowest swing that is damped
 SWING_GROWTH = 30   # factor of the damping with each swing
 MOST_SWING = 1e2    # largest damping of swings, relative to the diagonal of H
-FADING = 0.95       # factor of the damping in each step without a swing
+FADING = 0.9        # factor of the damping in each step without a swing
 
 
 @part
