@@ -50,12 +50,13 @@ class AllowedCollisions:
         """
         names, default_names = _names(names, 'entry_names'), _names(default_names,
                                                                     'default_entry_names')
-        rows, flags = [listed(row) for row in listed(values) or []], listed(default_values) or []
+        rows = [listed(row) or [] for row in listed(values) or []]
+        flags = listed(default_values) or []
         if len(rows) != len(names):
             raise InvalidSceneError(f'the matrix has {len(rows)} rows for {len(names)} names')
         for row, name in zip(rows, names, strict=True):
-            if row is None or len(row) != len(names):
-                raise InvalidSceneError(f"the row of '{name}' has {len(row or [])} values for "
+            if len(row) != len(names):
+                raise InvalidSceneError(f"the row of '{name}' has {len(row)} values for "
                                         f'{len(names)} names')
         if len(flags) != len(default_names):
             raise InvalidSceneError(f'there are {len(flags)} default values for '
