@@ -214,7 +214,7 @@ BAD = {
     'half space offset': (lambda: HalfSpace([0, 0, 1], np.nan), 'offset'),
     'plane': (lambda: Plane([0, 1], 1), 'normal of a plane'),
     'hull': (lambda: ConvexHull([]), 'points of a convex hull'),
-    'hull: NaN': (lambda: ConvexHull([[0, 0, 0], [0, np.nan, 0]]), 'row 1'),
+    'hull: NaN': (lambda: ConvexHull([[0, 0, 0], [0, np.nan, 0]]), 'finite'),
     'mesh: empty': (lambda: Mesh([], []), 'vertices of a mesh'),
     'mesh: no triangles': (lambda: Mesh([[0, 0, 0]], np.zeros((0, 3))), 'triangles of a mesh'),
     'mesh: index': (lambda: Mesh(CUBE.vertices, [[0, 1, 8]]), r'8 vertices; triangle 0'),

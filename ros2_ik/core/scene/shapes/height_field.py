@@ -44,7 +44,7 @@ class HeightField(HulledShape):
         bottom, name = self.bottom, 'the bottom of a height field'
         if bottom is None:
             bottom = float(heights.min()) - max(self.x_size, self.y_size)
-        bottom = float(within(finite(bottom, name, InvalidSceneError), name))
+        bottom = float(within(np.array(finite(bottom, name, InvalidSceneError)), name))
         if bottom >= heights.min():
             raise InvalidSceneError(f'the bottom of a height field, {bottom:g}, must be below '
                                     f'its lowest height, {heights.min():g}')

@@ -1,9 +1,10 @@
-"""What all shapes have in common, where their kinds are found, and checks of their dimensions."""
+"""The base of all shapes, their registry, and checks of their dimensions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cached_property
+from reprlib import repr as brief
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -88,45 +89,38 @@ def bounded(geometry: Any) -> Any:
 
 
 def checked_length(value: Any, name: str) -> float:
-    number = positive(value, name, InvalidSceneError)
-    within([number], name)
-    if number < SMALLEST:
-        raise InvalidSceneError(f'{name} is {number:g} m; at least {SMALLEST:g} is needed')
-    return number
+    return float(_positive(np.array(positive(value, name, InvalidSceneError)), name))
 
 
 def checked_lengths(value: Any, name: str) -> Array:
-    array = vector(value, name, 3, InvalidSceneError)
-    for number in array.tolist():
-        if number < SMALLEST:
-            raise InvalidSceneError(f'{name} must be 3 positive numbers, not {value!r}')
-    return within(array, name)
+    return _positive(vector(value, name, 3, InvalidSceneError), name)
 
 
-def within(value: Any, name: str) -> Array:
-    array = floats(value, name, 'finite numbers', InvalidSceneError)
-    if not np.isfinite(array).all():
-        raise InvalidSceneError(f'{name} must be finite, not {value!r}')
-    if np.abs(array).max() > FARTHEST:
-        raise InvalidSceneError(f'{name} reaches {np.abs(array).max():g} m; at most '
+def _positive(lengths: Array, name: str) -> Array:
+    if lengths.min() < SMALLEST:
+        raise InvalidSceneError(f'{name} must be positive, not {lengths.tolist()}')
+    return within(lengths, name)
+
+
+def within(values: Array, name: str) -> Array:
+    """Return finite numbers, read-only; raises InvalidSceneError above 1e6 m."""
+    if np.abs(values).max() > FARTHEST:
+        raise InvalidSceneError(f'{name} reaches {np.abs(values).max():g} m; at most '
                                 f'{FARTHEST:g} is taken (is the unit right?)')
-    array.setflags(write=False)
-    return array
+    values.setflags(write=False)
+    return values
 
 
 def number_rows(value: Any, name: str, columns: int | None) -> Array:
-    """Check many numbers; the text of an error must not hold them all."""
+    """Check many numbers, not all of which an error names."""
+    wanted = f'rows of {columns or "as many"} finite numbers'
     try:
-        array = floats(value, name, 'rows of numbers', InvalidSceneError)
+        array = floats(value, name, wanted, InvalidSceneError)
     except InvalidSceneError:
-        raise InvalidSceneError(f'{name} must be rows of {columns or "as many"} numbers, not '
-                                f'{str(value)[:60]}') from None
-    if array.ndim != 2 or not array.size or columns not in (None, array.shape[1]):
-        raise InvalidSceneError(f'{name} must be rows of {columns or "as many"} numbers, at least '
-                                f'one; the shape given is {array.shape}')
-    if not np.isfinite(array).all():
-        bad = int(np.argwhere(~np.isfinite(array))[0][0])
-        raise InvalidSceneError(f'{name} must be finite; row {bad} is {array[bad]}')
+        array = np.zeros(0)
+    if array.ndim != 2 or not array.size or columns not in (None, array.shape[1]) \
+            or not np.isfinite(array).all():
+        raise InvalidSceneError(f'{name} must be {wanted}, at least one, not {brief(value)}')
     return within(array, name)
 
 
