@@ -212,13 +212,18 @@ class Scene:
             raise InvalidSceneError(f'allowed must be AllowedCollisions, not {allowed!r}')
         return self._with(allowed=allowed)
 
-    def allow(self, first: str, second: str, allowed: bool = True) -> 'Scene':
-        """Return the scene in which two links or objects may (not) touch; both must be known."""
+    def allow(self, first: str, second: str | None, allowed: bool = True) -> 'Scene':
+        """
+        Return the scene in which two links or objects may (not) touch; both must be known.
+
+        None is any other name without an entry of its own, see `AllowedCollisions`.
+        """
         valid = [*link_names(self.robot), *self.objects, *self.attached]
-        for name in (first, second):
+        for name in (first,) if second is None else (first, second):
             if not isinstance(name, str) or name not in valid:
                 raise UnknownNameError(name, valid)
-        return self._with(allowed=self.allowed.with_pair(first, second, allowed))
+        return self._with(allowed=self.allowed.with_default(first, allowed) if second is None
+                          else self.allowed.with_pair(first, second, allowed))
 
     def with_guess_pairs(self, guess_pairs: bool) -> 'Scene':
         """Return the scene with or without leaving out links that nearly always touch."""

@@ -24,13 +24,12 @@ from dataclasses import fields, MISSING
 from pathlib import Path
 from typing import Any
 
-from ros2_ik.core.errors import InvalidSceneError, UnknownNameError
+from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.regular_file import read_text_file
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.shipped import config_folder
 from ros2_ik.core.scene.poses import placement
 from ros2_ik.core.scene.scene import Scene
-from ros2_ik.core.scene.scene_frames import link_names
 from ros2_ik.core.scene.scene_object import SceneObject, ShapeInstance
 from ros2_ik.core.scene.shapes import Mesh, Shape, shape_kinds
 from ros2_ik.core.scene.yaml_entry import Entry
@@ -143,16 +142,10 @@ def _allowed(flag: bool) -> Callable[..., Scene]:
         for item in entry.items():
             names = [name.text() for name in item.items()] if isinstance(item.value, list) \
                 else [item.text()]
-            valid = [*link_names(scene.robot), *scene.objects, *scene.attached]
-            with item.error_context():
-                for name in names:
-                    if name not in valid:
-                        raise UnknownNameError(name, valid)
             if len(names) > 2 or not names:
                 raise item.fault(f'must be a name or two, not {names}')
-            matrix = (scene.allowed.with_default(names[0], flag) if len(names) == 1
-                      else scene.allowed.with_pair(names[0], names[1], flag))
-            scene = scene.with_allowed(matrix)
+            with item.error_context():
+                scene = scene.allow(names[0], names[1] if len(names) > 1 else None, flag)
         return scene
     return read
 
