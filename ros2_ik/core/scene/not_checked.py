@@ -12,7 +12,6 @@ from ros2_ik.core.scene.kept import LRUCache
 from ros2_ik.core.scene.mesh_paths import mesh_files
 from ros2_ik.core.scene.robot_geometry import check_detail, MISSING
 from ros2_ik.core.scene.scene import Scene
-from ros2_ik.core.scene.scene_frames import link_names
 from ros2_ik.core.scene.self_pairs import self_pairs
 
 COLLISIONS_OFF = 'collisions: not checked'
@@ -86,7 +85,7 @@ def _sentences(checker: CollisionChecker) -> list[str]:
                if lost else f"robot '{robot.name}' has no collision elements")
         return [f'{COLLISIONS_OFF} ({why})']
     found = []
-    bare = [link for link in link_names(robot) if link not in {*geometry.links, *lost}]
+    bare = [link for link in robot.tree.links if link not in {*geometry.links, *lost}]
     if bare:
         found.append(_counted(len(bare), 'link', 'without collision elements', bare))
     if lost:

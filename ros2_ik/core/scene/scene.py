@@ -21,7 +21,7 @@ from ros2_ik.core.errors import (
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions, entries
 from ros2_ik.core.scene.poses import as_placement
-from ros2_ik.core.scene.scene_frames import frame_pose, link_names
+from ros2_ik.core.scene.scene_frames import frame_pose
 from ros2_ik.core.scene.scene_object import (
     as_color,
     as_parts,
@@ -218,7 +218,7 @@ class Scene:
 
         None is any other name without an entry of its own, see `AllowedCollisions`.
         """
-        valid = [*link_names(self.robot), *self.objects, *self.attached]
+        valid = [*self.robot.tree.links, *self.objects, *self.attached]
         for name in (first,) if second is None else (first, second):
             if not isinstance(name, str) or name not in valid:
                 raise UnknownNameError(name, valid)
@@ -340,7 +340,7 @@ class Scene:
 
     def _holding(self, held: AttachedObject) -> 'Scene':
         """Attach, in place of the objects of that id."""
-        valid = [*link_names(self.robot), *self.attached, held.id]
+        valid = [*self.robot.tree.links, *self.attached, held.id]
         for name in sorted(held.touch_links):
             if name not in valid:
                 raise UnknownNameError(name, valid)
@@ -363,7 +363,7 @@ class Scene:
         raise UnknownObjectError(id, tuple(self.attached))
 
     def _link(self, link: str) -> str:
-        links = link_names(self.robot)
+        links = self.robot.tree.links
         if not isinstance(link, str) or link not in links:
             raise UnknownLinkError(link, links)
         return link

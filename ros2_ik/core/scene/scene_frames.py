@@ -1,7 +1,6 @@
 """Frames of a scene: links, objects, their subframes, named frames of the world."""
 
 from typing import Any, TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import pinocchio as pin
 
@@ -11,18 +10,6 @@ from ros2_ik.core.robot import Configuration, Robot
 if TYPE_CHECKING:
     from ros2_ik.core.scene.scene import Scene
     from ros2_ik.core.scene.scene_object import SceneObject
-
-
-_LINKS: WeakKeyDictionary[Robot, tuple[str, ...]] = WeakKeyDictionary()
-
-
-def link_names(robot: Robot) -> tuple[str, ...]:
-    """Names of the robot's links: its frames but for those of joints."""
-    if robot not in _LINKS:
-        frames = robot.model.frames
-        _LINKS[robot] = tuple(name for name in robot.frame_names
-                              if frames[robot.frame_id(name)].type == pin.FrameType.BODY)
-    return _LINKS[robot]
 
 
 def frame_pose(scene: 'Scene', frame: str | None, at: Configuration | None) -> Any:

@@ -10,7 +10,6 @@ import yaml
 
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.scene import Scene
-from ros2_ik.core.scene.scene_frames import link_names
 from ros2_ik.core.scene.scene_object import SceneObject, ShapeInstance
 from ros2_ik.core.scene.shapes import Shape
 
@@ -73,7 +72,7 @@ def _pose(pose: Any) -> dict[str, list[float]]:
 def _allowed(scene: Scene) -> dict[str, list[Any]]:
     """Return what differs from the robot's own matrix."""
     usual = AllowedCollisions.of_robot(scene.robot).pairs
-    known = {*link_names(scene.robot), *scene.objects, *scene.attached}
+    known = {*scene.robot.tree.links, *scene.objects, *scene.attached}
     pairs = {**dict.fromkeys(usual, False), **scene.allowed.pairs}
     entries: list[tuple[Any, bool]] = [
         (list(pair), flag) for pair, flag in sorted(pairs.items())
