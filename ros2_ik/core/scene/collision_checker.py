@@ -107,7 +107,7 @@ class CollisionChecker:
             for column in columns))
 
     def _paddings(self, names: Sequence[tuple[str, str]]) -> Array:
-        """How much nearer than it is each pair of these names counts, (k,)."""
+        """Return the padding of each pair of names [m], (k,)."""
         margins = np.zeros(len(names))
         padding, links = self.scene.padding, set(self.geometry.links)
         for k, (name, other) in enumerate(names if padding else ()):
@@ -231,12 +231,12 @@ class CollisionChecker:
 
     @property
     def distances_are_coarse(self) -> bool:
-        """Whether for distances hulls stand for meshes whose convex parts were not made yet."""
+        """True while distances are of the hulls of meshes whose convex parts were not made."""
         return self.nearness.is_coarse
 
     @property
     def nearness(self) -> DistanceCheck:
-        """What knows distances, another one once parts of meshes were made."""
+        """The check of distances, another one once parts of meshes were made."""
         known = self._known_nearness
         if known is None or (known.is_coarse and known.is_refinable()):
             known = self._known_nearness = DistanceCheck(self._pairs)

@@ -1,8 +1,8 @@
 """
-Whether what is checked touches.
+Contacts of the checked pairs.
 
-Convex hulls are looked at first: what they do not touch, nothing in them does. Where the hull of
-a mesh touches something its triangles decide, and what is inside of them.
+Convex hulls are looked at first: if they do not touch, their contents do not either. Where the
+hull of a mesh touches something, its triangles decide, and what they enclose.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a collision check finds."""
+"""Results of a collision check."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from ros2_ik.core.arrays import Array
 @dataclass(frozen=True)
 class Contact:
     """
-    Two things that touch: names of links or ids of objects.
+    Two links or objects that touch, by name or id.
 
     `depth` [m] is how far they are in each other, what was padded included; `point` (3,) is in
     the middle of that, in the root frame.

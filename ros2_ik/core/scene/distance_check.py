@@ -2,7 +2,6 @@
 
 from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import repeat
 import time
 from typing import Any
@@ -16,6 +15,7 @@ from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 from ros2_ik.core.scene.contacts import Contact, Distances
 from ros2_ik.core.scene.near_pairs import NearPairs, PairsAt
 from ros2_ik.core.scene.pair_model import PairModel
+from ros2_ik.core.scene.scene_object import SceneObject
 
 LOOK_AGAIN = 5.0     # for parts that another process may have made meanwhile [s]
 _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # of the indices in a cross product
@@ -36,6 +36,8 @@ class DistanceCheck:
                              if item.mesh is not None and not item.mesh.has_parts]
             self._pairs, self._numbers = _of_parts(pairs)
         self._looked = time.monotonic()
+        # items of each object of the world: number, placement in the object, Pinocchio's object
+        self._movable: dict[str, list[tuple[int, Any, Any]]] = {}
         pairs = self._pairs
         self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
         self._margins: list[float] = pairs.margins.tolist()
@@ -51,29 +53,21 @@ class DistanceCheck:
         self._looked = time.monotonic()
         return any(item.mesh is not None and item.mesh.has_parts for item in self._waiting)
 
-    def move(self, changes: Mapping[str, Any]) -> None:
-        """Move objects of the world, by name, by changes (SE3) from where they were made."""
+    def move(self, poses: Mapping[str, Any], objects: Mapping[str, SceneObject]) -> None:
+        """Put objects of the world at `poses` (SE3, by name); `objects` are those of the scene."""
+        if not self._movable:
+            for number, (item, made) in enumerate(zip(
+                    self._pairs.items, self._pairs.model.geometryObjects, strict=True)):
+                if item.joint == 0 and item.name in objects:
+                    in_object = objects[item.name].pose.actInv(item.placement)
+                    self._movable.setdefault(item.name, []).append((number, in_object, made))
         numbers, placements = list[int](), list[Any]()
-        for name, change in changes.items():
-            for number, given, item in self._world.get(name, ()):
-                item.placement = placement = change * given
+        for name, pose in poses.items():
+            for number, in_object, made in self._movable.get(name, ()):
+                made.placement = placement = pose * in_object
                 numbers.append(number)
                 placements.append(placement)
         self.near_pairs.place(numbers, placements)
-
-    @cached_property
-    def _world(self) -> dict[str, list[tuple[int, Any, Any]]]:
-        """
-        Items in the world, by the name of their object.
-
-        For each its number, the placement it was made with and Pinocchio's object.
-        """
-        found: dict[str, list[tuple[int, Any, Any]]] = {}
-        for number, (item, made) in enumerate(zip(
-                self._pairs.items, self._pairs.model.geometryObjects, strict=True)):
-            if item.joint == 0:
-                found.setdefault(item.name, []).append((number, item.placement, made))
-        return found
 
     def contacts(self, q: Array, data: Any, touching: Sequence[int]) -> Iterator[Contact]:
         """Yield the contacts of pairs known to touch at q; `data` has joint placements there."""

@@ -51,8 +51,8 @@ class NearPairs:
 
     def place(self, numbers: Sequence[int] | Indices, placements: Sequence[Any]) -> None:
         """Fix items to their joints at `placements` (SE3); those of the world move so."""
-        T = np.reshape([placement.homogeneous for placement in placements], (-1, 4, 4))
-        T = self._mounts[numbers] @ T
+        T = np.concatenate([np.empty((0, 4)), *(each.homogeneous for each in placements)])
+        T = self._mounts[numbers] @ T.reshape(-1, 4, 4)
         centres = T[:, :3, :3] @ self._centres[numbers][:, :, None] + T[:, :3, 3:]
         self._boxes[numbers, :9] = T[:, :3, :3].reshape(-1, 9)
         self._boxes[numbers, 9:12] = centres[:, :, 0]

@@ -74,7 +74,7 @@ class PairModel:
 
     @cached_property
     def moves(self) -> Array:
-        """How the Jacobian of all joints moves the sides of each pair apart, (k, columns)."""
+        """1 where a column of `data.J` moves only the second side, -1 the first, (k, columns)."""
         carrying = np.array([columns_carrying(self.robot, item.joint) for item in self.items])
         moves: Array = carrying[self.pairs[:, 1]] - carrying[self.pairs[:, 0]]
         return moves

@@ -29,9 +29,8 @@ class PairWatch:
     def __init__(self, checker: CollisionChecker) -> None:
         self._checker = checker
         self._nearness: DistanceCheck | None = None
-        self._moved: dict[str, Any] = {}    # by how much objects are moved (SE3)
-        self._has_moved = False             # since the last `go`
-        self._inverses: dict[str, Any] | None = None    # of the poses that objects were made with
+        self._moved: dict[str, Any] | None = None    # poses (SE3) of moved objects
+        self._has_moved = False                      # since the last `go`
 
     def go(self, q: Array) -> bool:
         """Move to q (nq,); return whether the pairs are others than before."""
@@ -40,7 +39,7 @@ class PairWatch:
         if nearness is not self._nearness:    # also when parts of meshes were made since
             self._nearness = nearness
             if self._moved:
-                nearness.move(self._moved)
+                nearness.move(self._moved, self._checker.scene.objects)
             self.here = nearness.near_pairs.follow(q)
             return True
         if has_moved or not np.array_equal(q, self.here.q):
@@ -57,14 +56,12 @@ class PairWatch:
         for name in poses:
             if name not in objects:
                 raise UnknownObjectError(name, tuple(objects))
-        if self._inverses is None:
-            self._inverses = {name: item.pose.inverse() for name, item in objects.items()}
-            self._checker, self._nearness = self._checker.copied(), None
-        changes = {name: pose * self._inverses[name] for name, pose in poses.items()}
-        self._moved |= changes
+        if self._moved is None:
+            self._moved, self._checker, self._nearness = {}, self._checker.copied(), None
+        self._moved.update(poses)
         self._has_moved = True
         if self._nearness is not None:
-            self._nearness.move(changes)
+            self._nearness.move(poses, objects)
 
     def look_ahead(self, q: Array) -> PairsAt:
         """Return the bounds at q (nq,), from those here."""

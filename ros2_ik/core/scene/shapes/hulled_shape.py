@@ -1,4 +1,4 @@
-"""Shapes for which convex solids stand."""
+"""Shapes made of convex solids."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ros2_ik.core.scene.shapes.shape import bounded, Shape
 
 @dataclass(frozen=True, eq=False)
 class HulledShape(Shape):
-    """What coal sees as convex solids."""
+    """Shape that coal gets as convex solids."""
 
     @property
     @abstractmethod
