@@ -325,7 +325,8 @@ def write_cube(path, edge):
 
 
 REACHING = """<robot name="r"><link name="base"><collision><origin xyz="0 0 1.2"/><geometry>
-<sphere radius="0.01"/></geometry></collision></link><link name="arm"/><link name="tip"><collision><geometry>
+<sphere radius="0.01"/></geometry></collision></link><link name="arm"/>
+<link name="tip"><collision><geometry>
 <mesh filename="file://{}/a.stl"/></geometry></collision></link>
 <joint name="i" type="continuous"><parent link="base"/><child link="arm"/></joint>
 <joint name="j" type="continuous"><parent link="arm"/><child link="tip"/>
