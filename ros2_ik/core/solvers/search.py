@@ -451,7 +451,7 @@ class Search:
 
     def _squared_error(self, candidate: Candidate) -> float:
         """Return the squared error of all targets, in units of what may be approximate."""
-        m, rad = np.maximum(self.options.approximate, FINEST).tolist()
+        m, rad = (max(float(most), FINEST) for most in self.options.approximate)
         return sum((error.position / m)**2 + (error.orientation / rad)**2
                    for error in candidate.verdict.errors)
 
