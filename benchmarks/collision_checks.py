@@ -16,7 +16,7 @@ from collision.scenes import scattered
 import numpy as np
 
 from ros2_ik.core import compile_all, Configuration, Robot, Scene, solve_pose
-from ros2_ik.core.scene import CollisionChecker
+from ros2_ik.core.collision import CollisionChecker
 
 TIPS = {'panda': 'panda_hand_tcp', 'ur5': 'tool0', 'xarm7': 'link7', 'baxter': 'left_gripper',
         'talos': 'gripper_left_base_link'}

@@ -30,7 +30,7 @@ from peers import leave
 from results import CPU, Results, WALL
 
 from ros2_ik.core import compile_all, Robot, solve
-from ros2_ik.core.scene import CollisionChecker
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.scene.shapes import DETAILS
 
 try:

@@ -11,7 +11,8 @@ import pinocchio as pin
 
 from collision.scenes import KINDS, scattered, Targets
 from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, solve
-from ros2_ik.core.scene import CollisionChecker, Scene
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.scene import Scene
 
 TRIES = 30           # random restarts that ignore the scene, to find the hidden answer
 EACH = 5             # targets in one scene

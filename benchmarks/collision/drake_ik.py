@@ -28,7 +28,8 @@ from pydrake.systems.framework import DiagramBuilder
 
 from collision.cases import Ask, Case
 from ros2_ik.core import Robot
-from ros2_ik.core.scene import robot_geometry, self_pairs
+from ros2_ik.core.collision import self_pairs
+from ros2_ik.core.scene import robot_geometry
 
 APART, INFLUENCE = 1e-4, 0.02       # m
 

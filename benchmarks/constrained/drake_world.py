@@ -20,7 +20,8 @@ from constrained.cases import Case
 from constrained.drake_ik import DrakeRobot
 from constrained.obstacles import World
 from ros2_ik.core import Robot
-from ros2_ik.core.scene import robot_geometry, self_pairs
+from ros2_ik.core.collision import self_pairs
+from ros2_ik.core.scene import robot_geometry
 
 
 class DrakeWorld(DrakeRobot):

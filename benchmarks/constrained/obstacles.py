@@ -15,14 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / 'test/core'))   # judges shar
 from fcl_judge import FclJudge  # noqa: E402
 
 from ros2_ik.core import Robot  # noqa: E402
-from ros2_ik.core.scene import (  # noqa: E402
-    Box,
-    CollisionChecker,
-    Scene,
-    SceneObject,
-    Shape,
-    Sphere,
-)
+from ros2_ik.core.collision import CollisionChecker  # noqa: E402
+from ros2_ik.core.scene import Box, Scene, SceneObject, Shape, Sphere  # noqa: E402
 
 TRIES = 200
 Place = tuple[Shape, np.ndarray]      # a shape and its pose (4, 4)

@@ -5,6 +5,16 @@ Inverse kinematics as a plain Python library, without ROS.
 """
 
 from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.collision import (
+    collision_checker,
+    CollisionChecker,
+    COLLISIONS_OFF,
+    Contact,
+    Distances,
+    not_checked,
+    own_collisions,
+    self_pairs,
+)
 from ros2_ik.core.errors import (
     AmbiguousTipError,
     IKError,
@@ -58,6 +68,7 @@ from ros2_ik.core.functions import (
 )
 from ros2_ik.core.kernels import compile_all
 from ros2_ik.core.kernels.source import formula
+from ros2_ik.core.meshes import mesh_files_changed, urdf_for_others
 from ros2_ik.core.motion import (
     blocked,
     braking_motion,
@@ -115,38 +126,28 @@ from ros2_ik.core.scene import (
     Box,
     Capsule,
     check_scene_file,
-    collision_checker,
-    CollisionChecker,
-    COLLISIONS_OFF,
     Cone,
-    Contact,
     ConvexHull,
     Cylinder,
-    Distances,
     Ellipsoid,
     HalfSpace,
     HeightField,
     LinkGeometry,
     load_scene,
     Mesh,
-    mesh_files_changed,
-    not_checked,
     OCTOMAP,
     OcTree,
-    own_collisions,
     Plane,
     register_shape,
     RobotGeometry,
     save_scene,
     Scene,
     SceneObject,
-    self_pairs,
     Shape,
     shape_kinds,
     ShapeInstance,
     shipped_scenes,
     Sphere,
-    urdf_for_others,
     visual_elements,
     visual_geometry,
     VisualElement,

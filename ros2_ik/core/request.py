@@ -10,6 +10,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import instances
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import (
     AmbiguousTipError,
     InvalidConstraintError,
@@ -30,7 +31,6 @@ from ros2_ik.core.problem import (
 )
 from ros2_ik.core.problem.active_joints import active_names
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
-from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers import Search, SolveOptions
 

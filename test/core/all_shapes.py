@@ -7,10 +7,10 @@ from scenes import pairs, random_pose
 from solid_judge import SolidJudge
 import trimesh
 
+from ros2_ik.core.collision import collision_checker
 from ros2_ik.core.scene import (
     Box,
     Capsule,
-    collision_checker,
     Cone,
     ConvexHull,
     Cylinder,

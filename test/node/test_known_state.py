@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from small_arm import small_arm, SRDF, URDF
 
 from ros2_ik.core import Robot
-from ros2_ik.core.scene.cache import clear_memory
+from ros2_ik.core.meshes.cache import clear_memory
 from ros2_ik.node.conversions.frames import OldTransformError
 from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state import collision_geometry

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import FieldType
 from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.scene import CollisionChecker
 
 QUICK = 500     # triangles of meshes whose convex parts are made where a function is
 

@@ -6,12 +6,12 @@ import math
 import numpy as np
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.checked_distance import CheckedDistance
 from ros2_ik.core.functions.fields import Body
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.robot import Configuration
-from ros2_ik.core.scene import CollisionChecker
 
 
 @register_function('pair_distance', drake='AddDistanceConstraint',

@@ -8,9 +8,9 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive
+from ros2_ik.core.collision import CollisionChecker, Contact
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.motion.motion import Motion
-from ros2_ik.core.scene import CollisionChecker, Contact
 
 LONGEST = 0.05     # time between two checks, in which a joint might go and come back [s]
 SHORTEST = 1e-9    # what goes farther than the resolution in this part of the duration jumps

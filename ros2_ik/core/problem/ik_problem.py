@@ -7,6 +7,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, JointValues, Pose
 from ros2_ik.core.checks import instances, listed
+from ros2_ik.core.collision import CollisionChecker, COLLISIONS_OFF, not_checked, own_collisions
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost
@@ -14,12 +15,6 @@ from ros2_ik.core.problem.joint_change import JointChangeBound
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.problem.structure import Structure, structure_of_targets
 from ros2_ik.core.robot import check_robot, Configuration, Robot
-from ros2_ik.core.scene import (
-    CollisionChecker,
-    COLLISIONS_OFF,
-    not_checked,
-    own_collisions,
-)
 from ros2_ik.core.shallow import shallow
 
 

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, TYPE_CHECKING
 import numpy as np
 
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
+from ros2_ik.core.kept import LRUCache
+from ros2_ik.core.meshes.cache import digest
+from ros2_ik.core.meshes.mesh_paths import find_mesh, mesh_files
+from ros2_ik.core.meshes.meshes import read_unit, THICKNESS
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.urdf import numbers, read_origin
-from ros2_ik.core.scene.cache import digest
-from ros2_ik.core.scene.kept import LRUCache
-from ros2_ik.core.scene.mesh_paths import find_mesh, mesh_files
-from ros2_ik.core.scene.meshes import read_unit, THICKNESS
 from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, DETAILS, Mesh, Shape, Sphere
 
 if TYPE_CHECKING:

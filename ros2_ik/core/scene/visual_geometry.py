@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 
 from ros2_ik.core.errors import IKError
+from ros2_ik.core.meshes.meshes import read_colored_triangles, read_unit
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.urdf import numbers
-from ros2_ik.core.scene.meshes import read_colored_triangles, read_unit
 from ros2_ik.core.scene.robot_geometry import (
     Color,
     ElementReader,

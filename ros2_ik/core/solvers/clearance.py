@@ -5,10 +5,10 @@ from functools import cached_property
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Mask
+from ros2_ik.core.collision import CollisionChecker, Contact
 from ros2_ik.core.functions import MinimumDistance
 from ros2_ik.core.problem import accept, Constraint, IKProblem
 from ros2_ik.core.problem.active_joints import TURN
-from ros2_ik.core.scene import CollisionChecker, Contact
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.self_motion import SelfMotion
 from ros2_ik.core.solvers.solver import Attempt

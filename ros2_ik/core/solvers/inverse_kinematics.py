@@ -9,6 +9,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.checks import floats, listed, matrix, positive
+from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import (
     AngleBetweenVectors,
@@ -36,13 +37,7 @@ from ros2_ik.core.problem import (
     ScalarCost,
 )
 from ros2_ik.core.robot import check_robot, Configuration, Robot
-from ros2_ik.core.scene import (
-    check_scene,
-    collision_checker,
-    CollisionChecker,
-    own_collisions,
-    Scene,
-)
+from ros2_ik.core.scene import check_scene, Scene
 from ros2_ik.core.solvers.solve import solve
 
 AHEAD = 0.1      # pairs are seen from this distance on [m]

@@ -6,9 +6,9 @@ import time
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.collision import Contact
+from ros2_ik.core.collision.contacts import deepest
 from ros2_ik.core.problem import IKProblem
-from ros2_ik.core.scene import Contact
-from ros2_ik.core.scene.contacts import deepest
 from ros2_ik.core.solvers.too_few_joints import axes_to_free, lacks_joints
 from ros2_ik.core.status import ExitFlag, Status
 

@@ -14,6 +14,7 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.checks import FINEST, listed
+from ros2_ik.core.collision import Contact
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.functions import Manipulability
 from ros2_ik.core.kernels import compile_for_search
@@ -32,7 +33,6 @@ from ros2_ik.core.problem import (
 )
 from ros2_ik.core.problem.active_joints import TURN
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.scene import Contact
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, SAME, tip_contacts
 from ros2_ik.core.solvers.options import SolveOptions

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.kernels.self_motion import step_along
 from ros2_ik.core.problem import IKProblem
-from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.solver import Attempt, make_solver

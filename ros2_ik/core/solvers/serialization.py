@@ -11,8 +11,8 @@ import pickle
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene import CollisionChecker
 
 _packed: WeakKeyDictionary[CollisionChecker, bytes] = WeakKeyDictionary()
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.checks import listed
+from ros2_ik.core.collision import collision_checker, own_collisions
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError, UnknownOptionError
 from ros2_ik.core.problem import (
     ALL_AXES,
@@ -18,7 +19,7 @@ from ros2_ik.core.problem import (
     POSITION_TOLERANCE,
 )
 from ros2_ik.core.robot import check_robot, Robot
-from ros2_ik.core.scene import collision_checker, own_collisions, Scene
+from ros2_ik.core.scene import Scene
 from ros2_ik.core.solvers.matlab_names import one_error_each, targets_along_base
 from ros2_ik.core.solvers.options import MATLAB_OPTIONS, NAMES, SolveOptions
 from ros2_ik.core.solvers.search import Search

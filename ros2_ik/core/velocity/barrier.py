@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.checks import positive, whole
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.functions.checked_distance import CheckedDistance
 from ros2_ik.core.problem import Constraint
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.velocity.distance_constraints import DistanceConstraints
 from ros2_ik.core.velocity.gain import Gain
 

@@ -7,6 +7,8 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import vector
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.collision.pair_watch import PairWatch
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.velocity_rows import (
     DISTANCE,
@@ -14,8 +16,6 @@ from ros2_ik.core.kernels.velocity_rows import (
     GAP_SPEED,
     MARGIN,
 )
-from ros2_ik.core.scene import CollisionChecker
-from ros2_ik.core.scene.pair_watch import PairWatch
 
 NEAR = 0.01         # [m] above its margin: a nearer pair is always a row
 FIRST_SPEED = 3.0   # [m/s] at which pairs are assumed to approach in the first step

@@ -10,13 +10,13 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import finite, positive, vector
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
 from ros2_ik.core.kernels import velocity as kernel, velocity_rows
 from ros2_ik.core.poses import as_placement
 from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
 from ros2_ik.core.velocity.bound_task import BoundTask
 from ros2_ik.core.velocity.distance_constraints import (

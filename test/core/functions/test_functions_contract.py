@@ -32,7 +32,8 @@ from ros2_ik.core import (
     UnknownFrameError,
     UserFunction,
 )
-from ros2_ik.core.scene import CollisionChecker, Scene, SceneObject, Sphere
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.scene import Scene, SceneObject, Sphere
 
 T = pose((0.1, -0.2, 0.4), (0.5, -0.9, 0.7))
 R = T[:3, :3]

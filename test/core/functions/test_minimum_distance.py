@@ -20,9 +20,10 @@ from ros2_ik.core import (
     Search,
     solve,
 )
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.program import Program
-from ros2_ik.core.scene import Box, CollisionChecker, Scene, SceneObject, Sphere
+from ros2_ik.core.scene import Box, Scene, SceneObject, Sphere
 
 BALL = '<sphere radius="0.1"/>'
 

@@ -19,7 +19,8 @@ from ros2_ik.core import (
     solve,
     UnknownNameError,
 )
-from ros2_ik.core.scene import Box, CollisionChecker, Scene, SceneObject, Sphere
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.scene import Box, Scene, SceneObject, Sphere
 
 BALL = '<sphere radius="0.1"/>'
 BALLS = {'left_hand': BALL, 'right_hand': BALL, 'chest': BALL}

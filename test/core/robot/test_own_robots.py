@@ -3,7 +3,7 @@
 import pytest
 
 from ros2_ik.core import Robot, RobotDescriptionError, urdf_for_others
-from ros2_ik.core.scene.mesh_paths import find_mesh
+from ros2_ik.core.meshes.mesh_paths import find_mesh
 
 XACRO = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
 <xacro:include filename="$(find my_arm)/urdf/parts.xacro"/><xacro:arg name="reach" default="0.3"/>

@@ -13,23 +13,12 @@ from scenes import solid
 from scipy.spatial import cKDTree
 import trimesh
 
+from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
+from ros2_ik.core.meshes import cache, mesh_files_changed
+from ros2_ik.core.meshes.convex_pieces import sticking_out
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
-from ros2_ik.core.scene import (
-    Box,
-    cache,
-    Capsule,
-    collision_checker,
-    CollisionChecker,
-    Cylinder,
-    Mesh,
-    mesh_files_changed,
-    own_collisions,
-    Scene,
-    SceneObject,
-    Sphere,
-)
-from ros2_ik.core.scene.convex_pieces import sticking_out
+from ros2_ik.core.scene import Box, Capsule, Cylinder, Mesh, Scene, SceneObject, Sphere
 from ros2_ik.core.scene.robot_geometry import robot_geometry
 from ros2_ik.core.solvers.serialization import pack, unpack
 

@@ -10,18 +10,18 @@ import pytest
 from small_robots import SMALL, TWO_ARMS
 
 from ros2_ik.core import Configuration, Robot
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.meshes.geometry_library import coal
 from ros2_ik.core.scene import (
     AllowedCollisions,
     check_scene_file,
-    CollisionChecker,
     load_scene,
     save_scene,
     Scene,
     SceneObject,
     shipped_scenes,
 )
-from ros2_ik.core.scene.geometry_library import coal
 from ros2_ik.core.scene.shapes import (
     Box,
     Cylinder,

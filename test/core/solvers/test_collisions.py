@@ -26,7 +26,8 @@ from ros2_ik.core import (
     solve_pose,
     Status,
 )
-from ros2_ik.core.scene import Box, CollisionChecker, Scene, SceneObject, Sphere
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.scene import Box, Scene, SceneObject, Sphere
 
 TIPS = {'panda': 'panda_hand', 'ur5': 'tool0', 'baxter': 'left_gripper'}
 BALL = '<sphere radius="0.06"/>'

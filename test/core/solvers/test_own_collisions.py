@@ -34,7 +34,7 @@ from ros2_ik.core import (
     solve_pose,
     Status,
 )
-from ros2_ik.core.scene import own_collisions
+from ros2_ik.core.collision import own_collisions
 
 BALL = '<collision><geometry><sphere radius="{}"/></geometry></collision>'
 OFF = 'collisions: not checked'

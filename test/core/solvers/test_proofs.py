@@ -33,7 +33,8 @@ from ros2_ik.core import (
     solve,
     Status,
 )
-from ros2_ik.core.scene import Box, CollisionChecker, Scene, SceneObject
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.scene import Box, Scene, SceneObject
 
 FRESH = None     # new each time
 SEEDS = [11, FRESH]

@@ -7,8 +7,8 @@ from scenes import scattered
 from solid_judge import SolidJudge
 
 from ros2_ik.core import Budget, Configuration, IKProblem, PoseTarget, solve
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.kernels.self_motion import step_along
-from ros2_ik.core.scene import CollisionChecker
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.self_motion import SelfMotion
 

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.scene.meshes import cached_hull, Hull
+from ros2_ik.core.meshes.meshes import cached_hull, Hull
 from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
 from ros2_ik.core.scene.shapes.shape import points_of, register_shape
 

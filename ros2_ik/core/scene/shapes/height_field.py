@@ -9,8 +9,8 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import finite
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene.geometry_library import coal
-from ros2_ik.core.scene.meshes import Hull, hull_of
+from ros2_ik.core.meshes.geometry_library import coal
+from ros2_ik.core.meshes.meshes import Hull, hull_of
 from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
 from ros2_ik.core.scene.shapes.shape import checked_length, number_rows, register_shape, within
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ros2_ik.core.scene.meshes import Hull
+from ros2_ik.core.meshes.meshes import Hull
 from ros2_ik.core.scene.shapes.shape import bounded, Shape
 
 

@@ -11,15 +11,15 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene.convex_pieces import (
+from ros2_ik.core.meshes.convex_pieces import (
     convex_pieces,
     key_of,
     MOST_PIECES,
     pieces_are_known,
     ROUNDING,
 )
-from ros2_ik.core.scene.mesh_solids import encloses, outward_surfaces, solids_of
-from ros2_ik.core.scene.meshes import cached_hull, Hull, read_triangles, triangle_tree
+from ros2_ik.core.meshes.mesh_solids import encloses, outward_surfaces, solids_of
+from ros2_ik.core.meshes.meshes import cached_hull, Hull, read_triangles, triangle_tree
 from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
 from ros2_ik.core.scene.shapes.shape import (
     bounded,

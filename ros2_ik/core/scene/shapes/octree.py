@@ -8,7 +8,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene.geometry_library import coal
+from ros2_ik.core.meshes.geometry_library import coal
 from ros2_ik.core.scene.octomap_bytes import occupied_cells
 from ros2_ik.core.scene.shapes.shape import checked_length, points_of, register_shape, Shape
 

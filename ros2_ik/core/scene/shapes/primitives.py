@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.scene.geometry_library import coal
+from ros2_ik.core.meshes.geometry_library import coal
 from ros2_ik.core.scene.shapes.shape import checked_length, checked_lengths, register_shape, Shape
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, positive, vector
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene.cache import digest
+from ros2_ik.core.meshes.cache import digest
 
 FARTHEST = 1e6       # m; beyond it a unit is wrong, or everything is
 SMALLEST = 1e-9

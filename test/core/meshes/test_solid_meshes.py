@@ -7,10 +7,10 @@ from scenes import pairs, random_pose, scattered, solid
 from solid_judge import SolidJudge
 import trimesh
 
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.scene import (
     Box,
     Capsule,
-    CollisionChecker,
     Cone,
     Cylinder,
     HalfSpace,

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Mask
-from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene.collision_geometry import (
+from ros2_ik.core.collision.collision_geometry import (
     CollisionGeometry,
     own_geometries,
     shape_items,
 )
-from ros2_ik.core.scene.kept import LRUCache
+from ros2_ik.core.collision.self_pairs import DISABLED, self_pairs
+from ros2_ik.core.kept import LRUCache
+from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_object import ShapeInstance
-from ros2_ik.core.scene.self_pairs import DISABLED, self_pairs
 
 
 def world_geometries(robot: Robot, scene: Scene) -> Iterator[CollisionGeometry]:

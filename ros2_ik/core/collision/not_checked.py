@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ros2_ik.core.collision.collision_checker import CollisionChecker
+from ros2_ik.core.collision.self_pairs import self_pairs
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
+from ros2_ik.core.kept import LRUCache
+from ros2_ik.core.meshes.mesh_paths import mesh_files
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene.collision_checker import CollisionChecker
-from ros2_ik.core.scene.kept import LRUCache
-from ros2_ik.core.scene.mesh_paths import mesh_files
 from ros2_ik.core.scene.robot_geometry import check_detail, MISSING
 from ros2_ik.core.scene.scene import Scene
-from ros2_ik.core.scene.self_pairs import self_pairs
 
 COLLISIONS_OFF = 'collisions: not checked'
 _NAMED = 10      # so many names in one sentence

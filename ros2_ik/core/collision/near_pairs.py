@@ -8,10 +8,10 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.kernels.boxes import follow_pairs, near_pairs
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import tree_of
-from ros2_ik.core.scene.collision_geometry import CollisionGeometry
 
 LARGEST = 1e6    # half the size that stands for an unbounded one [m]
 

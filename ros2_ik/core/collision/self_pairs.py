@@ -9,12 +9,12 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Mask
+from ros2_ik.core.collision.collision_geometry import own_geometries
+from ros2_ik.core.collision.contact_check import ContactCheck
+from ros2_ik.core.collision.pair_model import PairModel
+from ros2_ik.core.kept import LRUCache
+from ros2_ik.core.meshes.cache import cached, digest
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene.cache import cached, digest
-from ros2_ik.core.scene.collision_geometry import own_geometries
-from ros2_ik.core.scene.contact_check import ContactCheck
-from ros2_ik.core.scene.kept import LRUCache
-from ros2_ik.core.scene.pair_model import PairModel
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 
 SAMPLES = 200

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from ros2_ik.core import Robot
-from ros2_ik.core.scene import cache, Scene
-from ros2_ik.core.scene.checked_pairs import pairs_to_check
-from ros2_ik.core.scene.kept import LRUCache
-from ros2_ik.core.scene.not_checked import own_collisions
+from ros2_ik.core.collision.checked_pairs import pairs_to_check
+from ros2_ik.core.collision.not_checked import own_collisions
+from ros2_ik.core.collision.self_pairs import self_pairs
+from ros2_ik.core.kept import LRUCache
+from ros2_ik.core.meshes import cache
+from ros2_ik.core.scene import Scene
 from ros2_ik.core.scene.robot_geometry import robot_geometry
-from ros2_ik.core.scene.self_pairs import self_pairs
 
 THREADS, ROBOTS = 8, 12
 LINK = '<link name="{0}"><collision><geometry><sphere radius="{1}"/></geometry></collision></link>'

@@ -6,7 +6,8 @@ import pinocchio as pin
 import pytest
 from scenes import scattered, solid
 
-from ros2_ik.core.scene import Box, CollisionChecker, HalfSpace, Scene, SceneObject, Sphere
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.scene import Box, HalfSpace, Scene, SceneObject, Sphere
 
 
 def bounds_at(checker, q):

@@ -16,11 +16,11 @@ from scenes import random_pose, scattered, solid, tool
 from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import Robot
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene import (
     Box,
     Capsule,
-    CollisionChecker,
     Cone,
     ConvexHull,
     Cylinder,

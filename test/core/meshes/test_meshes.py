@@ -12,9 +12,10 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene import cache, convex_pieces as pieces_module, Mesh, meshes
-from ros2_ik.core.scene.convex_pieces import convex_pieces, cut
-from ros2_ik.core.scene.meshes import hull_of, mesh_volume, read_triangles
+from ros2_ik.core.meshes import cache, convex_pieces as pieces_module, meshes
+from ros2_ik.core.meshes.convex_pieces import convex_pieces, cut
+from ros2_ik.core.meshes.meshes import hull_of, mesh_volume, read_triangles
+from ros2_ik.core.scene import Mesh
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.meshes.geometry_library import coal
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene.geometry_library import coal
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.shapes import Mesh, Shape
 from ros2_ik.core.scene.shapes.shape import bounded

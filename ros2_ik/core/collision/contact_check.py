@@ -13,10 +13,10 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.scene.collision_geometry import CollisionGeometry
-from ros2_ik.core.scene.geometry_library import coal
-from ros2_ik.core.scene.near_pairs import NearPairs
-from ros2_ik.core.scene.pair_model import PairModel
+from ros2_ik.core.collision.collision_geometry import CollisionGeometry
+from ros2_ik.core.collision.near_pairs import NearPairs
+from ros2_ik.core.collision.pair_model import PairModel
+from ros2_ik.core.meshes.geometry_library import coal
 
 TOLERANCE = 1e-6     # m; what is nearer counts as touching for coal
 

@@ -5,9 +5,9 @@ import pytest
 from test_meshes import open_box, outside_all, own_cache as own_cache
 import trimesh
 
+from ros2_ik.core.meshes.convex_pieces import MOST_PIECES
+from ros2_ik.core.meshes.mesh_solids import solids_of
 from ros2_ik.core.scene import Mesh
-from ros2_ik.core.scene.convex_pieces import MOST_PIECES
-from ros2_ik.core.scene.mesh_solids import solids_of
 
 
 def block(low, high):

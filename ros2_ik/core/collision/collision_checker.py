@@ -10,23 +10,23 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.checks import vector
+from ros2_ik.core.collision.checked_pairs import pairs_to_check, world_geometries
+from ros2_ik.core.collision.collision_geometry import CollisionGeometry, own_geometries
+from ros2_ik.core.collision.contact_check import ContactCheck
+from ros2_ik.core.collision.contacts import Contact, deepest, Distances
+from ros2_ik.core.collision.distance_check import DistanceCheck
+from ros2_ik.core.collision.pair_model import PairModel
 from ros2_ik.core.errors import (
     InvalidOptionError,
     InvalidSceneError,
     InvalidStateError,
     UnknownNameError,
 )
+from ros2_ik.core.kept import LRUCache
+from ros2_ik.core.meshes.geometry_library import coal, Placement
+from ros2_ik.core.meshes.mesh_paths import mesh_files
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.robot.jacobian_masks import follower_reduction
-from ros2_ik.core.scene.checked_pairs import pairs_to_check, world_geometries
-from ros2_ik.core.scene.collision_geometry import CollisionGeometry, own_geometries
-from ros2_ik.core.scene.contact_check import ContactCheck
-from ros2_ik.core.scene.contacts import Contact, deepest, Distances
-from ros2_ik.core.scene.distance_check import DistanceCheck
-from ros2_ik.core.scene.geometry_library import coal, Placement
-from ros2_ik.core.scene.kept import LRUCache
-from ros2_ik.core.scene.mesh_paths import mesh_files
-from ros2_ik.core.scene.pair_model import PairModel
 from ros2_ik.core.scene.robot_geometry import check_detail, robot_geometry
 from ros2_ik.core.scene.scene import check_scene, Scene
 from ros2_ik.core.status import Status

@@ -12,13 +12,13 @@ import pytest
 from scenes import collision, pair, pairs, random_pose, scattered, solid, tool
 
 from ros2_ik.core import Configuration, Robot
+from ros2_ik.core.collision import collision_checker, CollisionChecker
+from ros2_ik.core.collision.contact_check import ContactCheck
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError, UnknownNameError
 from ros2_ik.core.scene import (
     AllowedCollisions,
     Box,
     Capsule,
-    collision_checker,
-    CollisionChecker,
     Cone,
     Cylinder,
     Ellipsoid,
@@ -31,7 +31,6 @@ from ros2_ik.core.scene import (
     SceneObject,
     Sphere,
 )
-from ros2_ik.core.scene.contact_check import ContactCheck
 
 SHIPPED = ('panda', 'ur5', 'baxter')
 SMALL = [('mimic_chain', 'fixed'), ('fingers', 'fixed'), ('one_joint', 'fixed'),

@@ -5,8 +5,9 @@ import pinocchio as pin
 import pytest
 from scenes import scattered
 
-from ros2_ik.core.scene import CollisionChecker, HalfSpace, SceneObject
-from ros2_ik.core.scene.near_pairs import NearPairs
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.collision.near_pairs import NearPairs
+from ros2_ik.core.scene import HalfSpace, SceneObject
 
 
 @pytest.mark.parametrize('name, root_joint', [

@@ -12,7 +12,7 @@ from typing import Any
 
 import pinocchio as pin
 
-from ros2_ik.core.scene.geometry_library import coal
+from ros2_ik.core.meshes.geometry_library import coal
 
 SMALLEST, GROWTH = 32, 1.25   # number of objects in the models that are kept
 

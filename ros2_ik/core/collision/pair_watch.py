@@ -7,11 +7,11 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.collision.collision_checker import CollisionChecker
+from ros2_ik.core.collision.contacts import Distances
+from ros2_ik.core.collision.distance_check import DistanceCheck
+from ros2_ik.core.collision.near_pairs import PairsAt
 from ros2_ik.core.errors import UnknownObjectError
-from ros2_ik.core.scene.collision_checker import CollisionChecker
-from ros2_ik.core.scene.contacts import Distances
-from ros2_ik.core.scene.distance_check import DistanceCheck
-from ros2_ik.core.scene.near_pairs import PairsAt
 
 
 class PairWatch:

@@ -8,8 +8,9 @@ import trimesh
 
 from ros2_ik.core import Robot, solve_pose
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene import cache, Mesh, Scene, SceneObject, Sphere
-from ros2_ik.core.scene.meshes import read_colored_triangles, read_triangles
+from ros2_ik.core.meshes import cache
+from ros2_ik.core.meshes.meshes import read_colored_triangles, read_triangles
+from ros2_ik.core.scene import Mesh, Scene, SceneObject, Sphere
 
 FAR = [0.5, 0, 0]
 COLORS = {'red': [0.8, 0.2, 0], 'blue': [0, 0, 1]}

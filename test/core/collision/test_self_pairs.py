@@ -9,10 +9,8 @@ from oracles import PINK
 import pytest
 from solid_judge import SolidJudge
 
-from ros2_ik.core.robot import Configuration, Robot, shipped_robots
-from ros2_ik.core.scene import cache, CollisionChecker, Scene
-from ros2_ik.core.scene.robot_geometry import robot_geometry
-from ros2_ik.core.scene.self_pairs import (
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.collision.self_pairs import (
     ADJACENT,
     DISABLED,
     LinkContacts,
@@ -21,10 +19,14 @@ from ros2_ik.core.scene.self_pairs import (
     self_pairs,
     TOUCHING,
 )
+from ros2_ik.core.meshes import cache
+from ros2_ik.core.robot import Configuration, Robot, shipped_robots
+from ros2_ik.core.scene import Scene
+from ros2_ik.core.scene.robot_geometry import robot_geometry
 
 # hidden by their functions
 geometry_module = import_module('ros2_ik.core.scene.robot_geometry')
-module = import_module('ros2_ik.core.scene.self_pairs')
+module = import_module('ros2_ik.core.collision.self_pairs')
 # collision_candidates of the scene in which Drake's distances were recorded, obstacles left out
 DRAKE_PAIRS = (('s_hand', 's_link0'), ('s_hand', 's_link3'), ('s_hand', 's_link5'),
                ('s_link0', 's_link3'), ('s_link0', 's_link5'), ('s_link3', 's_link5'))

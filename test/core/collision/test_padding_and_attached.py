@@ -10,16 +10,8 @@ from scenes import ball_arm, ball_at, pair, pairs, scattered, solid, tool
 from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import Configuration, Robot
-from ros2_ik.core.scene import (
-    Box,
-    Capsule,
-    CollisionChecker,
-    HalfSpace,
-    OcTree,
-    Scene,
-    SceneObject,
-    Sphere,
-)
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.scene import Box, Capsule, HalfSpace, OcTree, Scene, SceneObject, Sphere
 
 BALL = '<sphere radius="0.1"/>'
 

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.scene.cache import digest, is_cached
-from ros2_ik.core.scene.mesh_solids import encloses, solids_of
-from ros2_ik.core.scene.meshes import cached_hulls, Hull, hull_of, mesh_volume, signed_volume
+from ros2_ik.core.meshes.cache import digest, is_cached
+from ros2_ik.core.meshes.mesh_solids import encloses, solids_of
+from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, mesh_volume, signed_volume
 
 MOST_PIECES = 24
 GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's

@@ -15,10 +15,10 @@ import scipy
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.meshes.cache import cached, digest
+from ros2_ik.core.meshes.geometry_library import coal, PointList
+from ros2_ik.core.meshes.mesh_files import FILE_KINDS, parse_mesh
 from ros2_ik.core.regular_file import read_file
-from ros2_ik.core.scene.cache import cached, digest
-from ros2_ik.core.scene.geometry_library import coal, PointList
-from ros2_ik.core.scene.mesh_files import FILE_KINDS, parse_mesh
 
 MAX_FILE_SIZE = 500_000_000     # [bytes]
 MANY_POINTS = 4000      # vertices of a hull, above which it is made of fewer
