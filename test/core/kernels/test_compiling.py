@@ -114,6 +114,6 @@ def test_only_sources_of_compiled_code_count():
 def test_compiling_is_announced_in_one_line(tmp_path):
     """And a solve compiles what it needs, no more."""
     answer, said = run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path))
-    assert answer[0] == 'True' and 0 < int(answer[1]) < 12
+    assert answer[0] == 'True' and 0 < len([*tmp_path.rglob('*.nbi')]) < 15
     assert said == 'ros2_ik: compiling inner loops, once: the result is kept on disk\n'
     assert run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path)) == (['True', '0'], '')
