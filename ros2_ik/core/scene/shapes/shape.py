@@ -89,17 +89,17 @@ def bounded(geometry: Any) -> Any:
 
 
 def checked_length(value: Any, name: str) -> float:
-    return float(_positive(np.array(positive(value, name, InvalidSceneError)), name))
+    number = positive(value, name, InvalidSceneError)
+    if number < SMALLEST:
+        raise InvalidSceneError(f'{name} must be at least {SMALLEST:g} m, not {number:g}')
+    return float(within(np.array(number), name))
 
 
 def checked_lengths(value: Any, name: str) -> Array:
-    return _positive(vector(value, name, 3, InvalidSceneError), name)
-
-
-def _positive(lengths: Array, name: str) -> Array:
-    if lengths.min() < SMALLEST:
-        raise InvalidSceneError(f'{name} must be positive, not {lengths.tolist()}')
-    return within(lengths, name)
+    array = vector(value, name, 3, InvalidSceneError)
+    if array.min() < SMALLEST:
+        raise InvalidSceneError(f'{name} must be 3 positive numbers, not {value!r}')
+    return within(array, name)
 
 
 def within(values: Array, name: str) -> Array:
