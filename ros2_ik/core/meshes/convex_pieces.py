@@ -17,7 +17,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.meshes.cache import digest, is_cached
-from ros2_ik.core.meshes.mesh_solids import encloses, solids_of
+from ros2_ik.core.meshes.mesh_solids import Enclosure, solids_of
 from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, mesh_volume, signed_volume
 
 MOST_PIECES = 24
@@ -124,6 +124,7 @@ class _Solid:
         self.volume = mesh_volume(vertices, triangles)
         self.step = 1e-7 * float(np.ptp(self.corners.reshape(-1, 3), axis=0).max())
         self._known: dict[tuple[float, ...], bool] = {}
+        self._enclosure = Enclosure(self.corners)
 
     def whole(self) -> _Slice:
         """Return all of it."""
@@ -165,7 +166,7 @@ class _Solid:
         """Return whether a corner of a box, infinite where it is not cut, is inside."""
         if point not in self._known:
             self._known[point] = bool(np.isfinite(point).all()
-                                      and encloses(self.corners, np.array(point)))
+                                      and self._enclosure.has(np.array(point)))
         return self._known[point]
 
 

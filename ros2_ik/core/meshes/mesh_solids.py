@@ -10,28 +10,30 @@ import numpy as np
 import scipy
 
 from ros2_ik.core.arrays import Array, Indices, Mask
+from ros2_ik.core.kernels.enclosure import count_leaving
 
 TWO_SIDED = 0.6     # share of different triangles, below which each is there for both sides
-# six rays along turned axes, (3, 6): along the axes themselves they would meet edges of boxes
+# axes of the rays: along those of the mesh they would meet edges of its boxes
 _AXES = np.linalg.qr(np.array([[1.0, 0.3, 0.2], [-0.2, 1.0, 0.4], [0.5, -0.3, 1.0]]))[0]
-_RAYS = np.hstack([_AXES, -_AXES])
 
 
-def encloses(corners: Array, point: Array) -> bool:
+class Enclosure:
     """
-    Return whether at least half of six rays from a point (3,) leave triangles (m, 3, 3).
+    The points that triangles enclose, given by their corners (m, 3, 3).
 
-    A ray leaves them if it passes outward and inward through them unequally often. So a few
-    holes, or triangles turned the wrong way round, leave the inside of a mesh inside.
+    A point is enclosed if at least half of six rays from it leave the triangles. So a few holes,
+    or triangles turned the wrong way round, leave the inside of a mesh inside.
     """
-    a, b, c = np.moveaxis(corners - point, 1, 0)
-    opposite = np.cross(b, c)
-    sides = np.stack([np.cross(a, b) @ _RAYS, opposite @ _RAYS, np.cross(c, a) @ _RAYS])
-    volumes = np.einsum('ij,ij->i', a, opposite)[:, None]    # their signs: which side is seen
-    outward = (sides > 0).all(axis=0) & (volumes > 0)
-    inward = (sides < 0).all(axis=0) & (volumes < 0)
-    leaving = outward.sum(axis=0) != inward.sum(axis=0)
-    return bool(2 * leaving.sum() >= len(leaving))
+
+    def __init__(self, corners: Array) -> None:
+        self._corners = np.ascontiguousarray(corners @ _AXES)
+        self._low, self._high = self._corners.min(axis=(0, 1)), self._corners.max(axis=(0, 1))
+
+    def has(self, point: Array) -> bool:
+        """Return whether a point (3,) off the triangles is enclosed."""
+        place = point @ _AXES
+        return bool((place >= self._low).all() and (place <= self._high).all()
+                    and count_leaving.run(self._corners, place) >= 3)
 
 
 def outward_surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Indices, Mask]:

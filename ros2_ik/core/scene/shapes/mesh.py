@@ -18,7 +18,7 @@ from ros2_ik.core.meshes.convex_pieces import (
     pieces_are_known,
     ROUNDING,
 )
-from ros2_ik.core.meshes.mesh_solids import encloses, outward_surfaces, solids_of
+from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
 from ros2_ik.core.meshes.meshes import cached_hull, Hull, read_triangles, triangle_tree
 from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
 from ros2_ik.core.scene.shapes.shape import (
@@ -165,13 +165,13 @@ class Mesh(HulledShape):
         for hull in self._convex_parts if self.has_parts else (self._hull,):
             normals, offsets = hull.half_spaces
             held |= (near @ normals.T <= offsets + ROUNDING).all(axis=2)
-        return any(encloses(corners, body[0]) for body in near[held.all(axis=1)]
-                   for corners in self._solids)
+        return any(solid.has(body[0]) for body in near[held.all(axis=1)]
+                   for solid in self._solids)
 
     @cached_property
-    def _solids(self) -> list[Array]:
-        """The triangles' corners (m, 3, 3) of each closed surface, and of the open rest."""
-        return [self.vertices[triangles]
+    def _solids(self) -> list[Enclosure]:
+        """Each closed surface, and the open rest."""
+        return [Enclosure(self.vertices[triangles])
                 for triangles in solids_of(self.vertices, self.triangles, MOST_PIECES)]
 
 
