@@ -27,6 +27,11 @@ def mesh_files(robot: Robot) -> MeshFiles:
     return _known[robot]
 
 
+def adopt_mesh_files(robot: Robot, files: MeshFiles) -> None:
+    """Take the files as another process knows them, whose robot was made later."""
+    _known[robot] = files
+
+
 def mesh_files_changed(robot: Robot) -> bool:
     """Return whether mesh files were written, moved or removed since `mesh_files`."""
     return _current_files(robot) != mesh_files(robot)

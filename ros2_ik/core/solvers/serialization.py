@@ -12,6 +12,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.meshes.mesh_paths import adopt_mesh_files, mesh_files, MeshFiles
 from ros2_ik.core.robot import Robot
 
 _packed: WeakKeyDictionary[CollisionChecker, bytes] = WeakKeyDictionary()
@@ -27,7 +28,7 @@ class _Unpickler(pickle.Unpickler):
         if (module, name) == (__name__, _the_robot.__name__):
             return lambda: self._robot
         if (module, name) == (__name__, _the_checker.__name__):
-            return lambda data: _checker(data, self._robot)
+            return lambda data, files: _checker(data, self._robot, files)
         return super().find_class(module, name)
 
 
@@ -36,13 +37,14 @@ def _the_robot() -> Robot:
     raise pickle.UnpicklingError('only unpack() can read this: the robot is left out')
 
 
-def _the_checker(data: bytes) -> CollisionChecker:
+def _the_checker(data: bytes, files: MeshFiles) -> CollisionChecker:
     """Stand for a checker in a pickle."""
     raise pickle.UnpicklingError('only unpack() can read this: the robot is left out')
 
 
 @lru_cache(maxsize=4)
-def _checker(data: bytes, robot: Robot) -> CollisionChecker:
+def _checker(data: bytes, robot: Robot, files: MeshFiles) -> CollisionChecker:
+    adopt_mesh_files(robot, files)
     make, arguments = unpack(data, robot)
     checker: CollisionChecker = make(*arguments)
     return checker
@@ -58,7 +60,7 @@ def pack(value: Any, robot: Robot) -> bytes:
             return item.__reduce__()
         if item not in _packed:    # it does not change, and its scene takes longer than all else
             _packed[item] = pack(item.__reduce__(), robot)
-        return _the_checker, (_packed[item],)
+        return _the_checker, (_packed[item], mesh_files(item.robot))
     file = io.BytesIO()
     pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
     pickler.dispatch_table = {**copyreg.dispatch_table, Robot: robot_of,

@@ -336,12 +336,12 @@ def test_a_robot_made_after_a_mesh_was_written_reads_it_again(again, meshes, tmp
     scene = Scene(robot).add(SceneObject('post', [Box([0.2] * 3)], pose((0.7, 0, 0.8))))
 
     def touches(robot):
-        sent = unpack(packed, robot)    # as to a worker
+        sent = unpack(pack(collision_checker(robot, scene, meshes), robot), worker)
         checkers = [CollisionChecker(robot, scene, meshes).only('tip', 'post'),
                     collision_checker(robot, scene, meshes).only('tip', 'post'),
                     sent.only('tip', 'post'), own_collisions(robot, meshes).checker]
         return [checker.collides(robot.neutral) for checker in checkers]
-    packed = pack(collision_checker(robot, scene, meshes), robot)
+    worker = pickle.loads(pickle.dumps(robot))    # a worker keeps its robot
     assert touches(robot) == [False] * 4
     write_cube(tmp_path / 'a.stl', 2.0)
     assert touches(again(robot)) == [True] * 4
