@@ -29,8 +29,9 @@ def collect(*words, without='', path=''):
 
 @pytest.mark.slow
 def test_without_judges_the_rest_is_collected_and_the_reason_told():
-    run, count = collect('test/core/scene/test_shapes.py', 'test/core/collision/test_self_pairs.py',
-                         '-rs', without='fcl trimesh yourdfpy')
+    run, count = collect(
+        'test/core/scene/test_shapes.py', 'test/core/collision/test_self_pairs.py', '-rs',
+        without='fcl trimesh yourdfpy')
     assert run.returncode == 0 and count > 5, run.stdout + run.stderr
     assert 'test_shapes.py::' not in run.stdout and 'test_self_pairs.py::' in run.stdout
     assert 'trimesh judges here and is not installed; pip install trimesh' in run.stdout
