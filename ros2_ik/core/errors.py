@@ -142,7 +142,7 @@ class UnknownRobotError(UnknownNameError):
 
 def nearest(name: object, valid: Collection[str]) -> str:
     """Write which valid names are spelled like a name, '' if none is."""
-    near = difflib.get_close_matches(str(name), valid, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(str(name), valid, n=3, cutoff=0.6)
     return 'did you mean ' + ' or '.join(f"'{n}'" for n in near) + '?' if near else ''
 
 

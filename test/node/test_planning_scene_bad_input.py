@@ -92,7 +92,7 @@ BAD = {
     'mesh index out of range': (meshed(mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 3)])),
                                 'triangle 0 is'),
     'mesh with NaN': (meshed(mesh([(0, 0, NAN), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])),
-                      'the vertices of a mesh must be finite'),
+                      'the vertices of a mesh must be rows of 3 finite numbers'),
     'unknown frame': (box('new', frame='tabel'), "unknown frame 'tabel'"),
     'unknown subframe': (box('new', frame='old/top'), "unknown frame 'old/top'"),
     'subframes without poses': (box('new', subframe_names=['s']),

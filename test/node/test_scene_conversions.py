@@ -91,7 +91,10 @@ def test_operations_as_bytes_or_numbers(panda, now, operation):
 
 def reach(shape):
     """Give the distance of the farthest corner of the box round a shape [m]."""
-    boxes = [part.aabb_local for part in shape.parts()]
+    parts = shape.parts()
+    for part in parts:
+        part.computeLocalAABB()
+    boxes = [part.aabb_local for part in parts]
     return max(np.linalg.norm(np.maximum(-box.min_, box.max_)) for box in boxes)
 
 

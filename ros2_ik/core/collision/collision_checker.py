@@ -133,9 +133,10 @@ class CollisionChecker:
         touching = self._check.touching(q)
         if not touching:
             return ()
-        nearness = self._known_nearness if at_once else self.nearness
-        return deepest((nearness or self._nearness_of_hulls).contacts(
-            q, self.robot.scratch_data(), touching))
+        nearness = (self._known_nearness if at_once else self.nearness) or self._nearness_of_hulls
+        data = self.robot.scratch_data()
+        pin.forwardKinematics(self.robot.model, data, q)
+        return deepest(nearness.contacts(q, data, touching))
 
     def rigid_contacts(self, frame: str, placement: Any, q: Array, moving: Collection[str],
                        deeper_than: float = 0.0, turned: float = 0.0) -> tuple[Contact, ...]:
@@ -199,9 +200,8 @@ class CollisionChecker:
         if not (isinstance(influence, (int, float, np.integer, np.floating))
                 and influence >= 0 and not (isinstance(influence, int) and influence > 10**300)):
             raise InvalidOptionError(f'influence must be a number from 0 on, not {influence!r}')
-        q, data = self._q(at), self.robot.scratch_data()
+        q, data, nearness = self._q(at), self.robot.scratch_data(), self.nearness
         pin.computeJointJacobians(self.robot.model, data, q)
-        nearness = self.nearness
         return nearness.distances(data, nearness.near_pairs.follow(q), float(influence), most)
 
     def _q(self, at: Configuration | Array) -> Array:

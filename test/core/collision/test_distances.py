@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from scenes import random_pose, scattered, solid, tool
 from scipy.spatial.transform import Rotation
+from small_robots import SMALL
 
 from ros2_ik.core import Robot
-from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.collision import CollisionChecker, near_pairs
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene import (
     Box,
@@ -457,3 +458,17 @@ def test_pieces_of_a_mesh_are_nearest_pieces(load):
         vertices = np.linalg.norm(arm.vertices - T[:3, 3], axis=1).min() - 0.12
         assert pieces <= vertices + 1e-6
         assert hull <= pieces + 1e-3 or pieces < 0
+
+
+def test_the_first_distances_are_those_of_later_calls():
+    """What the first call prepares leaves the placements of the robot's joints alone."""
+    robot = Robot.from_urdf(SMALL['two_arms'])
+    q, scene = robot.random_q(np.random.default_rng(8)), Scene(robot)
+    for link, radius in (('left_hand', 0.05), ('right_hand', 2.0), ('chest', 0.05)):
+        scene = scene.attach(SceneObject(f'ball of {link}', [Sphere(radius)]), link)
+    for ask in (lambda checker: checker.distances(q, 10.0).distance.tolist(),
+                lambda checker: checker.in_collision(q)):
+        checker = CollisionChecker(robot, scene)
+        near_pairs._bodies.cache_clear()    # as after work with other robots
+        first, second = (ask(checker) for _ in range(2))
+        assert first == second and len(first)
