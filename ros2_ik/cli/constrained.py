@@ -110,7 +110,7 @@ def _solve(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> An
 
 def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> Answer:
     from ros2_ik.cli.problem import read_problem
-    from ros2_ik.core import prepare, StillWorld
+    from ros2_ik.core import prepare, StaticWorld
     from ros2_ik.node.conversions.constraints import constraint_reports
     at = robot.to_q(read_start([], robot, home, degrees=False))
     if goal.execute:
@@ -118,7 +118,7 @@ def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> A
     request, checker = read_problem(
         goal, robot, at, TIMEOUT, lambda start: load_scene_of(args, robot, start),
         lambda scene: make_checker(robot, scene, args.meshes))
-    search = prepare(request, StillWorld(robot, at, checker))
+    search = prepare(request, StaticWorld(robot, at, checker))
     search.run()
     wanted = [WantedPose(target.tip, target.function.reference.homogeneous, target.relative_to,
                          tuple(target.weights)) for target in request.targets]

@@ -159,7 +159,7 @@ def _answers(args: argparse.Namespace, scene: 'Scene', wanted: Sequence[WantedPo
         PoseTarget,
         prepare,
         SolveOptions,
-        StillWorld,
+        StaticWorld,
     )
     from ros2_ik.view.answer import Answer
     from ros2_ik.view.picture import BLACK, Panel
@@ -168,7 +168,7 @@ def _answers(args: argparse.Namespace, scene: 'Scene', wanted: Sequence[WantedPo
                            timeout=args.timeout, random_state=args.random_state)
     search = prepare(IKRequest([PoseTarget(*target) for target in wanted], seed=start,
                                options=options),
-                     StillWorld(scene.robot, checker=checker_of(scene)))
+                     StaticWorld(scene.robot, checker=checker_of(scene)))
     search.run()
     found = Answer.of(search.solution())
     panels = []

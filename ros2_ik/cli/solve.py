@@ -141,7 +141,7 @@ def tip_of(robot: 'Robot', group: str | None) -> str:
 
 def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[WantedPose],
            seed: dict[str, Any]) -> Answer:
-    from ros2_ik.core import IKRequest, PoseTarget, prepare, SolveOptions, StillWorld
+    from ros2_ik.core import IKRequest, PoseTarget, prepare, SolveOptions, StaticWorld
     tolerances = _given(args, 'position_tolerance', 'orientation_tolerance')
     if args.allow_collisions and args.scene:
         raise BadQuestion('--scene and --allow-collisions are both given: the one is what must '
@@ -164,7 +164,7 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[WantedPose
         options=SolveOptions(allow_restarts=not args.no_restarts, **_given(
             args, 'timeout', 'solver', 'select', 'solutions', 'random_state', 'max_joint_change',
             'approximate', 'winding', 'max_iterations'))),
-        StillWorld(robot, checker=checker))
+        StaticWorld(robot, checker=checker))
     search.run()
     answer = library_answer(search, wanted)
     answer.message = with_options(answer.message, args)

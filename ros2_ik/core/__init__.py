@@ -106,7 +106,7 @@ from ros2_ik.core.request import (
     IKRequest,
     Preparation,
     prepare,
-    StillWorld,
+    StaticWorld,
     work_out,
     World,
 )
@@ -217,7 +217,7 @@ __all__ = [
     'PointToPointDistance', 'Polyhedron', 'PoseTarget', 'Preparation', 'ReachSphere',
     'RelativeFunction', 'Robot', 'RobotDescriptionError', 'RobotGeometry', 'ScalarCost', 'Scene',
     'SceneObject', 'Search', 'Shape', 'ShapeInstance', 'ShippedRobot', 'SolveOptions', 'Solver',
-    'SpecField', 'Sphere', 'Status', 'StillWorld', 'SupportPolygon', 'TargetError', 'Task',
+    'SpecField', 'Sphere', 'Status', 'StaticWorld', 'SupportPolygon', 'TargetError', 'Task',
     'UnknownFrameError', 'UnknownFunctionError', 'UnknownGroupError', 'UnknownJointError',
     'UnknownLinkError', 'UnknownNameError', 'UnknownObjectError', 'UnknownRobotError',
     'UnknownSolverError', 'UnmovedTipError', 'UserFunction', 'VelocityLimit', 'VelocityProgram',

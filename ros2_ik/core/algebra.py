@@ -53,7 +53,7 @@ def sub(a: Vector, b: Vector) -> Vector:
 
 
 @part
-def times(s: float, a: Vector) -> Vector:
+def scale(s: float, a: Vector) -> Vector:
     """Return s a."""
     return s * a[0], s * a[1], s * a[2]
 
@@ -83,7 +83,7 @@ def norm(a: Vector) -> float:
     if not 1e-150 < largest < 1e150:
         if largest == 0 or largest - largest != 0:
             return largest
-        return largest * norm_of_small(times(1.0 / largest, a))
+        return largest * norm_of_small(scale(1.0 / largest, a))
     return norm_of_small(a)
 
 
@@ -94,14 +94,14 @@ def norm_of_small(a: Vector) -> float:
 
 
 @part
-def turn(R: Rotation, v: Vector) -> Vector:
+def rotate(R: Rotation, v: Vector) -> Vector:
     """Return R v."""
     return (R[0] * v[0] + R[1] * v[1] + R[2] * v[2], R[3] * v[0] + R[4] * v[1] + R[5] * v[2],
             R[6] * v[0] + R[7] * v[1] + R[8] * v[2])
 
 
 @part
-def turn_back(R: Rotation, v: Vector) -> Vector:
+def rotate_inverse(R: Rotation, v: Vector) -> Vector:
     """Return R^T v."""
     return (R[0] * v[0] + R[3] * v[1] + R[6] * v[2], R[1] * v[0] + R[4] * v[1] + R[7] * v[2],
             R[2] * v[0] + R[5] * v[1] + R[8] * v[2])
@@ -136,13 +136,13 @@ def origin(X: Any) -> Vector:
 @part
 def point(X: Any, v: Vector) -> Vector:
     """Return where a point of a placed body is."""
-    return add(turn(X, v), origin(X))
+    return add(rotate(X, v), origin(X))
 
 
 @part
-def seen_from(X: Any, p: Vector) -> Vector:
+def to_local(X: Any, p: Vector) -> Vector:
     """Return where a point is in the axes of a placed body."""
-    return turn_back(X, sub(p, origin(X)))
+    return rotate_inverse(X, sub(p, origin(X)))
 
 
 @part
@@ -165,7 +165,7 @@ def log3(R: Rotation) -> Vector:
     else:
         axis = (xz, yz, zz)
     length = norm_of_small(axis)
-    return times(angle / length if dot(axis, (x, y, z)) >= 0 else -angle / length, axis)
+    return scale(angle / length if dot(axis, (x, y, z)) >= 0 else -angle / length, axis)
 
 
 @part
@@ -197,7 +197,7 @@ def log6(w: Vector, p: Vector) -> Vector:
         half = 0.5 * angle
         alpha = half * math.cos(half) / math.sin(half)
         beta = (1.0 - alpha) / squared
-    return add(sub(times(alpha, p), times(0.5, cross(w, p))), times(beta * dot(w, p), w))
+    return add(sub(scale(alpha, p), scale(0.5, cross(w, p))), scale(beta * dot(w, p), w))
 
 
 @part

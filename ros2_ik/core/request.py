@@ -146,7 +146,7 @@ class World(Protocol):
 
 
 @dataclass(frozen=True)
-class StillWorld:
+class StaticWorld:
     """A world in which nothing moves: all joints are known, `at` (nq,) or by name."""
 
     robot: Robot

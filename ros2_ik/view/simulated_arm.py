@@ -26,7 +26,7 @@ from ros2_ik.core import (
     Preparation,
     Robot,
     Scene,
-    StillWorld,
+    StaticWorld,
     straight_motion,
     VelocityLimit,
     VelocityProgram,
@@ -126,7 +126,7 @@ class SimulatedArm:
 
     def _searched(self, question: Question, **options: Any) -> IKSolution:
         preparation, checker = self._prepared(question, options)
-        world = StillWorld(self._robot, question.seed, checker)
+        world = StaticWorld(self._robot, question.seed, checker)
         search = preparation.again(list(question.targets.values()),
                                    self._robot.to_joints(question.seed), world).search()
         search.run()
@@ -149,7 +149,7 @@ class SimulatedArm:
                 read.request, seed=self._robot.to_joints(question.seed),
                 more_seeds=() if question.dragging else read.request.more_seeds,
                 options=replace(read.request.options, **{**chosen, **options}))
-            world = StillWorld(self._robot, question.seed, read.checker)
+            world = StaticWorld(self._robot, question.seed, read.checker)
             known = self._known[kind] = key, work_out(request, world), read.checker
         return known[1:]
 

@@ -26,8 +26,8 @@ from ros2_ik.core import (
     Robot,
     Scene,
     SceneObject,
+    StaticWorld,
     Status,
-    StillWorld,
 )
 from ros2_ik.msg import Bounds
 from ros2_ik.node.conversions.constraints import constraint_reports, read_constraints
@@ -51,7 +51,7 @@ def question(robot, lookup=no_tf, **fields):
     return read_request(ComputeIK.Request(**fields), robot, DEFAULTS, lookup).request
 
 
-class KnownWorld(StillWorld):
+class KnownWorld(StaticWorld):
     """Remembers which joints may move, and which must be known."""
 
     def start(self, request, free, needed, checked):
@@ -60,7 +60,7 @@ class KnownWorld(StillWorld):
 
 
 def problem_of(asked, robot, at=None):
-    return prepare(asked, StillWorld(robot, at)).problem
+    return prepare(asked, StaticWorld(robot, at)).problem
 
 
 def joints_of(asked, robot):
@@ -78,7 +78,7 @@ def test_joints_of_a_request_are_looked_up(field, panda):
     expected = f"{field}: unknown joint 'panda_joint11'; did you mean"
     with pytest.raises(InvalidOptionError, match=expected):
         prepare(IKRequest([target], **{field: ['panda_joint1', 'panda_joint11']}),
-                StillWorld(panda))
+                StaticWorld(panda))
 
 
 # -- poses ----------------------------------------------------------------------------------
@@ -385,7 +385,7 @@ def test_the_default_group_moves_both_ends_of_a_distance():
         request = ComputeIK.Request(constraints=[pair])
         checker = collision_checker(robot, scene, missing='skip')
         problem = prepare(with_functions(request, robot, checker),
-                          StillWorld(robot, checker=checker)).problem
+                          StaticWorld(robot, checker=checker)).problem
         assert (problem.group or '', set(problem.joint_names)) == (group, joints), second
 
 

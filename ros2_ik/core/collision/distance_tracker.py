@@ -14,7 +14,7 @@ from ros2_ik.core.collision.near_pairs import PairsAt
 from ros2_ik.core.errors import UnknownObjectError
 
 
-class PairWatch:
+class DistanceTracker:
     """
     Follows the pairs of a checker from configuration to configuration.
 

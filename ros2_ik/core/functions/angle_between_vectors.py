@@ -20,30 +20,30 @@ FLAT = 1e-3   # least slope of the chord, which ends at zero opposite to `other_
 @part
 def _row(W: Any, i: int, A: Any, turned: v.Vector, gradient: v.Vector) -> None:
     """Make row i that of a gradient by the vector seen from A, which is `turned` in the root."""
-    v.moment(W, i, v.cross(turned, v.turn(A, gradient)))    # g . (w x a) = (a x g) . w
+    v.moment(W, i, v.cross(turned, v.rotate(A, gradient)))    # g . (w x a) = (a x g) . w
 
 
 @formula
 def _angle(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-    a = v.turn(B, v.vector(given, 0))
-    f[0], _, _, _, gradient = split(v.turn_back(A, a), v.vector(given, 3), v.vector(given, 6),
+    a = v.rotate(B, v.vector(given, 0))
+    f[0], _, _, _, gradient = split(v.rotate_inverse(A, a), v.vector(given, 3), v.vector(given, 6),
                                     v.vector(given, 9))
     _row(W, 0, A, a, gradient)
 
 
 @formula
 def _vector(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-    a = v.turn(B, v.vector(given, 0))
-    f[0], one, f[1], two = as_vector(v.turn_back(A, a), v.vector(given, 3), v.vector(given, 6),
-                                     v.vector(given, 9))
+    a = v.rotate(B, v.vector(given, 0))
+    f[0], one, f[1], two = as_vector(v.rotate_inverse(A, a), v.vector(given, 3),
+                                     v.vector(given, 6), v.vector(given, 9))
     _row(W, 0, A, a, one)
     _row(W, 1, A, a, two)
 
 
 @formula
 def _chord(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-    a, axis = v.turn(B, v.vector(given, 0)), v.vector(given, 3)
-    u = v.turn_back(A, a)
+    a, axis = v.rotate(B, v.vector(given, 0)), v.vector(given, 3)
+    u = v.rotate_inverse(A, a)
     chord = v.sub(u, axis)
     phi, _, _, _, along = split(u, axis, v.vector(given, 6), v.vector(given, 9))
     missing = max(FLAT - math.cos(0.5 * phi), 0.0)
@@ -52,7 +52,7 @@ def _chord(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
     for i in range(3):
         f[i] = min(max(chord[i], -2.0), 2.0)
         unit = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
-        _row(W, i, A, a, v.add(unit, v.times(chord[i] * missing, along)))
+        _row(W, i, A, a, v.add(unit, v.scale(chord[i] * missing, along)))
 
 
 FORMS = {'angle': Form(_angle, (0.0, math.pi), ('angle [rad]',)),

@@ -18,9 +18,9 @@ def across(axis: Any) -> Array:
     n = v.vector([float(value) for value in axis], 0)
     lengths = [abs(value) for value in n]
     least = lengths.index(min(lengths))
-    first = v.times(-n[least], n)
+    first = v.scale(-n[least], n)
     first = v.add(first, (float(least == 0), float(least == 1), float(least == 2)))
-    first = v.times(1.0 / v.norm(first), first)
+    first = v.scale(1.0 / v.norm(first), first)
     return np.array([first, v.cross(n, first)])
 
 
@@ -44,8 +44,8 @@ def split(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector) -> Any:
         stretch = phi / max(sine, NEAR)
     else:
         stretch = phi / sine if sine > ALIGNED else 1.0
-    outward = v.add(v.times(x, one), v.times(y, two))
-    return phi, stretch, x, y, v.sub(v.times(cosine, outward), v.times(sine, axis))
+    outward = v.add(v.scale(x, one), v.scale(y, two))
+    return phi, stretch, x, y, v.sub(v.scale(cosine, outward), v.scale(sine, axis))
 
 
 @part
@@ -56,6 +56,6 @@ def as_vector(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector) -> Any:
     They are zero only along the axis, and smooth there; against the axis phi is pi.
     """
     phi, stretch, x, y, along = split(u, axis, one, two)
-    sideways = v.times(stretch, v.sub(v.times(x, two), v.times(y, one)))
-    return (phi * x, v.sub(v.times(x, along), v.times(y, sideways)),
-            phi * y, v.add(v.times(y, along), v.times(x, sideways)))
+    sideways = v.scale(stretch, v.sub(v.scale(x, two), v.scale(y, one)))
+    return (phi * x, v.sub(v.scale(x, along), v.scale(y, sideways)),
+            phi * y, v.add(v.scale(y, along), v.scale(x, sideways)))

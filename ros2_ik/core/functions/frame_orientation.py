@@ -49,7 +49,7 @@ def _vector(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
     for i in range(int(given[0])):
         k = int(given[1 + i])
         f[i] = turned[k]
-        v.moment(W, i, v.turn(R, v.row(rates, k)))
+        v.moment(W, i, v.rotate(R, v.row(rates, k)))
 
 
 @formula
@@ -58,9 +58,9 @@ def _angle(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
     turned = v.log3(v.product_back(C, v.product(B, v.rotation(given, 13))))
     angle = v.norm(turned)
     # an axis is seen in a rotation by more than its rounding, a few 1e-16
-    axis = v.times(1.0 / angle, turned) if angle > 1e-15 else (1.0, 0.0, 0.0)
+    axis = v.scale(1.0 / angle, turned) if angle > 1e-15 else (1.0, 0.0, 0.0)
     f[0] = min(angle, math.pi)    # rounding may lead beyond pi, where no angle is
-    v.moment(W, 0, v.turn(C, axis))
+    v.moment(W, 0, v.rotate(C, axis))
 
 
 @formula
@@ -68,11 +68,11 @@ def _chord(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
     R = v.product(B, v.rotation(given, 13))
     turned = v.log3(v.product_back(v.product(A, v.rotation(given, 4)), R))
     angle = v.norm(turned)
-    x, y, z = v.times(math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5, turned)
+    x, y, z = v.scale(math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5, turned)
     slope = max(math.cos(0.5 * angle), FLAT)
     rates = (slope, -z, y, z, slope, -x, -y, x, slope)
     for i in range(3):
-        v.moment(W, i, v.turn(R, v.row(rates, i)))
+        v.moment(W, i, v.rotate(R, v.row(rates, i)))
     f[0], f[1], f[2] = 2.0 * x, 2.0 * y, 2.0 * z
 
 
@@ -84,7 +84,7 @@ def _euler(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
     for i in range(int(given[0])):
         k = int(given[1 + i])
         f[i] = angles[k]
-        v.moment(W, i, v.turn(C, v.row(rates, k)))
+        v.moment(W, i, v.rotate(C, v.row(rates, k)))
 
 
 TURNS = -math.pi, math.pi

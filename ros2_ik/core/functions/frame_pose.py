@@ -11,7 +11,7 @@ from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.poses import as_placement
-from ros2_ik.core.robot.tree import twelve
+from ros2_ik.core.robot.tree import se3_to_array
 
 
 @register_function('frame_pose', drake='AddPositionConstraint + AddOrientationConstraint',
@@ -44,7 +44,7 @@ class FramePose(RelativeFunction):
 
     @cached_property
     def parameters(self) -> Array:
-        return twelve(self.reference)
+        return se3_to_array(self.reference)
 
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
@@ -57,4 +57,4 @@ class FramePose(RelativeFunction):
             f[i] = v.dot(axis, away)
             v.force(W, i, p, axis)
             f[3 + i] = turned[i]
-            v.moment(W, 3 + i, v.turn(B, v.row(rates, i)))
+            v.moment(W, 3 + i, v.rotate(B, v.row(rates, i)))

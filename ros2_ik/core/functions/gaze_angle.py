@@ -21,11 +21,11 @@ CLOSE = 1e-3      # [m], the gradient grows as 1 / distance down to there
 @part
 def _ray_to(B: Any, target: v.Vector, given: Any) -> Any:
     """Return distance and direction of a target, in the axes of B; against the axis at none."""
-    ray = v.sub(v.seen_from(B, target), v.vector(given, 9))
+    ray = v.sub(v.to_local(B, target), v.vector(given, 9))
     distance = v.norm(ray)
     if distance > TOUCHING:
-        return distance, v.times(1.0 / distance, ray)
-    return distance, v.times(-1.0, v.vector(given, 0))
+        return distance, v.scale(1.0 / distance, ray)
+    return distance, v.scale(-1.0, v.vector(given, 0))
 
 
 @part
@@ -33,7 +33,7 @@ def _row(W: Any, i: int, B: Any, target: v.Vector, distance: float,
          gradient: v.Vector) -> None:
     """Make row i that of a gradient by the ray's direction."""
     # seen from the frame the target moves, against the frame's own motion
-    v.force(W, i, target, v.times(-1.0 / max(distance, CLOSE), v.turn(B, gradient)))
+    v.force(W, i, target, v.scale(-1.0 / max(distance, CLOSE), v.rotate(B, gradient)))
 
 
 @formula
@@ -51,7 +51,7 @@ def _vector(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
     f[0], one, f[1], two = as_vector(u, v.vector(given, 0), v.vector(given, 3),
                                      v.vector(given, 6))
     if distance <= TOUCHING:
-        one, two = v.times(f[0] / math.pi, u), v.times(f[1] / math.pi, u)
+        one, two = v.scale(f[0] / math.pi, u), v.scale(f[1] / math.pi, u)
     _row(W, 0, B, target, distance, one)
     _row(W, 1, B, target, distance, two)
 

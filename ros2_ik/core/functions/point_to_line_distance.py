@@ -49,10 +49,10 @@ class PointToLineDistance(RelativeFunction):
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
         p = v.point(B, v.vector(given, 0))
         away = v.sub(p, v.point(A, v.vector(given, 3)))
-        one, two = v.turn(A, v.vector(given, 6)), v.turn(A, v.vector(given, 9))
-        away = v.add(v.times(v.dot(one, away), one), v.times(v.dot(two, away), two))
+        one, two = v.rotate(A, v.vector(given, 6)), v.rotate(A, v.vector(given, 9))
+        away = v.add(v.scale(v.dot(one, away), one), v.scale(v.dot(two, away), two))
         f[0] = distance = v.norm(away)
-        v.force(W, 0, p, v.times(1.0 / distance, away) if distance >= COINCIDENT else one)
+        v.force(W, 0, p, v.scale(1.0 / distance, away) if distance >= COINCIDENT else one)
 
     def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
         if upper[0] > 0:

@@ -37,5 +37,5 @@ class PointToPlane(RelativeFunction):
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
         p, normal = v.point(B, v.vector(given, 0)), v.vector(given, 6)
-        f[0] = v.dot(normal, v.sub(v.seen_from(A, p), v.vector(given, 3)))
-        v.force(W, 0, p, v.turn(A, normal))
+        f[0] = v.dot(normal, v.sub(v.to_local(A, p), v.vector(given, 3)))
+        v.force(W, 0, p, v.rotate(A, normal))

@@ -48,7 +48,7 @@ class PointToPointDistance(RelativeFunction):
         p = v.point(B, v.vector(given, 0))
         away = v.sub(p, v.point(A, v.vector(given, 3)))
         f[0] = distance = v.norm(away)
-        v.force(W, 0, p, v.times(1.0 / distance, away) if distance >= COINCIDENT
+        v.force(W, 0, p, v.scale(1.0 / distance, away) if distance >= COINCIDENT
                 else v.column(A, 0))
 
     def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:

@@ -55,8 +55,8 @@ class Polyhedron(RelativeFunction):
             for j in range(points):
                 part = v.vector(given, 2 + 3 * (points + i * points + j))
                 p = v.point(B, v.vector(given, 2 + 3 * j))
-                total += v.dot(part, v.seen_from(A, p))
-                along = v.turn(A, part)
+                total += v.dot(part, v.to_local(A, p))
+                along = v.rotate(A, part)
                 forces, moments = v.add(forces, along), v.add(moments, v.cross(p, along))
             f[i] = total
             v.wrench(W, i, forces, moments)

@@ -163,7 +163,7 @@ class _Length(RelativeFunction):
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
         p, C = v.origin(B), v.product(A, v.rotation(given, 0))
-        away = v.turn_back(C, v.sub(p, v.point(A, v.vector(given, 9))))
+        away = v.rotate_inverse(C, v.sub(p, v.point(A, v.vector(given, 9))))
         turned = v.log3(v.product_back(C, B))
         rates = v.jlog3(turned)
         shift = v.masked(v.vector(given, 12), away)
@@ -172,8 +172,8 @@ class _Length(RelativeFunction):
         if length < COINCIDENT:     # growth along any unit vector is a subgradient
             shift, turn = v.vector(given, 12), v.vector(given, 15)
             length = v.norm((v.norm(shift), v.norm(turn), 0.0))
-        along = v.times(1.0 / length, v.turn(C, shift))
-        about = v.turn(B, v.turn_back(rates, v.times(1.0 / length, turn)))
+        along = v.scale(1.0 / length, v.rotate(C, shift))
+        about = v.rotate(B, v.rotate_inverse(rates, v.scale(1.0 / length, turn)))
         v.wrench(W, 0, along, v.add(v.cross(p, along), about))
 
 

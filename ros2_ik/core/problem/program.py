@@ -11,11 +11,12 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.functions import KinematicFunction, RelativeFunction
+from ros2_ik.core.kept import LRUCache
 from ros2_ik.core.kernels.rows import evaluate, LINEAR, MASSES, moved, PYTHON
 from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.problem.active_joints import ActiveJoints
 from ros2_ik.core.robot import Configuration, Joint, Robot
-from ros2_ik.core.robot.tree import FLOATING, held_places, Tree, tree_of, Uncompared
+from ros2_ik.core.robot.tree import FLOATING, locked_q_indices, Tree, tree_of
 from ros2_ik.core.shallow import shallow
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)
@@ -43,8 +44,8 @@ class Program:
         self._error: BaseException | None = None
         self._at: tuple[Any, Any] = None, ()    # addresses of x, f and J, and these as arrays
         self._held = _frames(robot, active.names, structure)[1]
-        bound = _bound(robot, active.names, structure, start[self._held].tobytes(),
-                       Uncompared(start))
+        key = robot, active.names, structure, start[self._held].tobytes()
+        bound = _bindings.get(key, lambda: _bound(robot, active.names, structure, start))
         self.rows, self.size, self._values = bound.rows, bound.size, bound.values
         self.parameter_places = bound.parameters
         self._python = [(rows, function) for rows, function, shape
@@ -255,15 +256,17 @@ def _frames(robot: Robot, names: tuple[str, ...],
         for name in (shape.frame, shape.relative, *shape.lumps):
             if name is not None:
                 frames[name] = robot.frame_id(name)
-    return frames, held_places(robot, tuple(frames.values()), names)
+    return frames, locked_q_indices(robot, tuple(frames.values()), names)
 
 
-@lru_cache(maxsize=256)
-def _bound(robot: Robot, names: tuple[str, ...], structure: tuple[_Shape, ...], held: bytes,
-           start: Uncompared) -> _Bound:
+_bindings: LRUCache[tuple[Any, ...], _Bound] = LRUCache(256)
+
+
+def _bound(robot: Robot, names: tuple[str, ...], structure: tuple[_Shape, ...],
+           start: Array) -> _Bound:
     """Bind functions to the joints in `names`; the others stay where `start` has them."""
     frames = _frames(robot, names, structure)[0]
-    tree = tree_of(robot, tuple(frames.values()), names, start.q)
+    tree = tree_of(robot, tuple(frames.values()), names, start)
     place_of = list(frames)
     joints = [robot.joint(name) for name in names]
     values, n = _values(joints), sum(joint.velocity_size for joint in joints)

@@ -46,21 +46,8 @@ class Tree:
         return frozenset(found)
 
 
-class Uncompared:
-    """Joint values (nq,) that a cache does not look at: those that count are in its key."""
-
-    def __init__(self, q: Array) -> None:
-        self.q = q
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Uncompared)
-
-    def __hash__(self) -> int:
-        return 0
-
-
 @lru_cache(maxsize=256)
-def held_places(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...]) -> Indices:
+def locked_q_indices(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...]) -> Indices:
     """Return the places in q of the joints that move frames and are not in `names`."""
     moving = frozenset[str]().union(*(robot.joints_between(frame, 0) for frame in frames))
     return np.array([joint.index + i for joint in robot.joints for i in range(joint.size)
@@ -80,7 +67,8 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
 
     Joints not in `names` stay at their values in `start` (nq,).
     """
-    model, data = robot.model, robot.scratch_data()
+    # not the scratch data: whoever binds something may be in the middle of using it
+    model, data = robot.model, robot.model.createData()
     pin.forwardKinematics(model, data, start)
     active = _active_places(robot, names)
     # where each joint's own frame stands: on which body, and where there
@@ -97,7 +85,7 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
         align = pin.SE3.Identity()      # turns z into the axis
         if kind != FLOATING:
             align.rotation = pin.Quaternion.FromTwoVectors(_Z, np.array(element.axis)).matrix()
-        before.append(twelve(pending * model.jointPlacements[index] * align))
+        before.append(se3_to_array(pending * model.jointPlacements[index] * align))
         rows.append((body, kind, *active[column], multiplier, offset))
         stands[index] = len(rows) - 1, align.inverse()
     table = np.array(rows, dtype=float).reshape(-1, 6).T
@@ -106,7 +94,7 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
     return Tree(parent, kind, place, first, table[4], table[5],
                 np.array(before).reshape(-1, 12),
                 np.array([body for body, _ in nodes], dtype=np.intp),
-                np.array([twelve(place * model.frames[frame].placement)
+                np.array([se3_to_array(place * model.frames[frame].placement)
                           for frame, (_, place) in zip(frames, nodes, strict=True)]))
 
 
@@ -122,7 +110,7 @@ def _active_places(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int,
     return found
 
 
-def twelve(T: Any) -> Array:
+def se3_to_array(T: Any) -> Array:
     """Return a pinocchio.SE3 as twelve numbers: rotation row by row, then position."""
     numbers = np.empty(12)
     numbers[:9] = T.rotation.reshape(-1)

@@ -40,10 +40,10 @@ class Clearance:
         self._asked = self.repeats = 0
         self._touching = np.empty((0, len(problem.active.indices)))
 
-    def freed(self, touching: Attempt, budget: Budget) -> Attempt | None:
+    def escape_collision(self, touching: Attempt, budget: Budget) -> Attempt | None:
         """Return an attempt that touches nothing and reaches what `touching` reached, or None."""
         if self._motion is not None:
-            return self._motion.freed(touching, budget)
+            return self._motion.escape_collision(touching, budget)
         if self._is_isolated:
             self._touching = np.vstack([self._touching, touching.q[self._problem.active.place]])
         self._asked += 1

@@ -16,7 +16,7 @@ from ros2_ik.core.kernels.descents import MANY
 from ros2_ik.core.kernels.pose_search import find_poses
 from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem import IKProblem, PoseTarget
-from ros2_ik.core.robot.tree import twelve
+from ros2_ik.core.robot.tree import se3_to_array
 from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.parts import Parts
@@ -133,13 +133,13 @@ class Screw(RelativeFunction):
 
     @cached_property
     def parameters(self) -> Array:
-        return twelve(self.reference)
+        return se3_to_array(self.reference)
 
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
         turned = v.log3(v.product_back(B, v.product(A, v.rotation(given, 0))))
         p = v.origin(B)
-        shifted = v.log6(turned, v.seen_from(B, v.point(A, v.vector(given, 9))))
+        shifted = v.log6(turned, v.to_local(B, v.point(A, v.vector(given, 9))))
         for i in range(3):
             axis = v.column(B, i)
             f[i], f[3 + i] = -shifted[i], -turned[i]

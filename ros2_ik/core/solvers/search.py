@@ -44,8 +44,8 @@ from ros2_ik.core.solvers.starts import (
     draw_starts,
     generator_state,
     is_close,
+    LocalSearch,
     N_NEAR,
-    Nearby,
     within_limits,
 )
 from ros2_ik.core.solvers.too_few_joints import ENOUGH as ENOUGH_FOR_FEW, lacks_joints
@@ -324,8 +324,8 @@ class Search:
         return is_close(self.problem, within_limits(self.problem, self.seeds[0]))
 
     @cached_property
-    def _nearby(self) -> Nearby:
-        return Nearby(self.problem, self.seeds[0], self.solver, self.options.solver_options)
+    def _nearby(self) -> LocalSearch:
+        return LocalSearch(self.problem, self.seeds[0], self.solver, self.options.solver_options)
 
     def _next_starts(self, solver: Solver) -> Starts:
         """Return the next seed, alone where others follow; then starts near the first, random."""
@@ -428,12 +428,12 @@ class Search:
             return
         if 0 < self.following <= N_NEAR + 1 and options.approximate is None \
                 and self._expects_near_answer:
-            freed = self._nearby.clearance.freed(touching.attempt, self.budget)
+            freed = self._nearby.clearance.escape_collision(touching.attempt, self.budget)
         else:
             if self._clearance is None:
                 self._clearance = Clearance(self._loosened[0] if self._is_loose else problem,
                                             checker, options.allow_restarts)
-            freed = self._clearance.freed(touching.attempt, self.budget)
+            freed = self._clearance.escape_collision(touching.attempt, self.budget)
         if freed is not None:
             self.iterations += freed.iterations
             self._judge(freed)

@@ -37,7 +37,7 @@ class SelfMotion:
         self._first = np.sin(np.arange(1.0, 1.0 + len(problem.active.columns)))    # any one
         self._seen = np.empty((0, len(problem.active.indices)))
 
-    def freed(self, touching: Attempt, budget: Budget) -> Attempt | None:
+    def escape_collision(self, touching: Attempt, budget: Budget) -> Attempt | None:
         """Return an attempt that touches nothing and reaches what `touching` reached, or None."""
         x = touching.q[self._place]
         if (np.abs(self._seen - x).max(axis=1, initial=0.0) < SEEN).any():

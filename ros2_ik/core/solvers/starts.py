@@ -85,7 +85,7 @@ def is_close(problem: IKProblem, seed: Array) -> bool:
                in (target.errors(at) for target in problem.targets))
 
 
-class Nearby:
+class LocalSearch:
     """
     A problem whose joints change by at most NEAR, with a solver of its own.
 

@@ -15,7 +15,7 @@ from ros2_ik.core.kernels.velocity_rows import DAMPING, KIND, RATE, SHARE, TARGE
 from ros2_ik.core.poses import as_placement
 from ros2_ik.core.problem.constraint import spread
 from ros2_ik.core.problem.program import Program
-from ros2_ik.core.robot.tree import twelve
+from ros2_ik.core.robot.tree import se3_to_array
 from ros2_ik.core.velocity.gain import Gain
 from ros2_ik.core.velocity.task import checked_weight, Task
 
@@ -93,7 +93,7 @@ class BoundTask:
                           'a 4x4 array or a pinocchio.SE3', InvalidTargetError)
             if not np.isfinite(pose).all():
                 return False
-            self._parameters[:] = twelve(as_placement(pose, f'target of {self.name}'))
+            self._parameters[:] = se3_to_array(as_placement(pose, f'target of {self.name}'))
             return True
         if self._is_posture and isinstance(target, np.ndarray) and target.shape == (
                 self.place.stop - self.place.start,):

@@ -8,7 +8,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import vector
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.collision.pair_watch import PairWatch
+from ros2_ik.core.collision.distance_tracker import DistanceTracker
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.velocity_rows import (
     DISTANCE,
@@ -74,13 +74,14 @@ class DistanceConstraints:
     def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, Any]) -> None:
         """Use a checker of a scene in which objects move with velocities (3,), by name [m/s]."""
         checked = _checked(velocities)
-        self._watch = PairWatch(checker if self._narrowed is None else self._narrowed(checker))
+        narrowed = checker if self._narrowed is None else self._narrowed(checker)
+        self._tracker = DistanceTracker(narrowed)
         self._set_velocities(checked)
 
     def move(self, poses: Mapping[str, Any], velocities: Mapping[str, Any]) -> None:
         """Put objects at other poses (SE3, by name), moving with velocities (3,) [m/s]."""
         checked = _checked(velocities)
-        self._watch.move(poses)
+        self._tracker.move(poses)
         self._set_velocities(checked)
 
     def _set_velocities(self, velocities: dict[str, Array]) -> None:
@@ -90,14 +91,14 @@ class DistanceConstraints:
 
     def near(self, q: Array) -> DistanceRows:
         """Return the rows of the pairs that a step like the last one could reach from q."""
-        if self._watch.go(q):
-            self._needed = np.full(len(self._watch.here.least), NEAR + FIRST_SPEED * self._dt)
+        if self._tracker.go(q):
+            self._needed = np.full(len(self._tracker.here.least), NEAR + FIRST_SPEED * self._dt)
         self._reach = np.maximum(LOOKAHEAD * self._needed, NEAR) + self._margin + self._own
         return self._look()
 
     def look_ahead(self, q: Array) -> None:
         """Look at the end q of a step."""
-        self._watch.look_ahead(q)
+        self._tracker.look_ahead(q)
 
     def nearer(self, stop: float) -> DistanceRows | None:
         """
@@ -109,19 +110,19 @@ class DistanceConstraints:
         r.v times max(|v|/a).
         """
         steps = CURVED * max(1.0 / self._gain, 1.0 + stop / self._dt)   # till contact, at most
-        self._needed = steps * (self._watch.ahead.closing + self._own)
+        self._needed = steps * (self._tracker.ahead.closing + self._own)
         reach = self._needed + self._margin + self._own
-        new = (reach > self._reach) & (self._watch.here.least < reach)
+        new = (reach > self._reach) & (self._tracker.here.least < reach)
         if not new.any():
             return None
         self._reach = np.maximum(reach, self._reach)
         return self._look()
 
     def _look(self) -> DistanceRows:
-        at = self._watch.here
+        at = self._tracker.here
         self._near = self._none
         if (at.least < self._reach).any():
-            found = self._watch.distances(at, self._reach, self._most)
+            found = self._tracker.distances(at, self._reach, self._most)
             rows = np.empty((len(found.distance), self._none.rows.shape[1]))
             rows[:, :-GAP_NUMBERS], rows[:, DISTANCE] = found.jacobian, found.distance
             rows[:, MARGIN:] = self._margin, self._gain, self._push, 0.0
@@ -142,16 +143,16 @@ class DistanceConstraints:
 
     def commit(self) -> None:
         """Make the end that was looked at last the configuration to start from."""
-        self._watch.arrive()
+        self._tracker.arrive()
 
     @property
     def excess(self) -> float:
         """By how much the least distance at the end is less than it may be [m], else 0."""
         nearest = float(self._near.rows[:, DISTANCE].min(initial=np.inf))
-        at, least = self._watch.ahead, min(self._margin - self._slack, nearest) - SAME
+        at, least = self._tracker.ahead, min(self._margin - self._slack, nearest) - SAME
         if at.nearest >= least:
             return 0.0
-        found = self._watch.distances(at, np.full(len(at.least), least), 1).distance
+        found = self._tracker.distances(at, np.full(len(at.least), least), 1).distance
         return least - float(found.min(initial=least))
 
 

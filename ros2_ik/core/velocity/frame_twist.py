@@ -67,7 +67,7 @@ class RollingContact(RelativeFunction):
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
         hub, normal = v.origin(B), v.column(A, 2)
-        touching = v.sub(hub, v.times(given[0], normal))
+        touching = v.sub(hub, v.scale(given[0], normal))
         f[0] = 0.0
         f[1] = 0.0
         f[2] = v.dot(normal, v.sub(hub, v.origin(A))) - given[0]

@@ -26,7 +26,7 @@ from ros2_ik.core import (
     solve_pose,
     SolveOptions,
 )
-from ros2_ik.core.request import IKRequest, prepare, StillWorld
+from ros2_ik.core.request import IKRequest, prepare, StaticWorld
 from ros2_ik.core.scene import HeightField
 
 T = np.eye(4)
@@ -173,7 +173,7 @@ def ask_request(robot, generator):
     if generator.random() < 0.5:
         chosen['options'] = SolveOptions(**options)
     request = IKRequest(**{'targets': [PoseTarget('tip', T)], **chosen})
-    return prepare(request, StillWorld(robot))
+    return prepare(request, StaticWorld(robot))
 
 
 CALLS = {'checker': (ask_checker, 1000), 'request': (ask_request, 2000),

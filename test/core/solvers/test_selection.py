@@ -106,12 +106,12 @@ def test_of_two_answers_that_are_one_the_nearer_is_kept(robot, monkeypatch):
     answer = robot.random_q(np.random.default_rng(0)) * 0.5
     offsets = iter([0.004, 0.002, 0.006, 0.001, 0.003])
 
-    class Nearby(Solver):
+    class LocalSearch(Solver):
         def attempt(self, start, budget):
             q = answer + next(offsets)
             return Attempt(q, 0.0, 1, ExitFlag.CONVERGED)
     monkeypatch.setattr(registry, '_SOLVERS', dict(registry._SOLVERS))
-    register_solver('nearby')(Nearby)
+    register_solver('nearby')(LocalSearch)
     T = Configuration(robot, answer).transform(TIP)
     asked = IKProblem(robot, [PoseTarget(TIP, T, None, (1,) * 6, 0.1, 0.1)], start=answer)
     solution = solve(asked, solver='nearby', select='nearest', solutions=9, max_iterations=5,

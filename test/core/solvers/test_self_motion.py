@@ -71,10 +71,10 @@ def test_ends_are_free_and_vain_walks_are_not_repeated(name, load, judge_of):
             continue
         motion, checker.asked = SelfMotion(problem, checker), 0
         assert motion.is_possible
-        found = motion.freed(touching, Budget())
+        found = motion.escape_collision(touching, Budget())
         if found is None:
             vain, checker.asked = vain + 1, 0
-            assert motion.freed(touching, Budget()) is None and not checker.asked
+            assert motion.escape_collision(touching, Budget()) is None and not checker.asked
             continue
         freed += 1
         joints = robot.to_joints(found.q)
@@ -106,7 +106,7 @@ def test_it_is_walked_before_restarts(load):
         first = LevenbergMarquardt(problem).attempt(start, Budget())
         if not first.reached or not checker.collides(first.q):
             continue
-        free = SelfMotion(problem, checker).freed(first, Budget())
+        free = SelfMotion(problem, checker).escape_collision(first, Budget())
         if free is None:
             continue
         walked += 1
