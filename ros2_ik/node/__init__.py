@@ -59,4 +59,7 @@ def main() -> int:
     from ros2_ik.node.node import run  # late: worker processes come by here without ROS
     code = run(watchdog, leave)
     end_descendants(os.getpid(), spared)
-    return code
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # the interpreter's own end would destroy a node refused half made, in which rclpy may crash
+    os._exit(code)
