@@ -63,7 +63,7 @@ def _keep(name: str, arrays: Arrays) -> None:
     for array in arrays.values():
         array.setflags(write=False)
     _memory[name] = arrays
-    kept = list(_memory.items())
+    kept = list(_memory.copy().items())     # other threads add to it; to copy it is atomic
     size = sum(array.nbytes for _, each in kept for array in each.values())
     for oldest, each in kept[:-1]:
         if size <= MAX_BYTES:
