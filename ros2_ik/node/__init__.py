@@ -61,5 +61,6 @@ def main() -> int:
     end_descendants(os.getpid(), spared)
     sys.stdout.flush()
     sys.stderr.flush()
-    # the interpreter's own end would destroy a node refused half made, in which rclpy may crash
+    # the interpreter's own end takes up to a second on a busy machine, and destroys a node that
+    # was refused half made, in which rclpy may crash
     os._exit(code)

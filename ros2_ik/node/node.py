@@ -402,8 +402,6 @@ def run(watchdog: Watchdog, leave: Callable[..., None]) -> int:
         signal.setitimer(signal.ITIMER_REAL, max(AGAIN, told + most - time.monotonic()))
         node.close(executor)
         rclpy.try_shutdown()
-    sys.stderr.flush()
-    leave()   # the interpreter's own end takes up to a second on a busy machine
     return 0
 
 
