@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ros2_ik.core.kernels.source import inner_part, loop, part
+from ros2_ik.core.kernels.source import inner_part, part
 
 MISSED = 1e-10    # by which a bound may be missed, as a part of 1 + its size
 CHANGES = 10      # of the working set for each row; many more than are needed
@@ -312,10 +312,3 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
         rows[count], multiplier[count], used[worst] = worst, 0.0, True
         count += 1
     return False
-
-
-@loop('b1(f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8, f8[::1], f8[::1], f8[::1], '
-      'f8[::1])')
-def quadratic_program(H, g, A, lower, upper, weight, low, high, x, y):
-    """See `solve_qp`."""
-    return solve_qp(H, g, A, lower, upper, weight, low, high, x, y)

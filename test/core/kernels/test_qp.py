@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from ros2_ik.core.kernels.qp import quadratic_program
+from ros2_ik.core.kernels.qp import solve_qp
+from ros2_ik.core.kernels.source import loop
+
+
+@loop('b1(f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8, f8[::1], f8[::1], f8[::1], '
+      'f8[::1])')
+def quadratic_program(H, g, A, lower, upper, weight, low, high, x, y):
+    return solve_qp(H, g, A, lower, upper, weight, low, high, x, y)
 
 
 class QuadraticProgram:
