@@ -304,10 +304,8 @@ def _named(robot: Robot, names: Iterable[str], field: str) -> Joints:
 def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
     """Frames and links that a function names; for what is held, the link that holds it."""
     if isinstance(function, PairDistance):
-        held = function.checker.scene.attached
-        ends = (held[end].link if end in held else end
-                for end in (function.first, function.second))
-        yield from (end for end in ends if end in robot.frame_names)   # others are in the world
+        ends = map(function.checker.scene.link_of, (function.first, function.second))
+        yield from (end for end in ends if end is not None)
         return
     yield from getattr(function, 'links', None) or ()
     for frame in (getattr(function, 'frame', None), getattr(function, 'relative_to', None)):

@@ -14,6 +14,7 @@ from ros2_ik.core.collision.collision_geometry import (
 from ros2_ik.core.collision.self_pairs import DISABLED, self_pairs
 from ros2_ik.core.kept import LRUCache
 from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot.srdf import sorted_pair
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_object import ShapeInstance
@@ -71,8 +72,8 @@ def _own_mask(robot: Robot, scene: Scene, geometry: RobotGeometry) -> Mask:
     chosen = np.zeros((len(items), len(items)), dtype=bool)
     for second, item in enumerate(items):
         for first, other in enumerate(items[:second]):
-            names = (min(other.name, item.name), max(other.name, item.name))
-            chosen[first, second] = other.joint != item.joint and names not in allowed
+            chosen[first, second] = (other.joint != item.joint
+                                     and sorted_pair(other.name, item.name) not in allowed)
     return chosen
 
 

@@ -101,10 +101,8 @@ class CollisionChecker:
         """Names of the joints that move something that is checked."""
         moved = np.abs(self._pairs.moves).sum(axis=0)
         reduction = follower_reduction(self.robot)
-        columns = np.flatnonzero(moved if reduction is None else moved @ reduction)
-        return frozenset(joint.name for joint in self.robot.joints if any(
-            joint.velocity_index <= column < joint.velocity_index + joint.velocity_size
-            for column in columns))
+        moved = moved if reduction is None else moved @ reduction
+        return frozenset(joint.name for joint in self.robot.joints if moved[joint.columns].any())
 
     def _paddings(self, names: Sequence[tuple[str, str]]) -> Array:
         """Return the padding of each pair of names [m], (k,)."""
@@ -120,6 +118,10 @@ class CollisionChecker:
     def collides(self, at: Configuration | Array) -> bool:
         """Return whether anything touches at a configuration, or q (nq,)."""
         return self._check.collides(self._q(at))
+
+    def touching(self, at: Configuration | Array) -> frozenset[tuple[str, str]]:
+        """Return the pairs of names that touch at a configuration, without their depths."""
+        return frozenset(self._pairs.names[k] for k in self._check.touching(self._q(at)))
 
     def in_collision(self, at: Configuration | Array, at_once: bool = False
                      ) -> tuple[Contact, ...]:
@@ -153,8 +155,8 @@ class CollisionChecker:
         model, data = robot.model, robot.scratch_data()
         pin.forwardKinematics(model, data, q)
         moved = placement * pin.updateFramePlacement(model, data, robot.frame_id(frame)).inverse()
-        rigid = [item.joint != 0 and not robot.moving_joints(frame, self._link_of(item)) & movers
-                 for item in items]
+        rigid = [item.joint != 0 and not movers & robot.moving_joints(
+            frame, self.scene.link_of(item.name)) for item in items]
         places = {i: moved * data.oMi[item.joint] * item.placement if rigid[i] else item.placement
                   for i, item in enumerate(items) if rigid[i] or item.joint == 0}
         reach = max((math.dist(place.act(items[i].geometry.aabb_center), placement.translation)
@@ -165,11 +167,6 @@ class CollisionChecker:
                  for k, (i, j) in enumerate(self._pairs.pairs.tolist())
                  if i in places and j in places and rigid[i] != rigid[j])
         return deepest(contact for contact in found if contact)
-
-    def _link_of(self, item: CollisionGeometry) -> str:
-        """Return the link that an item of the robot is on, or attached to."""
-        held = self.scene.attached.get(item.name)
-        return item.name if held is None else held.link
 
     def _rigid_contact(self, k: int, at: Any, there: Any, deeper_than: float) -> Contact | None:
         """Return the contact of a pair whose items are `at` and `there` (SE3)."""

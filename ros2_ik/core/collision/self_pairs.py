@@ -15,6 +15,7 @@ from ros2_ik.core.collision.pair_model import PairModel
 from ros2_ik.core.kept import LRUCache
 from ros2_ik.core.meshes.cache import cached, digest
 from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot.srdf import sorted_pair
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 
 SAMPLES = 200
@@ -85,7 +86,7 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None,
 
 
 def _decide(robot: Robot, geometry: RobotGeometry, guess: bool) -> SelfPairs:
-    pairs = {(min(pair), max(pair)) for pair in combinations(geometry.links, 2)}
+    pairs = {sorted_pair(*pair) for pair in combinations(geometry.links, 2)}
     allowed = dict.fromkeys((pair for pair in sorted(pairs)
                              if not robot.moving_joints(*pair)), RIGID)
     found = ({DISABLED: set(robot.disabled_pairs)} if robot.disabled_pairs
@@ -127,7 +128,7 @@ def _adjacent(robot: Robot, geometry: RobotGeometry) -> set[Pair]:
         cost = {'fixed': 0, 'floating': 2, 'planar': 2}.get(joint.kind, 1)
         for one, other in ((joint.parent, joint.child), (joint.child, joint.parent)):
             ways.setdefault(one, []).append((other, cost))
-    return {(min(link, other), max(link, other)) for link in geometry.links
+    return {sorted_pair(link, other) for link in geometry.links
             for other in _next_to(link, ways, set(geometry.links))}
 
 
@@ -188,7 +189,7 @@ class LinkContacts:
     def __init__(self, robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> None:
         items = own_geometries(robot, geometry)
         numbers = {pair: number for number, pair in enumerate(pairs)}
-        number_of = [[numbers.get(_pair(one.name, other.name), -1) for other in items]
+        number_of = [[numbers.get(sorted_pair(one.name, other.name), -1) for other in items]
                      for one in items]
         self._model = PairModel(robot, items, np.triu(np.array(number_of) >= 0))
         self._check, self._count = ContactCheck(self._model), len(pairs)
@@ -211,7 +212,3 @@ class LinkContacts:
             depth = -float(placed.distanceResults[k].min_distance)
             found[self._pair_of[k]] = max(found[self._pair_of[k]], depth, 0.0)
         return found
-
-
-def _pair(one: str, other: str) -> Pair:
-    return (min(one, other), max(one, other))

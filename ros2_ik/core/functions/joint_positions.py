@@ -158,7 +158,7 @@ def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
             # the difference is the leader's: add what the follower has at the leader's reference
             shift += multiplier * q[joint.index] - _number(values.get(name, 0.0), name)
             rotary = rotary and turns
-        A.append(multiplier * np.eye(robot.nv)[joint.velocity_index:][:joint.velocity_size])
+        A.append(multiplier * np.eye(robot.nv)[joint.columns])
         offset += [shift] * joint.velocity_size
         turning += [rotary and function.wrap] * joint.velocity_size
     stacked = np.vstack(A)

@@ -66,7 +66,7 @@ class UserFunction(KinematicFunction):
         probe = Configuration(robot, at.q)
         for name in self.joints(robot):
             joint = robot.joint(name)
-            for column in range(joint.velocity_index, joint.velocity_index + joint.velocity_size):
+            for column in range(*joint.columns.indices(robot.nv)):
                 ends = []
                 for v[column] in (_STEP, -_STEP):
                     probe.update(at.integrate(v))

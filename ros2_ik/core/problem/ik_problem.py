@@ -130,7 +130,10 @@ class IKProblem:
 
     def approximated(self, position: float, orientation: float) -> 'IKProblem':
         """Return the problem of the least errors of the targets within these [m], [rad]."""
-        wide = [target.widened(position, orientation) for target in self.targets]
+        wide = [target.varied(position_tolerance=max(position, target.position_tolerance),
+                              orientation_tolerance=max(orientation,
+                                                        target.orientation_tolerance))
+                for target in self.targets]
         bounds = [bound for target in wide for bound in target.bounds()]
         return self.varied(targets=(), constraints=[*self.constraints, *bounds],
                            costs=[target.error_cost() for target in wide])

@@ -88,11 +88,12 @@ class PoseTarget:
         target._function = None
         return target
 
-    def widened(self, position: float, orientation: float) -> 'PoseTarget':
-        """Return the target with tolerances of at least these [m], [rad]."""
-        return PoseTarget(self.tip, self.transform, self.relative_to, self.weights,
-                          max(position, self.position_tolerance),
-                          max(orientation, self.orientation_tolerance))
+    def varied(self, **parts: Any) -> 'PoseTarget':
+        """Return the target with other arguments than these."""
+        return PoseTarget(**{
+            'tip': self.tip, 'target': self.transform, 'relative_to': self.relative_to,
+            'weights': self.weights, 'position_tolerance': self.position_tolerance,
+            'orientation_tolerance': self.orientation_tolerance, **parts})
 
     def error_cost(self) -> LeastSquares:
         """Return half the squared error of the counted axes, in units of the tolerances."""
@@ -103,8 +104,8 @@ class PoseTarget:
         """Return the target in the root frame, where its frame stands in a configuration."""
         if self.relative_to is None:
             return self
-        return PoseTarget(self.tip, at.placement(self.relative_to) * self.function.reference, None,
-                          self.weights, self.position_tolerance, self.orientation_tolerance)
+        return self.varied(target=at.placement(self.relative_to) * self.function.reference,
+                           relative_to=None)
 
     def errors(self, at: Configuration) -> tuple[float, float]:
         """Position [m] and orientation [rad] error at a configuration, freed axes left out."""

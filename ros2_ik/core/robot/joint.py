@@ -43,6 +43,11 @@ class Joint:
         return self.size == 1
 
     @property
+    def columns(self) -> slice:
+        """Its columns in the tangent space."""
+        return slice(self.velocity_index, self.velocity_index + self.velocity_size)
+
+    @property
     def rotary(self) -> bool:
         """Whether that number is an angle, so that a full turn is the same place."""
         return self.kind in ('revolute', 'continuous')

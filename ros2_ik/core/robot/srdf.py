@@ -27,6 +27,11 @@ class Semantics:
     warnings: tuple[str, ...] = ()
 
 
+def sorted_pair(one: str, other: str) -> tuple[str, str]:
+    """Return two names in alphabetical order, as all pairs of links are written."""
+    return (one, other) if one < other else (other, one)
+
+
 def parse_srdf(text: str, tree: RobotTree) -> Semantics:
     """
     Read an SRDF for the robot of `tree`.
@@ -129,10 +134,9 @@ class _Reader:
                 ends = [self._known(element.get(key, ''), self.links,
                                     f'link of {kind}_collisions') for key in ('link1', 'link2')]
                 if all(ends):
-                    found.add((min(ends), max(ends)))
+                    found.add(sorted_pair(*ends))
         for element in self.root.findall('disable_default_collisions'):
             link = self._known(element.get('link', ''), self.links, 'link of disable_default')
-            mine = {(min(link, other), max(link, other))
-                    for other in self.links - {link} if link}
+            mine = {sorted_pair(link, other) for other in self.links - {link} if link}
             pairs['disable'] |= mine - pairs['enable']
         return frozenset(pairs['disable'])

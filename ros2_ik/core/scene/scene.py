@@ -212,6 +212,11 @@ class Scene:
             raise InvalidSceneError(f'allowed must be AllowedCollisions, not {allowed!r}')
         return self._with(allowed=allowed)
 
+    def link_of(self, name: str) -> str | None:
+        """Return the link that is named, or holds the object of that name; None: the world."""
+        held = self.attached.get(name)
+        return held.link if held else None if name in self.objects else name
+
     def allow(self, first: str, second: str | None, allowed: bool = True) -> 'Scene':
         """
         Return the scene in which two links or objects may (not) touch; both must be known.

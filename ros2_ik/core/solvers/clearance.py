@@ -111,15 +111,15 @@ class _KnownDistance(MinimumDistance):
 def lasting_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
                      ) -> tuple[Contact, ...]:
     """Return the contacts at q (nq,) of links and objects that no moving joint parts."""
-    scene, moving = checker.scene, set(problem.joint_names)
+    robot, moving = problem.robot, set(problem.joint_names)
 
-    def parted(contact: Contact) -> bool:
-        frames = [scene.attached[name].link if name in scene.attached
-                  else problem.robot.root_frame if name in scene.objects else name
-                  for name in (contact.first, contact.second)]
-        return not moving.isdisjoint(problem.robot.moving_joints(*frames))
+    def lasts(pair: tuple[str, str]) -> bool:
+        links = [checker.scene.link_of(name) or robot.root_frame for name in pair]
+        return moving.isdisjoint(robot.moving_joints(*links))
+    if not any(map(lasts, checker.touching(q))):    # to measure depths takes longer
+        return ()
     return tuple(contact for contact in checker.in_collision(q, at_once=True)
-                 if not parted(contact))
+                 if lasts((contact.first, contact.second)))
 
 
 def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact, ...]:

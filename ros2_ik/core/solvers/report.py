@@ -9,7 +9,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.collision.contacts import deepest
 from ros2_ik.core.problem import IKProblem
-from ros2_ik.core.solvers.too_few_joints import axes_to_free, lacks_joints
+from ros2_ik.core.solvers.too_few_joints import axes_to_free
 from ros2_ik.core.status import ExitFlag, Status
 
 if TYPE_CHECKING:
@@ -94,17 +94,11 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
              Status.TIMED_OUT: f'not finished {after}: ',
              Status.APPROXIMATE: f'only an approximate solution found {after}: '}.get(
                  status, f'no solution{within} found {after}: ')
+    axes = '' if search.out_of_reach else axes_to_free(problem, candidate.attempt.q)
     return began + '; '.join([
-        _violated(problem, candidate), *search.out_of_reach, *_axes(search, candidate),
+        _violated(problem, candidate), *search.out_of_reach, *([axes] if axes else []),
         *(['a larger max_joint_change may have one'] if within and not search.out_of_reach
           else [])])
-
-
-def _axes(search: 'Search', candidate: 'Candidate') -> list[str]:
-    if search.out_of_reach or not lacks_joints(search.problem):
-        return []
-    text = axes_to_free(search.problem, candidate.attempt.q)
-    return [text] if text else []
 
 
 def _violated(problem: IKProblem, candidate: 'Candidate') -> str:

@@ -48,7 +48,7 @@ from ros2_ik.core.solvers.starts import (
     N_NEAR,
     within_limits,
 )
-from ros2_ik.core.solvers.too_few_joints import ENOUGH as ENOUGH_FOR_FEW, lacks_joints
+from ros2_ik.core.solvers.too_few_joints import lacks_joints, MANY_ATTEMPTS
 from ros2_ik.core.status import ExitFlag, Status
 
 DOUBT = 2       # colliding answers after which contacts of the tip itself are looked for
@@ -227,7 +227,7 @@ class Search:
     @property
     def _lacks_joints(self) -> bool:
         """Whether no answer was found where there are so few joints that one would have been."""
-        return (self.attempts >= ENOUGH_FOR_FEW and lacks_joints(self.problem)
+        return (self.attempts >= MANY_ATTEMPTS and lacks_joints(self.problem)
                 and not (self._is_loose or self.accepted or self.touching))
 
     @property
@@ -360,7 +360,7 @@ class Search:
         if not is_turned:
             attempt = attempt._replace(q=chosen_turns(
                 self.problem, attempt.q, self.seeds[0], self.options.winding))
-        problem, verdict = self.problem, accept(self.problem, attempt.q)
+        verdict = accept(self.problem, attempt.q)
         is_ranked = self.options.select != 'first' or self.options.solutions > 1
         rank = self._rank(attempt.q, verdict) if is_ranked else 0.0
         candidate = Candidate(attempt, verdict, rank)
@@ -369,7 +369,7 @@ class Search:
         if verdict.accepted:
             self._enter(candidate)
         elif self.options.approximate is not None and self._is_near_enough(candidate):
-            checker = problem.checker
+            checker = self.problem.checker
             if checker is not None and checker.collides(attempt.q):
                 return candidate._replace(verdict=verdict._replace(touches=True))
             self.near_enough = min(self.near_enough or candidate, candidate,

@@ -8,7 +8,7 @@ from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.solver import make_solver, Starts
 from ros2_ik.core.solvers.starts import generator_state, N_NEAR
 
-ENOUGH = 1000           # attempts, ten milliseconds; poses in reach take tens
+MANY_ATTEMPTS = 1000    # attempts, ten milliseconds; poses in reach take tens
 RESTARTS, ITERATIONS = 20, 2000     # of the trial with axes freed, some milliseconds
 ROTATIONS = {3: 'rx', 4: 'ry', 5: 'rz'}     # of a target's weights
 
@@ -25,7 +25,7 @@ def axes_to_free(problem: IKProblem, q: Array) -> str:
 
     Found by trying: one axis, then two, then all.
     """
-    if len(problem.targets) != 1:
+    if not lacks_joints(problem) or len(problem.targets) != 1:
         return ''
     target, = problem.targets
     counted = [axis for axis in ROTATIONS if target.counted[axis]]
@@ -43,9 +43,7 @@ def axes_to_free(problem: IKProblem, q: Array) -> str:
 
 def _is_reachable(problem: IKProblem, target: PoseTarget, weights: Array, q: Array) -> bool:
     """Return whether a short search reaches a target with these weights, contacts aside."""
-    eased = problem.varied(targets=[PoseTarget(
-        target.tip, target.transform, target.relative_to, weights, target.position_tolerance,
-        target.orientation_tolerance)])
+    eased = problem.varied(targets=[target.varied(weights=weights)])
     starts = Starts(q, 0, N_NEAR + RESTARTS, generator_state(0))
     end, *_ = make_solver('lm', eased, {}).find(starts, Budget(iterations=ITERATIONS))
     return not accept(eased, end.q).violations

@@ -143,5 +143,5 @@ class BoundTask:
         if not np.isfinite(values).all():
             return False
         self._rows[row, self.place] = spread(values, what, self.function.labels,
-                                                     InvalidTargetError)
+                                             InvalidTargetError)
         return True

@@ -8,7 +8,6 @@ from ros2_ik.core.arrays import Indices
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.functions.joint_positions import BoundJoints
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.velocity.limits import columns_of
 
 
 def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice]]], rows: int
@@ -36,6 +35,6 @@ def _moved(function: KinematicFunction, robot: Robot) -> list[Indices]:
     """Return the columns that move each row."""
     if isinstance(function, BoundJoints):
         return [np.flatnonzero(row) for row in function.A]
-    columns = [np.arange(robot.nv)[columns_of(robot.joint(name))]
+    columns = [np.arange(robot.nv)[robot.joint(name).columns]
                for name in function.joints(robot)]
     return [np.concatenate([np.zeros(0, dtype=np.int64), *columns])] * len(function.labels)

@@ -11,7 +11,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, positive
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.velocity_rows import ACCELERATION, HIGH, LOW, SPEED
-from ros2_ik.core.robot import Joint, Robot
+from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.frame_twist import FrameTwist
 
 
@@ -153,11 +153,6 @@ def _numbers(value: Any, what: str, count: int, valid: str = '') -> Array:
     return np.full(count, array)
 
 
-def columns_of(joint: Joint) -> slice:
-    """Return the columns of a joint in the tangent space."""
-    return slice(joint.velocity_index, joint.velocity_index + joint.velocity_size)
-
-
 def _by_joint(robot: Robot, given: Any, default: Array, what: str) -> Array:
     if given is None:
         return default
@@ -165,7 +160,7 @@ def _by_joint(robot: Robot, given: Any, default: Array, what: str) -> Array:
     if isinstance(given, Mapping):
         for name, value in given.items():
             joint = robot.joint(name)
-            limits[columns_of(joint)] = _numbers(value, f"{what} of '{name}'", joint.velocity_size)
+            limits[joint.columns] = _numbers(value, f"{what} of '{name}'", joint.velocity_size)
     else:
         limits[:] = _numbers(given, what, robot.nv,
                              f'one number, {robot.nv} or a mapping from joints')

@@ -27,7 +27,6 @@ from ros2_ik.core.velocity.distance_constraints import (
 from ros2_ik.core.velocity.limbs import limbs
 from ros2_ik.core.velocity.limits import (
     CartesianVelocityLimit,
-    columns_of,
     ConfigurationLimit,
     JointLimit,
     VelocityLimit,
@@ -171,12 +170,12 @@ class VelocityProgram:
 
     def _hold_joints(self, locked: Collection[str], driven: Collection[str]) -> None:
         for joint in map(self.robot.joint, locked):
-            self._box[velocity_rows.SPEED, columns_of(joint)] = 0.0
+            self._box[velocity_rows.SPEED, joint.columns] = 0.0
         for joint in map(self.robot.joint, driven):
-            self._box[velocity_rows.SPEED, columns_of(joint)] = np.inf
-            self._box[velocity_rows.ACCELERATION, columns_of(joint)] = 0.0
-            self._box[velocity_rows.LOW, columns_of(joint)] = -np.inf
-            self._box[velocity_rows.HIGH, columns_of(joint)] = np.inf
+            self._box[velocity_rows.SPEED, joint.columns] = np.inf
+            self._box[velocity_rows.ACCELERATION, joint.columns] = 0.0
+            self._box[velocity_rows.LOW, joint.columns] = -np.inf
+            self._box[velocity_rows.HIGH, joint.columns] = np.inf
         a = self._box[velocity_rows.ACCELERATION]
         # a joint without a limit of acceleration rests at once, a driven one never brakes
         self._rest = np.divide(1.0, a * self.dt, out=np.zeros(len(a)),

@@ -169,8 +169,7 @@ class Follower:
         for joint in self.others:
             part = slice(joint.index, joint.index + joint.size)
             self.q[part] = q[part]
-            part = slice(joint.velocity_index, joint.velocity_index + joint.velocity_size)
-            self.v[part] = v[part]
+            self.v[joint.columns] = v[joint.columns]
 
     def checker(self, scene: Scene) -> CollisionChecker | None:
         """Return the checker for a scene, whose making may take long."""
