@@ -24,7 +24,7 @@ from ros2_ik.core.errors import (
 )
 from ros2_ik.core.kept import LRUCache
 from ros2_ik.core.meshes.geometry_library import coal, Placement
-from ros2_ik.core.meshes.mesh_paths import mesh_files
+from ros2_ik.core.meshes.mesh_paths import geometry_key
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.robot.jacobian_masks import follower_reduction
 from ros2_ik.core.scene.robot_geometry import check_detail, robot_geometry
@@ -254,8 +254,7 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     check_robot(robot)
     check_scene(scene)
     check_detail(meshes)
-    key = (robot.key, mesh_files(robot), robot.package_dirs, scene.version, meshes,
-           missing, pair)
+    key = geometry_key(robot), scene.version, meshes, missing, pair
     return _checkers.get(key, lambda: CollisionChecker(robot, scene, meshes, missing, pair))
 
 

@@ -9,7 +9,7 @@ from ros2_ik.core.collision.collision_checker import CollisionChecker
 from ros2_ik.core.collision.self_pairs import self_pairs
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.kept import LRUCache
-from ros2_ik.core.meshes.mesh_paths import mesh_files
+from ros2_ik.core.meshes.mesh_paths import geometry_key
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.robot_geometry import check_detail, MISSING
 from ros2_ik.core.scene.scene import Scene
@@ -42,8 +42,7 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
     if missing_meshes not in MISSING:
         raise InvalidOptionError(f'missing_meshes is {missing_meshes!r}; valid: '
                                  f'{", ".join(MISSING)}')
-    key = (robot.key, mesh_files(robot), robot.package_dirs, meshes)
-    own = _alone.get(key, lambda: _own_collisions(robot, meshes))
+    own = _alone.get((geometry_key(robot), meshes), lambda: _own_collisions(robot, meshes))
     if own.refusal and missing_meshes == 'refuse':
         raise InvalidSceneError(own.refusal)
     return own

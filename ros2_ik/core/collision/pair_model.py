@@ -76,6 +76,7 @@ class PairModel:
     def moves(self) -> Array:
         """1 where a column of `data.J` moves only the second side, -1 the first, (k, columns)."""
         carrying = np.array([columns_carrying(self.robot, item.joint) for item in self.items])
+        carrying = carrying.reshape(len(self.items), self.robot.model.nvExtended)
         moves: Array = carrying[self.pairs[:, 1]] - carrying[self.pairs[:, 0]]
         return moves
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 import re
+from typing import Any
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
 from xml.sax.saxutils import quoteattr, unescape
@@ -19,12 +20,16 @@ def mesh_files(robot: Robot) -> MeshFiles:
     """
     Return path, size and time of the last change [ns] of each collision mesh that is found.
 
-    They are looked up once for each Robot object. A robot's `key` is of its description alone:
-    geometry is cached under both, so that a Robot made after a file has changed reads it again.
+    They are looked up once for each Robot object.
     """
     if robot not in _known:
         _known[robot] = _current_files(robot)
     return _known[robot]
+
+
+def geometry_key(robot: Robot) -> tuple[Any, ...]:
+    """Return what a robot's geometry follows from: its `key` is of the description alone."""
+    return robot.key, mesh_files(robot), robot.package_dirs
 
 
 def adopt_mesh_files(robot: Robot, files: MeshFiles) -> None:

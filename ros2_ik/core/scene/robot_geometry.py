@@ -11,7 +11,7 @@ import numpy as np
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
 from ros2_ik.core.kept import LRUCache
 from ros2_ik.core.meshes.cache import digest
-from ros2_ik.core.meshes.mesh_paths import find_mesh, mesh_files
+from ros2_ik.core.meshes.mesh_paths import find_mesh, geometry_key
 from ros2_ik.core.meshes.meshes import read_unit, THICKNESS
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.urdf import numbers, read_origin
@@ -98,8 +98,8 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     check_detail(meshes)
     if not (isinstance(missing, str) and missing in MISSING):
         raise InvalidOptionError(f'missing is {missing!r}; valid: {", ".join(MISSING)}')
-    key = (robot.key, mesh_files(robot), robot.package_dirs, meshes, missing)
-    return _known.get(key, ElementReader(robot, meshes, missing).read)
+    return _known.get((geometry_key(robot), meshes, missing),
+                      ElementReader(robot, meshes, missing).read)
 
 
 class ElementReader:

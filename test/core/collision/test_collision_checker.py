@@ -320,8 +320,10 @@ def test_what_does_not_move_is_left_out(load):
 
 
 def test_nothing_to_check(small):
-    for robot in (small('one_joint'), small('one_link'), small('all_fixed')):
-        scene = Scene(robot).add(SceneObject('column', [COLUMN]))
+    for robot, shapes in itertools.product(
+            (small('one_joint'), small('one_link'), small('all_fixed')), ([], [COLUMN])):
+        scene = Scene(robot)
+        scene = scene.add(SceneObject('column', shapes)) if shapes else scene
         checker = CollisionChecker(robot, scene)
         assert not checker.collides(robot.neutral) and checker.in_collision(robot.neutral) == ()
         found = checker.distances(robot.neutral)
