@@ -168,10 +168,10 @@ def test_survives_pickling_in_a_search(name, load):
     scene = scattered(robot, 5, 4).attach(tool(), tip, fingers)
     checker = CollisionChecker(robot, scene)
     problem = IKProblem(robot, constraints=[Constraint(MinimumDistance(checker), 0.01)])
-    search = Search(problem, random_state=0)
+    search = Search(problem, random_state=0, timeout=5.0)   # the first distances make hulls
     there = Search.resume(Robot.load(name), search.state())
     for one in (search, there):
-        one.run(0.5)
+        one.run()
     first, second = search.solution(), there.solution()
     assert first.status is second.status
     assert first.success
