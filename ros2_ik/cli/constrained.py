@@ -111,7 +111,7 @@ def _solve(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> An
 def _solved(args: argparse.Namespace, goal: Any, robot: 'Robot', home: Any) -> Answer:
     from ros2_ik.cli.problem import read_problem
     from ros2_ik.core import prepare, StaticWorld
-    from ros2_ik.node.conversions.constraints import constraint_reports
+    from ros2_ik.messages.constraints import constraint_reports
     at = robot.to_q(read_start([], robot, home, degrees=False))
     if goal.execute:
         raise BadQuestion('execute: the robot is moved by a node: leave out --robot')

@@ -32,11 +32,11 @@ from ros2_ik.core import (
     Status,
     TargetError,
 )
+from ros2_ik.messages.dragged_goal import drag_requests
+from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
+from ros2_ik.messages.scene_changes import ConversionContext
+from ros2_ik.messages.servo_status import NODE_HELD_UP
 from ros2_ik.msg import ServoStatus
-from ros2_ik.node.conversions.dragged_goal import drag_requests
-from ros2_ik.node.conversions.planning_scenes import changed_scene, scene_message, SceneState
-from ros2_ik.node.conversions.scene_changes import ConversionContext
-from ros2_ik.node.servo.names import NODE_HELD_UP
 from ros2_ik.srv import ApplyPlanningScene, ComputeIK, Execute, GetPlanningScene, SwitchServo
 from ros2_ik.view.answer import Answer, Reached
 from ros2_ik.view.arm import FollowingEndedError, Question, Reader

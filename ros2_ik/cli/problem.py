@@ -12,8 +12,8 @@ from ros2_ik.core import (
     Robot,
     Scene,
 )
-from ros2_ik.node.conversions.constraints import needs_checker, read_constraints
-from ros2_ik.node.conversions.requests import read_request, with_rules
+from ros2_ik.messages.constraints import needs_checker, read_constraints
+from ros2_ik.messages.requests import read_request, with_rules
 
 
 def read_problem(goal: Any, robot: Robot, at: Any, timeout: float,
@@ -41,8 +41,8 @@ def _holding(scene: Scene, state: Any, start: Any) -> Scene:
     """Return the scene with what the goal's seed holds; those messages need ROS."""
     if not state.attached_collision_objects:
         return scene
-    from ros2_ik.node.conversions.planning_scenes import with_attached
-    from ros2_ik.node.conversions.scene_changes import ConversionContext
+    from ros2_ik.messages.planning_scenes import with_attached
+    from ros2_ik.messages.scene_changes import ConversionContext
     now = ConversionContext(lambda joints: Configuration(scene.robot, start), _no_tf, 'exact',
                             lambda note: None)
     return with_attached(scene, state, now, 'seed.')

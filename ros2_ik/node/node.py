@@ -31,11 +31,11 @@ from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import MarkerArray
 
 from ros2_ik.core import compile_all, Robot, Scene, Status
+from ros2_ik.messages.frames import wrong_default
+from ros2_ik.messages.markers import Made, scene_markers
 from ros2_ik.msg import Solution
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.motion_executor import MotionExecutor
-from ros2_ik.node.conversions.frames import wrong_default
-from ros2_ik.node.conversions.markers import Made, scene_markers
 from ros2_ik.node.diagnostics import diagnostics
 from ros2_ik.node.endpoints.check_state import CheckState
 from ros2_ik.node.endpoints.compute_fk import ComputeFK

@@ -8,10 +8,10 @@ from rclpy.clock import Clock
 from std_msgs.msg import Header
 
 from ros2_ik.core import Robot, Scene, Status
+from ros2_ik.messages.planning_scenes import with_attached
+from ros2_ik.messages.request_error import error_context, RequestError
 from ros2_ik.node.controllers.motion_executor import MotionExecutor
-from ros2_ik.node.conversions.planning_scenes import with_attached
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.request_error import error_context, RequestError
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates

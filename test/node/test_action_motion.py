@@ -6,8 +6,8 @@ from builtin_interfaces.msg import Duration
 from node_harness import eventually
 import pytest
 
+from ros2_ik.messages.functions import function_message as function
 from ros2_ik.msg import Bounds, Solution, Status
-from ros2_ik.node.conversions.functions import function_message as function
 
 AWAY = {**HOME, 'panda_joint1': 1.5}
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scene_harness import applied, box, diff, HOME, pose
 
+from ros2_ik.messages.functions import function_message as function
 from ros2_ik.msg import Bounds, Status
-from ros2_ik.node.conversions.functions import function_message as function
 
 ROOT, HAND, TCP = 'panda_link0', 'panda_hand', 'panda_hand_tcp'
 ARM = [f'panda_joint{i}' for i in range(1, 8)]

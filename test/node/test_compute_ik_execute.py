@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scene_harness import applied, box, change, diff, pose
 
+from ros2_ik.messages.functions import function_message as function
 from ros2_ik.msg import Bounds, Status
-from ros2_ik.node.conversions.functions import function_message as function
 
 ROOT, HAND = 'panda_link0', 'panda_hand'
 

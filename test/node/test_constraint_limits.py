@@ -5,8 +5,8 @@ from moveit_msgs.msg import AllowedCollisionMatrix, LinkPadding
 from node_harness import reachable
 import pytest
 
+from ros2_ik.messages.functions import function_message as function
 from ros2_ik.msg import Bounds, Status
-from ros2_ik.node.conversions.functions import function_message as function
 
 HAND, TCP = 'panda_hand', 'panda_hand_tcp'
 

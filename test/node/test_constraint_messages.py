@@ -19,8 +19,8 @@ from ros2_ik.core import (
     SceneObject,
     written_kinds,
 )
+from ros2_ik.messages.functions import function_message, make_function, measures_distances
 from ros2_ik.msg import Function
-from ros2_ik.node.conversions.functions import function_message, make_function, measures_distances
 
 TIP, OTHER = 'panda_hand', 'panda_link3'
 P, Q = [0.1, -0.2, 0.3], [0.45, 0.12, -0.05]

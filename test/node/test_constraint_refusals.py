@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from ros2_ik.core import collision_checker, Scene, Status
+from ros2_ik.messages.constraints import MAX_FUNCTIONS, read_constraints
+from ros2_ik.messages.functions import function_message as function, MAX_ROWS
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.requests import MAX_NAMES, MAX_OPTIONS, read_options, with_rules
 from ros2_ik.msg import Bounds, FunctionParameter
-from ros2_ik.node.conversions.constraints import MAX_FUNCTIONS, read_constraints
-from ros2_ik.node.conversions.functions import function_message as function, MAX_ROWS
-from ros2_ik.node.conversions.requests import MAX_NAMES, MAX_OPTIONS, read_options, with_rules
-from ros2_ik.node.request_error import RequestError
 from ros2_ik.srv import ComputeIK
 
 GOAL, LINK, OBJECT = (Status.INVALID_GOAL_CONSTRAINTS, Status.INVALID_LINK_NAME,

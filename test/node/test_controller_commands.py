@@ -10,6 +10,7 @@ from scipy.interpolate import CubicHermiteSpline
 from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import MotionState, Robot, Status, straight_motion
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import BrakingTask, ControllerContext
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
 from ros2_ik.node.controllers.joint_feedback import Feedback, JointFeedback
@@ -19,7 +20,6 @@ from ros2_ik.node.controllers.planning import planned_motion
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.controllers.trajectory_controller import trajectory_message, TrajectoryController
 from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
-from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state.joint_states import JointStates
 
 JOINT = 'panda_joint1'

@@ -29,15 +29,15 @@ from ros2_ik.core import (
     StaticWorld,
     Status,
 )
+from ros2_ik.messages.constraints import constraint_reports, read_constraints
+from ros2_ik.messages.frames import group_name, Reference, reference, tip_name
+from ros2_ik.messages.functions import function_message as function
+from ros2_ik.messages.poses import fill_pose, placement, read_pose
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.requests import read_request
+from ros2_ik.messages.robot_states import fill_state, joint_pose, joint_values
 from ros2_ik.msg import Bounds
-from ros2_ik.node.conversions.constraints import constraint_reports, read_constraints
-from ros2_ik.node.conversions.frames import group_name, Reference, reference, tip_name
-from ros2_ik.node.conversions.functions import function_message as function
-from ros2_ik.node.conversions.poses import fill_pose, placement, read_pose
-from ros2_ik.node.conversions.requests import read_request
-from ros2_ik.node.conversions.robot_states import fill_state, joint_pose, joint_values
 from ros2_ik.node.parameters import PARAMETERS
-from ros2_ik.node.request_error import RequestError
 from ros2_ik.srv import ComputeIK
 
 DEFAULTS = SimpleNamespace(**{spec.name: spec.default for spec in PARAMETERS})

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 from ros2_ik.core import InvalidTargetError, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.compute_fk import ComputeFK
 from ros2_ik.node.endpoints.compute_ik import ComputeIK
-from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import WorkerError
 from ros2_ik.srv import ComputeFK as ComputeFKService, ComputeIK as ComputeIKService

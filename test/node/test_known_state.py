@@ -14,8 +14,8 @@ from small_arm import small_arm, SRDF, URDF
 
 from ros2_ik.core import Robot
 from ros2_ik.core.meshes.cache import clear_memory
-from ros2_ik.node.conversions.frames import OldTransformError
-from ros2_ik.node.request_error import RequestError
+from ros2_ik.messages.frames import OldTransformError
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.state import collision_geometry
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import FreeBase

@@ -7,10 +7,10 @@ import pytest
 from test_controller_commands import Arm, Follower, JOINT, Trajectories
 
 from ros2_ik.core import Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.motion_execution import Phase
 from ros2_ik.node.controllers.planning import planned_motion
 from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
-from ros2_ik.node.request_error import RequestError
 
 LEAD = 0.1      # time to plan and check a motion that replaces another one [s]
 

@@ -9,8 +9,8 @@ import pytest
 from scene_harness import applied, attached, box, change, diff, HOME, pose, state_holding
 from std_msgs.msg import String
 
+from ros2_ik.messages.functions import function_message as function
 from ros2_ik.msg import Bounds, Status
-from ros2_ik.node.conversions.functions import function_message as function
 
 TIP = 'panda_hand_tcp'
 pytestmark = pytest.mark.usefixtures('empty_scene')

@@ -28,11 +28,11 @@ from ros2_ik.core import (
     SceneObject,
     shape_kinds,
 )
-from ros2_ik.node.conversions.markers import scene_markers
-from ros2_ik.node.conversions.planning_scenes import changed_scene, scene_message, SceneState
-from ros2_ik.node.conversions.scene_changes import changed_object, ConversionContext
-from ros2_ik.node.conversions.shapes import triangles
-from ros2_ik.node.request_error import RequestError
+from ros2_ik.messages.markers import scene_markers
+from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.scene_changes import changed_object, ConversionContext
+from ros2_ik.messages.shapes import triangles
 
 SHAPES = (Box([0.1, 0.2, 0.3]), Capsule(0.1, 0.3), Cone(0.1, 0.3), Ellipsoid([0.1, 0.2, 0.3]),
           ConvexHull(np.eye(4)[:, :3]), HalfSpace([0, 0, 1], 0.5), Plane([0, 1, 0], 0.5),

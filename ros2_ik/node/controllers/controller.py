@@ -11,11 +11,11 @@ from typing import Any, ClassVar, TypeVar
 from rclpy.clock import Clock, ClockType
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.command_topic import SentMessages
 from ros2_ik.node.controllers.joint_feedback import Feedback
 from ros2_ik.node.controllers.motion_clock import MotionClock
 from ros2_ik.node.controllers.servo_output import ServoOutput
-from ros2_ik.node.request_error import RequestError
 
 Bounds = tuple[Array, Array]
 

@@ -11,13 +11,13 @@ from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
 from ros2_ik.core import Robot, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.command_topic import ANY, heard_by_others
 from ros2_ik.node.controllers.controller import BrakingTask, register_controller
 from ros2_ik.node.controllers.trajectory_controller import (
     TrajectoryController,
     TrajectoryOutput,
 )
-from ros2_ik.node.request_error import RequestError
 
 PATIENCE = 0.2   # for the answer to a goal, before the next one is sent [s]
 LONGEST = 2.0    # that is waited for an answer as if it would come [s]

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ros2_ik.core import Array, MotionState, Robot, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.motion_clock import MotionClock
-from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.state.joint_history import STILL
 from ros2_ik.node.state.joint_states import JointStates
 

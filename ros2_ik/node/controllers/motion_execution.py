@@ -18,11 +18,11 @@ from ros2_ik.core import (
     Scene,
     Status,
 )
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import BrakingTask, Controller
 from ros2_ik.node.controllers.joint_feedback import Feedback, JointFeedback, MOST, offset, tracking
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.controllers.outcome import Outcome
-from ros2_ik.node.request_error import RequestError
 
 SLACK = 0.02   # earlier than it seems to be a robot may be on its way [s]
 NEAR = 1e-3    # so alike are places that cannot be told apart [rad, m]

@@ -11,6 +11,7 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 
 from ros2_ik.core import IKError, Robot, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, ControllerContext, Pauses
 from ros2_ik.node.controllers.joint_feedback import JointFeedback, LATEST, offset
 from ros2_ik.node.controllers.motion_execution import Cancelled, MotionExecution, Phase
@@ -24,7 +25,6 @@ from ros2_ik.node.controllers.robot_controllers import (
     usual_kinds,
 )
 from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
-from ros2_ik.node.request_error import RequestError
 
 LOOK = 0.02                 # seconds between two looks at what moves
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]

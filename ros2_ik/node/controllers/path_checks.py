@@ -4,10 +4,10 @@ from collections.abc import Mapping, Set
 from typing import Any, NamedTuple
 
 from ros2_ik.core import Motion, PathCollision, PathCollisionCheck, Robot, Scene, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Pauses
 from ros2_ik.node.controllers.motion_execution import MotionExecution, Phase
 from ros2_ik.node.controllers.outcome import Blocked, Outcome
-from ros2_ik.node.request_error import RequestError
 
 SLICE = 1e-3        # computing time of a check before others have their turn [s]
 LOOK_SLICE = 5e-3   # and in a look at what moves

@@ -19,11 +19,11 @@ from ros2_ik.core import (
     straight_motion,
     UnknownJointError,
 )
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.joint_feedback import JointFeedback, offset
 from ros2_ik.node.controllers.motion_execution import MotionExecution
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
-from ros2_ik.node.request_error import RequestError
 
 # -- where joints shall go: what of it can be, and must be, moved ------------------------------
 

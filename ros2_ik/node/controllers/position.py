@@ -11,10 +11,10 @@ from rclpy.clock import Clock, ClockType
 from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import MotionState, Robot, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Pauses, register_controller
 from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
 from ros2_ik.node.controllers.stream import Stream
-from ros2_ik.node.request_error import RequestError
 
 PATIENCE = 2.0   # for the controller's parameters [s]
 LOOK = 0.02      # between two looks whether they can be asked for [s]

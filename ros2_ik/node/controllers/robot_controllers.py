@@ -5,6 +5,7 @@ from itertools import combinations
 from typing import Any
 
 from ros2_ik.core import IKError, Robot, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import (
     Controller,
     controller_kind,
@@ -12,7 +13,6 @@ from ros2_ik.node.controllers.controller import (
     ControllerContext,
 )
 from ros2_ik.node.parameters.spec import ParameterError
-from ros2_ik.node.request_error import RequestError
 
 
 def check_controllers(parameters: Any) -> None:

@@ -12,11 +12,11 @@ from ros2_ik.core import (
     Scene,
     Status,
 )
-from ros2_ik.node.conversions.answers import contact_messages, distance_messages
-from ros2_ik.node.conversions.robot_states import joint_values
+from ros2_ik.messages.answers import contact_messages, distance_messages
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.node_context import NodeContext
-from ros2_ik.node.request_error import RequestError
 
 FARTHEST = 1.0    # largest influence [m]
 SLACK = 1e-6      # joints may be so far outside their limits [rad, m]

@@ -5,12 +5,12 @@ from typing import Any
 from geometry_msgs.msg import PoseStamped
 
 from ros2_ik.core import AmbiguousTipError, Configuration, group_tips, Robot, Status
-from ros2_ik.node.conversions.frames import group_name, link_name, reference, tip_name
-from ros2_ik.node.conversions.poses import fill_pose
-from ros2_ik.node.conversions.robot_states import joint_values
+from ros2_ik.messages.frames import group_name, link_name, reference, tip_name
+from ros2_ik.messages.poses import fill_pose
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.node_context import NodeContext
-from ros2_ik.node.request_error import RequestError
 
 MAX_LINKS = 1000   # more would keep the node from other requests
 

@@ -11,6 +11,7 @@ from rclpy.publisher import Publisher
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.action_server import ActionServer, GoalHandle, KEEP
 from ros2_ik.node.endpoints.answering import error_response
 from ros2_ik.node.endpoints.first_slice import ended_at_once
@@ -22,7 +23,6 @@ from ros2_ik.node.endpoints.prepared_request import (
     RequestReader,
 )
 from ros2_ik.node.node_context import NodeContext
-from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.workers import UnansweredError
 
 NAME = '~/solve_constrained_ik'

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ros2_ik.core import Robot, Status
+from ros2_ik.messages.answers import contact_messages
+from ros2_ik.messages.request_error import RequestError, wrong
+from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.node.controllers.path_checks import OwnScene
-from ros2_ik.node.conversions.answers import contact_messages
-from ros2_ik.node.conversions.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.node_context import NodeContext
-from ros2_ik.node.request_error import RequestError, wrong
 
 
 class Execute:

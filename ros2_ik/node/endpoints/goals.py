@@ -9,9 +9,9 @@ from typing import Any
 from rclpy.node import Node
 
 from ros2_ik.core import IKSolution, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.action_server import GoalHandle
 from ros2_ik.node.endpoints.prepared_request import PreparedRequest
-from ros2_ik.node.request_error import RequestError
 
 MEET = 2.0   # so long after its acceptance a goal's client may become known [s]
 MISSED = 2   # looks in a row at which nobody is there

@@ -22,9 +22,9 @@ from ros2_ik.core import (
     visual_elements,
     VisualElement,
 )
-from ros2_ik.node.conversions.dragged_goal import drag_requests, DraggedGoal, PATIENT
-from ros2_ik.node.conversions.goal_arms import elbow, goal_tips
-from ros2_ik.node.conversions.goal_markers import (
+from ros2_ik.messages.dragged_goal import drag_requests, DraggedGoal, PATIENT
+from ros2_ik.messages.goal_arms import elbow, goal_tips
+from ros2_ik.messages.goal_markers import (
     handles,
     MISSED,
     REACHED,
@@ -32,11 +32,11 @@ from ros2_ik.node.conversions.goal_markers import (
     shown_markers,
     TOUCHING,
 )
-from ros2_ik.node.conversions.poses import fill_pose, read_pose
-from ros2_ik.node.conversions.robot_states import fill_state, joint_values
+from ros2_ik.messages.poses import fill_pose, read_pose
+from ros2_ik.messages.request_error import RequestError, wrong
+from ros2_ik.messages.robot_states import fill_state, joint_values
 from ros2_ik.node.endpoints.interactive_markers import InteractiveMarkers
 from ros2_ik.node.node_context import NodeContext
-from ros2_ik.node.request_error import RequestError, wrong
 from ros2_ik.srv import ComputeIK, Execute
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ros2_ik.core import Status
-from ros2_ik.node.conversions.planning_scenes import changed_scene, scene_message, SceneState
-from ros2_ik.node.conversions.robot_states import joint_values
-from ros2_ik.node.conversions.scene_changes import (
+from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
+from ros2_ik.messages.robot_states import joint_values
+from ros2_ik.messages.scene_changes import (
     changed_attached,
     changed_object,
     ConversionContext,

@@ -21,26 +21,26 @@ from ros2_ik.core import (
     Status,
     work_out,
 )
-from ros2_ik.node.controllers.outcome import Outcome
-from ros2_ik.node.controllers.path_checks import OwnScene
-from ros2_ik.node.conversions.answers import (
+from ros2_ik.messages.answers import (
     answer_names,
     contact_messages,
     fill_answer,
     fill_progress,
     solution_message,
 )
-from ros2_ik.node.conversions.constraints import needs_checker, read_constraints
-from ros2_ik.node.conversions.requests import (
+from ros2_ik.messages.constraints import needs_checker, read_constraints
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.requests import (
     depends_on_form,
     form_of,
     read_request,
     target_pose,
     with_rules,
 )
-from ros2_ik.node.conversions.robot_states import joint_values
+from ros2_ik.messages.robot_states import joint_values
+from ros2_ik.node.controllers.outcome import Outcome
+from ros2_ik.node.controllers.path_checks import OwnScene
 from ros2_ik.node.node_context import NodeContext
-from ros2_ik.node.request_error import RequestError
 from ros2_ik.node.workers import UnansweredError
 
 REPLACED = 'the robot was replaced meanwhile'

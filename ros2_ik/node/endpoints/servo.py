@@ -9,14 +9,14 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ros2_ik.core import Array, Robot, Scene, Status
+from ros2_ik.messages.frames import group_name, link_name, Reference, tip_name
+from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.planning import checked_scaling
-from ros2_ik.node.conversions.frames import group_name, link_name, Reference, tip_name
 from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.node_context import NodeContext
-from ros2_ik.node.request_error import RequestError, wrong
 from ros2_ik.node.servo.messages import (
     Alive,
     AskFrame,

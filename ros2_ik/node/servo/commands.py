@@ -9,9 +9,9 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 
 from ros2_ik.core import Array, Configuration
-from ros2_ik.node.conversions.frames import Lookup, reference
-from ros2_ik.node.conversions.poses import read_pose
-from ros2_ik.node.request_error import wrong
+from ros2_ik.messages.frames import Lookup, reference
+from ros2_ik.messages.poses import read_pose
+from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.servo.follower import Command, Follower
 
 LARGEST = 1e100     # of the numbers of a twist: larger ones have no length in floats

@@ -5,7 +5,7 @@ import math
 import time
 
 from ros2_ik.core import Robot
-from ros2_ik.node.conversions.frames import Reference
+from ros2_ik.messages.frames import Reference
 from ros2_ik.node.servo.messages import AskFrame, TakeFrame
 
 AGAIN = 0.3    # so often the node is asked for a frame that is still commanded in [s]

@@ -23,6 +23,8 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from ros2_ik.core import Array, compile_all, IKError, MotionState, Scene
+from ros2_ik.messages.request_error import RequestError, wrong
+from ros2_ik.messages.servo_status import NODE_HELD_UP
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.command_topic import CommandTopic, SentMessages
 from ros2_ik.node.controllers.joint_feedback import (
@@ -34,7 +36,6 @@ from ros2_ik.node.controllers.joint_feedback import (
 )
 from ros2_ik.node.controllers.motion_clock import MotionClock
 from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
-from ros2_ik.node.request_error import RequestError, wrong
 from ros2_ik.node.servo.commands import Commands, MESSAGES
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.foreign_frames import ForeignFrames
@@ -53,7 +54,7 @@ from ros2_ik.node.servo.messages import (
     ToServo,
     WAITS,
 )
-from ros2_ik.node.servo.names import Names, NODE_HELD_UP
+from ros2_ik.node.servo.names import Names
 from ros2_ik.node.servo.stuck_arm import StuckArm
 from ros2_ik.node.state.joint_states import JointStates, publishers
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from ros2_ik.core import Array, Scene
+from ros2_ik.messages.frames import Reference
 from ros2_ik.node.controllers.servo_output import ServoOutput
-from ros2_ik.node.conversions.frames import Reference
 
 MODES = ('pose', 'twist', 'joint')
 OFF = 'off'

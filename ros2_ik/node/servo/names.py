@@ -2,10 +2,6 @@
 
 from typing import Any, NamedTuple
 
-# what the status says then
-NODE_HELD_UP = 'commands are ignored: the node is held up'
-
-
 TOPICS = ('target', 'twist', 'joint_jog', 'status')
 
 

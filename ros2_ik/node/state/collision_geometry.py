@@ -24,7 +24,7 @@ from ros2_ik.core import (
     self_pairs,
     Status,
 )
-from ros2_ik.node.request_error import RequestError
+from ros2_ik.messages.request_error import RequestError
 
 SRDF_COMES = 1.0   # so long after a URDF it is not yet missing [s]
 PATIENCE = 2.0   # so long a new robot's geometry is waited for; pieces of meshes take minutes [s]

@@ -7,9 +7,9 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import Array, Robot, Status
-from ros2_ik.node.conversions.poses import placement
-from ros2_ik.node.conversions.robot_states import joint_pose
-from ros2_ik.node.request_error import RequestError
+from ros2_ik.messages.poses import placement
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.robot_states import joint_pose
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.reading import Reading
 from ros2_ik.node.state.transforms import Transforms

@@ -15,10 +15,10 @@ from ros2_ik.core import (
     Scene,
     Status,
 )
-from ros2_ik.node.conversions.frames import Lookup
-from ros2_ik.node.conversions.planning_scenes import SceneState
-from ros2_ik.node.conversions.scene_changes import ConversionContext, SceneLimits
-from ros2_ik.node.request_error import error_context, RequestError
+from ros2_ik.messages.frames import Lookup
+from ros2_ik.messages.planning_scenes import SceneState
+from ros2_ik.messages.request_error import error_context, RequestError
+from ros2_ik.messages.scene_changes import ConversionContext, SceneLimits
 from ros2_ik.node.state.change_queue import ChangeQueue
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState

@@ -18,8 +18,8 @@ from rclpy.node import Node
 from rclpy.time import Time
 
 from ros2_ik.core import Robot
-from ros2_ik.node.conversions.frames import Lookup, OldTransformError, Reference
-from ros2_ik.node.conversions.poses import placement
+from ros2_ik.messages.frames import Lookup, OldTransformError, Reference
+from ros2_ik.messages.poses import placement
 from ros2_ik.node.state.reading import Reading
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import Array, Robot
+from ros2_ik.messages.goal_arms import elbow
 from ros2_ik.msg import Bounds, Function, FunctionParameter
-from ros2_ik.node.conversions.goal_arms import elbow
 from ros2_ik.srv import ComputeIK
 
 LEVEL = 0.05        # by which a level tool may lean [rad]

@@ -27,9 +27,10 @@ from ros2_ik.core import (
     SceneObject,
     ShapeInstance,
 )
-from ros2_ik.node.conversions.poses import fill_pose, fill_transform, placement, read_pose
-from ros2_ik.node.conversions.robot_states import fill_state
-from ros2_ik.node.conversions.scene_changes import (
+from ros2_ik.messages.poses import fill_pose, fill_transform, placement, read_pose
+from ros2_ik.messages.request_error import error_context, wrong
+from ros2_ik.messages.robot_states import fill_state
+from ros2_ik.messages.scene_changes import (
     ADD,
     APPEND,
     changed_attached,
@@ -38,8 +39,7 @@ from ros2_ik.node.conversions.scene_changes import (
     frame_in_root,
     operation_of,
 )
-from ros2_ik.node.conversions.shapes import write_part
-from ros2_ik.node.request_error import error_context, wrong
+from ros2_ik.messages.shapes import write_part
 
 
 class SceneState(NamedTuple):

@@ -12,8 +12,8 @@ from ros2_ik.core import (
     spec_fields,
     written_kinds,
 )
-from ros2_ik.node.conversions.frames import link_name
-from ros2_ik.node.request_error import wrong
+from ros2_ik.messages.frames import link_name
+from ros2_ik.messages.request_error import wrong
 
 if TYPE_CHECKING:
     from ros2_ik.msg import Bounds, Function

@@ -21,8 +21,8 @@ from ros2_ik.core import (
     Status,
     UnknownNameError,
 )
-from ros2_ik.node.conversions.constraints import has_functions
-from ros2_ik.node.conversions.frames import (
+from ros2_ik.messages.constraints import has_functions
+from ros2_ik.messages.frames import (
     group_name,
     link_name,
     Lookup,
@@ -30,9 +30,9 @@ from ros2_ik.node.conversions.frames import (
     reference,
     tip_name,
 )
-from ros2_ik.node.conversions.poses import read_pose
-from ros2_ik.node.conversions.robot_states import joint_values, Values
-from ros2_ik.node.request_error import error_context, RequestError, wrong
+from ros2_ik.messages.poses import read_pose
+from ros2_ik.messages.request_error import error_context, RequestError, wrong
+from ros2_ik.messages.robot_states import joint_values, Values
 
 MAX_TARGETS = 100   # reading more would keep the node from other requests
 MAX_CHANGES = 200

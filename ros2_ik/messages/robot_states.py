@@ -8,8 +8,8 @@ from typing import Any
 import pinocchio as pin
 
 from ros2_ik.core import Joint, Robot, Status, UnknownJointError
-from ros2_ik.node.conversions.poses import fill_transform, placement
-from ros2_ik.node.request_error import RequestError
+from ros2_ik.messages.poses import fill_transform, placement
+from ros2_ik.messages.request_error import RequestError
 
 Values = dict[str, Any]   # joint name -> float, or the list of values of a floating or planar one
 

@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import Status
-from ros2_ik.node.request_error import RequestError
+from ros2_ik.messages.request_error import RequestError
 
 QUATERNION_SLACK = 1e-2   # a norm further than this from 1 is a mistake, not rounding
 

@@ -9,9 +9,9 @@ from moveit_msgs.msg import RobotState
 from std_msgs.msg import Header
 
 from ros2_ik.core import Array, Contact, Distances, IKProblem, IKSolution, Scene
+from ros2_ik.messages.constraints import constraint_reports
+from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.msg import BodyDistance, ConstraintState, Contact as ContactMessage, Solution
-from ros2_ik.node.conversions.constraints import constraint_reports
-from ros2_ik.node.conversions.robot_states import fill_state
 
 
 def answer_names(problem: IKProblem) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pinocchio as pin
 
 from ros2_ik.core import Configuration, Mesh, Scene, SceneObject, ShapeInstance, UnknownFrameError
-from ros2_ik.node.conversions.frames import foreign_reference, Lookup
-from ros2_ik.node.conversions.poses import read_pose
-from ros2_ik.node.conversions.shapes import Read, read_shapes, shape_poses
-from ros2_ik.node.request_error import error_context, wrong
+from ros2_ik.messages.frames import foreign_reference, Lookup
+from ros2_ik.messages.poses import read_pose
+from ros2_ik.messages.request_error import error_context, wrong
+from ros2_ik.messages.shapes import Read, read_shapes, shape_poses
 
 
 class SceneLimits(NamedTuple):

@@ -14,13 +14,13 @@ from ros2_ik.core import (
     LeastSquares,
     Robot,
 )
-from ros2_ik.node.conversions.functions import (
+from ros2_ik.messages.functions import (
     make_function,
     MAX_NAME,
     MAX_ROWS,
     measures_distances,
 )
-from ros2_ik.node.request_error import error_context, wrong
+from ros2_ik.messages.request_error import error_context, wrong
 
 MAX_FUNCTIONS = 100   # reading more would keep the node from other requests
 

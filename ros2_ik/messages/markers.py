@@ -23,8 +23,8 @@ from ros2_ik.core import (
     Shape,
     Sphere,
 )
-from ros2_ik.node.conversions.poses import fill_pose
-from ros2_ik.node.conversions.shapes import triangles
+from ros2_ik.messages.poses import fill_pose
+from ros2_ik.messages.shapes import triangles
 
 WORLD, ATTACHED = (0.55, 0.6, 0.55, 1.0), (0.65, 0.4, 0.75, 1.0)   # of what has no colour
 SHEET = 4.0              # edge of the part of a plane that is shown [m]

@@ -18,7 +18,7 @@ from visualization_msgs.msg import (
 )
 
 from ros2_ik.core import Configuration, ReachSphere, Robot, VisualElement
-from ros2_ik.node.conversions.poses import fill_pose
+from ros2_ik.messages.poses import fill_pose
 
 REACHED, TOUCHING, MISSED = (0.2, 0.8, 0.3), (1.0, 0.6, 0.1), (0.9, 0.2, 0.2)
 GHOST = 0.5                     # how much of the ghost is to be seen

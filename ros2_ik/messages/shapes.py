@@ -31,8 +31,8 @@ from ros2_ik.core import (
     ShapeInstance,
     Sphere,
 )
-from ros2_ik.node.conversions.poses import read_pose
-from ros2_ik.node.request_error import error_context, wrong
+from ros2_ik.messages.poses import read_pose
+from ros2_ik.messages.request_error import error_context, wrong
 
 _DIMENSIONS: dict[int, tuple[str, int, Callable[[Any], Shape | float]]] = {
     SolidPrimitive.BOX: ('BOX', 3, lambda size: Box(size)),

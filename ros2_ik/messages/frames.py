@@ -15,7 +15,7 @@ from ros2_ik.core import (
     UnknownFrameError,
     UnknownGroupError,
 )
-from ros2_ik.node.request_error import RequestError
+from ros2_ik.messages.request_error import RequestError
 
 
 class OldTransformError(LookupError):
