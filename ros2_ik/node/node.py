@@ -106,7 +106,7 @@ class IKNode(Node):
             MarkerArray, '~/scene_markers', LATCHED,
             event_callbacks=PublisherEventCallbacks(use_default_callbacks=False))
         self._made_markers: Made = {}
-        self._scene = PlanningScene(parameters, state, transforms.lookup(),
+        self._scene = PlanningScene(parameters, state, transforms.lookup(patient=True),
                                     CollisionGeometry(log, self._tell_workers), log,
                                     self._show, lambda: scene_made.trigger())
         scene_made = self.create_guard_condition(self._scene.take_made,
@@ -119,7 +119,7 @@ class IKNode(Node):
             log, self.get_clock(), parameters,
             Description(parameters, log, self._on_robot, self._why_no_description),
             joint_states, state, self._scene, transforms, self._pool, self._goal_pool,
-            self._execution, Statistics())
+            self._execution, Statistics(), self._sleep)
         parameters.check, parameters.changed = self._check, self._changed
         self._subscribe(joint_states, base)
         self._serve()
@@ -216,9 +216,11 @@ class IKNode(Node):
         self.create_service(ComputeIKService, '~/compute_ik', self._compute_ik.answer,
                             qos_profile=requests, callback_group=ReentrantCallbackGroup())
         self.create_service(ComputeFKService, '~/compute_fk',
-                            ComputeFK(self._node_context).answer, qos_profile=requests)
+                            ComputeFK(self._node_context).answer, qos_profile=requests,
+                            callback_group=ReentrantCallbackGroup())
         self.create_service(CheckStateService, '~/check_state',
-                            CheckState(self._node_context).answer, qos_profile=requests)
+                            CheckState(self._node_context).answer, qos_profile=requests,
+                            callback_group=ReentrantCallbackGroup())
         self._serve_scene(requests)
         self._serve_execution(requests)
         self._constrained_ik = ConstrainedIK(self, self._node_context, solutions, self._wait)
@@ -272,6 +274,15 @@ class IKNode(Node):
             return await future
         finally:
             self._waiting -= 1
+
+    async def _sleep(self, seconds: float) -> None:
+        def start(done: Callable[[Any], None]) -> None:
+            def over() -> None:
+                self.destroy_timer(timer)
+                done(None)
+            timer = self.create_timer(seconds, over, ReentrantCallbackGroup(),
+                                      clock=Clock(clock_type=ClockType.STEADY_TIME))
+        await self._wait(start)
 
     # -- parameters -----------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """What the endpoints work with."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from rclpy.clock import Clock
 from std_msgs.msg import Header
@@ -20,10 +20,14 @@ from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import Pool
 
+T = TypeVar('T')
+LOOK = 0.02   # between two looks whether what a question needs has come [s]
+UNKNOWN_YET = (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)   # while TF settles
+
 
 @dataclass(frozen=True)
 class NodeContext:
-    """The context of the node, made once."""
+    """The context of the node, made once. `sleep(seconds)` is awaited."""
 
     log: Any
     clock: Clock
@@ -37,6 +41,24 @@ class NodeContext:
     goal_pool: Pool
     execution: MotionExecutor
     statistics: Statistics
+    sleep: Callable[[float], Awaitable[None]]
+
+    async def settled(self, read: Callable[[], T]) -> T:
+        """
+        Return what `read()` returns once the geometry of a new robot is made.
+
+        While TF has only just begun to be heard, `read` is tried again where it is refused for
+        want of a transform. Both take a moment at most: then it is refused for good.
+        """
+        while self.scene.geometry.settling:
+            await self.sleep(LOOK)
+        while True:
+            try:
+                return read()
+            except RequestError as error:
+                if error.status not in UNKNOWN_YET or not self.transforms.settling:
+                    raise
+            await self.sleep(LOOK)
 
     def robot(self) -> Robot:
         """Return the robot of this moment; raises RequestError when there is none."""
@@ -57,7 +79,7 @@ class NodeContext:
         """
         scene, notes = self.scene.known.scene, list[str]()
         if len(state.attached_collision_objects):
-            now = self.scene.now(scene.robot, given, notes)
+            now = self.scene.now(scene.robot, given, notes, self.transforms.lookup())
             with error_context(f'{place}attached_collision_objects'):
                 now.limits.check_held(state.attached_collision_objects)
             scene = with_attached(scene, state, now, place)

@@ -15,9 +15,11 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from scene_harness import applied, box, diff, get, HOME, refused
+from std_srvs.srv import Trigger
 from tf_harness import let_find_tf2_ros, tf_message, TFMessage, transform
 
 from ros2_ik.msg import Status
+from ros2_ik.srv import ComputeFK
 
 RATE, TRANSFORMS = 500, 30
 DEAREST = 1e-4    # computing time of the node for each message that nobody needs [s]
@@ -70,6 +72,22 @@ def cost(node, sent, seconds=2.0):
     before, computed = sent[0], computing_time(node)
     time.sleep(seconds)
     return (computing_time(node) - computed) / (sent[0] - before)
+
+
+def test_a_frame_that_may_come_keeps_nobody_waiting(client, node, panda):
+    """The first question waits a moment for TF to be heard; the others are answered at once."""
+    client.fk(state=neutral(panda))
+    question = ComputeFK.Request(frame_id='nowhere', state=neutral(panda))
+    began = time.monotonic()
+    asked = client.service(ComputeFK, 'ros2_ik/compute_fk').call_async(question)
+    slowest = 0.0
+    while not asked.done() and time.monotonic() < began + 10:
+        before = time.monotonic()
+        assert client.call(Trigger, 'ros2_ik/stop', Trigger.Request()).success
+        slowest = max(slowest, time.monotonic() - before)
+    assert 0.5 < time.monotonic() - began < 5.0
+    assert asked.result().status == Status.FRAME_TRANSFORM_FAILURE
+    assert slowest < 0.25
 
 
 @pytest.mark.slow

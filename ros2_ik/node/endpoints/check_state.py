@@ -30,8 +30,11 @@ class CheckState:
         self._context = context
 
     @answering('check_state')
-    def answer(self, request: Any, response: Any) -> None:
+    async def answer(self, request: Any, response: Any) -> None:
         """Answer a request."""
+        await self._context.settled(lambda: self._answer(request, response))
+
+    def _answer(self, request: Any, response: Any) -> None:
         context = self._context
         robot = context.robot()
         if not 0 <= request.influence <= FARTHEST:

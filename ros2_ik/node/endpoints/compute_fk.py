@@ -22,8 +22,11 @@ class ComputeFK:
         self._context = context
 
     @answering('compute_fk')
-    def answer(self, request: Any, response: Any) -> None:
+    async def answer(self, request: Any, response: Any) -> None:
         """Answer a request."""
+        await self._context.settled(lambda: self._answer(request, response))
+
+    def _answer(self, request: Any, response: Any) -> None:
         context = self._context
         robot = context.robot()
         links = self._links(request.links, robot)

@@ -45,7 +45,8 @@ class ComputeIK:
 
     async def _answer(self, request: Any, response: Any) -> float:
         context = self._context
-        question, stops = self._reader.read(request), context.execution.stops
+        stops = context.execution.stops     # before anything is awaited: `stop` counts from now
+        question = await context.settled(lambda: self._reader.read(request))
         solution = await self._run(question.search)
         if question.robot is not context.description.robot:
             solution = replace(solution, status=Status.INVALID_ROBOT_STATE,

@@ -109,8 +109,9 @@ class ConstrainedIK:
             self._timer.reset()
 
     async def _answer(self, goal: OpenGoal, result: Any) -> None:
+        question = goal.asked = await self._context.settled(
+            lambda: self._reader.read(goal.handle.request))
         goal.check()
-        question = goal.asked = self._reader.read(goal.handle.request)
         self._make_room(goal)
         found = await self._in_turn(goal, question)
         self._end_outdated(goal)

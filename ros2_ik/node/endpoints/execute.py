@@ -22,23 +22,28 @@ class Execute:
     async def answer(self, request: Any, response: Any) -> None:
         """Answer a request when the motion is over."""
         context = self._context
-        robot = context.robot()
-        goal = joint_values(request.goal, robot, 'goal')
-        _check_followers(robot, request.goal.joint_state, goal, context.parameters.goal_tolerance)
-        own, notes = None, list[str]()
-        if request.avoid_collisions:
-            base = context.scene.known.scene
-            scene, notes = context.scene_with(request.goal, goal, 'goal.')
-            own = OwnScene(scene, base)
+        stops = context.execution.stops     # before anything is awaited: `stop` counts from now
+        robot, goal, own, notes = await context.settled(lambda: self._read(request))
         outcome = await context.execution.run(
             robot, goal, request.group, avoid_collisions=request.avoid_collisions, own=own,
-            velocity_scaling=request.velocity_scaling, who='service execute',
+            velocity_scaling=request.velocity_scaling, stops=stops, who='service execute',
             max_joint_change=_bound(request.max_joint_change, robot))
         response.status = int(outcome.status)
         response.message = '; '.join([outcome.message, *notes])
         response.contacts = contact_messages(outcome.contacts, outcome.scene,
                                              context.header(robot.root_frame))
         response.motion_seconds = float(outcome.motion_seconds)
+
+    def _read(self, request: Any) -> tuple[Robot, dict[str, Any], OwnScene | None, list[str]]:
+        """Return robot, goal, the scene that it is checked in, and notes; raises RequestError."""
+        context = self._context
+        robot = context.robot()
+        goal = joint_values(request.goal, robot, 'goal')
+        _check_followers(robot, request.goal.joint_state, goal, context.parameters.goal_tolerance)
+        if not request.avoid_collisions:
+            return robot, goal, None, []
+        scene, notes = context.scene_with(request.goal, goal, 'goal.')
+        return robot, goal, OwnScene(scene, context.scene.known.scene), notes
 
     @answering('stop')
     def stop(self, request: Any, response: Any) -> None:

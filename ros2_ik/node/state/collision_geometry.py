@@ -27,7 +27,7 @@ from ros2_ik.core import (
 from ros2_ik.messages.request_error import RequestError
 
 SRDF_COMES = 1.0   # so long after a URDF it is not yet missing [s]
-PATIENCE = 2.0   # so long a new robot's geometry is waited for; pieces of meshes take minutes [s]
+PATIENCE = 2.0   # so long questions wait for a new robot's geometry [s]
 THREADS = 2      # a robot that takes long to be made must not keep the one after it waiting
 
 GeometryKey = tuple[Robot, tuple[str, str]]
@@ -43,7 +43,7 @@ class CollisionGeometry:
 
     def __init__(self, log: Any, ready: Callable[[Robot, tuple[str, str]], None]) -> None:
         self._log, self._ready = log, ready
-        self._changing, self._threads = threading.Condition(), 0
+        self._changing, self._threads = threading.Lock(), 0
         self._wanted: GeometryKey | None = None
         self._taken: GeometryKey | None = None   # the last that a thread has begun with,
         self._made: GeometryKey | None = None    # and that was made
@@ -54,7 +54,7 @@ class CollisionGeometry:
         self.left_out: tuple[str, ...] = ()
 
     def make(self, robot: Robot, meshes: str, missing: str, guess_pairs: bool = True) -> None:
-        """Begin with a robot, and wait a moment for the end."""
+        """Begin with a robot."""
         self._guess_pairs = guess_pairs
         self._since, self._fault, self._bodies, self.left_out = time.monotonic(), '', 0, ()
         with self._changing:
@@ -63,14 +63,12 @@ class CollisionGeometry:
                 self._threads += 1
                 threading.Thread(target=self._work, daemon=True,
                                  name='collision geometry').start()
-            self._changing.wait_for(lambda: not self.is_making, PATIENCE)
 
     def _work(self) -> None:
         while wanted := self._next():
             self._make(*wanted)
             with self._changing:
                 self._made = wanted if wanted is self._wanted else self._made
-                self._changing.notify_all()
 
     def _next(self) -> GeometryKey | None:
         """Return what is wanted, unless a thread has taken it: then this one may end."""
@@ -85,6 +83,11 @@ class CollisionGeometry:
     def is_making(self) -> bool:
         """Whether it is not yet that of the robot there is."""
         return self._made is not self._wanted
+
+    @property
+    def settling(self) -> bool:
+        """Whether it has only just begun to be made: a question may wait for that."""
+        return self.is_making and time.monotonic() < self._since + PATIENCE
 
     @property
     def options(self) -> tuple[str, str]:

@@ -58,8 +58,8 @@ class PlanningScene:
     """
     The present scene of the present robot: a value that each change replaces as a whole.
 
-    `show` is called with new scenes, in a thread; `wake` must have the node's thread call
-    `take_made`. All else belongs to the node's thread.
+    `show` is called with new scenes, and `lookup` for changes, in a thread; `wake` must have the
+    node's thread call `take_made`. All else belongs to the node's thread.
     """
 
     def __init__(self, parameters: Any, state: CurrentState, lookup: Lookup,
@@ -138,11 +138,12 @@ class PlanningScene:
 
     # -- changing -------------------------------------------------------------------------
 
-    def now(self, robot: Robot, given: Mapping[str, Any], notes: list[str]) -> ConversionContext:
+    def now(self, robot: Robot, given: Mapping[str, Any], notes: list[str],
+            lookup: Lookup) -> ConversionContext:
         """Return where things stand; `given` joint values count before those that are known."""
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)
-        return ConversionContext(at, self._lookup, self._parameters.meshes, notes.append,
+        return ConversionContext(at, lookup, self._parameters.meshes, notes.append,
                                  SceneLimits.of(self._parameters))
 
     def apply(self, change: Change, given: Given,
@@ -215,7 +216,7 @@ class PlanningScene:
     def _changed_once(self, asked: '_Change', known: SceneState) -> tuple[SceneState, list[str]]:
         self._check_fault()
         robot, notes = known.scene.robot, list[str]()
-        now = self.now(robot, asked.given(robot), notes)
+        now = self.now(robot, asked.given(robot), notes, self._lookup)
         new = asked.change(known, now)
         now.limits.check_change(known.scene, new.scene)
         return (known if new == known else new), notes

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import threading
 import time
 import traceback
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import rclpy
 from rclpy.clock import JumpThreshold
@@ -98,8 +98,6 @@ def _spin(node: Node, _: Any) -> None:
 PATIENCE = 1.0   # from when listening begins, or begins anew, transforms are waited for [s]
 LOOK = 0.02      # and so often they are looked for [s]
 
-_Found = TypeVar('_Found')
-
 
 class Transforms:
     """
@@ -107,8 +105,8 @@ class Transforms:
 
     `simulated` tells whether that is the clock of a simulation, which may be slow or stand.
 
-    TF is listened to from the first question on, which waits a moment: each message costs, and
-    most robots are never asked for a foreign frame. `listen(node)` gives a tf2_ros.Buffer with
+    TF is listened to from the first question on: each message costs, and most robots are never
+    asked for a foreign frame. `listen(node)` gives a tf2_ros.Buffer with
     `parents`, as `listen_to_tf` does.
     """
 
@@ -126,43 +124,47 @@ class Transforms:
             except ImportError:
                 self.absent = 'TF cannot be asked: tf2_ros is not installed'
 
-    def lookup(self, execute: bool = False, patient: bool = True) -> Lookup:
+    def lookup(self, execute: bool = False, patient: bool = False) -> Lookup:
         """
         Return what finds frames for a question, or for a motion, which wants newer transforms.
 
-        Where it is not `patient` it never waits for what TF has yet to tell. It raises
-        LookupError with the reason, OldTransformError for transforms that are too old.
+        Where it is `patient` it sleeps while TF may not have come, which the node's thread must
+        not. It raises LookupError with the reason, OldTransformError for too old transforms.
         """
         parameter = 'execute_tf_timeout' if execute else 'tf_timeout'
 
         def find(robot: Robot, frame: str) -> Reference:
-            return self._patiently(lambda last: self._reference(robot, frame, parameter, last),
-                                   patient)
+            self.begin()
+            while True:
+                try:
+                    return self._reference(robot, frame, parameter, not self.settling)
+                except OldTransformError:
+                    raise
+                except LookupError:
+                    if not (patient and self.settling):
+                        raise
+                time.sleep(LOOK)
         return find
 
     def find(self, target: str, source: str) -> Reading:
         """Return the newest T_target_source of any age; raises LookupError with the reason."""
-        return self._patiently(lambda _: self._newest(target, source))
+        self.begin()
+        return self._newest(target, source)
 
-    def _patiently(self, look: Callable[[bool], _Found], patient: bool = True) -> _Found:
-        """Try again while TF may not have come; `look` is told whether it is the last time."""
+    def begin(self) -> None:
+        """Listen from now on; raises LookupError where there is no TF."""
         if self.absent:
             raise LookupError(self.absent)
         with self._beginning:   # changes of the scene ask in a thread of their own
             if self._buffer is None:
                 self._buffer = self._listen(self._node)
-        while True:
-            last = time.monotonic() > self._buffer.since + PATIENCE
-            try:
-                return look(last)
-            except OldTransformError:
-                raise
-            except LookupError:
-                if last or not patient:
-                    raise
-            time.sleep(LOOK)
 
-    def _reference(self, robot: Robot, frame: str, parameter: str, last: bool) -> Reference:
+    @property
+    def settling(self) -> bool:
+        """Whether TF is heard for so short a time that transforms may not have come."""
+        return self._buffer is not None and time.monotonic() < self._buffer.since + PATIENCE
+
+    def _reference(self, robot: Robot, frame: str, parameter: str, settled: bool) -> Reference:
         """
         Put a frame on the link that it is fixed to, or to where it is in the root frame.
 
@@ -178,7 +180,7 @@ class Transforms:
         # after the look-up: what it has found hangs by parents that are known by now
         carrier, static = _carrier(self._buffer.parents, frame, set(robot.frame_names))
         loose = carrier if carrier and not static and robot.moving_joints(carrier) else None
-        if carrier is None or (loose and not (isinstance(in_root, LookupError) and last)):
+        if carrier is None or (loose and not (isinstance(in_root, LookupError) and settled)):
             if isinstance(in_root, LookupError):
                 raise in_root
             return Reference(None, self._fresh(in_root, frame, parameter), loose)
