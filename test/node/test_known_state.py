@@ -1,4 +1,4 @@
-"""NodeContext of the node's knowledge, without a node."""
+"""What the node knows of robot, joints, TF and geometry, tested without a node."""
 
 import sys
 import threading
