@@ -54,9 +54,9 @@ class GoalHandle:
 
     def set_executing(self) -> None:
         """Tell that it takes its time."""
-        if self.is_open:
+        if self.message.status == GoalStatus.STATUS_ACCEPTED:
             self.message.status = GoalStatus.STATUS_EXECUTING
-        self._server.publish_status()
+            self._server.publish_status()
 
     def publish_feedback(self, feedback: Any) -> None:
         """Tell how it goes."""

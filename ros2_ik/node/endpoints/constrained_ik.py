@@ -15,7 +15,7 @@ from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.action_server import ActionServer, GoalHandle, KEEP
 from ros2_ik.node.endpoints.answering import error_response
 from ros2_ik.node.endpoints.first_slice import ended_at_once
-from ros2_ik.node.endpoints.goals import ActionClients, GoalClients, GoalTurns, OpenGoal
+from ros2_ik.node.endpoints.goals import GoalTurns, OpenGoal
 from ros2_ik.node.endpoints.prepared_request import (
     cut_short,
     PreparedRequest,
@@ -28,7 +28,7 @@ from ros2_ik.node.workers import UnansweredError
 NAME = '~/solve_constrained_ik'
 KEPT = 5000        # goals at most that are open or whose results are kept
 TICK = 0.1         # time between two looks at the open goals [s]
-LOOK_ROUND = 5     # ticks between two looks at who is there
+FEEDBACK = 5       # ticks between two messages about goals that do not search
 
 Wait = Callable[[Callable[[Any], None]], Awaitable[Any]]
 
@@ -46,7 +46,6 @@ class ConstrainedIK:
         self._reader = RequestReader(context)
         self._goals: list[OpenGoal] = []
         self._turns = GoalTurns(context.goal_pool.size, wait)
-        self._clients = ActionClients(node, NAME)
         self._server = ActionServer(
             node, SolveConstrainedIK, NAME, context.parameters.queue_depth, accept=self._accept,
             cancel=self._cancel, execute=self._execute)
@@ -103,10 +102,9 @@ class ConstrainedIK:
 
     def _keep_watch(self, goal: OpenGoal) -> None:
         """Begin with what a goal needs that is not answered at once."""
-        if goal.clients is None:
-            goal.clients = GoalClients(self._clients.present())
-            goal.handle.set_executing()
+        if self._timer.is_canceled():
             self._timer.reset()
+        goal.handle.set_executing()
 
     async def _answer(self, goal: OpenGoal, result: Any) -> None:
         question = goal.asked = await self._context.settled(
@@ -206,8 +204,7 @@ class ConstrainedIK:
         self._ticks += 1
         for goal in list(self._goals):
             self._end_outdated(goal)
-        if self._ticks % LOOK_ROUND == 0:
-            self._end_deserted()
+        if self._ticks % FEEDBACK == 0:
             for goal in self._goals:
                 if goal.phase != 'searching':
                     self._publish(goal)
@@ -216,9 +213,3 @@ class ConstrainedIK:
         robot = self._context.description.robot   # one that waits will be read again
         if goal.phase == 'searching' and goal.asked and goal.asked.robot is not robot:
             goal.stop(REPLACED, Status.INVALID_ROBOT_STATE)
-
-    def _end_deserted(self) -> None:
-        present = self._clients.present()
-        for goal in list(self._goals):
-            if goal.clients and goal.clients.all_gone(present):
-                goal.stop('its client is gone')

@@ -1,4 +1,4 @@
-"""The goals of an action: who waits for them, what is known of each, and whose turn it is."""
+"""The goals of an action: what is known of each, and whose turn it is."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -6,52 +6,10 @@ from dataclasses import replace
 import time
 from typing import Any
 
-from rclpy.node import Node
-
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.action_server import GoalHandle
 from ros2_ik.node.endpoints.prepared_request import PreparedRequest
-
-MEET = 2.0   # so long after its acceptance a goal's client may become known [s]
-MISSED = 2   # looks in a row at which nobody is there
-
-
-class ActionClients:
-    """
-    The clients of an action, as far as the graph shows them: each listens to the feedback.
-
-    One that ends well says so at once; of one that is killed DDS knows after its lease, 20 s with
-    Fast DDS.
-    """
-
-    def __init__(self, node: Node, action: str) -> None:
-        self._node, self._topic = node, f'{node.resolve_service_name(action)}/_action/feedback'
-
-    def present(self) -> set[bytes]:
-        """Ids of the subscriptions of the feedback."""
-        return {bytes(info.endpoint_gid)
-                for info in self._node.get_subscriptions_info_by_topic(self._topic)}
-
-
-class GoalClients:
-    """
-    The clients that a goal may belong to: those that were there when it came.
-
-    Nothing says whose it is. It is deserted when all of them are gone.
-    """
-
-    def __init__(self, present: set[bytes]) -> None:
-        self._known, self._missed = set(present), 0
-        self._until = time.monotonic() + MEET
-
-    def all_gone(self, present: set[bytes]) -> bool:
-        """Take a look; gives whether nobody can be there any more who wants the result."""
-        if time.monotonic() < self._until:   # discovery may be slower than the first goal
-            self._known |= present
-        gone = bool(self._known) and not self._known & present
-        self._missed = self._missed + 1 if gone else 0
-        return self._missed >= MISSED
 
 
 class OpenGoal:
@@ -62,13 +20,11 @@ class OpenGoal:
     was last heard of, `phase` what the feedback says. `why` says why it must end and `status`
     with what; '' as long as it need not. `end` ends what it is doing. `preempted` are the goals
     that this one has ended, `on_finished` is called when it has come to its own end. `stops` is
-    that of the execution when it came: what is stopped later does not begin to move. `clients`
-    are known as soon as it takes longer.
+    that of the execution when it came: what is stopped later does not begin to move.
     """
 
     def __init__(self, handle: GoalHandle, stops: int) -> None:
         self.handle, self.stops = handle, stops
-        self.clients: GoalClients | None = None
         self.asked: PreparedRequest | None = None
         self.newest: IKSolution | None = None
         self.phase = 'waiting'
