@@ -18,7 +18,7 @@ from arm_harness import (
     POSITIONS,
     TRAJECTORIES,
 )
-from node_harness import eventually, NodeProcess
+from node_harness import eventually, NodeProcess, unreachable
 import numpy as np
 import pytest
 from scene_harness import applied, attached, box, diff, empty, pose, state_holding
@@ -155,13 +155,15 @@ def test_nobody_listens(client, record, start_node, mock):
     assert answer.motion_seconds == 0
 
 
-@pytest.mark.slow
 def test_no_controllers(client, record, start_node):
     start_node()
     answer = eventually(
         lambda: (found := execute(client, FAR)).status == Status.CONTROL_FAILED and found,
         'an answer of a node that has the robot')
     assert 'parameter controllers is empty' in answer.message
+    answer = client.ik(targets=[unreachable()], tips=['panda_hand'], execute=True)
+    assert answer.status == Status.CONTROL_FAILED
+    assert answer.message == 'execute: nothing moves the robot: parameter controllers is empty'
     assert near(record.still(), {}) < 1e-3
 
 

@@ -141,7 +141,11 @@ class RequestReader:
 
     def read(self, message: Any) -> PreparedRequest:
         """Read a ComputeIK request or the goal of an action; raises IKError."""
-        robot, form = self._context.robot(), form_of(message, self._context.parameters)
+        parameters = self._context.parameters
+        if message.execute and not parameters.controllers:
+            raise RequestError(Status.CONTROL_FAILED, 'execute: nothing moves the robot: parameter '
+                               'controllers is empty')
+        robot, form = self._context.robot(), form_of(message, parameters)
         last, self._last = self._last, None
         prepared = None
         if last and last.robot is robot and last.form == form:
