@@ -12,7 +12,7 @@ from ros2_ik.core.collision.collision_geometry import (
     shape_items,
 )
 from ros2_ik.core.collision.self_pairs import DISABLED, self_pairs
-from ros2_ik.core.kept import LRUCache
+from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.srdf import sorted_pair
 from ros2_ik.core.scene.robot_geometry import RobotGeometry

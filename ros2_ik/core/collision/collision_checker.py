@@ -22,7 +22,7 @@ from ros2_ik.core.errors import (
     InvalidStateError,
     UnknownNameError,
 )
-from ros2_ik.core.kept import LRUCache
+from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.geometry_library import coal, Placement
 from ros2_ik.core.meshes.mesh_paths import geometry_key
 from ros2_ik.core.robot import check_robot, Configuration, Robot

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from ros2_ik.core.collision.collision_checker import CollisionChecker
 from ros2_ik.core.collision.self_pairs import self_pairs
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
-from ros2_ik.core.kept import LRUCache
+from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.mesh_paths import geometry_key
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.robot_geometry import check_detail, MISSING

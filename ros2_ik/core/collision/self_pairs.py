@@ -12,7 +12,7 @@ from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.collision.collision_geometry import own_geometries
 from ros2_ik.core.collision.contact_check import ContactCheck
 from ros2_ik.core.collision.pair_model import PairModel
-from ros2_ik.core.kept import LRUCache
+from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import cached, digest
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.srdf import sorted_pair

@@ -11,9 +11,9 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.functions import KinematicFunction, RelativeFunction
-from ros2_ik.core.kept import LRUCache
 from ros2_ik.core.kernels.rows import evaluate, LINEAR, MASSES, moved, PYTHON
 from ros2_ik.core.kernels.source import Formula
+from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.problem.active_joints import ActiveJoints
 from ros2_ik.core.robot import Configuration, Joint, Robot
 from ros2_ik.core.robot.tree import FLOATING, locked_q_indices, Tree, tree_of

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TYPE_CHECKING
 import numpy as np
 
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
-from ros2_ik.core.kept import LRUCache
+from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import digest
 from ros2_ik.core.meshes.mesh_paths import find_mesh, geometry_key
 from ros2_ik.core.meshes.meshes import read_unit, THICKNESS

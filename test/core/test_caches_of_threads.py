@@ -12,7 +12,7 @@ from ros2_ik.core import Robot
 from ros2_ik.core.collision.checked_pairs import pairs_to_check
 from ros2_ik.core.collision.not_checked import own_collisions
 from ros2_ik.core.collision.self_pairs import self_pairs
-from ros2_ik.core.kept import LRUCache
+from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes import cache
 from ros2_ik.core.scene import Scene
 from ros2_ik.core.scene.robot_geometry import robot_geometry
