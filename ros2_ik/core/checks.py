@@ -1,6 +1,7 @@
 """Checks of single arguments, for errors that name the argument and the value."""
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ros2_ik.core.errors import IKError
 
 FINEST = 1e-12    # tolerances: rounding keeps every answer from meeting smaller ones,
 COARSEST = 1e9    # and squares of much larger ones overflow
+_LARGEST = sys.float_info.max
 
 
 def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
@@ -82,6 +84,12 @@ def positive(value: Any, name: str, error: type[IKError]) -> float:
     return _number(value, name, 'a positive finite number', error, math.ulp(0.0))
 
 
+def non_negative(value: Any, name: str, error: type[IKError], most: float = _LARGEST) -> float:
+    """Return the value as a float if it is a number from 0 to `most`, or raise `error`."""
+    wanted = 'a number from 0 on' if most == math.inf else 'a finite number from 0 on'
+    return _number(value, name, wanted, error, 0.0, most)
+
+
 def tolerance_of(value: Any, name: str, error: type[IKError]) -> float:
     """Return the value as a float if a tolerance can be so small or large, or raise `error`."""
     return _number(value, name, f'a number from {FINEST:g} to {COARSEST:g}', error, FINEST,
@@ -133,7 +141,7 @@ def distinct_names(value: Any, what: str, error: type[IKError]) -> tuple[str, ..
 
 
 def _number(value: Any, name: str, wanted: str, error: type[IKError],
-            least: float = -math.inf, most: float = math.inf) -> float:
+            least: float = -_LARGEST, most: float = _LARGEST) -> float:
     number = math.nan
     if isinstance(value, (int, float, np.integer, np.floating)) \
             and not isinstance(value, (bool, np.bool_)):
@@ -141,6 +149,6 @@ def _number(value: Any, name: str, wanted: str, error: type[IKError],
             number = float(value)
         except OverflowError:
             number = math.inf
-    if not (math.isfinite(number) and least <= number <= most):
+    if not least <= number <= most:    # NaN fails, too
         raise error(f'{name} must be {wanted}, not {value!r}')
     return number

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Mask
-from ros2_ik.core.checks import vector
+from ros2_ik.core.checks import non_negative, vector
 from ros2_ik.core.collision.checked_pairs import pairs_to_check, world_geometries
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry, own_geometries
 from ros2_ik.core.collision.contact_check import ContactCheck
@@ -194,12 +194,10 @@ class CollisionChecker:
         Of more than `most` the nearest are given. Hulls stand for meshes whose convex parts were
         not made, see `make_parts`.
         """
-        if not (isinstance(influence, (int, float, np.integer, np.floating))
-                and influence >= 0 and not (isinstance(influence, int) and influence > 10**300)):
-            raise InvalidOptionError(f'influence must be a number from 0 on, not {influence!r}')
+        reach = non_negative(influence, 'influence', InvalidOptionError, math.inf)
         q, data, nearness = self._q(at), self.robot.scratch_data(), self.nearness
         pin.computeJointJacobians(self.robot.model, data, q)
-        return nearness.distances(data, nearness.near_pairs.follow(q), float(influence), most)
+        return nearness.distances(data, nearness.near_pairs.follow(q), reach, most)
 
     def _q(self, at: Configuration | Array) -> Array:
         """Return q (nq,), or raise InvalidStateError; solvers ask often, so it is quick."""

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import floats
+from ros2_ik.core.checks import floats, non_negative
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem.active_joints import ActiveJoints
 from ros2_ik.core.robot import Joint, Robot
@@ -133,8 +133,4 @@ class JointChangeBound:
 
 
 def _checked(name: str, number: Any) -> float:
-    value = floats(number, f"max_joint_change of '{name}'", 'a number', InvalidOptionError)
-    if value.shape != () or not value >= 0:
-        raise InvalidOptionError(f"max_joint_change of '{name}' must be a number from 0 on, not "
-                                 f'{number!r}')
-    return float(value)
+    return non_negative(number, f"max_joint_change of '{name}'", InvalidOptionError, math.inf)

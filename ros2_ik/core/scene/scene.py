@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-import math
 from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
@@ -10,7 +9,7 @@ from uuid import uuid4
 import numpy as np
 
 from ros2_ik.core.arrays import Pose
-from ros2_ik.core.checks import floats, listed
+from ros2_ik.core.checks import listed, non_negative
 from ros2_ik.core.errors import (
     InvalidOptionError,
     InvalidSceneError,
@@ -237,13 +236,9 @@ class Scene:
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
         """Return the scene with these links thicker by so much all round, [m], from 0."""
         found = dict(self.padding)
-        for link, value in entries(padding, 'padding'):
-            wanted, name = 'a finite number from 0', f"padding of '{self._link(link)}'"
-            number = floats(value, name, wanted, InvalidSceneError)
-            # MoveIt stores negative paddings without a word
-            if number.shape or not 0 <= float(number) < math.inf:
-                raise InvalidSceneError(f'{name} must be {wanted}, not {value!r}')
-            found[link] = float(number)
+        for link, value in entries(padding, 'padding'):    # MoveIt accepts negative ones
+            found[link] = non_negative(value, f"padding of '{self._link(link)}'",
+                                       InvalidSceneError)
         return self._with(padding={link: value for link, value in found.items() if value})
 
     def with_frames(self, frames: Mapping[str, Pose]) -> 'Scene':

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import floats, whole
+from ros2_ik.core.checks import floats, non_negative, whole
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.problem.constraint import spread
@@ -53,11 +53,8 @@ class Task:
                                  f'velocity of {self.name}')
         self.weight = checked_weight(weight, self.name)
         self.gain = Gain.of(gain, gain_per_second, self.name)
-        damping = _numbers(lm_damping, f'lm_damping of {self.name}')
-        if damping.shape or damping < 0:
-            raise InvalidOptionError(f'lm_damping of {self.name} must be a number from 0 on, not '
-                                     f'{lm_damping!r}')
-        self.lm_damping = float(damping)
+        self.lm_damping = non_negative(lm_damping, f'lm_damping of {self.name}',
+                                       InvalidOptionError)
         self.priority = whole(priority, f'priority of {self.name}', InvalidOptionError, least=0)
         self.scaled = bool(scaled)
         if function.labels:

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import finite, positive, vector
+from ros2_ik.core.checks import non_negative, positive, vector
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
 from ros2_ik.core.kernels import velocity as kernel, velocity_rows
@@ -76,9 +76,7 @@ class VelocityProgram:
                  driven: Collection[str] = ()) -> None:
         self.robot, self.dt = robot, positive(dt, 'dt', InvalidOptionError)
         self.damping = positive(damping, 'damping', InvalidOptionError)
-        self.kinetic_energy = finite(kinetic_energy, 'kinetic_energy', InvalidOptionError)
-        if self.kinetic_energy < 0:
-            raise InvalidOptionError(f'kinetic_energy must be from 0 on, not {kinetic_energy!r}')
+        self.kinetic_energy = non_negative(kinetic_energy, 'kinetic_energy', InvalidOptionError)
         given = (ConfigurationLimit(), VelocityLimit()) if limits is None else tuple(limits)
         frames = [limit for limit in given if isinstance(limit, CartesianVelocityLimit)]
         bounded = self._bind_barriers(tuple(barriers))
