@@ -2,236 +2,36 @@
 Inverse kinematics as a plain Python library, without ROS.
 
     from ros2_ik.core import Robot, solve_pose
+
+Public are the names in `__all__` of each room and of `errors`, and those imported one by one.
 """
 
-from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.collision import (
-    collision_checker,
-    CollisionChecker,
-    COLLISIONS_OFF,
-    Contact,
-    Distances,
-    not_checked,
-    own_collisions,
-    self_pairs,
-)
-from ros2_ik.core.errors import (
-    AmbiguousTipError,
-    IKError,
-    InvalidConstraintError,
-    InvalidOptionError,
-    InvalidSceneError,
-    InvalidStateError,
-    InvalidTargetError,
-    JointLimitError,
-    RobotDescriptionError,
-    UnknownFrameError,
-    UnknownFunctionError,
-    UnknownGroupError,
-    UnknownJointError,
-    UnknownLinkError,
-    UnknownNameError,
-    UnknownObjectError,
-    UnknownRobotError,
-    UnknownSolverError,
-    UnmovedTipError,
-)
-from ros2_ik.core.functions import (
-    AngleBetweenVectors,
-    CenterOfMass,
-    field_value,
-    fields,
-    FieldValue,
-    FrameOrientation,
-    FramePose,
-    FramePosition,
-    function_kinds,
-    GazeAngle,
-    JointCoupling,
-    JointPositions,
-    KinematicFunction,
-    Manipulability,
-    MinimumDistance,
-    PairDistance,
-    PointToLineDistance,
-    PointToPlane,
-    PointToPointDistance,
-    Polyhedron,
-    read_function,
-    register_function,
-    RelativeFunction,
-    spec_fields,
-    SpecField,
-    SupportPolygon,
-    UserFunction,
-    written_kinds,
-)
-from ros2_ik.core.kernels import compile_all
-from ros2_ik.core.kernels.source import formula
-from ros2_ik.core.meshes import mesh_files_changed, urdf_for_others
-from ros2_ik.core.motion import (
-    blocked,
-    braking_motion,
-    even_braking_motion,
-    Motion,
-    MotionLimits,
-    MotionState,
-    PathCollision,
-    PathCollisionCheck,
-    straight_motion,
-)
-from ros2_ik.core.problem import (
-    accept,
-    AcceptanceReport,
-    ALL_AXES,
-    Constraint,
-    Cost,
-    IKProblem,
-    IKSolution,
-    joint_changes,
-    JointChange,
-    JointChangeBound,
-    LeastSquares,
-    PoseTarget,
-    ScalarCost,
-    TargetError,
-    Violation,
-)
-from ros2_ik.core.regular_file import read_text_file
+from ros2_ik.core.arrays import Array as Array, Indices as Indices
+from ros2_ik.core.collision import *
+from ros2_ik.core.errors import *
+from ros2_ik.core.functions import *
+from ros2_ik.core.functions import fields as fields
+from ros2_ik.core.kernels import compile_all as compile_all
+from ros2_ik.core.kernels.source import formula as formula
+from ros2_ik.core.meshes import *
+from ros2_ik.core.motion import *
+from ros2_ik.core.problem import *
+from ros2_ik.core.regular_file import read_text_file as read_text_file
 from ros2_ik.core.request import (
-    default_group,
-    default_tip,
-    Defaults,
-    group_tips,
-    IKRequest,
-    Preparation,
-    prepare,
-    StaticWorld,
-    work_out,
-    World,
+    default_group as default_group,
+    default_tip as default_tip,
+    Defaults as Defaults,
+    group_tips as group_tips,
+    IKRequest as IKRequest,
+    Preparation as Preparation,
+    prepare as prepare,
+    StaticWorld as StaticWorld,
+    work_out as work_out,
+    World as World,
 )
-from ros2_ik.core.robot import (
-    Configuration,
-    Group,
-    Joint,
-    ReachSphere,
-    Robot,
-    shipped_robots,
-    ShippedRobot,
-    sphere_of_reach,
-)
-from ros2_ik.core.scene import (
-    AllowedCollisions,
-    AttachedObject,
-    Box,
-    Capsule,
-    check_scene_file,
-    Cone,
-    ConvexHull,
-    Cylinder,
-    Ellipsoid,
-    HalfSpace,
-    HeightField,
-    LinkGeometry,
-    load_scene,
-    Mesh,
-    OCTOMAP,
-    OcTree,
-    Plane,
-    register_shape,
-    RobotGeometry,
-    save_scene,
-    Scene,
-    SceneObject,
-    Shape,
-    shape_kinds,
-    ShapeInstance,
-    shipped_scenes,
-    Sphere,
-    visual_elements,
-    visual_geometry,
-    VisualElement,
-)
-from ros2_ik.core.solvers import (
-    Attempt,
-    Budget,
-    InverseKinematics,
-    register_solver,
-    Search,
-    solve,
-    solve_pose,
-    SolveOptions,
-    Solver,
-    solver_names,
-)
-from ros2_ik.core.status import ExitFlag, Status
-from ros2_ik.core.strict_yaml import read_yaml
-from ros2_ik.core.velocity import (
-    AccelerationLimit,
-    axis_align_task,
-    Barrier,
-    build_qp,
-    CartesianVelocityLimit,
-    CollisionBarrier,
-    com_task,
-    ConfigurationLimit,
-    damping_task,
-    distance_task,
-    FloatingBaseVelocityLimit,
-    frame_task,
-    gear_task,
-    joint_coupling_task,
-    joint_velocity_task,
-    linear_holonomic_task,
-    look_at_task,
-    low_acceleration_task,
-    manipulability_task,
-    NearPair,
-    omniwheel_task,
-    posture_task,
-    rolling_task,
-    solve_velocity,
-    Task,
-    twist_task,
-    VelocityLimit,
-    VelocityProgram,
-    VelocityQP,
-    VelocityResult,
-    VelocityStatus,
-)
-
-__all__ = [
-    'ALL_AXES', 'AccelerationLimit', 'AcceptanceReport', 'AllowedCollisions', 'AmbiguousTipError',
-    'AngleBetweenVectors', 'Array', 'AttachedObject', 'Attempt', 'Barrier', 'Box', 'Budget',
-    'COLLISIONS_OFF', 'Capsule', 'CartesianVelocityLimit', 'CenterOfMass', 'CollisionBarrier',
-    'CollisionChecker', 'Cone', 'Configuration', 'ConfigurationLimit', 'Constraint', 'Contact',
-    'ConvexHull', 'Cost', 'Cylinder', 'Defaults', 'Distances', 'Ellipsoid', 'ExitFlag',
-    'FieldValue', 'FloatingBaseVelocityLimit', 'FrameOrientation', 'FramePose', 'FramePosition',
-    'GazeAngle', 'Group', 'HalfSpace', 'HeightField', 'IKError', 'IKProblem', 'IKRequest',
-    'IKSolution', 'Indices', 'InvalidConstraintError', 'InvalidOptionError', 'InvalidSceneError',
-    'InvalidStateError', 'InvalidTargetError', 'InverseKinematics', 'Joint', 'JointChange',
-    'JointChangeBound', 'JointCoupling', 'JointLimitError', 'JointPositions', 'KinematicFunction',
-    'LeastSquares', 'LinkGeometry', 'Manipulability', 'Mesh', 'MinimumDistance', 'Motion',
-    'MotionLimits', 'MotionState', 'NearPair', 'OCTOMAP', 'OcTree', 'PairDistance',
-    'PathCollision', 'PathCollisionCheck', 'Plane', 'PointToLineDistance', 'PointToPlane',
-    'PointToPointDistance', 'Polyhedron', 'PoseTarget', 'Preparation', 'ReachSphere',
-    'RelativeFunction', 'Robot', 'RobotDescriptionError', 'RobotGeometry', 'ScalarCost', 'Scene',
-    'SceneObject', 'Search', 'Shape', 'ShapeInstance', 'ShippedRobot', 'SolveOptions', 'Solver',
-    'SpecField', 'Sphere', 'Status', 'StaticWorld', 'SupportPolygon', 'TargetError', 'Task',
-    'UnknownFrameError', 'UnknownFunctionError', 'UnknownGroupError', 'UnknownJointError',
-    'UnknownLinkError', 'UnknownNameError', 'UnknownObjectError', 'UnknownRobotError',
-    'UnknownSolverError', 'UnmovedTipError', 'UserFunction', 'VelocityLimit', 'VelocityProgram',
-    'VelocityQP', 'VelocityResult', 'VelocityStatus', 'Violation', 'VisualElement', 'World',
-    'accept', 'axis_align_task', 'blocked', 'braking_motion', 'build_qp', 'check_scene_file',
-    'collision_checker', 'com_task', 'compile_all', 'damping_task', 'default_group', 'default_tip',
-    'distance_task', 'even_braking_motion', 'field_value', 'fields', 'formula', 'frame_task',
-    'function_kinds', 'gear_task', 'group_tips', 'joint_changes', 'joint_coupling_task',
-    'joint_velocity_task', 'linear_holonomic_task', 'load_scene', 'look_at_task',
-    'low_acceleration_task', 'manipulability_task', 'mesh_files_changed', 'not_checked',
-    'omniwheel_task', 'own_collisions', 'posture_task', 'prepare', 'read_function',
-    'read_text_file', 'read_yaml', 'register_function', 'register_shape', 'register_solver',
-    'rolling_task', 'save_scene', 'self_pairs', 'shape_kinds', 'shipped_robots', 'shipped_scenes',
-    'solve', 'solve_pose', 'solve_velocity', 'solver_names', 'spec_fields', 'sphere_of_reach',
-    'straight_motion', 'twist_task', 'urdf_for_others', 'visual_elements', 'visual_geometry',
-    'work_out', 'written_kinds',
-]
+from ros2_ik.core.robot import *
+from ros2_ik.core.scene import *
+from ros2_ik.core.solvers import *
+from ros2_ik.core.status import ExitFlag as ExitFlag, Status as Status
+from ros2_ik.core.strict_yaml import read_yaml as read_yaml
+from ros2_ik.core.velocity import *

@@ -10,6 +10,13 @@ from typing import Any
 
 from ros2_ik.core.status import Status
 
+__all__ = [
+    'AmbiguousTipError', 'IKError', 'InvalidConstraintError', 'InvalidOptionError',
+    'InvalidSceneError', 'InvalidStateError', 'InvalidTargetError', 'JointLimitError',
+    'RobotDescriptionError', 'UnknownFrameError', 'UnknownFunctionError', 'UnknownGroupError',
+    'UnknownJointError', 'UnknownLinkError', 'UnknownNameError', 'UnknownObjectError',
+    'UnknownRobotError', 'UnknownSolverError', 'UnmovedTipError',
+]
 LISTED = 20   # so many valid names are all said
 
 
