@@ -89,14 +89,14 @@ def make_all(context: LaunchContext) -> list[Action]:
 
 def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
     """Make RViz, which looks from the root of the robot."""
-    from ros2_ik.core import shipped_robots
+    from ros2_ik.core import Robot
     if namespace.strip('/'):
         raise ValueError(f"rviz:=true: namespace '{namespace}' is not possible, {RVIZ.name} is "
                          'for /ros2_ik')
     if not is_installed('rviz2'):
         raise ValueError('rviz:=true needs rviz2, which cannot be found; sudo apt install '
                          f'ros-{os.environ.get("ROS_DISTRO", "$ROS_DISTRO")}-rviz2')
-    shown = shipped_robots()[robot].load()
+    shown = Robot.load(robot)
     # meshes that pip has installed are in no package that RViz knows of
     prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''),
                 *(str(Path(folder).parent) for folder in shown.package_dirs)]
@@ -113,7 +113,7 @@ def mock(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
 
 def ros2_control(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
     """Make a controller_manager on mock hardware, and those who start its controllers."""
-    from ros2_ik.core import shipped_robots
+    from ros2_ik.core import Robot, shipped_robots
     from ros2_ik.mock.ros2_control import mock_hardware
     path = CONTROLLERS / f'{robot}.yaml'
     if not path.is_file():
@@ -124,7 +124,7 @@ def ros2_control(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]
                          f'{path.name} is for /controller_manager')
     check_installed()
     shipped = shipped_robots()[robot]
-    urdf = ParameterValue(mock_hardware(shipped, shipped.load()), value_type=str)
+    urdf = ParameterValue(mock_hardware(shipped, Robot.load(shipped)), value_type=str)
     return [
         Node(package='robot_state_publisher', executable='robot_state_publisher',
              output='screen', parameters=[{'robot_description': urdf}, sim]),

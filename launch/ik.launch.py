@@ -88,10 +88,10 @@ def description(name: str) -> dict[str, ParameterValue]:
 
 def commanded(name: str) -> dict[str, ParameterValue | list[str]]:
     """Give the controllers of a shipped robot as parameters."""
-    from ros2_ik.core import shipped_robots, UnknownRobotError
+    from ros2_ik.core import Robot, shipped_robots, UnknownRobotError
     from ros2_ik.mock.controlled_groups import node_parameters
     if name not in shipped_robots():
         raise UnknownRobotError(name, tuple(shipped_robots()))
     shipped = shipped_robots()[name]
     return {key: ParameterValue(value, value_type=str) if isinstance(value, str) else value
-            for key, value in node_parameters(shipped, shipped.load()).items()}
+            for key, value in node_parameters(shipped, Robot.load(shipped)).items()}
