@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 import math
 from typing import Any
-from xml.etree import ElementTree
 
 from geometry_msgs.msg import Transform, TransformStamped
 import numpy as np
@@ -25,9 +24,9 @@ class LinkTransforms:
 
     def __init__(self, node: Node, robot: Robot) -> None:
         self._robot = robot
-        joints = ElementTree.fromstring(robot.urdf).findall('joint')
-        fixed = [_ends(joint) for joint in joints if joint.get('type') == 'fixed']
-        self._moving = [_ends(joint) for joint in joints if joint.get('type') != 'fixed']
+        joints = robot.tree.joints.values()
+        fixed = [(joint.parent, joint.child) for joint in joints if joint.kind == 'fixed']
+        self._moving = [(joint.parent, joint.child) for joint in joints if joint.kind != 'fixed']
         self._tf = node.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._static = node.create_publisher(TFMessage, '/tf_static', latched)
@@ -48,12 +47,6 @@ class LinkTransforms:
             TransformStamped(header=Header(stamp=stamp, frame_id=parent), child_frame_id=child,
                              transform=_transform(at.transform(child, parent)))
             for parent, child in links])
-
-
-def _ends(joint: ElementTree.Element) -> tuple[str, str]:
-    parent, child = joint.find('parent'), joint.find('child')
-    return ('' if parent is None else parent.get('link', ''),
-            '' if child is None else child.get('link', ''))
 
 
 def _transform(T: Any) -> Transform:
