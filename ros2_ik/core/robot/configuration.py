@@ -13,11 +13,10 @@ from ros2_ik.core.robot.robot import Robot
 
 class Configuration:
     """
-    A robot at joint values q: having one means that forward kinematics has run.
+    A robot at joint values q, with its forward kinematics computed.
 
-    `q` is anything `Robot.to_q` takes and is read-only; `with_q` gives another configuration,
-    `update` and `integrate_inplace` move this one (for loops that reuse it). `data` is
-    Pinocchio's, by default one of its own.
+    Takes what `Robot.to_q` takes; the attribute `q` (nq,) is read-only. `update` and
+    `integrate_inplace` move this configuration. `data` is a pinocchio.Data, by default a new one.
     """
 
     def __init__(self, robot: Robot, q: JointValues | None = None, data: Any = None) -> None:
@@ -29,9 +28,9 @@ class Configuration:
     def of_checked(cls, robot: Robot, q: Array, data: Any,
                    run: Any = pin.computeJointJacobians) -> 'Configuration':
         """
-        Return the configuration at q (nq,), which is known to be good and is not copied.
+        Return the configuration at a checked q (nq,), which is not copied.
 
-        With pin.forwardKinematics as `run` it serves who asks for nothing but placements.
+        pin.forwardKinematics as `run` is enough for placements.
         """
         at = cls.__new__(cls)
         at.robot, at.q, at._data = robot, q, data
@@ -70,8 +69,7 @@ class Configuration:
         placement = self._placement(frame)
         if relative_to is not None:
             placement = self._placement(relative_to).actInv(placement)
-        pose: Array = placement.homogeneous    # made anew
-        return pose
+        return np.array(placement.homogeneous)
 
     def jacobian(self, frame: str, relative_to: str | None = None) -> Array:
         """

@@ -23,8 +23,8 @@ class Joint:
     x y z qx qy qz qw, a planar one x y theta. `velocity_size` columns from `velocity_index` on
     in the tangent space. Absent limits are infinite.
 
-    A full turn of a continuous one, which has no limits, leads to the same place: also of all
-    that mimics it. With followers that have limits, or turn otherwise, it counts as revolute.
+    A continuous joint has no limits, and a full turn leads to the same place, also of its
+    followers; one with other followers counts as revolute.
     """
 
     name: str
@@ -39,26 +39,26 @@ class Joint:
 
     @property
     def is_scalar(self) -> bool:
-        """Whether one number says where it stands."""
+        """True where one number is its position."""
         return self.size == 1
 
     @property
     def columns(self) -> slice:
-        """Its columns in the tangent space."""
+        """The columns in the tangent space."""
         return slice(self.velocity_index, self.velocity_index + self.velocity_size)
 
     @property
     def rotary(self) -> bool:
-        """Whether that number is an angle, so that a full turn is the same place."""
+        """True where that number is an angle."""
         return self.kind in ('revolute', 'continuous')
 
 
 def read_joints(model: Any, elements: Sequence[JointElement]) -> tuple[Joint, ...]:
     """
-    Joints that have values in the q of a Pinocchio model, in order.
+    Return the joints that have values in the q of a Pinocchio model, in order.
 
-    Their limits are narrowed by those of the joints that mimic them, velocities included, see
-    Joint. Raises RobotDescriptionError where that leaves no position.
+    Followers narrow the limits of their leaders, velocities included. Raises
+    RobotDescriptionError where that leaves no position.
     """
     joints = {element.name: _joint(model, element) for element in elements
               if element.kind != 'fixed' and not element.mimic}

@@ -42,10 +42,10 @@ ROUNDED = 1e-3  # so far outside its limits a shipped home may be, as 3.1416 is 
 
 class Robot:
     """
-    A robot from a URDF and, if there is one, an SRDF. Immutable; can be pickled.
+    A robot from a URDF and, optionally, an SRDF. Immutable; can be pickled.
 
-    `tree` has the links and joints of the URDF and its XML, parsed once for all who read it,
-    `elements` the joints of Pinocchio's `model` by their names there.
+    `tree` holds the links, joints and XML of the URDF, `elements` the joints of Pinocchio's
+    `model` by their names there.
 
     q is an array (nq,) of the values of `joint_names` in order: one number each for revolute,
     continuous [rad] and prismatic [m] joints, x y z qx qy qz qw for a floating one, x y theta
@@ -82,7 +82,10 @@ class Robot:
         self.disabled_pairs = semantics.disabled_pairs
         self.groups = find_groups(tree, semantics, self.joint_names)
         self.group_states = {
-            group: {name: self._state(values) for name, values in states.items()}
+            group: {state: {name: value[0] if len(value) == 1 else value
+                            for name, value in values.items() if name in self._joints_by_name
+                            and len(value) == self.joint(name).size}
+                    for state, values in states.items()}
             for group, states in semantics.states.items()}
         self._scratch = threading.local()
         self._moving: dict[tuple[int, int], frozenset[str]] = {}
@@ -137,11 +140,7 @@ class Robot:
 
     @cached_property
     def key(self) -> str:
-        """
-        A digest of the description: equal keys mean equal robots.
-
-        Mesh files are not in it, as they may change: see `mesh_files`.
-        """
+        """A digest of the description, without mesh files: equal keys mean equal robots."""
         text = repr((self.urdf, self.srdf, self.root_joint))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -149,7 +148,7 @@ class Robot:
 
     @property
     def base_joint(self) -> str | None:
-        """Name of the joint by which the root moves in the world, None where it stands."""
+        """Name of the joint that moves the root in the world, None where it is fixed."""
         return None if self.root_joint == 'fixed' else self.joints[0].name
 
     @cached_property
@@ -196,11 +195,7 @@ class Robot:
         return _found(self.groups, name, UnknownGroupError)
 
     def scratch_data(self) -> Any:
-        """
-        Pinocchio's Data for this thread, for whoever computes and reads in one go.
-
-        Making one costs more than a whole descent step; what it holds is anyone's.
-        """
+        """Return this thread's pinocchio.Data (slow to make); every call may overwrite it."""
         try:
             return self._scratch.data
         except AttributeError:
@@ -287,7 +282,7 @@ class Robot:
                 else q[joint.index:joint.index + joint.size].copy())
 
     def check_limits(self, q: Array, tolerance: float = 1e-6) -> None:
-        """Raise JointLimitError for the first joint of q (nq,) further than that outside."""
+        """Raise JointLimitError for the first joint of q (nq,) further outside."""
         for joint in self.joints:
             value = float(q[joint.index])
             if joint.is_scalar and not joint.lower - tolerance <= value <= joint.upper + tolerance:
@@ -295,7 +290,7 @@ class Robot:
 
     def sampling_limits(self, middle: Array) -> tuple[Array, Array]:
         """
-        Between which values to draw at random, (nq,) each: the limits where there are some.
+        Return lower and upper bounds of random values, (nq,) each: the limits where there are two.
 
         Without any, within pi of `middle` (nq,); with one, within a turn (6.28 m) of that.
         """
@@ -346,10 +341,6 @@ class Robot:
             self.check_limits(self.to_q(shipped.home), ROUNDED)
         except IKError as error:
             raise RobotDescriptionError(f'config/{shipped.name}.yaml: {error}') from None
-
-    def _state(self, values: dict[str, list[float]]) -> dict[str, float | list[float]]:
-        return {name: value[0] if len(value) == 1 else value for name, value in values.items()
-                if name in self._joints_by_name and len(value) == self.joint(name).size}
 
 
 def check_robot(value: Any) -> None:

@@ -1,6 +1,5 @@
 """Robots that come with the package: one YAML each in config/, files of example-robot-data."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 import os
@@ -16,13 +15,12 @@ from ros2_ik.core.strict_yaml import read_yaml
 @dataclass(frozen=True)
 class ShippedRobot:
     """
-    What config/<name>.yaml says of a robot; `Robot.load` makes the robot.
+    Content of config/<name>.yaml; `Robot.load` makes the robot.
 
-    `urdf` and `srdf` are files in example-robot-data's folder robots/, `group` and `tip` what is
-    solved for when a request names none, `home` joint values to start from, `chains` groups
-    besides those of the SRDF: name -> (base link, tip link). Of a robot of one's own, `urdf` and
-    `srdf` are whole paths (the URDF may be a file .xacro), and `package_dirs` the folders in which
-    its packages are looked for, besides those around the URDF.
+    `urdf` and `srdf` are files in example-robot-data's folder robots/, or absolute paths (the URDF
+    may be a .xacro file, and its packages may be in `package_dirs`). `group` and `tip` are the
+    defaults of requests, `home` joint values to start from, `chains` groups besides those of the
+    SRDF: name -> (base link, tip link).
     """
 
     name: str
@@ -67,7 +65,7 @@ class ShippedRobot:
 
 @lru_cache(maxsize=1)
 def shipped_robots() -> dict[str, ShippedRobot]:
-    """Every shipped robot by name; raises RobotDescriptionError where a file is wrong."""
+    """Return every shipped robot by name; raises RobotDescriptionError for a wrong file."""
     return {path.stem: ShippedRobot.read(path)
             for path in sorted(config_folder().glob('*.yaml'))}
 
@@ -114,17 +112,12 @@ def config_folder() -> Path:
 
 def _data_folder() -> Path:
     """Find the robots of example-robot-data as PyPI (cmeel), ROS or a system has them."""
-    for prefix in _prefixes():
-        folder = prefix / 'share' / 'example-robot-data' / 'robots'
+    given = (entry for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH')
+             for entry in os.environ.get(variable, '').split(':') if entry)
+    for prefix in (*(f'{entry or "."}/cmeel.prefix' for entry in sys.path), *given, sys.prefix,
+                   '/usr/local', '/usr'):
+        folder = Path(prefix, 'share', 'example-robot-data', 'robots')
         if folder.is_dir():
             return folder
     raise RobotDescriptionError("the shipped robots' files are missing; "
                                 "install them with: pip install example-robot-data")
-
-
-def _prefixes() -> Iterable[Path]:
-    for entry in sys.path:
-        yield Path(entry or '.') / 'cmeel.prefix'
-    for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
-        yield from (Path(entry) for entry in os.environ.get(variable, '').split(':') if entry)
-    yield from (Path(sys.prefix), Path('/usr/local'), Path('/usr'))

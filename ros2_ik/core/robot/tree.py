@@ -54,13 +54,6 @@ def locked_q_indices(robot: Robot, frames: tuple[int, ...], names: tuple[str, ..
                      if joint.name in moving and joint.name not in names], dtype=np.intp)
 
 
-def _ancestor_joints(robot: Robot, frames: tuple[int, ...]) -> list[int]:
-    """Return Pinocchio's indices of all joints on the ways to frames, parents first."""
-    model = robot.model
-    return sorted({int(i) for frame in frames
-                   for i in model.supports[model.frames[frame].parentJoint]} - {0})
-
-
 def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start: Array) -> Tree:
     """
     Flatten the ways to some frames (Pinocchio's indices).
@@ -74,7 +67,8 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
     # where each joint's own frame stands: on which body, and where there
     stands: dict[int, tuple[int, Any]] = {0: (-1, pin.SE3.Identity())}
     before, rows = [], []
-    for index in _ancestor_joints(robot, frames):
+    for index in sorted({int(i) for frame in frames    # parents first
+                         for i in model.supports[model.frames[frame].parentJoint]} - {0}):
         body, pending = stands[int(model.parents[index])]
         element, column = robot.elements[model.names[index]], model.joints[index].idx_v
         multiplier, offset = (1.0, 0.0) if element.mimic is None else element.mimic[1:3]

@@ -178,14 +178,13 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
 
 def _planar_warnings(joints: list[JointElement]) -> tuple[str, ...]:
     """Name the planar joints whose plane is not the one that they are taken to have."""
-    return tuple(f"joint '{joint.name}', axis: a planar joint moves in x and y and turns about z "
-                 f"of its frame, as MoveIt and Pinocchio have it; its axis {joint.axis} is not z "
-                 'and is not used' for joint in joints
+    return tuple(f"joint '{joint.name}': a planar joint moves in x and y and turns about z, as in "
+                 f'MoveIt; its axis {joint.axis} is not used' for joint in joints
                  if joint.kind == 'planar' and abs(joint.axis[2]) < 1 - PARALLEL)
 
 
 def _limit_warnings(root: Element) -> tuple[str, ...]:
-    """Name the joints that move without limits against the specification; robots rely on it."""
+    """Name the joints without limits, against the specification; real robots rely on it."""
     names = [f"'{element.get('name')}'" for element in root.findall('joint')
              if element.get('type') in ('revolute', 'prismatic') and element.find('mimic') is None
              and not _LIMITS & set(getattr(element.find('limit'), 'attrib', ()))]
@@ -193,8 +192,7 @@ def _limit_warnings(root: Element) -> tuple[str, ...]:
         return ()
     joints = f'joint {names[0]} has' if len(names) == 1 else f'joints {", ".join(names)} have'
     return (f'{joints} no lower and no upper limit: taken as unlimited, though in the URDF '
-            'specification a revolute or prismatic joint must have a <limit>, whose lower and '
-            'upper are 0 by default',)
+            'specification both are 0 by default',)
 
 
 def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
