@@ -14,7 +14,7 @@ from ros2_ik.cli.question import BadQuestion
 from ros2_ik.core import field_value, InvalidConstraintError, read_text_file, read_yaml
 
 LARGEST = 10_000_000   # bytes of a file
-FUNCTION = 'ros2_ik/Function'
+FUNCTION, BOUNDS = 'ros2_ik/Function', 'ros2_ik/Bounds'
 _WHOLE = {f'{sign}int{bits}': (-2**(bits - 1) if not sign else 0,
                                2**(bits - bool(not sign)) - 1)
           for sign in ('', 'u') for bits in (8, 16, 32, 64)} | {'byte': (0, 255)}
@@ -82,6 +82,8 @@ def read_message(kind: str, content: Any, place: str) -> SimpleNamespace:
 def _function(content: Mapping[str, Any], known: Mapping[str, Field],
               place: str) -> Mapping[str, Any]:
     """Make parameters of what stands beside the fields of a function's message."""
+    if isinstance(bounds := content.get('bounds'), Mapping):
+        content = {**content, 'bounds': _bounds(bounds)}
     short = {name: value for name, value in content.items() if name not in known}
     parameters = content.get('parameters', [])
     if not short or not isinstance(parameters, list):
@@ -95,6 +97,13 @@ def _function(content: Mapping[str, Any], known: Mapping[str, Field],
             raise BadQuestion(f'{place}.{name}: {error}') from None
     return {**{name: content[name] for name in known if name in content},
             'parameters': parameters}
+
+
+def _bounds(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Make lists of the bounds that are one number, as those of a single row."""
+    rows = {name for name, field in fields(BOUNDS).items() if field.array}
+    return {name: value if name not in rows or _number(value) is None else [_number(value)]
+            for name, value in content.items()}
 
 
 def _value(field: Field, content: Any, given: bool, place: str) -> Any:
@@ -126,17 +135,17 @@ def _item(field: Field, content: Any, given: bool, place: str) -> Any:
         if least <= content <= most:
             return content
         raise BadQuestion(f'{place} is {content}; valid: {least} to {most}')
-    if field.type.startswith('float') and not isinstance(content, bool):
-        number = _number(content)
-        if number is not None:
-            return number
+    if field.type.startswith('float') and (number := _number(content)) is not None:
+        return number
     raise BadQuestion(f'{place} must be {_form(field.type)}, not {_short(content)}')
 
 
 def _number(content: Any) -> float | None:
     """Take what YAML has as a number, or as a text only because 1e-3 has no point in it."""
+    if isinstance(content, bool) or not isinstance(content, (int, float, str)):
+        return None
     try:
-        return float(content) if isinstance(content, (int, float, str)) else None
+        return float(content)
     except (ValueError, OverflowError):
         return None
 

@@ -113,6 +113,15 @@ def test_the_table_says_how_each_constraint_stands(command, problem):
     assert ' off by ' in rows['manipulability']
 
 
+@pytest.mark.parametrize('number', [0.5, '5e-1'])
+def test_a_bound_of_one_row_may_be_a_number(command, problem, number):
+    path = problem(wish(frame='panda_hand', normal=[0, 0, 1], bounds={'lower': number}))
+    run = command('constrained', path, '--robot', 'panda')
+    assert run.code == 0 and 'holds' in run.out, run.err
+    printed = yaml.safe_load(command('constrained', path, '--print-goal').out)
+    assert printed['constraints'][0]['bounds'] == {'lower': [0.5]}
+
+
 def test_what_cannot_be_is_no_solution(command, problem):
     far = wish(frame='panda_hand', normal=[0, 0, 1], bounds={'name': 'high', 'lower': [5]})
     far['timeout'] = {'nanosec': 200_000_000}
@@ -196,7 +205,8 @@ HELD = {'id': 'box', 'primitives': [{'type': 1, 'dimensions': [1, 1, 1, 1]}]}
     (wish(frame=3, normal=GOOD), "constraints[0].frame must be a text, not '3'"),
     (wish(frame='panda_hand', normal='up'), "normal takes x y z, not zero, not ['up']"),
     (wish(frame='panda_hand', normal=GOOD, bounds={'soft': 1}), 'soft must be true or false'),
-    (wish(frame='panda_hand', normal=GOOD, bounds={'upper': 1}), 'bounds.upper must be a list'),
+    (wish(frame='panda_hand', normal=GOOD, bounds={'upper': 'high'}),
+     "bounds.upper must be a list, not 'high'"),
     (wish('minimum_distance', rows=1.5), 'rows takes a whole number from 1 to 1000, not [1.5]'),
     (wish('minimum_distance', rows=-1), 'rows must be a whole number from 1, not -1'),
     (wish(frame='panda_hand', normal=GOOD), 'INVALID_GOAL_CONSTRAINTS: constraints[0] '
