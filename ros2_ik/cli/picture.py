@@ -42,8 +42,7 @@ def add_parser(commands: Any) -> None:
         description='Draw a robot at joint values, or, with a target, at the answers side by '
                     'side: in its own colours if they are reached, else orange (something '
                     'touches) or red (not reached). Contacts are red points. Needs pillow, '
-                    'which viser brings along.',
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+                    'which viser brings along.')
     add_robot_arguments(parser)
     poses.add_target_arguments(parser, '--relative-to', 'frame the pose is given in (default: the '
                                'root)')
@@ -98,14 +97,15 @@ def run(args: argparse.Namespace) -> Exit:
     model = RobotModel(robot)
     for note in model.notes:
         print(f'ros2_ik: {note}', file=sys.stderr)
+    width, height = args.size or _size(len(panels))
     try:
-        write_picture(args.output, model, scene, panels, args.size or _size(len(panels)), back)
+        write_picture(args.output, model, scene, panels, (width, height), back)
     except OSError as error:
         raise BadQuestion(f"--output '{args.output}': {error.strerror}") from None
     for panel in panels:
         for line in (' '.join(panel.lines), *map(contact_text, panel.contacts)):
             print(line, end='\n' if line else '')
-    print(args.output)
+    print(f'wrote {args.output}: {width} x {height} pixels')
     return exit
 
 

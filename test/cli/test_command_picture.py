@@ -21,7 +21,7 @@ def draw(command, tmp_path):
         path = tmp_path / 'picture.png'
         done = command('picture', *words, *size, '-o', path)
         assert told in done.err and bool(told) == bool(done.err)
-        assert done.out.splitlines()[-1] == str(path)
+        assert done.out.splitlines()[-1] == f'wrote {path}: {size[1]} x {size[2]} pixels'
         with Image.open(path) as picture:
             assert picture.format == 'PNG' and picture.size == size[1:]
             return done, np.array(picture.convert('RGB')).astype(int)
