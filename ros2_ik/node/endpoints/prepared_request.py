@@ -143,8 +143,8 @@ class RequestReader:
         """Read a ComputeIK request or the goal of an action; raises IKError."""
         parameters = self._context.parameters
         if message.execute and not parameters.controllers:
-            raise RequestError(Status.CONTROL_FAILED, 'execute: nothing moves the robot: parameter '
-                               'controllers is empty')
+            raise RequestError(Status.CONTROL_FAILED,
+                               'execute: nothing moves the robot: parameter controllers is empty')
         robot, form = self._context.robot(), form_of(message, parameters)
         last, self._last = self._last, None
         prepared = None
