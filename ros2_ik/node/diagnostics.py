@@ -91,13 +91,8 @@ def _times(percentiles: list[float]) -> Iterator[tuple[str, str]]:
 
 
 def _workers(context: NodeContext) -> tuple[bytes, str, Values]:
-    pools = {'': context.pool, ' for goals': context.goal_pool}
-    values: Values = {}
-    for use, pool in pools.items():
-        values |= {f'workers{use}': pool.size, f'busy{use}': pool.busy,
-                   f'open searches{use}': pool.open_jobs, f'replaced{use}': pool.replaced}
-    replaced = any(pool.replaced for pool in pools.values())
-    busy, size = (sum(numbers) for numbers in zip(*((p.busy, p.size) for p in pools.values()),
-                                                  strict=True))
-    level = DiagnosticStatus.WARN if replaced else DiagnosticStatus.OK
-    return level, f'{busy} of {size} busy', values
+    pool = context.pool
+    values: Values = {'workers': pool.size, 'busy': pool.busy, 'open searches': pool.open_jobs,
+                      'replaced': pool.replaced}
+    level = DiagnosticStatus.WARN if pool.replaced else DiagnosticStatus.OK
+    return level, f'{pool.busy} of {pool.size} busy', values

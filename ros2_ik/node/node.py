@@ -90,9 +90,7 @@ class IKNode(Node):
         log = self.get_logger()
         parameters = Parameters(self)
         self._waiting = 0
-        # one's long attempts must not stand in the way of a service's short ones
-        self._pool, self._goal_pool = (Pool(size, log) for size in (parameters.workers,
-                                                                    parameters.goal_workers))
+        self._pool = Pool(parameters.workers, log)
         transforms = Transforms(self, parameters, self._now, simulated=self._simulated)
         joint_states = JointStates(
             lambda text: log.warning(text, throttle_duration_sec=5.0), self._now,
@@ -107,7 +105,7 @@ class IKNode(Node):
             event_callbacks=PublisherEventCallbacks(use_default_callbacks=False))
         self._made_markers: Made = {}
         self._scene = PlanningScene(parameters, state, transforms.lookup(patient=True),
-                                    CollisionGeometry(log, self._tell_workers), log,
+                                    CollisionGeometry(log, self._pool.set_robot), log,
                                     self._show, lambda: scene_made.trigger())
         scene_made = self.create_guard_condition(self._scene.take_made,
                                                  ReentrantCallbackGroup())
@@ -118,7 +116,7 @@ class IKNode(Node):
         self._node_context = NodeContext(
             log, self.get_clock(), parameters,
             Description(parameters, log, self._on_robot, self._why_no_description),
-            joint_states, state, self._scene, transforms, self._pool, self._goal_pool,
+            joint_states, state, self._scene, transforms, self._pool,
             self._execution, Statistics(), self._sleep)
         parameters.check, parameters.changed = self._check, self._changed
         self._subscribe(joint_states, base)
@@ -133,7 +131,6 @@ class IKNode(Node):
         for note in start_notes(parameters):
             log.info(note)
         self._pool.start()
-        self._goal_pool.start()
         self._reminded = False
         self._reminder = self.create_timer(REMINDER, self._remind,
                                            clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -165,15 +162,11 @@ class IKNode(Node):
                 f"'{self.resolve_topic_name('robot_description')}' or as parameter "
                 'robot_description')
 
-    def _tell_workers(self, robot: Robot, geometry: tuple[str, str] | None = None) -> None:
-        for pool in (self._pool, self._goal_pool):
-            pool.set_robot(robot, geometry)
-
     def _on_robot(self, robot: Robot) -> None:
         # at once: to load geometry takes seconds
         self._execution.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
         self._compute_ik.end_all()
-        self._tell_workers(robot)
+        self._pool.set_robot(robot)
         self._look_at_defaults(robot)
         self._node_context.joint_states.set_robot(robot)
         self._scene.set_robot(robot)
@@ -338,12 +331,10 @@ class IKNode(Node):
             if subscription.msg_type in UNANSWERED:
                 self.destroy_subscription(subscription)
         self._constrained_ik.close()
-        for pool in (self._pool, self._goal_pool):
-            pool.cancel_all()
+        self._pool.cancel_all()
         self._spin_until_quiet(executor)
         self._servo.close()
-        for pool in (self._pool, self._goal_pool):
-            pool.close()
+        self._pool.close()
         self._scene.close()
         executor.shutdown()
         self.destroy_node()

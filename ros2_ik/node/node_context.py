@@ -38,7 +38,6 @@ class NodeContext:
     scene: PlanningScene
     transforms: Transforms
     pool: Pool
-    goal_pool: Pool
     execution: MotionExecutor
     statistics: Statistics
     sleep: Callable[[float], Awaitable[None]]

@@ -109,10 +109,9 @@ class NodeProcess:
         return [worker for server in children(self.pid) if 'forkserver' in _command(server)
                 for worker in children(server)]
 
-    def both_workers(self) -> list[int]:
-        """Wait for the worker of the services and that of the goals; in no order."""
-        eventually(lambda: len(self.workers()) == 2, 'two workers')
-        return self.workers()
+    def started_workers(self) -> list[int]:
+        """Wait for the one worker."""
+        return eventually(self.workers, 'a worker')
 
     def end(self, number: int = signal.SIGTERM, timeout: float = 5.0) -> int:
         """Send a signal and give the exit code."""
@@ -158,7 +157,7 @@ def nodes(domain: int, folder: Path) -> Iterator[StartNode]:
 
     def start(remappings: tuple[str, ...] = (), **parameters: Any) -> NodeProcess:
         # a busy machine
-        parameters = {'workers': 1, 'goal_workers': 1, 'default_timeout': 5.0, **parameters}
+        parameters = {'workers': 1, 'default_timeout': 5.0, **parameters}
         started.append(NodeProcess(domain, folder / f'{len(started)}.log', parameters, remappings))
         return started[-1]
 

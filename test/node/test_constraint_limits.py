@@ -19,7 +19,7 @@ def near_things(count, rows, lower=0.0):
 @pytest.fixture
 def workers(panda_node):
     """Give the node's workers, which must still be the same ones afterwards."""
-    found = panda_node.both_workers()
+    found = panda_node.started_workers()
     yield found
     assert panda_node.workers() == found
 

@@ -80,7 +80,7 @@ def test_busy(client, panda, node):
 @pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGSEGV])
 def test_worker_that_dies(client, panda, node, number):
     """Its requests are answered, and another one takes its place."""
-    workers = node.both_workers()
+    workers = node.started_workers()
     future = client.ik_later(targets=[unreachable()], timeout=LONG)
     client.fk(state=neutral(panda))   # answered after the search has begun
     for worker in workers:
@@ -88,14 +88,14 @@ def test_worker_that_dies(client, panda, node, number):
     response = client.wait(future)
     assert response.status == Status.FAILURE
     assert 'worker process' in response.message and f'exit code {-number}' in response.message
-    eventually(lambda: len(set(node.workers()) - set(workers)) == 2, 'other workers')
+    eventually(lambda: set(node.workers()) - set(workers), 'another worker')
     response = client.ik(targets=[unreachable()], timeout=SHORT)
     assert response.status == Status.NO_IK_SOLUTION
 
 
 def test_worker_that_gets_no_computing_time(client, panda, node):
     """Its searches are answered in time, and it goes on when the machine lets it."""
-    workers = node.both_workers()
+    workers = node.started_workers()
     for worker in workers:
         os.kill(worker, signal.SIGSTOP)
     start = time.monotonic()
@@ -108,7 +108,7 @@ def test_worker_that_gets_no_computing_time(client, panda, node):
     for worker in workers:
         os.kill(worker, signal.SIGCONT)
     assert client.ik(targets=[unreachable()], timeout=SHORT).status == Status.NO_IK_SOLUTION
-    assert node.both_workers() == workers
+    assert node.started_workers() == workers
 
 
 def fork_server(node):
@@ -121,7 +121,7 @@ def fork_server(node):
 @pytest.mark.slow
 def test_fork_server_that_is_killed(client, panda, node):
     """Its workers go on, and others can be started all the same."""
-    workers, server = node.both_workers(), fork_server(node)
+    workers, server = node.started_workers(), fork_server(node)
     long = client.ik_later(targets=[unreachable()], timeout=Duration(sec=2))
     client.fk(state=neutral(panda))
     os.kill(server, signal.SIGKILL)
@@ -133,7 +133,7 @@ def test_fork_server_that_is_killed(client, panda, node):
     assert not any(map(gone, workers))
     for worker in workers:
         os.kill(worker, signal.SIGKILL)
-    assert set(node.both_workers()).isdisjoint(workers)
+    assert set(node.started_workers()).isdisjoint(workers)
     response = client.ik(targets=[unreachable()], timeout=SHORT)
     assert response.status == Status.NO_IK_SOLUTION
 
@@ -141,7 +141,7 @@ def test_fork_server_that_is_killed(client, panda, node):
 @pytest.mark.slow
 def test_every_process_killed_in_turn(client, panda, node):
     """Whatever the node has started, requests are answered without it."""
-    node.both_workers()
+    node.started_workers()
     victims = [each for child in children(node.pid) for each in (child, *children(child))]
     for victim in victims:
         with suppress(ProcessLookupError):   # it compiles, and has come to its end
@@ -149,13 +149,13 @@ def test_every_process_killed_in_turn(client, panda, node):
         response = client.ik(targets=[unreachable()], timeout=Duration(sec=1))
         assert response.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.FAILURE)
         assert client.ik(targets=[reachable(panda, TIP, 1)]).status == Status.SUCCESS
-    node.both_workers()
+    node.started_workers()
     eventually(lambda: client.ik(targets=[unreachable()], timeout=SHORT).status
                == Status.NO_IK_SOLUTION, 'a search by a worker')
 
 
 def test_workers_are_polite(client, node):
-    for worker in node.both_workers():
+    for worker in node.started_workers():
         eventually(lambda worker=worker: os.getpriority(os.PRIO_PROCESS, worker)
                    == min(os.nice(0) + 10, 19), 'its niceness')
 

@@ -27,7 +27,7 @@ def malformed():
 
 def test_counts_that_are_too_large(domain, client, panda, tmp_path):
     """A count takes 350 bytes for each byte that is there, whatever bounds its type has."""
-    node = NodeProcess(domain, tmp_path / 'log', {'workers': 1, 'goal_workers': 1})
+    node = NodeProcess(domain, tmp_path / 'log', {'workers': 1})
     try:
         client.describe(panda)
         before = peak_memory(node.pid)

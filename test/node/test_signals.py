@@ -50,7 +50,7 @@ def gone(pid):
 def test_during_a_search(start_node, client, panda, number, send):
     node = start_node()
     client.describe(panda)
-    workers = node.both_workers()
+    workers = node.started_workers()
     searches = [client.ik_later(targets=[unreachable()], timeout=Duration(sec=9))
                 for _ in range(3)]
     client.fk(state=neutral(panda))

@@ -45,7 +45,7 @@ class ConstrainedIK:
         self._node, self._context, self._solutions, self._wait = node, context, solutions, wait
         self._reader = RequestReader(context)
         self._goals: list[OpenGoal] = []
-        self._turns = GoalTurns(context.goal_pool.size, wait)
+        self._turns = GoalTurns(context.pool.size, wait)
         self._server = ActionServer(
             node, SolveConstrainedIK, NAME, context.parameters.queue_depth, accept=self._accept,
             cancel=self._cancel, execute=self._execute)
@@ -153,7 +153,7 @@ class ConstrainedIK:
     async def _in_turn(self, goal: OpenGoal, question: PreparedRequest) -> IKSolution:
         waits = not self._turns.free
         if not waits and ended_at_once(question.search, self._context.parameters.inline_time,
-                                       self._context.goal_pool.open_jobs):
+                                       self._context.pool.open_jobs):
             return question.search.solution()
         self._keep_watch(goal)
         if not await self._turns.take(goal):
@@ -168,7 +168,7 @@ class ConstrainedIK:
             self._turns.give_back()
 
     async def _search(self, goal: OpenGoal, question: PreparedRequest) -> IKSolution:
-        pool = self._context.goal_pool
+        pool = self._context.pool
 
         def tell(solution: IKSolution) -> None:
             self._node.executor.create_task(self._take_news, goal, solution)

@@ -107,13 +107,11 @@ PARAMETERS = (
          '-1: different each time.', '', -1, 2**32 - 1),
     Spec('inline_time', 0.002, 'A search that is not done after this computing time goes to a '
          'worker process; no other callback runs meanwhile.', 's', 0, 0.1),
-    Spec('workers', max(1, (os.cpu_count() or 2) - 1), 'Worker processes for long searches.',
-         '', 1, 256, read_only=True),
+    Spec('workers', max(1, (os.cpu_count() or 2) - 1), 'Worker processes for long searches. As '
+         'many goals of the action are searched for at a time, the others wait; what has taken '
+         'least time comes first.', '', 1, 256, read_only=True),
     Spec('max_pending', 64, 'Open searches in the workers; what exceeds it is answered "busy".',
          '', 1, 10_000),
-    Spec('goal_workers', max(1, (os.cpu_count() or 2) - 1), 'Worker processes for the goals of '
-         'the action: so many are searched for at a time, the others wait.', '', 1, 256,
-         read_only=True),
     Spec('goals', 'queue', 'What a new goal of the action does to those before it: queue (they go '
          'on) or preempt (those that move one of its joints end with what they have found).',
          choices=lambda: ('queue', 'preempt')),
