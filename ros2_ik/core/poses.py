@@ -1,5 +1,6 @@
 """Poses as they are given, checked."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
-from ros2_ik.core.kernels.comparisons import is_rigid
+from ros2_ik.core.kernels.comparisons import are_rigid
 
 FARTHEST = 1e9   # [m]; squares of much larger numbers overflow
 ROUNDING = 1e-14
@@ -18,7 +19,7 @@ _LAST = [0.0, 0.0, 0.0, 1.0]    # row of a rigid transformation
 def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError,
                  farthest: float = FARTHEST) -> Any:
     """Take a pose as a pinocchio.SE3; see `as_transform`."""
-    if isinstance(pose, pin.SE3) and is_rigid.run(pose.homogeneous, ROUNDING, farthest):
+    if isinstance(pose, pin.SE3) and are_rigid.run(pose.homogeneous[None], ROUNDING, farthest):
         return pose.copy()     # a third of the time: servos move many objects
     return pin.SE3(as_transform(pose, what, fault, farthest))
 
@@ -35,7 +36,7 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted, fault)
     if T.shape != (4, 4):
         raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
-    if is_rigid.run(T, ROUNDING, farthest):
+    if are_rigid.run(T[None], ROUNDING, farthest):
         return T
     R, p = T[:3, :3], T[:3, 3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()
@@ -46,6 +47,19 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
         raise fault(f'{what} is no rigid transformation: {_fault(T, farthest)}')
     T[:3, :3] = rotation
     return T
+
+
+def as_transforms(poses: Mapping[str, Pose]) -> Array:
+    """Take poses of objects by name as an array (k, 4, 4); see `as_transform`."""
+    try:
+        T = np.array([pose.homogeneous if isinstance(pose, pin.SE3) else pose
+                      for pose in poses.values()])
+    except ValueError:    # of different shapes
+        T = np.zeros(0)
+    if T.dtype == np.float64 and T.shape[1:] == (4, 4) and are_rigid.run(T, ROUNDING, FARTHEST):
+        return T
+    return np.array([as_transform(pose, f"pose of object '{name}'")
+                     for name, pose in poses.items()]).reshape(-1, 4, 4)
 
 
 def _fault(T: Array, farthest: float) -> str:

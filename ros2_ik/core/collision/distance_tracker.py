@@ -1,7 +1,6 @@
 """Distances of a checker's pairs along a path."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -29,7 +28,7 @@ class DistanceTracker:
     def __init__(self, checker: CollisionChecker) -> None:
         self._checker = checker
         self._nearness: DistanceCheck | None = None
-        self._moved: dict[str, Any] | None = None    # poses (SE3) of moved objects
+        self._moved: dict[str, Array] | None = None  # poses (4, 4) of moved objects
         self._has_moved = False                      # since the last `go`
 
     def go(self, q: Array) -> bool:
@@ -39,29 +38,30 @@ class DistanceTracker:
         if nearness is not self._nearness:    # also when parts of meshes were made since
             self._nearness = nearness
             if self._moved:
-                nearness.move(self._moved, self._checker.scene.objects)
+                nearness.move([*self._moved], np.array([*self._moved.values()]),
+                              self._checker.scene.objects)
             self.here = nearness.near_pairs.follow(q)
             return True
         if has_moved or not np.array_equal(q, self.here.q):
             self.here = nearness.near_pairs.follow(q, self.here)
         return False
 
-    def move(self, poses: Mapping[str, Any]) -> None:
+    def move(self, names: Sequence[str], T: Array) -> None:
         """
-        Put objects of the scene elsewhere (SE3, by name), in a checker of this watch alone.
+        Put objects of the scene at poses (k, 4, 4), in a checker of this tracker alone.
 
         Raises UnknownObjectError, and then moves nothing.
         """
         objects = self._checker.scene.objects
-        for name in poses:
+        for name in names:
             if name not in objects:
                 raise UnknownObjectError(name, tuple(objects))
         if self._moved is None:
             self._moved, self._checker, self._nearness = {}, self._checker.copied(), None
-        self._moved.update(poses)
+        self._moved.update(zip(names, T, strict=True))
         self._has_moved = True
         if self._nearness is not None:
-            self._nearness.move(poses, objects)
+            self._nearness.move(names, T, objects)
 
     def look_ahead(self, q: Array) -> PairsAt:
         """Return the bounds at q (nq,), from those here."""

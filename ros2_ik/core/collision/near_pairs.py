@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -42,17 +42,17 @@ class NearPairs:
         self._centres, self._boxes = (lower + upper) / 2, np.empty((len(items), 15))
         self._mounts = bodies.mounts[[item.joint for item in items]]
         self._boxes[:, 12:] = (upper - lower) / 2
-        self.place(np.arange(len(items)), [item.placement for item in items])
+        self.place(np.arange(len(items)), np.reshape(
+            [item.placement.homogeneous for item in items], (-1, 4, 4)))
         nodes = np.array([bodies.nodes[item.joint] for item in items], dtype=np.int64)
         self._given = (bodies.table, bodies.motions, nodes, self._boxes,
                        np.ascontiguousarray(pairs, dtype=np.int64), margins)
         self._unknown = np.full(len(margins), -np.inf)
         self._near, self._follow = near_pairs.run, follow_pairs.run    # compiled now
 
-    def place(self, numbers: Sequence[int] | Indices, placements: Sequence[Any]) -> None:
-        """Fix items to their joints at `placements` (SE3); those of the world move so."""
-        T = np.concatenate([np.empty((0, 4)), *(each.homogeneous for each in placements)])
-        T = self._mounts[numbers] @ T.reshape(-1, 4, 4)
+    def place(self, numbers: Sequence[int] | Indices, placements: Array) -> None:
+        """Fix items to their joints at `placements` (k, 4, 4); those of the world move so."""
+        T = self._mounts[numbers] @ placements
         centres = T[:, :3, :3] @ self._centres[numbers][:, :, None] + T[:, :3, 3:]
         self._boxes[numbers, :9] = T[:, :3, :3].reshape(-1, 9)
         self._boxes[numbers, 9:12] = centres[:, :, 0]

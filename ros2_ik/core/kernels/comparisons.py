@@ -64,22 +64,26 @@ def choose_turns(q, places, seed, lower, upper, lowest):
         q[places[k]] = turned(q[places[k]], seed[k], lower[k], upper[k], lowest)
 
 
-@loop('b1(f8[:,:], f8, f8)')
-def is_rigid(T, rounding, farthest):
-    """Return whether T (4, 4) is a rigid transformation but for rounding, and not far away."""
-    if T[3, 0] != 0 or T[3, 1] != 0 or T[3, 2] != 0 or T[3, 3] != 1:
-        return False
-    first = second = product = 0.0
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        first += T[0, i] * T[0, i]
-        second += T[1, i] * T[1, i]
-        product += T[0, i] * T[1, i]
-        # written so that NaN fails, too; the last row is the cross product of the others
-        if not (abs(T[0, j] * T[1, k] - T[0, k] * T[1, j] - T[2, i]) < rounding
-                and abs(T[i, 3]) <= farthest):
+@loop('b1(f8[:,:,:], f8, f8)')
+def are_rigid(poses, rounding, farthest):
+    """Return whether all (k, 4, 4) are rigid transformations but for rounding, and not far off."""
+    for T in poses:
+        if T[3, 0] != 0 or T[3, 1] != 0 or T[3, 2] != 0 or T[3, 3] != 1:
             return False
-    return abs(first - 1) < rounding and abs(second - 1) < rounding and abs(product) < rounding
+        first = second = product = 0.0
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            first += T[0, i] * T[0, i]
+            second += T[1, i] * T[1, i]
+            product += T[0, i] * T[1, i]
+            # written so that NaN fails, too; the last row is the cross product of the others
+            if not (abs(T[0, j] * T[1, k] - T[0, k] * T[1, j] - T[2, i]) < rounding
+                    and abs(T[i, 3]) <= farthest):
+                return False
+        if not (abs(first - 1) < rounding and abs(second - 1) < rounding
+                and abs(product) < rounding):
+            return False
+    return True
 
 
 @loop('UniTuple(f8, 2)(f8[:,:], f8[:,:])')

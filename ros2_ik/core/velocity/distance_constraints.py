@@ -1,6 +1,7 @@
 """Constraints on the distances of pairs of links and objects."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,16 +79,16 @@ class DistanceConstraints:
         self._tracker = DistanceTracker(narrowed)
         self._set_velocities(checked)
 
-    def move(self, poses: Mapping[str, Any], velocities: Mapping[str, Any]) -> None:
-        """Put objects at other poses (SE3, by name), moving with velocities (3,) [m/s]."""
+    def move(self, names: Sequence[str], T: Array, velocities: Mapping[str, Any]) -> None:
+        """Put objects at poses (k, 4, 4), moving with velocities (3,), by name [m/s]."""
         checked = _checked(velocities)
-        self._tracker.move(poses)
+        self._tracker.move(names, T)
         self._set_velocities(checked)
 
     def _set_velocities(self, velocities: dict[str, Array]) -> None:
         self._velocities = velocities
-        fastest = max((float(np.linalg.norm(v)) for v in velocities.values()), default=0.0)
-        self._own = fastest * self._dt      # [m]
+        moving = np.reshape([*velocities.values()], (-1, 3))
+        self._own = math.sqrt((moving * moving).sum(axis=1).max(initial=0.0)) * self._dt    # [m]
 
     def near(self, q: Array) -> DistanceRows:
         """Return the rows of the pairs that a step like the last one could reach from q."""
@@ -157,5 +158,11 @@ class DistanceConstraints:
 
 
 def _checked(velocities: Mapping[str, Any]) -> dict[str, Array]:
+    try:
+        v = np.array([*velocities.values()])
+    except ValueError:    # of different shapes
+        v = np.zeros(0)
+    if v.dtype == np.float64 and v.shape[1:] == (3,) and math.isfinite(v.sum()):
+        return dict(zip(velocities, v, strict=True))
     return {name: vector(value, f"velocity of '{name}'", 3, InvalidOptionError)
             for name, value in velocities.items()}

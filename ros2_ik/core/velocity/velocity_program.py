@@ -13,7 +13,7 @@ from ros2_ik.core.checks import non_negative, positive, vector
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
 from ros2_ik.core.kernels import velocity as kernel, velocity_rows
-from ros2_ik.core.poses import as_placement
+from ros2_ik.core.poses import as_transforms
 from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.robot import Robot
@@ -241,10 +241,9 @@ class VelocityProgram:
 
         Raises UnknownObjectError, InvalidTargetError for a bad pose, and InvalidOptionError.
         """
-        placed = {name: as_placement(pose, f"pose of object '{name}'")
-                  for name, pose in poses.items()}
+        T = as_transforms(poses)
         for distances in self._distances_of(barrier):
-            distances.move(placed, velocities)
+            distances.move([*poses], T, velocities)
 
     def _distances_of(self, barrier: str | None) -> list[DistanceConstraints]:
         """Return all barriers of distances, or the one of that name; raises InvalidOptionError."""

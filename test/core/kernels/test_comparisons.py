@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ros2_ik.core.kernels.comparisons import are_held, distance_between, is_rigid
+from ros2_ik.core.kernels.comparisons import are_held, are_rigid, distance_between
 
 
 def placed(rotation, position):
@@ -27,7 +27,11 @@ def test_distance_between(angle):
 
 
 def test_rigid():
-    rigid = is_rigid.run
+    def rigid(T, rounding, farthest):
+        """Return what is said of one pose, and also of it among others that are rigid."""
+        alone = are_rigid.run(T[None], rounding, farthest)
+        assert are_rigid.run(np.array([np.eye(4), T, np.eye(4)]), rounding, farthest) == alone
+        return alone
     generator = np.random.default_rng(0)
     for rotation in Rotation.random(100, random_state=generator):
         T = placed(rotation, generator.uniform(-1, 1, 3))
