@@ -1,6 +1,7 @@
 """Checks of single arguments, for errors that name the argument and the value."""
 
 import math
+from reprlib import repr as brief
 import sys
 from typing import Any
 
@@ -43,20 +44,25 @@ def vector(value: Any, name: str, size: int, error: type[IKError],
     return array
 
 
-def matrix(value: Any, name: str, columns: int | None, error: type[IKError]) -> Array:
+def matrix(value: Any, name: str, columns: int | None, error: type[IKError],
+           most: float = math.inf) -> Array:
     """Copy the value into finite floats (m, columns), m > 0, read-only, or raise `error`."""
     wanted = f'rows of {columns or "as many"} finite numbers'
-    array = floats(value, name, wanted, error)
+    wanted += f' up to {most:g}' if most < math.inf else ''
+    try:
+        array = floats(value, name, wanted, error)
+    except error:     # which has all the numbers in it
+        array = np.zeros(0)
     if array.ndim != 2 or not array.size or columns not in (None, array.shape[1]) \
-            or not np.isfinite(array).all():
-        raise error(f'{name} must be {wanted}, not {value!r}')
+            or not np.isfinite(array).all() or (np.abs(array) > most).any():
+        raise error(f'{name} must be {wanted}, not {brief(value)}')
     array.setflags(write=False)
     return array
 
 
-def direction(value: Any, name: str, error: type[IKError]) -> Array:
-    """Return the value as a unit vector (3,), read-only, or raise `error`: zero points nowhere."""
-    array = vector(value, name, 3, error)
+def direction(value: Any, name: str, error: type[IKError], size: int = 3) -> Array:
+    """Return the value at length 1, (size,), read-only, or raise `error`: zero points nowhere."""
+    array = vector(value, name, size, error)
     largest = float(np.abs(array).max())
     if largest < 1e-9:
         raise error(f'{name} has length zero: it points nowhere')
@@ -90,10 +96,14 @@ def non_negative(value: Any, name: str, error: type[IKError], most: float = _LAR
     return _number(value, name, wanted, error, 0.0, most)
 
 
+def between(value: Any, name: str, least: float, most: float, error: type[IKError]) -> float:
+    """Return the value as a float if it is a number from `least` to `most`, or raise `error`."""
+    return _number(value, name, f'a number from {least:g} to {most:g}', error, least, most)
+
+
 def tolerance_of(value: Any, name: str, error: type[IKError]) -> float:
     """Return the value as a float if a tolerance can be so small or large, or raise `error`."""
-    return _number(value, name, f'a number from {FINEST:g} to {COARSEST:g}', error, FINEST,
-                   COARSEST)
+    return between(value, name, FINEST, COARSEST, error)
 
 
 def whole(value: Any, name: str, error: type[IKError], least: int = 1,

@@ -17,7 +17,7 @@ from visualization_msgs.msg import (
     MenuEntry,
 )
 
-from ros2_ik.core import Configuration, ReachSphere, Robot, VisualElement
+from ros2_ik.core import Configuration, GeometryElement, ReachSphere, Robot
 from ros2_ik.messages.poses import fill_pose
 
 REACHED, TOUCHING, MISSED = (0.2, 0.8, 0.3), (1.0, 0.6, 0.1), (0.9, 0.2, 0.2)
@@ -34,7 +34,7 @@ AXES = {'x': (HALF, 0.0, 0.0), 'y': (0.0, 0.0, HALF), 'z': (0.0, HALF, 0.0)}
 
 
 _KINDS = {'box': Marker.CUBE, 'sphere': Marker.SPHERE, 'cylinder': Marker.CYLINDER,
-          'mesh': Marker.MESH_RESOURCE}
+          'capsule': Marker.CYLINDER, 'mesh': Marker.MESH_RESOURCE}
 
 
 class Shown(NamedTuple):
@@ -53,7 +53,7 @@ class Shown(NamedTuple):
     reach: ReachSphere | None
 
 
-def shown_markers(robot: Robot, looks: Sequence[VisualElement], shown: Shown) -> MarkerArray:
+def shown_markers(robot: Robot, looks: Sequence[GeometryElement], shown: Shown) -> MarkerArray:
     """Return the markers of an answer, in the robot's root frame, in place of those before."""
     header = Header(frame_id=robot.root_frame)
     markers = [Marker(header=header, action=Marker.DELETEALL)]
@@ -63,13 +63,13 @@ def shown_markers(robot: Robot, looks: Sequence[VisualElement], shown: Shown) ->
     return MarkerArray(markers=markers)
 
 
-def _all(robot: Robot, looks: Sequence[VisualElement], shown: Shown
+def _all(robot: Robot, looks: Sequence[GeometryElement], shown: Shown
          ) -> Iterator[tuple[str, Marker]]:
     at = Configuration(robot, robot.to_q(shown.joints))
     for visual in looks:
         marker = _marker(_KINDS[visual.kind], visual.size, color=_color(shown.color, GHOST),
                          mesh_resource=visual.file.as_uri() if visual.file else '')
-        fill_pose(marker.pose, pin.SE3(np.array(at.transform(visual.link))) * visual.place)
+        fill_pose(marker.pose, pin.SE3(np.array(at.transform(visual.link))) * visual.in_link)
         yield 'ghost', marker
     lines = [line for part in shown.text.splitlines() for line in wrap(part, LINE)]
     text = Marker(type=Marker.TEXT_VIEW_FACING, action=Marker.ADD, text='\n'.join(lines),

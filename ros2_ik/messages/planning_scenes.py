@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 
 from geometry_msgs.msg import Pose, TransformStamped
 from moveit_msgs.msg import (
-    AllowedCollisionEntry,
-    AllowedCollisionMatrix,
     AttachedCollisionObject,
     CollisionObject,
     LinkPadding,
@@ -14,7 +12,6 @@ from moveit_msgs.msg import (
     PlanningScene,
     PlanningSceneComponents as Bits,
 )
-import numpy as np
 import pinocchio as pin
 from std_msgs.msg import ColorRGBA, Header
 
@@ -22,11 +19,12 @@ from ros2_ik.core import (
     AllowedCollisions,
     Configuration,
     OCTOMAP,
-    OcTree,
     Scene,
     SceneObject,
     ShapeInstance,
 )
+from ros2_ik.messages.allowed_collisions import matrix_message, read_matrix
+from ros2_ik.messages.octomaps import read_octomap
 from ros2_ik.messages.poses import fill_pose, fill_transform, placement, read_pose
 from ros2_ik.messages.request_error import error_context, wrong
 from ros2_ik.messages.robot_states import fill_state
@@ -168,9 +166,7 @@ def _with_allowed(scene: Scene, message: Any) -> Scene:
                         'nothing; it needs entry_names, and replaces the whole one')
         return scene
     with error_context('allowed_collision_matrix'):
-        return scene.with_allowed(AllowedCollisions.from_matrix(
-            list(matrix.entry_names), [list(row.enabled) for row in matrix.entry_values],
-            list(matrix.default_entry_names), list(matrix.default_entry_values)))
+        return scene.with_allowed(read_matrix(matrix))
 
 
 def _tell_of_lost_pairs(scene: Scene, now: ConversionContext) -> None:
@@ -202,8 +198,7 @@ def _with_octomap(scene: Scene, message: Any, now: ConversionContext) -> Scene:
         raise wrong(f"octomap.id is '{octomap.id}'; valid: OcTree")
     if not len(octomap.data):
         return scene.remove(OCTOMAP) if OCTOMAP in scene.objects else scene
-    data = np.asarray(octomap.data, dtype=np.int8).tobytes()
-    tree = OcTree.from_octomap(data, octomap.resolution, bool(octomap.binary))
+    tree = read_octomap(octomap)
     origin = frame_in_root(scene, message.header.frame_id, now) \
         * read_pose(message.origin, 'origin')
     return scene.add(SceneObject(OCTOMAP, (ShapeInstance(tree),), origin))
@@ -260,7 +255,7 @@ def _fill_rest(message: PlanningScene, known: SceneState, wanted: int, header: H
         message.fixed_frame_transforms = [_transform(name, pose, header)
                                           for name, pose in scene.frames.items()]
     if wanted & Bits.ALLOWED_COLLISION_MATRIX:
-        message.allowed_collision_matrix = _matrix(scene)
+        message.allowed_collision_matrix = matrix_message(scene.allowed)
     if wanted & Bits.LINK_PADDING_AND_SCALING:
         message.link_padding = [LinkPadding(link_name=link, padding=padding)
                                 for link, padding in scene.padding.items()]
@@ -291,10 +286,3 @@ def _transform(name: str, pose: pin.SE3, header: Header) -> TransformStamped:
                                child_frame_id=header.frame_id)
     fill_transform(message.transform, pin.SE3ToXYZQUAT(pose))
     return message
-
-
-def _matrix(scene: Scene) -> AllowedCollisionMatrix:
-    names, values, default_names, default_values = scene.allowed.to_matrix()
-    return AllowedCollisionMatrix(
-        entry_names=names, entry_values=[AllowedCollisionEntry(enabled=row) for row in values],
-        default_entry_names=default_names, default_entry_values=default_values)

@@ -21,6 +21,7 @@ from ros2_ik.core import (
     Status,
     UnknownNameError,
 )
+from ros2_ik.messages.allowed_collisions import read_matrix
 from ros2_ik.messages.constraints import has_functions
 from ros2_ik.messages.frames import (
     group_name,
@@ -310,9 +311,7 @@ def _with_allowed(scene: Scene, matrix: Any) -> Scene:
     """Allow what the matrix does; what it does not allow stays as the scene has it."""
     for field in ('entry_names', 'default_entry_names'):
         _check_count(len(getattr(matrix, field)), field)
-    read = AllowedCollisions.from_matrix(
-        list(matrix.entry_names), [list(row.enabled) for row in matrix.entry_values],
-        list(matrix.default_entry_names), list(matrix.default_entry_values))
+    read = read_matrix(matrix)
     known = {*scene.robot.frame_names, *scene.objects, *scene.attached}
     for name in (*matrix.entry_names, *matrix.default_entry_names):
         if name not in known:

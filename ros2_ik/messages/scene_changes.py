@@ -7,6 +7,7 @@ large it may be is said by parameters.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pinocchio as pin
@@ -180,9 +181,11 @@ def _add(scene: Scene, message: Any, now: ConversionContext) -> Scene:
 
 
 def _append(scene: Scene, message: Any, now: ConversionContext) -> Scene:
-    if message.id not in scene.objects:
+    old = scene.objects.get(message.id)
+    if old is None:
         return _add(scene, message, now)
-    return scene.append(message.id, _parts(_shapes(message, now)), _subframes(message))
+    parts = (*old.parts, *_parts(_shapes(message, now)))
+    return scene.add(replace(old, parts=parts, subframes=_subframes(message)))
 
 
 def _move(scene: Scene, message: Any, now: ConversionContext) -> Scene:
@@ -218,11 +221,12 @@ def _append_attached(scene: Scene, message: Any, now: ConversionContext) -> Scen
     if held is None:
         return _attach(scene, message, now)
     _check_link(held.link, message.link_name)
-    pose = read_pose(item.pose, 'pose')
-    place = None if pose.isIdentity(0.0) else \
+    old, pose = held.object, read_pose(item.pose, 'pose')
+    place = old.pose if pose.isIdentity(0.0) else \
         _in_link(scene, item.header.frame_id, held.link, now) * pose
-    return scene.append_attached(item.id, _parts(_shapes(item, now)), _subframes(item),
-                                 [str(name) for name in message.touch_links], place)
+    more = replace(old, parts=(*old.parts, *_parts(_shapes(item, now))), pose=place,
+                   subframes={**old.subframes, **_subframes(item)})
+    return scene.attach(more, held.link, [*held.touch_links, *map(str, message.touch_links)])
 
 
 def _detach(scene: Scene, message: Any, now: ConversionContext) -> Scene:
@@ -260,11 +264,11 @@ def _check_link(link: str, given: str) -> None:
 # -- parts of both -------------------------------------------------------------------------
 
 def _object(message: Any, now: ConversionContext) -> SceneObject:
-    """Make the object, with its pose in the frame of its header."""
-    shapes = _shapes(message, now)
-    return SceneObject.from_shapes(message.id, [shape for shape, _ in shapes],
-                                   [pose for _, pose in shapes], read_pose(message.pose, 'pose'),
-                                   _subframes(message))
+    """Make the object in the frame of its header; one shape gives it a pose that it has not."""
+    parts, pose = _parts(_shapes(message, now)), read_pose(message.pose, 'pose')
+    if len(parts) == 1 and pose.isIdentity(0.0):
+        pose, parts = parts[0].pose, [ShapeInstance(parts[0].shape)]
+    return SceneObject(message.id, tuple(parts), pose, _subframes(message))
 
 
 def _shapes(message: Any, now: ConversionContext) -> Read:
@@ -282,9 +286,13 @@ def _parts(shapes: Read) -> list[ShapeInstance]:
     return [ShapeInstance(shape, pose) for shape, pose in shapes]
 
 
-def _subframes(message: Any) -> list[tuple[str, pin.SE3]]:
+def _subframes(message: Any) -> dict[str, pin.SE3]:
     names, poses = message.subframe_names, message.subframe_poses
     if len(names) != len(poses):
         raise wrong(f'{len(names)} subframe_names but {len(poses)} subframe_poses')
-    return [(name, read_pose(pose, f"the pose of subframe '{name}'"))
-            for name, pose in zip(names, poses, strict=True)]
+    found: dict[str, pin.SE3] = {}
+    for name, pose in zip(names, poses, strict=True):
+        if name in found:
+            raise wrong(f"it has the subframe '{name}' twice")
+        found[name] = read_pose(pose, f"the pose of subframe '{name}'")
+    return found

@@ -176,10 +176,9 @@ def triangles(shape: Shape) -> tuple[Array, Indices]:
     """
     Return vertices (n, 3) and triangles (m, 3), of a round shape inside it by at most 2 %.
 
-    Of a mesh for whose many triangles its hull stands, these are the hull's. Raises TypeError
-    for a shape without a surface that ends.
+    Raises TypeError for a shape without a surface that ends.
     """
-    if isinstance(shape, Mesh) and not shape.warnings:
+    if isinstance(shape, Mesh):
         return shape.vertices, shape.triangles
     if isinstance(shape, Cone):
         return _hull(_circle(shape.radius, -shape.length / 2),

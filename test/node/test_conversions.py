@@ -374,10 +374,10 @@ def test_the_default_group_has_all_that_is_named(case, part):
 
 def test_the_default_group_moves_both_ends_of_a_distance():
     robot = Robot.load('baxter')
-    box = SceneObject.from_shapes('box', [Box([0.1, 0.1, 0.1])])
+    box = SceneObject('box', [Box([0.1, 0.1, 0.1])])
     scene = Scene(robot).add(box).attach('box', 'right_gripper_base_link',
                                          at=Configuration(robot, robot.neutral))
-    scene = scene.add(SceneObject.from_shapes('wall', [Box([0.1, 0.1, 0.1])]))
+    scene = scene.add(SceneObject('wall', [Box([0.1, 0.1, 0.1])]))
     for second, group, joints in (('wall', 'left_arm', LEFT), ('box', '', LEFT | RIGHT),
                                   ('right_gripper_base_link', '', LEFT | RIGHT)):
         pair = function('pair_distance', first='left_gripper_base_link', second=second,

@@ -191,7 +191,7 @@ def test_padding(client):
                                        for link in links]))
     response = check(client)
     assert response.contacts and all('near' in pair for pair in pairs(response))   # not the links
-    assert 'must be a finite number from 0, not -0.1' in refused(client, diff(
+    assert 'must be a finite number from 0 on, not -0.1' in refused(client, diff(
         link_padding=[LinkPadding(link_name='panda_link5', padding=-0.1)]))
     assert 'unknown link' in refused(client, diff(
         link_padding=[LinkPadding(link_name='panda_link55')]))

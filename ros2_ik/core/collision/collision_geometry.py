@@ -48,7 +48,7 @@ class CollisionGeometry(NamedTuple):
 def shape_items(name: str, joint: int, placement: Any,
                 shape: Shape) -> Iterator[CollisionGeometry]:
     """Yield the items of a shape: the hull of an exact mesh, otherwise its convex parts."""
-    if isinstance(shape, Mesh) and shape.represented_by == 'exact':
+    if isinstance(shape, Mesh) and shape.detail == 'exact':
         yield CollisionGeometry(name, joint, placement, shape.hull_geometry, shape)
     else:
         for part in shape.parts():

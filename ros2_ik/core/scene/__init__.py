@@ -1,11 +1,16 @@
 """The world round the robot: shapes, objects, allowed collisions. Nothing is checked here."""
 
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
+from ros2_ik.core.scene.geometry_elements import GeometryElement, UNUSABLE
 from ros2_ik.core.scene.robot_geometry import LinkGeometry, robot_geometry, RobotGeometry
 from ros2_ik.core.scene.scene import check_scene, Scene
-from ros2_ik.core.scene.scene_file import check_scene_file, load_scene, shipped_scenes
+from ros2_ik.core.scene.scene_file import (
+    check_scene_file,
+    load_scene,
+    save_scene,
+    shipped_scenes,
+)
 from ros2_ik.core.scene.scene_object import AttachedObject, OCTOMAP, SceneObject, ShapeInstance
-from ros2_ik.core.scene.scene_saving import save_scene
 from ros2_ik.core.scene.shapes import (
     Box,
     Capsule,
@@ -23,12 +28,13 @@ from ros2_ik.core.scene.shapes import (
     shape_kinds,
     Sphere,
 )
-from ros2_ik.core.scene.visual_geometry import visual_elements, visual_geometry, VisualElement
+from ros2_ik.core.scene.visual_geometry import visual_elements, visual_geometry
 
 __all__ = [
     'AllowedCollisions', 'AttachedObject', 'Box', 'Capsule', 'Cone', 'ConvexHull', 'Cylinder',
-    'Ellipsoid', 'HalfSpace', 'HeightField', 'LinkGeometry', 'Mesh', 'OCTOMAP', 'OcTree', 'Plane',
-    'RobotGeometry', 'Scene', 'SceneObject', 'Shape', 'ShapeInstance', 'Sphere', 'VisualElement',
-    'check_scene', 'check_scene_file', 'load_scene', 'register_shape', 'robot_geometry',
-    'save_scene', 'shape_kinds', 'shipped_scenes', 'visual_elements', 'visual_geometry',
+    'Ellipsoid', 'GeometryElement', 'HalfSpace', 'HeightField', 'LinkGeometry', 'Mesh', 'OCTOMAP',
+    'OcTree', 'Plane', 'RobotGeometry', 'Scene', 'SceneObject', 'Shape', 'ShapeInstance', 'Sphere',
+    'UNUSABLE', 'check_scene', 'check_scene_file', 'load_scene', 'register_shape',
+    'robot_geometry', 'save_scene', 'shape_kinds', 'shipped_scenes', 'visual_elements',
+    'visual_geometry',
 ]

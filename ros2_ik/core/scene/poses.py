@@ -1,16 +1,14 @@
-"""Poses of a scene, and the field that keeps them from being changed in place."""
+"""Poses of a scene, and the fields that keep them from being changed in place."""
 
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import poses
 from ros2_ik.core.arrays import Pose
-from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidSceneError
-
-FARTHEST = 1e6   # m; a double still resolves 1e-10 m there
+from ros2_ik.core.scene.shapes.shape import FARTHEST
 
 
 def as_placement(pose: Pose, what: str) -> Any:
@@ -19,41 +17,21 @@ def as_placement(pose: Pose, what: str) -> Any:
         pose, what, InvalidSceneError, FARTHEST)
 
 
-def placement(xyz: Any = (0, 0, 0), quat_xyzw: Any = None, rpy: Any = None,
-              what: str = 'pose') -> Any:
-    """
-    Make a pinocchio.SE3 of a point [m] and a quaternion x y z w or roll pitch yaw [rad].
-
-    The quaternion is normalised. Raises InvalidSceneError, also for a quaternion of norm zero
-    and when both orientations are given.
-    """
-    point = vector(xyz, f'{what}.xyz', 3, InvalidSceneError)
-    if quat_xyzw is not None and rpy is not None:
-        raise InvalidSceneError(f'{what} has rpy and quat_xyzw; give one of them')
-    if rpy is not None:
-        rotation = pin.rpy.rpyToMatrix(*vector(rpy, f'{what}.rpy', 3, InvalidSceneError).tolist())
-    elif quat_xyzw is not None:
-        rotation = _rotation(quat_xyzw, f'{what}.quat_xyzw')
-    else:
-        rotation = np.eye(3)
-    if np.abs(point).max() > FARTHEST:
-        raise InvalidSceneError(f'{what} is further away than {FARTHEST:g} m')
-    return pin.SE3(rotation, np.array(point))
-
-
-def _rotation(quat_xyzw: Any, what: str) -> Any:
-    quaternion = vector(quat_xyzw, what, 4, InvalidSceneError)
-    largest = np.abs(quaternion).max()
-    if largest < 1e-9:
-        raise InvalidSceneError(f'{what} is {quaternion.tolist()}: a quaternion of norm zero '
-                                'is no orientation')
-    x, y, z, w = quaternion / largest    # squares of very large numbers overflow
-    return pin.Quaternion(w, x, y, z).normalized().toRotationMatrix()
+def named_placements(given: Mapping[str, Pose] | None, what: str, of: str = '') -> dict[str, Any]:
+    """Take poses by name, as `as_placement` does; errors call each a `what` `of` its owner."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidSceneError(f'{what}s{of} must be a mapping from names, not {given!r}')
+    for name in given or ():
+        if not isinstance(name, str) or not name:
+            raise InvalidSceneError(f'the name of a {what}{of} is {name!r}; it must be a text '
+                                    'that is not empty')
+    return {name: as_placement(pose, f"pose of {what} '{name}'{of}")
+            for name, pose in (given or {}).items()}
 
 
 class PoseField:
     """
-    Field of a frozen dataclass that holds a pose, as `as_placement` takes it.
+    Field of a frozen dataclass with an id that holds a pose, as `as_placement` takes it.
 
     Reading it returns a copy: a pinocchio.SE3 can be changed in place.
     """
@@ -68,3 +46,15 @@ class PoseField:
         owner = getattr(instance, 'id', None)
         what = self.name if owner is None else f"{self.name} of object '{owner}'"
         vars(instance)[self.name] = as_placement(pose, what)
+
+
+class SubframesField(PoseField):
+    """Field of poses by name, as `named_placements` takes them; like `PoseField` in copies."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return None if instance is None else {
+            name: pose.copy() for name, pose in vars(instance)[self.name].items()}
+
+    def __set__(self, instance: Any, given: Any) -> None:
+        vars(instance)[self.name] = named_placements(
+            given, 'subframe', f" of object '{instance.id}'")

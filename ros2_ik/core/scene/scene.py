@@ -6,10 +6,8 @@ from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
-
 from ros2_ik.core.arrays import Pose
-from ros2_ik.core.checks import listed, non_negative
+from ros2_ik.core.checks import non_negative
 from ros2_ik.core.errors import (
     InvalidOptionError,
     InvalidSceneError,
@@ -19,15 +17,9 @@ from ros2_ik.core.errors import (
 )
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions, entries
-from ros2_ik.core.scene.poses import as_placement
+from ros2_ik.core.scene.poses import as_placement, named_placements
 from ros2_ik.core.scene.scene_frames import frame_pose
-from ros2_ik.core.scene.scene_object import (
-    as_color,
-    as_parts,
-    AttachedObject,
-    OCTOMAP,
-    SceneObject,
-)
+from ros2_ik.core.scene.scene_object import as_color, AttachedObject, OCTOMAP, SceneObject
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 STATE = ('objects', 'attached', 'allowed', 'padding', 'named', 'guess_pairs')
@@ -74,7 +66,7 @@ class Scene:
             raise InvalidSceneError(f'a scene needs a Robot, not {robot!r}')
         self._fill(robot=robot, objects=NOTHING, attached=NOTHING, padding=NOTHING,
                    named=NOTHING, allowed=AllowedCollisions.of_robot(robot),
-                   guess_pairs=_flag(guess_pairs), version=uuid4().hex)
+                   guess_pairs=bool(guess_pairs), version=uuid4().hex)
 
     def _fill(self, **values: Any) -> None:
         for name, value in values.items():
@@ -96,32 +88,16 @@ class Scene:
         placed = self._placed(object, frame, at)
         return self._with(objects={**self.objects, placed.id: placed})
 
-    def append(self, id: str, parts: Any, subframes: Any = (), pose: Pose = None,
-               frame: str | None = None, at: Configuration | None = None) -> 'Scene':
-        """
-        Add parts, with poses in the object, to the object of that id.
-
-        It keeps its pose and gets these subframes in place of its own. If there is none in the
-        world, this adds one with `pose` in `frame`, which otherwise do not count.
-        """
-        old = self.objects.get(id) if isinstance(id, str) else None
-        if old is None:
-            return self.add(SceneObject(id, parts, pose, subframes), frame, at)
-        more = as_parts(parts, f"object '{id}'")
-        longer = replace(old, parts=(*old.parts, *more), subframes=subframes)
-        return self._with(objects={**self.objects, id: longer})
-
     def move(self, id: str, pose: Pose, frame: str | None = None,
              at: Configuration | None = None, part_poses: Sequence[Pose] | None = None) -> 'Scene':
         """
         Move an object to `pose` in `frame`; subframes come along.
 
-        `part_poses` move its parts within it: one for each, or none.
+        `part_poses` move its parts within it, one for each.
         """
         moved = self._object(id)
-        places = () if part_poses is None else part_poses
-        if listed(places) != []:
-            moved = moved.with_part_poses(places)
+        if part_poses is not None:
+            moved = moved.with_part_poses(part_poses)
         place = as_placement(pose, f"pose of object '{id}'")
         moved = moved.with_pose(self.frame_pose(frame, at) * place)
         return self._with(objects={**self.objects, id: moved})
@@ -149,33 +125,22 @@ class Scene:
         objects that it may touch; `link` always is one.
         """
         self._link(link)
-        if not isinstance(object, SceneObject) and frame is not None:
-            raise InvalidSceneError(f"object '{object}' stays where it is: frame '{frame}' has no "
-                                    'meaning; give a SceneObject to attach it elsewhere')
         if isinstance(object, SceneObject) and frame in (None, link):
             held = self._admitted(object)
-        else:
+        elif isinstance(object, SceneObject) or frame is None:
             placed = self._placed(object, frame, at) if isinstance(object, SceneObject) \
                 else self._object(object)
             held = placed.with_pose(self.frame_pose(link, at).actInv(placed.pose))
-        return self._holding(AttachedObject(held, link, touch_links))
-
-    def append_attached(self, id: str, parts: Any, subframes: Any = (),
-                        touch_links: Iterable[str] = (), pose: Pose = None) -> 'Scene':
-        """
-        Add parts, with poses in the object, subframes and touch links to an attached object.
-
-        `pose`, in its link's frame, moves it; None and the identity leave it where it is.
-        """
-        old = self._held(id)
-        place = as_placement(pose, f"pose of object '{id}'")
-        if place == as_placement(None, ''):
-            place = old.object.pose
-        added = SceneObject(id, parts, place, subframes)
-        more = AttachedObject(added, old.link, touch_links).touch_links
-        longer = replace(old.object, parts=(*old.object.parts, *added.parts), pose=place,
-                         subframes={**old.object.subframes, **added.subframes})
-        return self._holding(replace(old, object=longer, touch_links=[*old.touch_links, *more]))
+        else:
+            raise InvalidSceneError(f"object '{object}' stays where it is: frame '{frame}' has no "
+                                    'meaning; give a SceneObject to attach it elsewhere')
+        item = AttachedObject(held, link, touch_links)
+        valid = [*self.robot.tree.links, *self.attached, item.id]
+        for name in sorted(item.touch_links):
+            if name not in valid:
+                raise UnknownNameError(name, valid)
+        return self._with(objects=_without(self.objects, {item.id}),
+                          attached={**self.attached, item.id: item})
 
     def detach(self, id: str | None = None, link: str | None = None,
                at: Configuration | None = None) -> 'Scene':
@@ -231,7 +196,7 @@ class Scene:
 
     def with_guess_pairs(self, guess_pairs: bool) -> 'Scene':
         """Return the scene with or without leaving out links that nearly always touch."""
-        return self._with(guess_pairs=_flag(guess_pairs))
+        return self._with(guess_pairs=bool(guess_pairs))
 
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
         """Return the scene with these links thicker by so much all round, [m], from 0."""
@@ -243,9 +208,7 @@ class Scene:
 
     def with_frames(self, frames: Mapping[str, Pose]) -> 'Scene':
         """Return the scene with more named frames, poses in the root frame."""
-        read = {_text(name): as_placement(pose, f"pose of frame '{name}'")
-                for name, pose in entries(frames, 'frames')}
-        return self._with(named={**self.named, **read})
+        return self._with(named={**self.named, **named_placements(frames, 'frame')})
 
     @property
     def frames(self) -> dict[str, Any]:
@@ -274,7 +237,10 @@ class Scene:
 
     def frame_pose(self, frame: str | None, at: Configuration | None = None) -> Any:
         """Pose of a frame in the root frame, a new pinocchio.SE3."""
-        return frame_pose(self, frame, at)
+        items = [*((held.link, held.object) for held in self.attached.values()),
+                 *((None, item) for item in self.objects.values())]
+        return as_placement(None, '') if frame is None else frame_pose(
+            frame, at, self.robot, items, self.named)
 
     def rebased(self, base: 'Scene', other: 'Scene') -> 'Scene':
         """
@@ -299,10 +265,12 @@ class Scene:
 
     # -- copies and comparison ------------------------------------------------------------
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        values = {name: getattr(self, name) for name in (*STATE, 'version')}
-        return _scene, (self.robot, {name: dict(value) if isinstance(value, Mapping) else value
-                                     for name, value in values.items()})
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: dict(value) if isinstance(value, Mapping) else value
+                for name, value in vars(self).items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._fill(**state)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scene):
@@ -338,15 +306,6 @@ class Scene:
         item = self._admitted(item)
         return item if frame is None else item.with_pose(self.frame_pose(frame, at) * item.pose)
 
-    def _holding(self, held: AttachedObject) -> 'Scene':
-        """Attach, in place of the objects of that id."""
-        valid = [*self.robot.tree.links, *self.attached, held.id]
-        for name in sorted(held.touch_links):
-            if name not in valid:
-                raise UnknownNameError(name, valid)
-        return self._with(objects=_without(self.objects, {held.id}),
-                          attached={**self.attached, held.id: held})
-
     def _object(self, id: str) -> SceneObject:
         if isinstance(id, str) and id in self.objects:
             return self.objects[id]
@@ -369,10 +328,6 @@ class Scene:
         return link
 
 
-def _scene(robot: Robot, values: dict[str, Any]) -> Scene:
-    return Scene(robot)._with(**values)
-
-
 def _without(items: Mapping[str, Any], gone: Iterable[str]) -> Mapping[str, Any]:
     """Leave some out; the same mapping if that changes nothing."""
     gone = set(gone).intersection(items)
@@ -384,15 +339,3 @@ def _merged(mine: Mapping[Any, Any], base: Mapping[Any, Any],
     """Return a mapping with all by which `mine` differs from `base`."""
     changed = {name: value for name, value in mine.items() if base.get(name) is not value}
     return {**_without(other, base.keys() - mine.keys()), **changed}
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise InvalidSceneError(f'guess_pairs is True or False, not {value!r}')
-    return bool(value)
-
-
-def _text(name: Any) -> str:
-    if not isinstance(name, str) or not name:
-        raise InvalidSceneError(f'a frame is a text that is not empty, not {name!r}')
-    return name

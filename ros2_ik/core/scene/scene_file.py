@@ -1,5 +1,5 @@
 """
-Scenes from YAML files; each error names its place in the file.
+Scenes from YAML files and back; each error names its place in the file.
 
     objects:                # in this order; a frame may be that of an object further up
       - id: cup
@@ -19,25 +19,31 @@ Scenes from YAML files; each error names its place in the file.
     frames: {camera: {xyz: [1, 0, 1]}}
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import fields, MISSING
 from pathlib import Path
+from reprlib import repr as brief
 from typing import Any
 
-from ros2_ik.core.errors import InvalidSceneError
+import numpy as np
+import pinocchio as pin
+import yaml
+
+from ros2_ik.core.checks import direction, vector
+from ros2_ik.core.errors import IKError, InvalidSceneError, nearest
 from ros2_ik.core.regular_file import read_text_file
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.shipped import config_folder
-from ros2_ik.core.scene.poses import placement
+from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
+from ros2_ik.core.scene.poses import as_placement
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_object import SceneObject, ShapeInstance
 from ros2_ik.core.scene.shapes import Mesh, Shape, shape_kinds
-from ros2_ik.core.scene.yaml_entry import Entry
+from ros2_ik.core.strict_yaml import read_yaml
 
-SECTIONS = ('description', 'frames', 'objects', 'attached', 'allowed', 'checked', 'padding')
+# in the order they are read: what is attached may be an object
+MAPPINGS, LISTS = ('frames', 'padding'), ('objects', 'attached', 'allowed', 'checked')
 OBJECT_KEYS = ('id', 'frame', 'pose', 'shapes', 'subframes', 'color')
-ATTACHED_KEYS = ('id', 'link', 'touch_links', 'frame', 'pose', 'shapes', 'subframes', 'color')
-MESH_FILE_KEYS = ('file', 'scale', 'detail')
 
 
 def load_scene(path_or_text: str | Path, robot: Robot,
@@ -48,13 +54,14 @@ def load_scene(path_or_text: str | Path, robot: Robot,
     `at` is needed where an object is placed in, or an object of the world attached to, a frame
     that moves with the robot. Raises InvalidSceneError that says where in the file.
     """
-    text, folder = _read(path_or_text)
-    entry = Entry.read(text)
-    sections = entry.keys(SECTIONS)
+    content, folder = _content(path_or_text)
     scene = Scene(robot)
-    for name in SECTIONS:    # not the file's order: what is attached may be an object
-        if name in sections and sections[name].value is not None:
-            scene = _READERS[name](scene, sections[name], folder, at)
+    for section in MAPPINGS:
+        for name, value in _mapping(content.get(section), section).items():
+            scene = _at(f'{section}.{name}', _READERS[section], scene, name, value)
+    for section in LISTS:
+        for index, item in enumerate(_list(content.get(section), section)):
+            scene = _at(f'{section}[{index}]', _READERS[section], scene, item, folder, at)
     return scene
 
 
@@ -65,7 +72,7 @@ def check_scene_file(path_or_text: str | Path) -> None:
     Raises InvalidSceneError where there is no such file or shipped scene, or where it is not a
     mapping of sections.
     """
-    Entry.read(_read(path_or_text)[0]).keys(SECTIONS)
+    _content(path_or_text)
 
 
 def shipped_scenes() -> dict[str, Path]:
@@ -73,15 +80,25 @@ def shipped_scenes() -> dict[str, Path]:
     return {path.stem: path for path in sorted((config_folder() / 'scenes').glob('*.yaml'))}
 
 
-def _read(path_or_text: str | Path) -> tuple[str, Path]:
+def _content(path_or_text: str | Path) -> tuple[dict[str, Any], Path]:
+    """Return the sections of a file, and its folder."""
+    text, folder = _text(path_or_text)
+    try:
+        content = read_yaml(text, exponents=True)
+    except ValueError as error:
+        raise InvalidSceneError(f'the scene is no YAML: {error}') from None
+    return _at('the scene', _keys, content, ('description', *MAPPINGS, *LISTS)), folder
+
+
+def _text(path_or_text: str | Path) -> tuple[str, Path]:
     """Take what has a line end or a colon as YAML, anything else as a file or a name."""
     if isinstance(path_or_text, str) and ('\n' in path_or_text or ': ' in path_or_text):
         return path_or_text, Path()
     if not isinstance(path_or_text, (str, Path)) or not str(path_or_text).strip():
         raise InvalidSceneError(f'a scene is a file, a name or YAML, not {path_or_text!r}')
     path = Path(path_or_text)
-    if not path.exists() and isinstance(path_or_text, str):
-        path = shipped_scenes().get(path_or_text, path)
+    if not path.exists():
+        path = shipped_scenes().get(str(path_or_text), path)
     try:
         return read_text_file(path), path.parent
     except (OSError, ValueError) as error:
@@ -89,116 +106,186 @@ def _read(path_or_text: str | Path) -> tuple[str, Path]:
                                 f'shipped: {", ".join(shipped_scenes())}') from None
 
 
-def _description(scene: Scene, entry: Entry, *_: Any) -> Scene:
-    entry.text()
-    return scene
+# -- reading ------------------------------------------------------------------------------------
+
+def _at(place: str, read: Callable[..., Any], *arguments: Any) -> Any:
+    """Read what is at a place of the file, which errors begin with."""
+    try:
+        return read(*arguments)
+    except IKError as error:
+        raise InvalidSceneError(f'{place}: {error}') from None
 
 
-def _frames(scene: Scene, entry: Entry, *_: Any) -> Scene:
-    return scene.with_frames({name: _pose(pose) for name, pose in entry.named().items()})
+def _keys(value: Any, known: Collection[str], needed: Collection[str] = ()) -> dict[str, Any]:
+    """Return a mapping that has the `needed` keys, and none but those `known`."""
+    if not isinstance(value, dict):
+        raise InvalidSceneError(f'must have the keys {", ".join(known)}, not {brief(value)}')
+    for key in value:
+        if key not in known:
+            hint = nearest(key, known) or f'valid: {", ".join(known)}'
+            raise InvalidSceneError(f'unknown key {key!r}; {hint}')
+    for key in needed:
+        if key not in value:
+            raise InvalidSceneError(f"'{key}' is missing")
+    return value
 
 
-def _objects(scene: Scene, entry: Entry, folder: Path, at: Configuration | None) -> Scene:
-    for item in entry.items():
-        given = item.keys(OBJECT_KEYS, needed=('id', 'shapes'))
-        id = given['id'].text()
-        if id in scene.objects:
-            raise given['id'].fault(f"there is an object '{id}' further up")
-        made = _object(item, given, folder)
-        frame = given['frame'].text() if 'frame' in given else None
-        with given.get('frame', item).error_context():
-            scene = scene.add(made, frame, at)
-    return scene
+def _mapping(value: Any, place: str) -> dict[Any, Any]:
+    if not isinstance(value, dict | None):
+        raise InvalidSceneError(f'{place}: must be a mapping from names, not {brief(value)}')
+    return value or {}
 
 
-def _attached(scene: Scene, entry: Entry, folder: Path, at: Configuration | None) -> Scene:
-    for item in entry.items():
-        given = item.keys(ATTACHED_KEYS, needed=('id', 'link'))
-        id, link = given['id'].text(), given['link'].text()
-        if id in scene.attached:
-            raise given['id'].fault(f"there is an attached object '{id}' further up")
-        touch = [name.text() for name in given['touch_links'].items()] \
-            if 'touch_links' in given else []
-        if 'shapes' not in given:
-            for key in ('frame', 'pose', 'subframes', 'color'):
-                if key in given:
-                    raise given[key].fault(f"without shapes '{id}' is the object of that id, "
-                                           'attached where it is')
-            with item.error_context():
-                scene = scene.attach(id, link, touch, at)
-            continue
-        made = _object(item, given, folder)
-        if id in scene.objects:
-            raise given['shapes'].fault(f"there is an object '{id}' in the world; leave the "
-                                        'shapes out to attach it')
-        with item.error_context():
-            scene = scene.attach(made, link, touch, at,
-                                 given['frame'].text() if 'frame' in given else None)
-    return scene
+def _list(value: Any, place: str) -> list[Any]:
+    if not isinstance(value, list | None):
+        raise InvalidSceneError(f'{place}: must be a list, not {brief(value)}')
+    return value or []
 
 
-def _allowed(flag: bool) -> Callable[..., Scene]:
-    def read(scene: Scene, entry: Entry, *_: Any) -> Scene:
-        for item in entry.items():
-            names = [name.text() for name in item.items()] if isinstance(item.value, list) \
-                else [item.text()]
-            if len(names) > 2 or not names:
-                raise item.fault(f'must be a name or two, not {names}')
-            with item.error_context():
-                scene = scene.allow(names[0], names[1] if len(names) > 1 else None, flag)
-        return scene
+def _add(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> Scene:
+    if _keys(item, OBJECT_KEYS, ('id', 'shapes'))['id'] in [*scene.objects]:
+        raise InvalidSceneError(f"there is an object '{item['id']}' further up")
+    return scene.add(_object(item, folder), item.get('frame'), at)
+
+
+def _attach(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> Scene:
+    held = _keys(item, ('link', 'touch_links', *OBJECT_KEYS), ('id', 'link'))['id']
+    if 'shapes' in item:
+        held = _object(item, folder)
+        if held.id in scene.objects:
+            raise InvalidSceneError(f"there is an object '{held.id}' in the world; leave the "
+                                    'shapes out to attach it')
+    elif item.keys() & {'pose', 'subframes', 'color'}:
+        raise InvalidSceneError(f"without shapes '{held}' is the object of that id, attached "
+                                'where it is and as it is')
+    if item['id'] in [*scene.attached]:
+        raise InvalidSceneError(f"there is an attached object '{item['id']}' further up")
+    return scene.attach(held, item['link'], _list(item.get('touch_links'), 'touch_links'), at,
+                        item.get('frame'))
+
+
+def _allow(flag: bool) -> Callable[..., Scene]:
+    def read(scene: Scene, item: Any, *_: Any) -> Scene:
+        names = item if isinstance(item, list) else [item]
+        if len(names) not in (1, 2) or None in names:
+            raise InvalidSceneError(f'must be a name or two, not {brief(item)}')
+        return scene.allow(names[0], names[1] if len(names) == 2 else None, flag)
     return read
 
 
-def _padding(scene: Scene, entry: Entry, *_: Any) -> Scene:
-    for link, value in entry.named().items():
-        with value.error_context():
-            scene = scene.with_padding({link: value.value})
-    return scene
-
-
 _READERS: dict[str, Callable[..., Scene]] = {
-    'description': _description, 'frames': _frames, 'objects': _objects, 'attached': _attached,
-    'allowed': _allowed(True), 'checked': _allowed(False), 'padding': _padding}
+    'frames': lambda scene, name, value: scene.with_frames({name: _pose(value)}),
+    'padding': lambda scene, name, value: scene.with_padding({name: value}),
+    'objects': _add, 'attached': _attach, 'allowed': _allow(True), 'checked': _allow(False)}
 
 
-def _object(item: Entry, given: dict[str, Entry], folder: Path) -> SceneObject:
-    parts = [_part(shape, folder) for shape in given['shapes'].items()]
-    subframes = {name: _pose(pose) for name, pose in given['subframes'].named().items()} \
-        if 'subframes' in given else {}
-    pose = _pose(given['pose']) if 'pose' in given else None
-    color = given['color'].value if 'color' in given else None
-    with item.error_context():
-        return SceneObject(given['id'].text(), tuple(parts), pose, subframes, color)
+def _object(item: dict[str, Any], folder: Path) -> SceneObject:
+    parts = [_at(f'shapes[{index}]', _part, shape, folder)
+             for index, shape in enumerate(_list(item['shapes'], 'shapes'))]
+    subframes = {name: _at(f'subframes.{name}', _pose, pose)
+                 for name, pose in _mapping(item.get('subframes'), 'subframes').items()}
+    pose = _at('pose', _pose, item['pose']) if 'pose' in item else None
+    return SceneObject(item['id'], tuple(parts), pose, subframes, item.get('color'))
 
 
-def _pose(entry: Entry) -> Any:
-    given = {key: item.value for key, item in entry.keys(('xyz', 'rpy', 'quat_xyzw')).items()}
-    return placement(**given, what=entry.place)
+def _pose(value: Any) -> Any:
+    """Return a pinocchio.SE3 of a point and a quaternion, which is normalised, or rpy [rad]."""
+    sizes = {'xyz': 3, 'rpy': 3, 'quat_xyzw': 4}
+    given = {key: vector(numbers, key, sizes[key], InvalidSceneError)
+             for key, numbers in _keys(value, sizes).items()}
+    if given.keys() >= {'rpy', 'quat_xyzw'}:
+        raise InvalidSceneError('has rpy and quat_xyzw; give one of them')
+    rotation = pin.rpy.rpyToMatrix(given.get('rpy', np.zeros(3)))
+    if 'quat_xyzw' in given:
+        unit = direction(given['quat_xyzw'], 'quat_xyzw', InvalidSceneError, 4)
+        rotation = pin.Quaternion(unit).toRotationMatrix()
+    return as_placement(pin.SE3(rotation, given.get('xyz', np.zeros(3))), 'it')
 
 
-def _part(entry: Entry, folder: Path) -> ShapeInstance:
+def _part(item: Any, folder: Path) -> ShapeInstance:
     kinds = shape_kinds()
-    given = entry.keys((*sorted(kinds), 'pose'))
-    named = [kind for kind in given if kind != 'pose']
+    named = _keys(item, (*sorted(kinds), 'pose')).keys() - {'pose'}
     if len(named) != 1:
-        raise entry.fault(f'must have one shape, not {len(named)}; '
-                          f'valid: {", ".join(sorted(kinds))}')
-    pose = _pose(given['pose']) if 'pose' in given else None
-    return ShapeInstance(_shape(kinds[named[0]], given[named[0]], folder), pose)
+        raise InvalidSceneError(f'must have one shape, not {len(named)}; '
+                                f'valid: {", ".join(sorted(kinds))}')
+    kind, = named
+    return ShapeInstance(_at(kind, _shape, kinds[kind], item[kind], folder),
+                         _at('pose', _pose, item['pose']) if 'pose' in item else None)
 
 
-def _shape(shape: type[Shape], entry: Entry, folder: Path) -> Shape:
-    if shape is Mesh and isinstance(entry.value, dict) and 'vertices' not in entry.value:
-        given = entry.keys(MESH_FILE_KEYS, needed=('file',))
-        path = folder / given.pop('file').text()
-        with entry.error_context():
-            return Mesh.from_file(path, **{key: item.value for key, item in given.items()})
+def _shape(shape: type[Shape], item: Any, folder: Path) -> Shape:
+    if shape is Mesh and isinstance(item, dict) and 'vertices' not in item:
+        file = _keys(item, ('file', 'scale', 'detail'), ('file',))['file']
+        if not isinstance(file, str):
+            raise InvalidSceneError(f'the file of a mesh must be a text, not {brief(file)}')
+        return Mesh.from_file(folder / file, item.get('scale', 1.0), item.get('detail', 'exact'))
     members = fields(shape)  # type: ignore[arg-type]   # shapes are dataclasses, all of them
-    given = entry.keys([member.name for member in members],
-                       [member.name for member in members if member.default is MISSING])
-    try:
-        return shape(**{key: item.value for key, item in given.items()})
-    except InvalidSceneError as error:
-        at_fault = [item for key, item in given.items() if str(error).startswith(f'the {key} of')]
-        raise (at_fault or [entry])[0].fault(str(error)) from None
+    return shape(**_keys(item, [member.name for member in members],
+                         [member.name for member in members if member.default is MISSING]))
+
+
+# -- writing ------------------------------------------------------------------------------------
+
+def save_scene(scene: Scene, path: str | Path | None = None) -> str:
+    """
+    Return the scene as YAML, and write it to a file if there is a path.
+
+    Objects are written in the root frame, meshes with all their triangles. Entries of
+    `allowed` for names that are not in the scene are left out.
+    """
+    written: dict[str, Any] = {
+        'frames': {name: _written_pose(pose) for name, pose in scene.frames.items()},
+        'objects': [_written_object(item) for item in scene.objects.values()],
+        'attached': [{**_written_object(held.object), 'link': held.link,
+                      'touch_links': sorted(held.touch_links - {held.link})}
+                     for held in scene.attached.values()],
+        **_written_allowed(scene), 'padding': dict(scene.padding)}
+    content = {key: value for key, value in written.items() if value} or {'objects': []}
+    text: str = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=99)
+    if path is not None:
+        Path(path).write_text(text, encoding='utf-8')
+    return text
+
+
+def _written_object(item: SceneObject) -> dict[str, Any]:
+    written = {'id': item.id, 'pose': _written_pose(item.pose),
+               'color': None if item.color is None else list(item.color),
+               'shapes': [_written_part(part) for part in item.parts],
+               'subframes': {name: _written_pose(pose) for name, pose in item.subframes.items()}}
+    return {key: value for key, value in written.items() if value}
+
+
+def _written_part(part: ShapeInstance) -> dict[str, Any]:
+    shape = {}
+    for member in fields(part.shape):  # type: ignore[arg-type]   # shapes are dataclasses
+        value = getattr(part.shape, member.name)
+        if isinstance(value, np.ndarray):
+            shape[member.name] = value.tolist()
+        elif member.default is MISSING or value != member.default:
+            shape[member.name] = value
+    pose = _written_pose(part.pose)
+    return {part.shape.kind: shape, **({'pose': pose} if pose else {})}
+
+
+def _written_pose(pose: Any) -> dict[str, list[float]]:
+    """Leave the parts of the identity out."""
+    written = {}
+    if pose.translation.any():
+        written['xyz'] = pose.translation.tolist()
+    if not np.array_equal(pose.rotation, np.eye(3)):
+        written['quat_xyzw'] = pin.Quaternion(pose.rotation).coeffs().tolist()
+    return written
+
+
+def _written_allowed(scene: Scene) -> dict[str, list[Any]]:
+    """Return what differs from the robot's own matrix."""
+    usual = AllowedCollisions.of_robot(scene.robot).pairs
+    known = {*scene.robot.tree.links, *scene.objects, *scene.attached}
+    pairs = {**dict.fromkeys(usual, False), **scene.allowed.pairs}
+    entries: list[tuple[Any, bool]] = [
+        (list(pair), flag) for pair, flag in sorted(pairs.items())
+        if known.issuperset(pair) and usual.get(pair) != flag]
+    entries += [(name, flag) for name, flag in sorted(scene.allowed.defaults.items())
+                if name in known]
+    return {'allowed': [names for names, flag in entries if flag],
+            'checked': [names for names, flag in entries if not flag]}

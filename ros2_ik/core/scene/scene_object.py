@@ -1,14 +1,13 @@
 """Objects: shapes with poses under one name, in the world or attached to a link."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Any
 
 from ros2_ik.core.arrays import Pose
 from ros2_ik.core.checks import listed, vector
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene.poses import as_placement, PoseField
+from ros2_ik.core.scene.poses import PoseField, SubframesField
 from ros2_ik.core.scene.shapes import OcTree, Shape
 
 OCTOMAP = '<octomap>'   # MoveIt's name for the sensed world
@@ -30,19 +29,7 @@ class ShapeInstance:
             raise InvalidSceneError(f'a part needs a shape, not {self.shape!r}')
 
     def __hash__(self) -> int:
-        return hash(type(self.shape))   # equal poses have no equal hashes in Pinocchio
-
-
-class _SubframesField:
-    """Field of poses by name; like `PoseField` it gives copies."""
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        if instance is None:
-            return ()
-        return {name: pose.copy() for name, pose in vars(instance)['subframes'].items()}
-
-    def __set__(self, instance: Any, subframes: Any) -> None:
-        vars(instance)['subframes'] = _read_subframes(subframes, f"object '{instance.id}'")
+        return hash(self.shape)   # equal poses have no equal hashes in Pinocchio
 
 
 @dataclass(frozen=True)
@@ -51,9 +38,8 @@ class SceneObject:
     Something in the world: an id, one or more parts, a pose, named frames on it, a colour.
 
     `parts` are ShapeInstances, (shape, pose) pairs or shapes; their poses, and those of
-    `subframes` (a mapping, or pairs of name and pose), are in the object. `pose` is where the
-    object is, in the frame it is added in (default: identity). `color` is red, green, blue,
-    alpha in [0, 1].
+    `subframes`, by name, are in the object. `pose` is where the object is, in the frame it is
+    added in (default: identity). `color` is red, green, blue, alpha in [0, 1].
 
     Compares by value. Raises InvalidSceneError.
     """
@@ -61,16 +47,14 @@ class SceneObject:
     id: str
     parts: tuple[ShapeInstance, ...]
     pose: Any = PoseField()
-    subframes: Any = _SubframesField()
+    subframes: Any = SubframesField()
     color: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.id, str) or not self.id:
-            raise InvalidSceneError(f'the id of an object is {self.id!r}; '
-                                    'it must be a text that is not empty')
-        if not self.id.isprintable():    # it stands in messages, in logs and on terminals
-            raise InvalidSceneError(f'the id of an object is {self.id!r}; '
-                                    'it must be of characters that can be printed')
+        # it stands in messages, in logs and on terminals
+        if not isinstance(self.id, str) or not self.id or not self.id.isprintable():
+            raise InvalidSceneError(f'the id of an object is {self.id!r}; it must be a text '
+                                    'that is not empty, of characters that can be printed')
         what = f"object '{self.id}'"
         object.__setattr__(self, 'parts', as_parts(self.parts, what))
         if self.color is not None:
@@ -78,24 +62,8 @@ class SceneObject:
         if self.id == OCTOMAP and not all(isinstance(p.shape, OcTree) for p in self.parts):
             raise InvalidSceneError(f"the id '{OCTOMAP}' is kept for an octree")
 
-    @classmethod
-    def from_shapes(cls, id: str, shapes: Iterable[Shape], shape_poses: Iterable[Pose] = (),
-                    pose: Pose = None, subframes: Any = (), color: Any = None) -> 'SceneObject':
-        """
-        Make an object as MoveIt reads its messages.
-
-        Missing shape poses are identity; more poses than shapes are refused. A single shape
-        whose object has the identity as pose hands its own pose to the object.
-        """
-        what = f"object '{id}'"
-        given, places = listed(shapes) or [], listed(shape_poses) or []
-        if len(places) > len(given):
-            raise InvalidSceneError(f'{what} has {len(places)} poses for {len(given)} shapes')
-        parts = as_parts(list(zip_longest(given, places)), what)
-        placed = as_placement(pose, f'pose of {what}')
-        if len(parts) == 1 and placed == as_placement(None, ''):
-            placed, parts = parts[0].pose, as_parts([parts[0].shape], what)
-        return cls(id, parts, placed, subframes, color)
+    def __hash__(self) -> int:
+        return hash((self.id, self.parts))
 
     def with_pose(self, pose: Pose) -> 'SceneObject':
         """Return the same object elsewhere; parts and subframes come along."""
@@ -110,9 +78,6 @@ class SceneObject:
                                     'pose for each, or none')
         moved = [(part.shape, pose) for part, pose in zip(self.parts, given, strict=True)]
         return replace(self, parts=as_parts(moved, f"object '{self.id}'"))
-
-    def __hash__(self) -> int:
-        return hash((self.id, self.parts))
 
 
 @dataclass(frozen=True)
@@ -182,17 +147,3 @@ def _part(part: Any, what: str) -> ShapeInstance:
         return ShapeInstance(*part) if pair else ShapeInstance(part)
     except InvalidSceneError as error:
         raise InvalidSceneError(f'{what}: {error}') from None
-
-
-def _read_subframes(subframes: Any, what: str) -> dict[str, Any]:
-    pairs = [] if subframes is None else listed(
-        subframes.items() if isinstance(subframes, Mapping) else subframes)
-    read: dict[str, Any] = {}
-    for pair in [subframes] if pairs is None else pairs:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2 \
-                or not isinstance(pair[0], str) or not pair[0]:
-            raise InvalidSceneError(f'subframes of {what} are names with poses, not {pair!r}')
-        if pair[0] in read:
-            raise InvalidSceneError(f"{what} has the subframe '{pair[0]}' twice")
-        read[pair[0]] = as_placement(pair[1], f"pose of subframe '{pair[0]}' of {what}")
-    return read

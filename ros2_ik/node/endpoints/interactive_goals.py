@@ -16,11 +16,11 @@ from visualization_msgs.msg import InteractiveMarkerFeedback, MarkerArray, MenuE
 
 from ros2_ik.core import (
     Configuration,
+    GeometryElement,
     Robot,
     sphere_of_reach,
     Status,
     visual_elements,
-    VisualElement,
 )
 from ros2_ik.messages.dragged_goal import drag_requests, DraggedGoal, PATIENT
 from ros2_ik.messages.goal_arms import elbow, goal_tips
@@ -87,7 +87,7 @@ class InteractiveGoals:
         self._markers = InteractiveMarkers(node, '~/goals', self._take, self._is_stop)
         self._ghost = node.create_publisher(MarkerArray, '~/goals/ghost', LATCHED)
         self._robot: Robot | None = None
-        self._looks: tuple[VisualElement, ...] = ()
+        self._looks: tuple[GeometryElement, ...] = ()
         self._state = _State()
         self._continuous, self._collisions = True, True
         self._busy, self._again = False, False

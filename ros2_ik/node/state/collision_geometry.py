@@ -19,10 +19,10 @@ from ros2_ik.core import (
     IKError,
     Mesh,
     Robot,
-    RobotGeometry,
     Scene,
     self_pairs,
     Status,
+    UNUSABLE,
 )
 from ros2_ik.messages.request_error import RequestError
 
@@ -172,7 +172,7 @@ class CollisionGeometry:
 
 def _without_reason(text: str) -> str:
     """Leave out why a mesh cannot be used: who asks must not learn which files there are."""
-    what, unusable, _ = text.partition(RobotGeometry.UNUSABLE)
+    what, unusable, _ = text.partition(UNUSABLE)
     return f"{what} cannot be used (the node's log says why)" if unusable else text
 
 

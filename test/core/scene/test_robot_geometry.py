@@ -138,8 +138,7 @@ def test_all_elements_are_read(packages):
     assert (box, sphere) == (Box([1, 2, 3]), Sphere(0.5))
     assert (cylinder, capsule) == (Cylinder(0.1, 0.7), Capsule(0.1, 0.7))
     assert mesh.vertices.max(axis=0) == pytest.approx([0.4, 0.8, 0.1], abs=1e-6)
-    assert [body.name for body in geometry.bodies] == ['base_0', 'base_1', 'pole', 'pole_again',
-                                                       'tip_1']
+    assert [body.name for body in geometry.bodies] == ['base_0', 'base_1', 'pole', 'pole', 'tip_1']
     assert geometry.links == ('base', 'tip')
     assert geometry.bodies[0].placement.translation.tolist() == [1, 2, 3]
     assert geometry.bodies[0].placement.act(np.array([1.0, 0, 0])) == pytest.approx([1, 3, 3])

@@ -172,36 +172,13 @@ def test_an_octree_is_its_cells():
         assert result.isCollision() == hit
 
 
-def test_octomap_bytes():
-    # each level has one inner child, number 7 (all above zero): the cell is at the far corner
-    def chain(last, levels=16):
-        below = 0b11 << 14
-        return below.to_bytes(2, 'little') * (levels - 1) + last.to_bytes(2, 'little')
-    tree = OcTree.from_octomap(chain(0b10 << 2 | 0b01), 0.1)     # child 1 occupied, child 0 free
-    edge = (2 ** 15 - 2) * 0.1
-    assert tree.points == pytest.approx(np.array([[edge + 0.15, edge + 0.05, edge + 0.05]]))
-    pruned = OcTree.from_octomap(chain(0b10, levels=15), 0.1)     # a leaf of 2 x 2 x 2 cells
-    assert len(pruned.points) == 8
-    signed = OcTree.from_octomap([byte - 256 if byte > 127 else byte for byte in chain(0b10)],
-                                 0.1)
-    assert len(signed.points) == 1
-
-
-def test_full_octomap_bytes():
-    def node(value, mask):
-        return np.float32(value).tobytes() + bytes([mask])
-    data = node(0, 1) * 13 + node(0, 0b101) + node(2.0, 0) + node(-1.0, 0)
-    tree = OcTree.from_octomap(data, 0.5, binary=False)
-    assert len(tree.points) == 4 ** 3
-
-
 BAD = {
     'box: zero': (lambda: Box([1, 0, 1]), 'size of a box'),
     'box: two': (lambda: Box([1, 1]), '3 finite numbers'),
     'box: NaN': (lambda: Box([1, np.nan, 1]), 'size of a box'),
     'box: none': (lambda: Box(None), 'size of a box'),
     'box: text': (lambda: Box('big'), 'size of a box'),
-    'box: huge': (lambda: Box([1e300, 1, 1]), 'unit'),
+    'box: huge': (lambda: Box([1e300, 1, 1]), 'up to 1e'),
     'sphere: negative': (lambda: Sphere(-1), 'radius of a sphere'),
     'sphere: infinite': (lambda: Sphere(np.inf), 'radius of a sphere'),
     'sphere: bool': (lambda: Sphere(True), 'radius of a sphere'),
@@ -227,12 +204,6 @@ BAD = {
     'field: far bottom': (lambda: HeightField(1, 1, [[0, 1], [0, 1]], -1e9), 'bottom'),
     'octree: resolution': (lambda: OcTree([[0, 0, 0]], 0), 'resolution'),
     'octree: far': (lambda: OcTree([[1e5, 0, 0]], 0.01), 'further out'),
-    'octomap: empty': (lambda: OcTree.from_octomap(b'', 0.1), 'must be bytes'),
-    'octomap: short': (lambda: OcTree.from_octomap(b'\xff\xff', 0.1), 'byte 2'),
-    'octomap: long': (lambda: OcTree.from_octomap(b'\x02\x00\x00', 0.1), 'octomap'),
-    'octomap: free': (lambda: OcTree.from_octomap(b'\x01\x00', 0.1), 'no occupied'),
-    'octomap: giant': (lambda: OcTree.from_octomap(b'\x02\x00', 0.1), 'more than'),
-    'octomap: text': (lambda: OcTree.from_octomap('tree', 0.1), 'octomap'),
 }
 
 

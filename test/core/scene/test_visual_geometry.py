@@ -42,8 +42,8 @@ def test_robot_without_visual_elements() -> None:
         <collision><geometry><sphere radius="0.5"/></geometry></collision></link></robot>"""
     seen = visual_geometry(Robot.from_urdf(urdf))
     assert [body.shape.kind for body in seen.bodies] == ['sphere']
-    assert seen.warnings == ("robot 'bare' has no visual elements: its collision elements are "
-                             'drawn',)
+    assert seen.warnings == ("robot 'bare' has no visual elements",
+                             'drawn by their collision elements: base')
 
 
 def test_parts_of_a_file_have_its_colours() -> None:

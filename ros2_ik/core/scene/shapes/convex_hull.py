@@ -1,13 +1,29 @@
-"""The convex hull of points."""
+"""Shapes that coal gets as convex solids, and the convex hull of points."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ros2_ik.core.arrays import Array
 from ros2_ik.core.meshes.meshes import cached_hull, Hull
-from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
-from ros2_ik.core.scene.shapes.shape import points_of, register_shape
+from ros2_ik.core.scene.shapes.shape import bounded, Points, register_shape, Shape
+
+
+@dataclass(frozen=True, eq=False)
+class HulledShape(Shape):
+    """Shape that coal gets as convex solids."""
+
+    @property
+    @abstractmethod
+    def hulls(self) -> tuple[Hull, ...]:
+        """The convex solids."""
+
+    @cached_property
+    def _parts(self) -> tuple[Any, ...]:
+        return tuple(bounded(hull.geometry()) for hull in self.hulls)
+
+    def parts(self) -> tuple[Any, ...]:
+        return self._parts
 
 
 @register_shape('convex_hull')
@@ -15,10 +31,7 @@ from ros2_ik.core.scene.shapes.shape import points_of, register_shape
 class ConvexHull(HulledShape):
     """The hull of `points` (n, 3); 0.1 mm thick where they are flat."""
 
-    points: Array
-
-    def __post_init__(self) -> None:
-        self._set(points=points_of(self.points, 'the points of a convex hull'))
+    points: Points
 
     @cached_property
     def hulls(self) -> tuple[Hull, ...]:

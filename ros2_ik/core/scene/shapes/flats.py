@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import direction, vector
+from ros2_ik.core.checks import direction, finite, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.geometry_library import coal
 from ros2_ik.core.scene.shapes.shape import register_shape, Shape
@@ -24,13 +24,12 @@ class _Flat(Shape):
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        given = vector(self.normal, f'the normal of a {self.kind}', 3, InvalidSceneError)
-        unit = direction(given, f'the normal of a {self.kind}', InvalidSceneError)
-        length = math.hypot(*given)
-        offset = float(vector([self.offset], f'the offset of a {self.kind}', 1,
-                              InvalidSceneError)[0])
+        normal = vector(self.normal, self.called('normal'), 3, InvalidSceneError)
+        unit = direction(normal, self.called('normal'), InvalidSceneError)
+        offset = finite(self.offset, self.called('offset'), InvalidSceneError)
+        length = math.hypot(*normal)
         if abs(length - 1) < 1e-12:    # stays what it is, however often it is copied
-            unit, length = given, 1.0
+            unit, length = normal, 1.0
         self._set(normal=unit, offset=offset / length)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import finite
+from ros2_ik.core.checks import between, matrix
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.geometry_library import coal
 from ros2_ik.core.meshes.meshes import Hull, hull_of
-from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
-from ros2_ik.core.scene.shapes.shape import checked_length, number_rows, register_shape, within
+from ros2_ik.core.scene.shapes.convex_hull import HulledShape
+from ros2_ik.core.scene.shapes.shape import FARTHEST, Length, register_shape
 
 
 @register_shape('height_field')
@@ -29,26 +29,22 @@ class HeightField(HulledShape):
     the hull of its corners; `geometry` is coal's field, for collisions only.
     """
 
-    x_size: float
-    y_size: float
+    x_size: Length
+    y_size: Length
     heights: Array
     bottom: float | None = None
 
     def __post_init__(self) -> None:
-        self._set(x_size=checked_length(self.x_size, 'the x_size of a height field'),
-                  y_size=checked_length(self.y_size, 'the y_size of a height field'))
-        heights = number_rows(self.heights, 'the heights of a height field', None)
-        if min(heights.shape) < 2:
-            raise InvalidSceneError('the heights of a height field must be at least 2 x 2, '
-                                    f'not {heights.shape}')
-        bottom, name = self.bottom, 'the bottom of a height field'
+        super().__post_init__()
+        heights = matrix(self.heights, self.called('heights'), None, InvalidSceneError, FARTHEST)
+        bottom = self.bottom
         if bottom is None:
             bottom = float(heights.min()) - max(self.x_size, self.y_size)
-        bottom = float(within(np.array(finite(bottom, name, InvalidSceneError)), name))
-        if bottom >= heights.min():
-            raise InvalidSceneError(f'the bottom of a height field, {bottom:g}, must be below '
-                                    f'its lowest height, {heights.min():g}')
-        self._set(heights=heights, bottom=bottom)
+        between(bottom, self.called('bottom'), -FARTHEST, float(heights.min()), InvalidSceneError)
+        if min(heights.shape) < 2 or bottom == heights.min():
+            raise InvalidSceneError('a height field must have at least 2 x 2 heights, above its '
+                                    f'bottom, not {heights.shape} above {bottom:g}')
+        self._set(heights=heights, bottom=float(bottom))
 
     @cached_property
     def geometry(self) -> Any:

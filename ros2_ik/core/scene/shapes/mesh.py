@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.checks import floats
+from ros2_ik.core.checks import floats, matrix
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.convex_pieces import (
     convex_pieces,
@@ -20,42 +20,38 @@ from ros2_ik.core.meshes.convex_pieces import (
 )
 from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
 from ros2_ik.core.meshes.meshes import cached_hull, Hull, read_triangles, triangle_tree
-from ros2_ik.core.scene.shapes.hulled_shape import HulledShape
-from ros2_ik.core.scene.shapes.shape import (
-    bounded,
-    number_rows,
-    points_of,
-    register_shape,
-)
+from ros2_ik.core.scene.shapes.shape import bounded, Points, register_shape, Shape
 
 DETAILS = ('exact', 'hull', 'pieces')
-MANY_TRIANGLES = 500_000
+MANY_TRIANGLES = 500_000    # a million take 4 GB
 _DIRECTIONS = np.array([way for way in product((-1, 0, 1), repeat=3) if any(way)], dtype=float)
 
 
 @register_shape('mesh')
 @dataclass(frozen=True, eq=False)
-class Mesh(HulledShape):
+class Mesh(Shape):
     """
     A mesh of `vertices` (n, 3) and `triangles` (m, 3), indices of its vertices.
 
     `detail` says what stands for it. 'exact': the triangles and what is inside of them decide
     whether something touches, distances and depths are those of convex parts. 'hull': its convex
-    hull, which closes bins and holes. 'pieces': convex parts that together contain it and what
-    it encloses. Hulls and parts are kept on disk; until the parts
-    are made (`make_parts`), distances are those of the hull.
+    hull, which closes bins and holes; always that of more than 500,000 triangles. 'pieces':
+    convex parts that together contain it and what it encloses. Hulls and parts are kept on disk;
+    until the parts are made (`make_parts`), distances are those of the hull.
     """
 
-    vertices: Array
+    vertices: Points
     triangles: Indices
     detail: str = 'exact'
 
     def __post_init__(self) -> None:
-        vertices = points_of(self.vertices, 'the vertices of a mesh')
-        self._set(vertices=vertices, triangles=_triangles(self.triangles, len(vertices)))
+        super().__post_init__()
+        self._set(triangles=_triangles(self.triangles, len(self.vertices)))
         if self.detail not in DETAILS:
             raise InvalidSceneError(f'the detail of a mesh is {self.detail!r}; '
                                     f'valid: {", ".join(DETAILS)}')
+        if len(self.triangles) > MANY_TRIANGLES:
+            self._set(detail='hull')
 
     @classmethod
     def from_file(cls, path: str | Path, scale: Any = 1.0, detail: str = 'exact') -> 'Mesh':
@@ -78,21 +74,9 @@ class Mesh(HulledShape):
             raise InvalidSceneError(f"the mesh '{path}': {error}") from None
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        if len(self.triangles) > MANY_TRIANGLES:
-            return (f'a mesh has {len(self.triangles)} triangles, more than {MANY_TRIANGLES}: '
-                    'its convex hull stands for it',)
-        return ()
-
-    @property
-    def represented_by(self) -> str:
-        """The detail in use: 'hull' of too many triangles."""
-        return 'hull' if len(self.triangles) > MANY_TRIANGLES else self.detail
-
-    @cached_property
     def hulls(self) -> tuple[Hull, ...]:
         """The convex solids that contain it: its hull, or the parts where these are wanted."""
-        return self._convex_parts if self.represented_by == 'pieces' else (self._hull,)
+        return self._convex_parts if self.detail == 'pieces' else (self._hull,)
 
     @cached_property
     def _hull(self) -> Hull:
@@ -113,34 +97,33 @@ class Mesh(HulledShape):
 
     def make_parts(self) -> None:
         """Make the convex parts and keep them on disk: it takes seconds, or minutes."""
-        if self.represented_by != 'hull':
+        if self.detail != 'hull':
             convex_pieces(self.vertices, self.triangles)
 
     @cached_property
     def geometry(self) -> Any:
         """Triangles (exact) or the convex hull; `parts` gives the convex parts."""
-        if self.represented_by == 'exact':
-            return bounded(triangle_tree(self.vertices, self.triangles))
-        return self._parts[0] if self.represented_by == 'hull' else bounded(self._hull.geometry())
+        return bounded(triangle_tree(self.vertices, self.triangles)) if self.detail == 'exact' \
+            else self.hull_geometry
 
     def parts(self) -> tuple[Any, ...]:
-        return (self.geometry,) if self.represented_by == 'exact' else self._parts
+        return self._part_geometries if self.detail == 'pieces' else (self.geometry,)
 
-    # -- an exact mesh in collision checks ---------------------------------------------------
-
-    @property
+    @cached_property
     def hull_geometry(self) -> Any:
         """The convex hull, for a quick look."""
-        return self._parts[0]
+        return bounded(self._hull.geometry())
+
+    @cached_property
+    def _part_geometries(self) -> tuple[Any, ...]:
+        return tuple(bounded(hull.geometry()) for hull in self._convex_parts)
+
+    # -- an exact mesh in collision checks ---------------------------------------------------
 
     @property
     def distance_geometries(self) -> tuple[Any, ...]:
         """Convex solids for distances: the convex parts, the hull before they were made."""
         return self._part_geometries if self.has_parts else (self.hull_geometry,)
-
-    @cached_property
-    def _part_geometries(self) -> tuple[Any, ...]:
-        return tuple(bounded(hull.geometry()) for hull in self._convex_parts)
 
     @cached_property
     def extremes(self) -> Array:
@@ -177,15 +160,10 @@ class Mesh(HulledShape):
 
 def _triangles(value: Any, vertices: int) -> Indices:
     name = 'the triangles of a mesh'
-    array: Any = value
-    if not (isinstance(value, np.ndarray) and value.dtype.kind in 'iu' and value.ndim == 2
-            and value.shape[1] == 3 and len(value)):
-        array = number_rows(value, name, 3)
-    wrong = (array < 0) | (array >= vertices)
-    if array.dtype.kind == 'f':
-        wrong |= array != np.round(array)
+    array = matrix(value, name, 3, InvalidSceneError)
+    wrong = ((array < 0) | (array >= vertices) | (array != np.round(array))).any(axis=1)
     if wrong.any():
-        row = int(np.argwhere(wrong)[0][0])
+        row = int(wrong.argmax())
         raise InvalidSceneError(f'{name} must be indices of its {vertices} vertices; triangle '
                                 f'{row} is [{", ".join(f"{i:g}" for i in array[row])}]')
     triangles: Indices = array.astype(np.intp)

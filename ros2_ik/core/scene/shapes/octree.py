@@ -9,8 +9,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.geometry_library import coal
-from ros2_ik.core.scene.octomap_bytes import occupied_cells
-from ros2_ik.core.scene.shapes.shape import checked_length, points_of, register_shape, Shape
+from ros2_ik.core.scene.shapes.shape import Length, Points, register_shape, Shape
 
 
 @register_shape('octree')
@@ -22,26 +21,15 @@ class OcTree(Shape):
     Its distances are slow (coal's, as its limits are), and from ellipsoids slower.
     """
 
-    points: Array
-    resolution: float
+    points: Points
+    resolution: Length
 
     def __post_init__(self) -> None:
-        self._set(points=points_of(self.points, 'the points of an octree'),
-                  resolution=checked_length(self.resolution, 'the resolution of an octree'))
+        super().__post_init__()
         cells = np.abs(self.points).max() / self.resolution
         if cells >= 2 ** 15:
             raise InvalidSceneError(f'an octree of resolution {self.resolution:g} reaches '
                                     f'{2 ** 15 * self.resolution:g} m; a point is further out')
-
-    @classmethod
-    def from_octomap(cls, data: Any, resolution: float, binary: bool = True) -> 'OcTree':
-        """
-        Read the `data` (bytes or int8s) of an octomap message of type OcTree: its occupied cells.
-
-        Raises InvalidSceneError for bytes that are no such tree or hold nothing.
-        """
-        size = checked_length(resolution, 'the resolution of an octree')
-        return cls(occupied_cells(data, binary) * size, size)
 
     @cached_property
     def geometry(self) -> Any:

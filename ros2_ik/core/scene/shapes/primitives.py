@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ros2_ik.core.arrays import Array
 from ros2_ik.core.meshes.geometry_library import coal
-from ros2_ik.core.scene.shapes.shape import checked_length, checked_lengths, register_shape, Shape
+from ros2_ik.core.scene.shapes.shape import Length, Lengths, register_shape, Shape
 
 
 @register_shape('box')
@@ -14,10 +13,7 @@ from ros2_ik.core.scene.shapes.shape import checked_length, checked_lengths, reg
 class Box(Shape):
     """A box; `size` (3,) are its full lengths along x, y, z."""
 
-    size: Array
-
-    def __post_init__(self) -> None:
-        self._set(size=checked_lengths(self.size, 'the size of a box'))
+    size: Lengths
 
     @cached_property
     def geometry(self) -> Any:
@@ -29,10 +25,7 @@ class Box(Shape):
 class Sphere(Shape):
     """A ball of that radius."""
 
-    radius: float
-
-    def __post_init__(self) -> None:
-        self._set(radius=checked_length(self.radius, 'the radius of a sphere'))
+    radius: Length
 
     @cached_property
     def geometry(self) -> Any:
@@ -40,22 +33,13 @@ class Sphere(Shape):
         return coal.Capsule(self.radius, 1e-9)
 
 
-@dataclass(frozen=True, eq=False)
-class _Round(Shape):
-    """Shape with rotational symmetry about z."""
-
-    radius: float
-    length: float
-
-    def __post_init__(self) -> None:
-        self._set(radius=checked_length(self.radius, f'the radius of a {self.kind}'),
-                  length=checked_length(self.length, f'the length of a {self.kind}'))
-
-
 @register_shape('cylinder')
 @dataclass(frozen=True, eq=False)
-class Cylinder(_Round):
+class Cylinder(Shape):
     """A cylinder of `radius` and `length` along z."""
+
+    radius: Length
+    length: Length
 
     @cached_property
     def geometry(self) -> Any:
@@ -64,8 +48,11 @@ class Cylinder(_Round):
 
 @register_shape('cone')
 @dataclass(frozen=True, eq=False)
-class Cone(_Round):
+class Cone(Shape):
     """A cone with its tip at z = length / 2 and its base, of `radius`, at z = -length / 2."""
+
+    radius: Length
+    length: Length
 
     @cached_property
     def geometry(self) -> Any:
@@ -74,8 +61,11 @@ class Cone(_Round):
 
 @register_shape('capsule')
 @dataclass(frozen=True, eq=False)
-class Capsule(_Round):
+class Capsule(Shape):
     """All within `radius` of a line along z; `length` is the line's, without the caps."""
+
+    radius: Length
+    length: Length
 
     @cached_property
     def geometry(self) -> Any:
@@ -87,10 +77,7 @@ class Capsule(_Round):
 class Ellipsoid(Shape):
     """An ellipsoid; `radii` (3,) are its half axes along x, y, z."""
 
-    radii: Array
-
-    def __post_init__(self) -> None:
-        self._set(radii=checked_lengths(self.radii, 'the radii of an ellipsoid'))
+    radii: Lengths
 
     @cached_property
     def geometry(self) -> Any:

@@ -1,35 +1,59 @@
-"""The base of all shapes, their registry, and checks of their dimensions."""
+"""The base of all shapes, their registry, and the types of their fields."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
-from functools import cached_property
-from reprlib import repr as brief
-from typing import Any, ClassVar, TypeVar
+from functools import cached_property, lru_cache
+from typing import Annotated, Any, ClassVar, get_origin, get_type_hints, TypeVar
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import floats, positive, vector
+from ros2_ik.core.checks import between, matrix, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest
 
-FARTHEST = 1e6       # m; beyond it a unit is wrong, or everything is
+FARTHEST = 1e6       # m; beyond it a unit is wrong, and a double still resolves 1e-10 m there
 SMALLEST = 1e-9
+
+
+def _length(value: Any, name: str) -> float:
+    return between(value, name, SMALLEST, FARTHEST, InvalidSceneError)
+
+
+def _lengths(value: Any, name: str) -> Array:
+    lengths = vector(value, name, 3, InvalidSceneError, FARTHEST)
+    if lengths.min() < SMALLEST:
+        raise InvalidSceneError(f'{name} must be 3 positive numbers, not {value!r}')
+    return lengths
+
+
+def _points(value: Any, name: str) -> Array:
+    return matrix(value, name, 3, InvalidSceneError, FARTHEST)
+
+
+Length = Annotated[float, _length]      # [m]
+Lengths = Annotated[Array, _lengths]    # (3,) [m]
+Points = Annotated[Array, _points]      # (n, 3) [m]
 
 
 class Shape(ABC):
     """
-    A solid. `kind` is the name it is registered under, `warnings` what a user should know of it.
+    A solid, a frozen dataclass; `kind` is the name it is registered under.
 
-    Raises InvalidSceneError when made of dimensions that make no sense.
+    Fields of the types above are checked. Raises InvalidSceneError when made of dimensions that
+    make no sense.
     """
 
     kind: ClassVar[str]
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return ()
+    def __post_init__(self) -> None:
+        for name, check in _checks(type(self)).items():
+            self._set(**{name: check(getattr(self, name), self.called(name))})
+
+    def called(self, field: str) -> str:
+        """Return what errors call a field: 'the radii of an ellipsoid'."""
+        return f'the {field} of a{"n" * (self.kind[0] in "aeiou")} {self.kind.replace("_", " ")}'
 
     @property
     @abstractmethod
@@ -64,6 +88,13 @@ class Shape(ABC):
             object.__setattr__(self, name, value)
 
 
+@lru_cache(maxsize=64)
+def _checks(shape: type[Shape]) -> dict[str, Callable[[Any, str], Any]]:
+    hints = get_type_hints(shape, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items()
+            if get_origin(hint) is Annotated}
+
+
 _KINDS: dict[str, type[Shape]] = {}
 S = TypeVar('S', bound=type[Shape])
 
@@ -86,43 +117,3 @@ def bounded(geometry: Any) -> Any:
     """Compute the box (AABB) of one of coal's objects, and return the object."""
     geometry.computeLocalAABB()
     return geometry
-
-
-def checked_length(value: Any, name: str) -> float:
-    number = positive(value, name, InvalidSceneError)
-    if number < SMALLEST:
-        raise InvalidSceneError(f'{name} must be at least {SMALLEST:g} m, not {number:g}')
-    return float(within(np.array(number), name))
-
-
-def checked_lengths(value: Any, name: str) -> Array:
-    array = vector(value, name, 3, InvalidSceneError)
-    if array.min() < SMALLEST:
-        raise InvalidSceneError(f'{name} must be 3 positive numbers, not {value!r}')
-    return within(array, name)
-
-
-def within(values: Array, name: str) -> Array:
-    """Return finite numbers, read-only; raises InvalidSceneError above 1e6 m."""
-    if np.abs(values).max() > FARTHEST:
-        raise InvalidSceneError(f'{name} reaches {np.abs(values).max():g} m; at most '
-                                f'{FARTHEST:g} is taken (is the unit right?)')
-    values.setflags(write=False)
-    return values
-
-
-def number_rows(value: Any, name: str, columns: int | None) -> Array:
-    """Check many numbers, not all of which an error names."""
-    wanted = f'rows of {columns or "as many"} finite numbers'
-    try:
-        array = floats(value, name, wanted, InvalidSceneError)
-    except InvalidSceneError:
-        array = np.zeros(0)
-    if array.ndim != 2 or not array.size or columns not in (None, array.shape[1]) \
-            or not np.isfinite(array).all():
-        raise InvalidSceneError(f'{name} must be {wanted}, at least one, not {brief(value)}')
-    return within(array, name)
-
-
-def points_of(value: Any, name: str) -> Array:
-    return number_rows(value, name, 3)

@@ -1,10 +1,4 @@
-"""
-Reader for the data of an octomap message, type OcTree.
-
-Binary: two bytes a node, two bits a child: 0 unknown, 1 free, 2 occupied, 3 has children; full:
-a float32 (log odds) and a byte of which children there are. Depth first. Source: octomap's
-OcTreeBaseImpl and OccupancyOcTreeBase.
-"""
+"""Octomap messages whose id is OcTree."""
 
 from collections.abc import Iterator
 import struct
@@ -12,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
-from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core import Array, OcTree
+from ros2_ik.messages.request_error import RequestError, wrong
 
 DEPTH = 16
 MOST_CELLS = 2_000_000
@@ -21,37 +15,34 @@ _OCCUPIED, _INNER = 2, 3
 Node = tuple[tuple[int, int, int], int]     # its lowest cell, and its edge in cells
 
 
-def occupied_cells(data: Any, binary: bool = True) -> Array:
+def read_octomap(message: Any) -> OcTree:
+    """Return the occupied cells of an Octomap message; raises RequestError."""
+    data = np.asarray(message.data, dtype=np.int8).tobytes()
+    cells = occupied_cells(data, bool(message.binary))
+    return OcTree(cells * message.resolution, message.resolution)
+
+
+def occupied_cells(data: bytes, binary: bool) -> Array:
     """
     Return the centres of the occupied cells (n, 3), in units of the resolution.
 
-    Raises InvalidSceneError for bytes that are no such tree, or hold no occupied cell.
+    Binary: two bytes a node, two bits a child: 0 unknown, 1 free, 2 occupied, 3 has children;
+    full: a float32 (log odds) and a byte of which children there are. Depth first. Raises
+    RequestError for bytes that are no such tree, or hold no occupied cell.
+
+    Source: octomap's OcTreeBaseImpl and OccupancyOcTreeBase.
     """
     half = 1 << (DEPTH - 1)
-    content = _unsigned(data)
     blocks, count = [], 0
-    for low, edge in _leaves(content, ((-half, -half, -half), 2 * half), binary):
+    for low, edge in _leaves(data, ((-half, -half, -half), 2 * half), binary):
         count += edge ** 3
         if count > MOST_CELLS:
-            raise InvalidSceneError(f'the octomap has more than {MOST_CELLS} occupied cells')
+            raise wrong(f'the octomap has more than {MOST_CELLS} occupied cells')
         steps = np.stack(np.meshgrid(*[np.arange(edge)] * 3, indexing='ij'), axis=-1)
         blocks.append(steps.reshape(-1, 3) + np.array(low) + 0.5)
     if not blocks:
-        raise InvalidSceneError('the octomap has no occupied cell')
+        raise wrong('the octomap has no occupied cell')
     return np.concatenate(blocks).astype(float)
-
-
-def _unsigned(data: Any) -> bytes:
-    """Take bytes, or the numbers from -128 to 127 that a message has for them."""
-    try:
-        numbers = np.array(bytearray(data) if isinstance(data, (bytes, bytearray, memoryview))
-                           else data, dtype=np.int64)
-    except (TypeError, ValueError, OverflowError):
-        numbers = np.array([])
-    if numbers.ndim != 1 or not numbers.size \
-            or ((numbers < -128) | (numbers > 255)).any():
-        raise InvalidSceneError(f'the data of an octomap must be bytes, not {str(data)[:60]!r}')
-    return numbers.astype(np.uint8).tobytes()
 
 
 def _children(node: Node) -> list[Node]:
@@ -62,7 +53,7 @@ def _children(node: Node) -> list[Node]:
 
 
 def _leaves(data: bytes, root: Node, binary: bool) -> Iterator[Node]:
-    """Yield the occupied leaves, depth first; raises InvalidSceneError for broken data."""
+    """Yield the occupied leaves, depth first; raises RequestError for broken data."""
     waiting, at, size = [root], 0, 2 if binary else 5
     while waiting:
         node = waiting.pop()
@@ -86,5 +77,5 @@ def _leaves(data: bytes, root: Node, binary: bool) -> Iterator[Node]:
         raise _broken(at)
 
 
-def _broken(at: int) -> InvalidSceneError:
-    return InvalidSceneError(f'the octomap is no tree of type OcTree: broken at byte {at}')
+def _broken(at: int) -> RequestError:
+    return wrong(f'the octomap is no tree of type OcTree: broken at byte {at}')

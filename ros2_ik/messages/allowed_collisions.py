@@ -1,0 +1,44 @@
+"""AllowedCollisionMatrix messages."""
+
+from collections import Counter
+from typing import Any
+
+from moveit_msgs.msg import AllowedCollisionEntry, AllowedCollisionMatrix
+
+from ros2_ik.core import AllowedCollisions
+from ros2_ik.messages.request_error import wrong
+
+
+def read_matrix(message: Any) -> AllowedCollisions:
+    """
+    Read a matrix; only what is above its diagonal counts, as in MoveIt.
+
+    Raises RequestError for rows or defaults of a wrong length and for a name that is there twice.
+    """
+    names, rows = list(message.entry_names), [list(row.enabled) for row in message.entry_values]
+    default_names, flags = list(message.default_entry_names), list(message.default_entry_values)
+    if len(rows) != len(names):
+        raise wrong(f'the matrix has {len(rows)} rows for {len(names)} names')
+    for row, name in zip(rows, names, strict=True):
+        if len(row) != len(names):
+            raise wrong(f"the row of '{name}' has {len(row)} values for {len(names)} names")
+    if len(flags) != len(default_names):
+        raise wrong(f'there are {len(flags)} default values for {len(default_names)} default '
+                    'names')
+    for field, given in (('entry_names', names), ('default_entry_names', default_names)):
+        for name, count in Counter(given).most_common(1):
+            if count > 1:
+                raise wrong(f"{field} has '{name}' twice")
+    pairs = {(name, names[j]): row[j] for i, (name, row) in enumerate(
+        zip(names, rows, strict=True)) for j in range(i + 1, len(names))}
+    return AllowedCollisions(pairs, dict(zip(default_names, flags, strict=True)))
+
+
+def matrix_message(matrix: AllowedCollisions) -> AllowedCollisionMatrix:
+    """Return the matrix by which names that have an entry may touch, defaults included."""
+    names, default_names = sorted(matrix.names), sorted(matrix.defaults)
+    rows = [[matrix.allowed(name, other) for other in names] for name in names]
+    return AllowedCollisionMatrix(
+        entry_names=names, entry_values=[AllowedCollisionEntry(enabled=row) for row in rows],
+        default_entry_names=default_names,
+        default_entry_values=[matrix.defaults[name] for name in default_names])
