@@ -17,9 +17,7 @@ def main() -> int:
     args = _arguments()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     try:
-        if args.once:
-            return demo.once(args.robot, args.scene)
-        return demo.stay(args.robot, args.scene, args.servo, args.view)
+        return demo.run(args.robot, args.scene, args.once, args.servo, args.view)
     except Ended:
         return 0
     except ModuleNotFoundError as error:
@@ -51,4 +49,7 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)    # the interpreter's end can hang in DDS, see run_as_process of the command

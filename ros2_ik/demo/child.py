@@ -1,27 +1,24 @@
-"""A child process whose output is kept, so that its end can be explained."""
+"""Child processes of the demo."""
 
-from collections import deque
 from collections.abc import Iterable, Sequence
 import ctypes
-import os
 import signal
 import subprocess
 import sys
-import threading
+import tempfile
 import time
 
-TAIL = 20         # lines
-PATIENCE = 3.0    # seconds for all to end
+TAIL = 20         # lines of a child's output in its exit report
+PATIENCE = 3.0    # seconds for all children to end
 LIBC = ctypes.CDLL(None) if sys.platform == 'linux' else None
 PR_SET_PDEATHSIG, SIGTERM = 1, int(signal.SIGTERM)
 
 
 def prepare() -> None:
     """
-    Run in a new child, before its program.
+    Prepare a new child, before its program: it ends with the demo, and ignores Ctrl-C.
 
-    The kernel ends it when the demo ends without a word (SIGKILL). Ctrl-C reaches the whole
-    process group: until the child has a handler of its own, the demo alone decides.
+    Ctrl-C reaches the whole process group; the demo then ends its children.
     """
     if LIBC:
         LIBC.prctl(PR_SET_PDEATHSIG, SIGTERM)
@@ -29,43 +26,34 @@ def prepare() -> None:
 
 
 class Child:
-    """A running program; `echo` says whether its output is shown as it comes."""
+    """A running program; its output goes to stderr or, without `echo`, to a temporary file."""
 
     def __init__(self, name: str, command: Sequence[str], echo: bool) -> None:
-        self.name, self._echo = name, echo
-        self._tail: deque[str] = deque(maxlen=TAIL)
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, errors='replace', env=os.environ | {'PYTHONUNBUFFERED': '1'},
-            preexec_fn=prepare)
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        for line in self._process.stdout or ():
-            self._tail.append(line)
-            if self._echo:
-                sys.stderr.write(line)
+        self.name = name
+        self._log = None if echo else tempfile.TemporaryFile('w+', errors='replace')
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=prepare,
+                                         stdout=self._log or sys.stderr, stderr=subprocess.STDOUT)
 
     @property
     def dead(self) -> bool:
-        """Whether it has ended."""
+        """True if the program has ended."""
         return self._process.poll() is not None
 
     def exit_report(self) -> str:
-        """Return how it ended, and its last words."""
-        self._reader.join(1.0)
-        lines = ''.join(f'    {line}' for line in self._tail).rstrip()
-        return (f'{self.name} has ended with exit code {self._process.poll()}'
-                + (f', after saying:\n{lines}' if lines else ' without a word'))
+        """Return the exit code, and the last lines of output that was not shown."""
+        report = f'{self.name} has ended with exit code {self._process.poll()}'
+        if self._log is None:
+            return report
+        self._log.seek(0)
+        return ''.join([f'{report}, its last output:\n', *self._log.readlines()[-TAIL:]]).rstrip()
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Ask the program to end."""
         if not self.dead:
             self._process.terminate()
 
     def wait(self, seconds: float) -> int:
-        """Wait for its end, which comes by force after `seconds`; gives the exit code."""
+        """Return the exit code; kills the program after `seconds`."""
         try:
             return self._process.wait(max(seconds, 0.0))
         except subprocess.TimeoutExpired:
@@ -74,7 +62,7 @@ class Child:
 
 
 def end(children: Iterable[Child]) -> dict[str, int]:
-    """End all that still run; gives their exit codes by name."""
+    """End all children that still run; returns their exit codes by name."""
     running = [child for child in children if not child.dead]
     deadline = time.monotonic() + PATIENCE
     for child in running:

@@ -1,4 +1,4 @@
-"""Whether a ROS domain is free for a robot of our own."""
+"""Search for a free ROS domain."""
 
 import os
 import socket
@@ -45,7 +45,7 @@ def _bound(port: int) -> bool:
 
 
 def occupant(client: 'NodeClient') -> str | None:
-    """Return who is in the client's domain and would get mixed up with the demo, if anybody is."""
+    """Describe a robot or a node /ros2_ik in the client's domain; None if there is none."""
     def found() -> str | None:
         publishers = client.node.get_publishers_info_by_topic('/robot_description')
         if publishers:
