@@ -15,6 +15,7 @@ from ros2_ik.core.collision.collision_geometry import CollisionGeometry, own_geo
 from ros2_ik.core.collision.contact_check import ContactCheck
 from ros2_ik.core.collision.contacts import Contact, deepest, Distances
 from ros2_ik.core.collision.distance_check import DistanceCheck
+from ros2_ik.core.collision.jacobian_masks import follower_reduction
 from ros2_ik.core.collision.pair_model import PairModel
 from ros2_ik.core.errors import (
     InvalidOptionError,
@@ -26,7 +27,6 @@ from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.geometry_library import coal, Placement
 from ros2_ik.core.meshes.mesh_paths import geometry_key
 from ros2_ik.core.robot import check_robot, Configuration, Robot
-from ros2_ik.core.robot.jacobian_masks import follower_reduction
 from ros2_ik.core.scene.robot_geometry import check_detail, robot_geometry
 from ros2_ik.core.scene.scene import check_scene, Scene
 from ros2_ik.core.status import Status

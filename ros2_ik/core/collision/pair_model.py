@@ -12,10 +12,10 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.collision.geometry_models import geometry_model
+from ros2_ik.core.collision.jacobian_masks import columns_carrying
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.geometry_library import coal
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.robot.jacobian_masks import columns_carrying
 
 T = TypeVar('T')
 
