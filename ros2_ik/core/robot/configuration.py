@@ -1,5 +1,6 @@
 """A robot at given joint values."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,15 @@ class Configuration:
     `integrate_inplace` move this configuration. `data` is a pinocchio.Data, by default a new one.
     """
 
-    def __init__(self, robot: Robot, q: JointValues | None = None, data: Any = None) -> None:
+    def __init__(self, robot: Robot, q: JointValues | None = None,
+                 data: pin.Data | None = None) -> None:
         self.robot = robot
         self._data = robot.model.createData() if data is None else data
         self.update(q)
 
     @classmethod
-    def of_checked(cls, robot: Robot, q: Array, data: Any,
-                   run: Any = pin.computeJointJacobians) -> 'Configuration':
+    def of_checked(cls, robot: Robot, q: Array, data: pin.Data,
+                   run: Callable[..., pin.Data] = pin.computeJointJacobians) -> 'Configuration':
         """
         Return the configuration at a checked q (nq,), which is not copied.
 
@@ -53,11 +55,11 @@ class Configuration:
         """Joint values by name, see `Robot.to_joints`."""
         return self.robot.to_joints(self.q)
 
-    def placement(self, frame: str) -> Any:
-        """Pose of a frame in the root frame, a pinocchio.SE3; raises UnknownFrameError."""
+    def placement(self, frame: str) -> pin.SE3:
+        """Pose of a frame in the root frame; raises UnknownFrameError."""
         return self._placement(frame).copy()
 
-    def _placement(self, frame: str) -> Any:
+    def _placement(self, frame: str) -> pin.SE3:
         return pin.updateFramePlacement(self.robot.model, self._data, self.robot.frame_id(frame))
 
     def transform(self, frame: str, relative_to: str | None = None) -> Array:
@@ -93,7 +95,7 @@ class Configuration:
         """
         return self._jacobian(frame, pin.WORLD)
 
-    def _jacobian(self, frame: str, axes: Any) -> Array:
+    def _jacobian(self, frame: str, axes: pin.ReferenceFrame) -> Array:
         model, index = self.robot.model, self.robot.frame_id(frame)
         if model.nv == 0:      # Pinocchio crashes on a Jacobian without columns
             return np.zeros((6, 0))

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 import math
-from typing import Any, cast, Literal
+from typing import cast, Literal
+
+import pinocchio as pin
 
 from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.core.robot.urdf import JointElement
@@ -53,7 +55,7 @@ class Joint:
         return self.kind in ('revolute', 'continuous')
 
 
-def read_joints(model: Any, elements: Sequence[JointElement]) -> tuple[Joint, ...]:
+def read_joints(model: pin.Model, elements: Sequence[JointElement]) -> tuple[Joint, ...]:
     """
     Return the joints that have values in the q of a Pinocchio model, in order.
 
@@ -69,7 +71,7 @@ def read_joints(model: Any, elements: Sequence[JointElement]) -> tuple[Joint, ..
     return tuple(sorted(joints.values(), key=lambda joint: joint.index))
 
 
-def _joint(model: Any, element: JointElement) -> Joint:
+def _joint(model: pin.Model, element: JointElement) -> Joint:
     size, velocity_size = _SIZES.get(element.kind, (1, 1))
     index = model.getJointId(f'{element.name}/x' if element.kind == 'planar' else element.name)
     return Joint(element.name, cast(Kind, element.kind), int(model.idx_qs[index]), size,

@@ -1,4 +1,4 @@
-"""Where packages are: around and beside given folders, and where ROS has them."""
+"""Search for package folders: around given folders, then among those of ROS."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -7,7 +7,6 @@ from pathlib import Path
 import re
 
 LEVELS = 3      # folders above a given one in which a package is looked for beside it
-PATHS = ('AMENT_PREFIX_PATH', 'ROS_PACKAGE_PATH')
 _NAME = re.compile(r'<name>\s*([^<]+?)\s*</name>')
 
 
@@ -18,14 +17,9 @@ def package_places(package: str, near: Sequence[str]) -> Iterator[Path]:
         above = (folder, *folder.parents)
         yield from (one for one in above if package in (one.name, _declared_name(one)))
         yield from (one / package for one in above[1:LEVELS + 1])
-    yield from (Path(folder) / package for folder in ros_package_folders())
-
-
-def ros_package_folders() -> tuple[str, ...]:
-    """Return the folders in which ROS has its packages."""
-    prefixes, roots = ([entry for entry in os.environ.get(variable, '').split(':') if entry]
-                       for variable in PATHS)
-    return (*(f'{prefix}/share' for prefix in prefixes), *roots)
+    for variable, inside in (('AMENT_PREFIX_PATH', 'share'), ('ROS_PACKAGE_PATH', '')):
+        folders = filter(None, os.environ.get(variable, '').split(':'))
+        yield from (Path(folder, inside, package) for folder in folders)
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,6 @@ joints and a turn, so that turns are kept and sums of angles are sums.
 """
 
 from collections.abc import Iterable
-from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -35,12 +34,12 @@ def model_joints(joint: JointElement) -> list[JointElement]:
             for i, (part, (kind, axis)) in enumerate(PLANAR_PARTS.items())]
 
 
-def build_model(tree: RobotTree, root: str, joints: Iterable[JointElement]) -> Any:
+def build_model(tree: RobotTree, root: str, joints: Iterable[JointElement]) -> pin.Model:
     """
-    Build the pinocchio.Model of a robot; its limits are left to the caller.
+    Build the model of a robot without limits; raises RobotDescriptionError.
 
     The joints follow depth first from the link `root`, those on one link by name, but each after
-    the one that it mimics. Raises RobotDescriptionError.
+    the one that it mimics.
     """
     model, inertias = pin.Model(), link_inertias(tree)
     model.name = tree.name
@@ -71,29 +70,29 @@ def build_model(tree: RobotTree, root: str, joints: Iterable[JointElement]) -> A
     return model
 
 
-def link_inertias(tree: RobotTree) -> dict[str, Any]:
-    """Return the inertia of each link in its own axes, a pinocchio.Inertia."""
+def link_inertias(tree: RobotTree) -> dict[str, pin.Inertia]:
+    """Return the inertia of each link in its own axes."""
     return {link.get('name', ''): _inertia(link) for link in tree.element.findall('link')}
 
 
-def _inertia(link: Element) -> Any:
+def _inertia(link: Element) -> pin.Inertia:
     inertial, found = link.find('inertial'), pin.Inertia.Zero()
     if inertial is None:
         return found
 
     def number(tag: str, key: str) -> float:
         part = inertial.find(tag)
-        where = f"link '{link.get('name')}', {tag} {key}"
-        return 0.0 if part is None else numbers(part.get(key, ''), 1, where)[0]
+        return 0.0 if part is None else numbers(part.get(key, ''), 1, f'{where}{tag} {key}')[0]
+    where = f"link '{link.get('name')}', "
     xx, xy, xz, yy, yz, zz = (number('inertia', key)
                               for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'))
     # set one by one, as the constructor refuses tensors that are not positive, which files have
     found.mass, found.inertia = number('mass', 'value'), np.array(
         [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return read_origin(inertial, f"link '{link.get('name')}', ").act(found)
+    return read_origin(inertial, where).act(found)
 
 
-def _add(model: Any, joint: JointElement, inertia: Any) -> None:
+def _add(model: pin.Model, joint: JointElement, inertia: pin.Inertia) -> None:
     """Add a joint with its child link and their frames."""
     before = model.getFrameId(joint.parent, pin.FrameType.BODY)
     parent, place = model.frames[before].parentJoint, model.frames[before].placement * joint.origin
@@ -107,7 +106,7 @@ def _add(model: Any, joint: JointElement, inertia: Any) -> None:
     model.addBodyFrame(joint.child, parent, place, before)
 
 
-def _joint_model(model: Any, joint: JointElement) -> Any:
+def _joint_model(model: pin.Model, joint: JointElement) -> pin.JointModel:
     if joint.kind == 'floating':
         return pin.JointModelFreeFlyer()
     kind = 'prismatic' if joint.kind == 'prismatic' else 'revolute'

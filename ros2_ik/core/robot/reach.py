@@ -8,7 +8,6 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.robot.joint import Joint
 from ros2_ik.core.robot.robot import Robot
 
 
@@ -25,9 +24,8 @@ def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
     """
     Return a sphere around the first moving joint that `tip` never leaves, or None.
 
-    Joints other than `moving` stay at their values in q (nq,). None if no joint moves the tip, or
-    if its way is unbounded: a planar or floating base, a slide without limits or that follows
-    another joint.
+    Joints other than `moving` stay at q (nq,). None if no joint moves the tip, or without bounds:
+    with a planar or floating base, or a slide without limits or that follows another joint.
     """
     model, frame = robot.model, robot.model.frames[robot.frame_id(tip)]
     owners = {joint.index + k: joint for joint in robot.joints for k in range(joint.size)}
@@ -42,21 +40,14 @@ def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
         radius += float(np.linalg.norm(model.jointPlacements[i].translation)) if k else 0.0
         if mimic:
             radius += 0.0 if mimic.rotary else math.inf
-        else:
-            radius += _slide(joint, float(q[joint.index]), joint.name in moving, joint_limits)
+        elif joint.kind == 'prismatic' and joint.name not in moving:
+            radius += abs(float(q[joint.index]))
+        elif not joint.rotary:
+            bounded = joint.kind == 'prismatic' and joint_limits
+            radius += max(abs(joint.lower), abs(joint.upper)) if bounded else math.inf
     if not math.isfinite(radius):
         return None
     i, data = chain[first][0], robot.scratch_data()
     pin.forwardKinematics(model, data, q)
     centre = data.oMi[model.parents[i]].act(model.jointPlacements[i].translation)
     return ReachSphere(centre, radius, model.names[i])
-
-
-def _slide(joint: Joint, value: float, moves: bool, joint_limits: bool) -> float:
-    """Return how far a joint moves its own origin, at most [m]."""
-    if joint.rotary:
-        return 0.0
-    if joint.kind == 'prismatic' and not moves:
-        return abs(value)
-    bounded = joint.kind == 'prismatic' and joint_limits
-    return max(abs(joint.lower), abs(joint.upper)) if bounded else math.inf

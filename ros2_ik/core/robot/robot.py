@@ -163,7 +163,7 @@ class Robot:
 
     @cached_property
     def _frame_ids(self) -> dict[str, int]:
-        """Links first: a link and a joint of one name are told apart as MoveIt does."""
+        """Indices by name, links first: a link wins over a joint of its name, as in MoveIt."""
         frames = [(frame.type != pin.FrameType.BODY, index, frame.name)
                   for index, frame in enumerate(self.model.frames) if index]
         ids: dict[str, int] = {}
@@ -194,7 +194,7 @@ class Robot:
         """Return the group of that name; raises UnknownGroupError."""
         return _found(self.groups, name, UnknownGroupError)
 
-    def scratch_data(self) -> Any:
+    def scratch_data(self) -> pin.Data:
         """Return this thread's pinocchio.Data (slow to make); every call may overwrite it."""
         try:
             return self._scratch.data

@@ -15,7 +15,7 @@ from ros2_ik.core.robot.urdf import numbers, parse_xml, RobotTree
 
 @dataclass
 class Semantics:
-    """What an SRDF says; joint names of groups include fixed and mimic ones."""
+    """Content of an SRDF; joint names of groups include fixed and mimic ones."""
 
     groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
     group_tips: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -33,11 +33,7 @@ def sorted_pair(one: str, other: str) -> tuple[str, str]:
 
 
 def parse_srdf(text: str, tree: RobotTree) -> Semantics:
-    """
-    Read an SRDF for the robot of `tree`.
-
-    Raises RobotDescriptionError when it is no XML or its root is not <robot>.
-    """
+    """Read an SRDF for the robot of `tree`; raises RobotDescriptionError, see `parse_xml`."""
     return _Reader(parse_xml(text, 'SRDF'), tree).read()
 
 
@@ -103,7 +99,7 @@ class _Reader:
         return joints - {''}, tuple(tips)
 
     def _end_effectors(self, found: Semantics) -> None:
-        """As in MoveIt, a group without a chain ends in the parent link of its end effector."""
+        """Make parent links of end effectors tips of groups without a chain, as in MoveIt."""
         for element in self.root.findall('end_effector'):
             what = f"parent link of end effector '{element.get('name', '')}'"
             link = self._known(element.get('parent_link', ''), self.links, what)

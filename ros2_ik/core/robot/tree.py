@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -65,7 +64,7 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
     pin.forwardKinematics(model, data, start)
     active = _active_places(robot, names)
     # where each joint's own frame stands: on which body, and where there
-    stands: dict[int, tuple[int, Any]] = {0: (-1, pin.SE3.Identity())}
+    stands: dict[int, tuple[int, pin.SE3]] = {0: (-1, pin.SE3.Identity())}
     before, rows = [], []
     for index in sorted({int(i) for frame in frames    # parents first
                          for i in model.supports[model.frames[frame].parentJoint]} - {0}):
@@ -104,8 +103,8 @@ def _active_places(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int,
     return found
 
 
-def se3_to_array(T: Any) -> Array:
-    """Return a pinocchio.SE3 as twelve numbers: rotation row by row, then position."""
+def se3_to_array(T: pin.SE3) -> Array:
+    """Return a placement as twelve numbers: rotation row by row, then position."""
     numbers = np.empty(12)
     numbers[:9] = T.rotation.reshape(-1)
     numbers[9:] = T.translation

@@ -8,7 +8,7 @@ refuses it in words. Reference: http://wiki.ros.org/urdf/XML
 from collections import Counter
 from dataclasses import dataclass, field, replace
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
@@ -25,7 +25,7 @@ PARALLEL = 1e-6   # so far the z of a unit axis along z may be from 1
 
 
 class Mimic(NamedTuple):
-    """How a joint follows: value = multiplier * leader + offset; `rotary` if it is an angle."""
+    """Law of a follower: value = multiplier * leader + offset; `rotary` if it is an angle."""
 
     leader: str
     multiplier: float
@@ -34,19 +34,19 @@ class Mimic(NamedTuple):
 
     @property
     def turns_along(self) -> bool:
-        """Whether a full turn of the leader leads to the same place."""
+        """True if a full turn of the leader leads to the same place."""
         return self.rotary and float(self.multiplier).is_integer()
 
 
 @dataclass(frozen=True)
 class JointElement:
-    """A <joint> of the URDF, at `origin` (a pinocchio.SE3) in its parent link."""
+    """A <joint> of the URDF, at `origin` in its parent link."""
 
     name: str
     kind: str
     parent: str
     child: str
-    origin: Any = field(default_factory=pin.SE3.Identity, compare=False)
+    origin: pin.SE3 = field(default_factory=pin.SE3.Identity, compare=False)
     axis: tuple[float, ...] = (1.0, 0.0, 0.0)
     lower: float = -math.inf
     upper: float = math.inf
@@ -84,8 +84,10 @@ def parse_urdf(text: str) -> RobotTree:
     root = parse_xml(text, 'URDF')
     links = [_name(link, 'link') for link in root.findall('link')]
     joints = [_joint(element) for element in root.findall('joint')]
-    _unique('link', links)
-    _unique('joint', [joint.name for joint in joints])
+    for what, names in (('link', links), ('joint', [joint.name for joint in joints])):
+        for name, count in Counter(names).most_common(1):
+            if count > 1:
+                raise RobotDescriptionError(f"{what} '{name}' is defined twice")
     by_name = _resolve_mimics({joint.name: joint for joint in joints})
     tree = RobotTree(root.get('name') or 'robot', tuple(links), by_name, _root(links, joints),
                      root, {joint.child: joint.name for joint in joints},
@@ -271,12 +273,6 @@ def _name(element: Element, what: str) -> str:
     return name
 
 
-def _unique(what: str, names: list[str]) -> None:
-    name, count = Counter(names).most_common(1)[0] if names else ('', 0)
-    if count > 1:
-        raise RobotDescriptionError(f"{what} '{name}' is defined twice")
-
-
 def numbers(text: str, count: int | None, where: str) -> list[float]:
     """Read that many finite numbers, or any; raises RobotDescriptionError that says where."""
     try:
@@ -289,8 +285,8 @@ def numbers(text: str, count: int | None, where: str) -> list[float]:
     return values
 
 
-def read_origin(element: Element, where: str = '') -> Any:
-    """Return the <origin> in an element as a pinocchio.SE3; raises RobotDescriptionError."""
+def read_origin(element: Element, where: str = '') -> pin.SE3:
+    """Return the <origin> in an element; raises RobotDescriptionError."""
     origin = element.find('origin')
     xyz, rpy = ([0.0, 0.0, 0.0] if origin is None else numbers(
         origin.get(key, '0 0 0'), 3, f'{where}origin {key}') for key in ('xyz', 'rpy'))
