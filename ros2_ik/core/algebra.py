@@ -78,7 +78,7 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 @part
 def norm(a: Vector) -> float:
-    """Return the length of a vector, which may be so long that squares would overflow."""
+    """Return the length of a vector, without overflow of its squares."""
     largest = max(abs(a[0]), abs(a[1]), abs(a[2]))
     if not 1e-150 < largest < 1e150:
         if largest == 0 or largest - largest != 0:

@@ -17,8 +17,8 @@ _LAST = [0.0, 0.0, 0.0, 1.0]    # row of a rigid transformation
 
 
 def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError,
-                 farthest: float = FARTHEST) -> Any:
-    """Take a pose as a pinocchio.SE3; see `as_transform`."""
+                 farthest: float = FARTHEST) -> pin.SE3:
+    """Take a pose as a placement; see `as_transform`."""
     if isinstance(pose, pin.SE3) and are_rigid.run(pose.homogeneous[None], ROUNDING, farthest):
         return pose.copy()     # a third of the time: servos move many objects
     return pin.SE3(as_transform(pose, what, fault, farthest))

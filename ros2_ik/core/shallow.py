@@ -1,4 +1,4 @@
-"""Copies that share what they hold."""
+"""Shallow copies."""
 
 from typing import TypeVar
 

@@ -1,10 +1,10 @@
-"""How an answer is meant; the numbers are MoveIt's."""
+"""Status codes of answers, with MoveIt's numbers, and exit flags of solvers."""
 
 from enum import IntEnum
 
 
 class Status(IntEnum):
-    """What became of a question; numbers of moveit_msgs/MoveItErrorCodes."""
+    """Outcome of a request; numbers of moveit_msgs/MoveItErrorCodes."""
 
     SUCCESS = 1
     APPROXIMATE = 2                     # not MoveIt's; only where it was asked for

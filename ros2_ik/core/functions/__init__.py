@@ -1,4 +1,4 @@
-"""What can be measured of a configuration."""
+"""Functions of a configuration: kinds, field types, readers."""
 
 from ros2_ik.core.functions.angle_between_vectors import AngleBetweenVectors
 from ros2_ik.core.functions.center_of_mass import CenterOfMass

@@ -1,4 +1,4 @@
-"""How a vector of one frame is turned away from a vector of another."""
+"""Angle between vectors of two frames."""
 
 from dataclasses import dataclass, replace
 import math
@@ -67,7 +67,7 @@ FORMS = {'angle': Form(_angle, (0.0, math.pi), ('angle [rad]',)),
 @dataclass(frozen=True, eq=False)
 class AngleBetweenVectors(FormedFunction):
     """
-    How `vector` of `frame` is turned away from `other_vector` of `relative_to`.
+    Angle between `vector` of `frame` and `other_vector` of `relative_to`.
 
     With a and b these vectors at length 1, phi the angle between them and t the direction of a
     across b:

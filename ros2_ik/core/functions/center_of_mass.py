@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -108,7 +108,7 @@ class _Bodies(NamedTuple):
     of a link for each joint, the share of the mass that it carries and where that is, (4,).
     """
 
-    model: Any
+    model: pin.Model
     share: float
     fixed: Array
     joints: frozenset[str]

@@ -27,7 +27,7 @@ Checker = Annotated[CollisionChecker, FieldType(
 @dataclass(frozen=True, eq=False)
 class CheckedDistance(KinematicFunction):
     """
-    A function of what is near in a checker; value and Jacobian share all work: `evaluate`.
+    A function of the distances of a checker; `evaluate` gives value and Jacobian together.
 
     Convex parts of small meshes are made now, so that no search has to wait for them, unless a
     subclass has no `makes_parts`; hulls stand for the others until `CollisionChecker.make_parts`

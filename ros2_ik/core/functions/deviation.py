@@ -1,4 +1,4 @@
-"""How far a direction is turned away from an axis."""
+"""Deviation of a direction from an axis, and its derivatives."""
 
 import math
 from typing import Any

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, MISSING
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints, NamedTuple, TypeAlias
 
@@ -25,7 +25,7 @@ def _any(value: Any, name: str) -> Any:
 
 class FieldType(NamedTuple):
     """
-    A type of fields; `form` says what is written.
+    A type of fields; `form` describes the written value.
 
     `read` turns what is written into the argument of the constructor, or None if it does not fit;
     `check` turns the argument into what is kept, and raises InvalidConstraintError. A field that
@@ -40,7 +40,7 @@ class FieldType(NamedTuple):
     supplied: bool = False
 
     def argument(self, given: FieldValue, name: str) -> Any:
-        """Return the argument for what is written; raises InvalidConstraintError."""
+        """Return the argument for a written value; raises InvalidConstraintError."""
         try:
             found = self.read(given)
         except InvalidConstraintError as error:
@@ -59,7 +59,7 @@ class SpecField(NamedTuple):
 
     @property
     def needed(self) -> bool:
-        """Whether it has to be written."""
+        """True if it must be written."""
         return self.unwritten is MISSING
 
     @property
@@ -70,7 +70,7 @@ class SpecField(NamedTuple):
         return None if self.optional else self.type.absent
 
     def kept(self, value: Any, name: str) -> Any:
-        """Return what is kept of an argument; raises InvalidConstraintError."""
+        """Return a checked argument; raises InvalidConstraintError."""
         return None if value is None and self.optional else self.type.check(value, name)
 
 
@@ -92,25 +92,9 @@ def spec_fields(function: type) -> Mapping[str, SpecField]:
 
 # -- how arguments are checked and kept ---------------------------------------------------------
 
-def _point(value: Any, name: str) -> Array:
-    return checks.vector(value, name, 3, InvalidConstraintError)
-
-
-def _near_point(value: Any, name: str) -> Array:
-    return checks.vector(value, name, 3, InvalidConstraintError, FARTHEST)
-
-
-def _axis(value: Any, name: str) -> Array:
-    return checks.direction(value, name, InvalidConstraintError)
-
-
 def _axes(value: Any, name: str) -> str:
     checks.axis_rows(value, InvalidConstraintError)
     return str(value)
-
-
-def _points(value: Any, name: str) -> Array:
-    return checks.matrix(value, name, 3, InvalidConstraintError)
 
 
 def _matrix(value: Any, name: str) -> Array:
@@ -129,10 +113,6 @@ def _row_numbers(value: Any, name: str) -> Array:
 
 def _placement(value: Any, name: str) -> Any:
     return None if value is None else as_placement(value, name, InvalidConstraintError)
-
-
-def _names(value: Any, name: str) -> tuple[str, ...]:
-    return checks.distinct_names(value, name, InvalidConstraintError)
 
 
 def as_rotation(rotation: Pose, name: str) -> Array:
@@ -166,18 +146,23 @@ def choice(*valid: str) -> FieldType:
 
 Numbers: TypeAlias = Sequence[float] | Array
 ORIGIN = (0.0, 0.0, 0.0)
+_ERROR = {'error': InvalidConstraintError}
 Frame = Annotated[str, FieldType('a link or another frame', written.text)]
 Body = Annotated[str, FieldType('a link or an object of the scene', written.text)]
-Names = Annotated[Sequence[str], FieldType('names', written.texts, _names)]
+Names = Annotated[Sequence[str], FieldType(
+    'names', written.texts, partial(checks.distinct_names, **_ERROR))]
 # (3,); what is not written is the origin
-Point = Annotated[Numbers, FieldType('x y z [m]', written.row, _point, ORIGIN)]
+Point = Annotated[Numbers, FieldType(
+    'x y z [m]', written.row, partial(checks.vector, size=3, **_ERROR), ORIGIN)]
 # (3,), up to 1e9 m
-NearPoint = Annotated[Numbers, FieldType('x y z [m]', written.row, _near_point, ORIGIN)]
+NearPoint = Annotated[Numbers, FieldType(
+    'x y z [m]', written.row, partial(checks.vector, size=3, most=FARTHEST, **_ERROR), ORIGIN)]
 # (3,), kept at length 1
-Axis = Annotated[Numbers, FieldType('x y z, not zero', written.row, _axis)]
+Axis = Annotated[Numbers, FieldType(
+    'x y z, not zero', written.row, partial(checks.direction, **_ERROR))]
 # (n, 3)
-Points = Annotated[Sequence[Sequence[float]] | Array,
-                   FieldType('x y z [m] of each', written.points, _points)]
+Points = Annotated[Sequence[Sequence[float]] | Array, FieldType(
+    'x y z [m] of each', written.points, partial(checks.matrix, columns=3, **_ERROR))]
 # (m, n), where (n,) is one row
 Matrix = Annotated[Sequence[float] | Sequence[Sequence[float]] | Array,
                    FieldType('rows of numbers', written.rows, _matrix)]
@@ -194,11 +179,9 @@ Placement = Annotated[Pose, FieldType(
 Axes = Annotated[str, FieldType("letters of 'xyz'", written.text, _axes)]
 Flag = Annotated[bool, FieldType('true or false', written.flag, lambda value, _: bool(value))]
 Number = Annotated[float, FieldType(
-    'a number', written.number,
-    lambda value, name: checks.finite(value, name, InvalidConstraintError))]
+    'a number', written.number, partial(checks.finite, **_ERROR))]
 Length = Annotated[float, FieldType(
-    'a number above 0 [m]', written.number,
-    lambda value, name: checks.positive(value, name, InvalidConstraintError))]
+    'a number above 0 [m]', written.number, partial(checks.positive, **_ERROR))]
 RowCount = Annotated[int, FieldType(
     f'a whole number from 1 to {MOST_ROWS}', written.whole,
-    lambda value, name: checks.whole(value, name, InvalidConstraintError, most=MOST_ROWS))]
+    partial(checks.whole, most=MOST_ROWS, **_ERROR))]

@@ -21,7 +21,7 @@ from ros2_ik.core.robot.tree import se3_to_array
 @dataclass(frozen=True, eq=False)
 class FramePose(RelativeFunction):
     """
-    How far a frame is from a reference pose, along the reference's axes, (6,).
+    Pose error of a frame from a reference, along the reference's axes, (6,).
 
     With T = T_relative_frame and the reference T* = (R*, p*):
 

@@ -18,7 +18,7 @@ from ros2_ik.core.kernels.source import formula
 @dataclass(frozen=True, eq=False)
 class FramePosition(RelativeFunction):
     """
-    Where `point` of `frame` stands, in the axes of a frame A, (3,) or one row for each of `axes`.
+    Position of `point` of `frame` in a frame A, (3,) or one row for each of `axes`.
 
         f = R_A^T (p_Q - p_A)     x y z [m]
 

@@ -1,4 +1,4 @@
-"""How the ray to a target is turned away from a camera's axis."""
+"""Angle between a camera's axis and the line of sight to a target."""
 
 from dataclasses import dataclass, replace
 import math
@@ -65,7 +65,7 @@ FORMS = {'angle': Form(_angle, (0.0, math.pi), ('gaze angle [rad]',)),
 @dataclass(frozen=True, eq=False)
 class GazeAngle(FormedFunction):
     """
-    How the ray from `origin` to `target` is turned away from `axis`.
+    Angle between `axis` and the line of sight from `origin` to `target`.
 
     `origin` and `axis` are of `frame` (a camera), `target` is of `relative_to`. With u the ray's
     direction, n the axis at length 1 and t the part of u across n at length 1:

@@ -55,7 +55,7 @@ Reference = Annotated[JointValues | None, FieldType(
 @dataclass(frozen=True, eq=False)
 class JointPositions(KinematicFunction):
     """
-    How far joints are from their reference, one row each.
+    Difference of joint values from a reference, one row for each.
 
         f = q - reference     [rad] or [m]
 

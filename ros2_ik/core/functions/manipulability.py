@@ -1,4 +1,4 @@
-"""How far a frame is from a singularity."""
+"""Manipulability of a frame: its distance from singularities."""
 
 from dataclasses import dataclass
 from functools import lru_cache

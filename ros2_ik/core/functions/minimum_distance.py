@@ -1,4 +1,4 @@
-"""How far a robot is from what it could touch."""
+"""Smallest distances between a robot and its surroundings."""
 
 from dataclasses import dataclass
 

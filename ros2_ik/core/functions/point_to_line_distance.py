@@ -22,7 +22,7 @@ from ros2_ik.core.kernels.source import formula
 @dataclass(frozen=True, eq=False)
 class PointToLineDistance(RelativeFunction):
     """
-    How far `point` of `frame` is from a line fixed to `relative_to`, (1,).
+    Distance of `point` of `frame` from a line fixed to `relative_to`, (1,).
 
     The line goes through `line_point` along `line_direction` n, without ends:
 

@@ -14,7 +14,7 @@ from ros2_ik.core.kernels.source import formula
 @dataclass(frozen=True, eq=False)
 class PointToPlane(RelativeFunction):
     """
-    How far `point` of `frame` is above a plane fixed to `relative_to`, (1,).
+    Height of `point` of `frame` above a plane fixed to `relative_to`, (1,).
 
     The plane goes through `plane_point`; n is the unit vector of `normal`:
 

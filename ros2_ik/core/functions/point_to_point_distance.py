@@ -24,7 +24,7 @@ COINCIDENT = 1e-12   # [m]; the direction of a shorter offset is rounding
 @dataclass(frozen=True, eq=False)
 class PointToPointDistance(RelativeFunction):
     """
-    How far `point` of `frame` is from `other_point` of `relative_to`, (1,).
+    Distance of `point` of `frame` from `other_point` of `relative_to`, (1,).
 
         f = |p_point - p_other|     [m]
 

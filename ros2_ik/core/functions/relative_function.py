@@ -69,7 +69,7 @@ class RelativeFunction(KinematicFunction):
 
 
 class Form(NamedTuple):
-    """One of the forms that a function may take: its formula, its range, and its labels."""
+    """A form of a function: formula, range and labels."""
 
     rows: Formula
     range: tuple[float, float]

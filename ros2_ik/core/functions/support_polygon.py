@@ -1,4 +1,4 @@
-"""How far inside the area it stands on a robot has its centre of mass."""
+"""Margins of the centre of mass inside a support polygon."""
 
 from dataclasses import dataclass, field
 
@@ -24,7 +24,7 @@ FLAT = 1e-9    # part of the size that a corner must stand out to be one
 @dataclass(frozen=True, eq=False)
 class SupportPolygon(KinematicFunction):
     """
-    How far inside each edge of a polygon the centre of mass is, seen along `up`, (m,).
+    Distance of the centre of mass from each edge of a polygon, seen along `up`, (m,).
 
         f_i = n_i . (c - p_i)     [m], negative outside; n_i points inwards, across `up`
 
@@ -86,7 +86,7 @@ def _hull(points: Array) -> list[int]:
     x, y = points.T.tolist()
 
     def chain(indices: list[int]) -> list[int]:
-        """Walk along, and leave out what is no turn to the left; Andrew's monotone chain."""
+        """Keep the left turns of a sequence of points; Andrew's monotone chain."""
         found: list[int] = []
         for k in indices:
             while len(found) > 1:

@@ -17,7 +17,7 @@ _STEP = 1e-6   # [rad], [m]; near the cube root of the rounding, where differenc
 @register_function('user_function')
 class UserFunction(KinematicFunction):
     """
-    What a callable makes of a configuration, (m,).
+    Value of a user's callable at a configuration, (m,).
 
     `function(configuration)` gives m numbers, or one number if m is 1; `labels` name the rows
     with their units, or are their number m. `jacobian(configuration)` gives (m, nv); without

@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import checks
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError
 
 QUATERNION_SLACK = 1e-2   # a norm further than this from 1 is a mistake, not rounding
@@ -25,7 +26,7 @@ class FieldValue(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is written: then the field is at its default."""
+        """True if nothing is written: then the field has its default."""
         return not (len(self.numbers) or self.names)
 
     def __str__(self) -> str:
@@ -94,7 +95,7 @@ def number(given: FieldValue) -> float | None:
     return numbers[0] if numbers and len(numbers) == 1 else None
 
 
-def row_or_number(given: FieldValue) -> Any:
+def row_or_number(given: FieldValue) -> float | list[float] | None:
     one = number(given)
     return row(given) if one is None else one
 
@@ -109,7 +110,7 @@ def flag(given: FieldValue) -> bool | None:
     return bool(one) if one in (0, 1) else None
 
 
-def rows(given: FieldValue) -> Any:
+def rows(given: FieldValue) -> list[float] | Array | None:
     """Read a matrix; without columns it is one row."""
     numbers = row(given)
     if numbers is None or not given.columns:
@@ -119,7 +120,7 @@ def rows(given: FieldValue) -> Any:
     return np.reshape(np.array(numbers), (-1, given.columns))
 
 
-def points(given: FieldValue) -> Any:
+def points(given: FieldValue) -> Array | None:
     """Read points, which are rows of three whether that is said or not."""
     numbers = row(given)
     if numbers is None or given.columns not in (0, 3) or len(numbers) % 3:
@@ -127,7 +128,7 @@ def points(given: FieldValue) -> Any:
     return np.reshape(np.array(numbers), (-1, 3))
 
 
-def rotation(given: FieldValue) -> Any:
+def rotation(given: FieldValue) -> pin.SE3 | None:
     """Read roll pitch yaw, a quaternion, or a pose, of which the rotation counts."""
     numbers = row(given)
     if numbers is None or len(numbers) not in (3, 4, 6, 7):
@@ -135,7 +136,7 @@ def rotation(given: FieldValue) -> Any:
     return _placed([0.0, 0.0, 0.0], numbers[-3:] if len(numbers) in (3, 6) else numbers[-4:])
 
 
-def placement(given: FieldValue) -> Any:
+def placement(given: FieldValue) -> pin.SE3 | None:
     """Read a point, or one with roll pitch yaw or a quaternion."""
     numbers = row(given)
     if numbers is None or len(numbers) not in (3, 6, 7):
@@ -143,7 +144,7 @@ def placement(given: FieldValue) -> Any:
     return _placed(numbers[:3], numbers[3:] or [0.0, 0.0, 0.0])
 
 
-def _placed(point: list[float], turn: list[float]) -> Any:
+def _placed(point: list[float], turn: list[float]) -> pin.SE3:
     """Return the SE3 of a point and roll pitch yaw (as in URDF) or a quaternion x y z w."""
     if not np.isfinite(point + turn).all():
         raise InvalidConstraintError(f'{point + turn} are not all finite')
