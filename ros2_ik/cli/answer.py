@@ -34,7 +34,7 @@ class WantedPose(NamedTuple):
 
 
 class Check(NamedTuple):
-    """How far `tip` is from what was wanted: [m], [rad], along the axes that count."""
+    """Error of `tip` from its target: [m], [rad], along the axes that count."""
 
     tip: str
     position: float
@@ -70,7 +70,7 @@ def _check(target: WantedPose, at: 'Configuration', before: 'Configuration') -> 
 @dataclass
 class Answer:
     """
-    What came of a question.
+    An answer to a question, as it is printed.
 
     `values` are the joints by name: the solution, or without success the best attempt. `claimed`
     are the errors that came with the answer, `checked` those found by forward kinematics (empty
@@ -99,14 +99,14 @@ class Answer:
 
     @property
     def doubtful(self) -> bool:
-        """Whether forward kinematics found another error than the answer claims."""
+        """True if forward kinematics finds another error than the answer claims."""
         return any(abs(ours - theirs) > self.noise
                    for check, claim in zip(self.checked, self.claimed, strict=False)
                    for ours, theirs in zip(check[1:], claim[1:], strict=True))
 
     @property
     def wrong(self) -> bool:
-        """Whether it is called a success and forward kinematics says that it is none."""
+        """True for a success that forward kinematics does not confirm."""
         return self.success and self.doubtful
 
     @property
@@ -276,7 +276,7 @@ def _constraints_json(answer: Answer) -> dict[str, Any]:
 
 
 def add_json_argument(parser: argparse.ArgumentParser, also: str = '') -> None:
-    """Add --json; `also` says more about what is printed."""
+    """Add --json; `also` adds to its help."""
     parser.add_argument('--json', action='store_true',
                         help=f'print JSON{also and ": " + also}; of a bad question (exit code 2) '
                              'nothing is printed but the reason, on stderr')

@@ -18,10 +18,11 @@ class Parser(argparse.ArgumentParser):
     """Takes whole options only: --exec, completed, would move a robot."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, **options)
+        super().__init__(allow_abbrev=False, **options,
+                         formatter_class=argparse.RawDescriptionHelpFormatter)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse as usual; what is unknown to a subcommand is refused here, in its words."""
+        """Parse; arguments that the subcommand does not have are refused with its own usage."""
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             words = [word.strip() for word in unknown]
@@ -76,6 +77,15 @@ def count(text: str) -> int:
         raise argparse.ArgumentTypeError(
             f"'{text.strip()}' is not a whole number from 1 to 1000000")
     return value
+
+
+# -- a running node ----------------------------------------------------------------------------
+
+def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service') -> None:
+    """Add --node, and --wait for something of that node."""
+    parser.add_argument('--node', default='/ros2_ik', help='full name (default: %(default)s)')
+    parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
+                        help=f'seconds to wait for {wait} (default: %(default)g)')
 
 
 # -- ROBOT: the name of a shipped robot, or a URDF file ----------------------------------------
@@ -141,7 +151,7 @@ def load_scene_of(args: argparse.Namespace, robot: 'Robot', seed: Any) -> 'Scene
 
 
 def make_checker(robot: 'Robot', scene: 'Scene', meshes: str | None) -> 'CollisionChecker':
-    """Make the checker of a scene, and say what is wrong with the robot's geometry."""
+    """Make the checker of a scene; defects of the robot's geometry are printed on stderr."""
     from ros2_ik.core import collision_checker
     checker = collision_checker(robot, scene, meshes or 'exact')
     for warning in checker.geometry.warnings:

@@ -5,7 +5,7 @@ from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli import poses
 from ros2_ik.cli.answer import answer_json, print_answer, to_json
-from ros2_ik.cli.arguments import DEG, positive
+from ros2_ik.cli.arguments import add_node_arguments, DEG, positive
 from ros2_ik.cli.fk import pose_table
 from ros2_ik.cli.joint_values import HELP, read_joint_values, shipped_home
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
@@ -31,9 +31,8 @@ def add_parser(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'call', help='ask a running node', epilog=EXAMPLE,
-        description='Ask a running node for joint values or, with --fk, for poses.',
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--node', default='/ros2_ik', help='full name (default: %(default)s)')
+        description='Ask a running node for joint values or, with --fk, for poses.')
+    add_node_arguments(parser, 'the service, and then for the robot and its collision geometry')
     parser.add_argument('--fk', action='store_true', help='ask for the poses of the tips')
     poses.add_target_arguments(parser, '--frame', 'frame the pose is given in (default: the root)')
     parser.add_argument('--follow-frames', action='store_true',
@@ -50,9 +49,6 @@ def add_parser(commands: Any) -> None:
                              'the way is not checked either); Ctrl-C stops it')
     parser.add_argument('--timeout', type=positive, metavar='S',
                         help="seconds for the search (default: the node's)")
-    parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
-                        help='seconds to wait for the service, and then for the robot and its '
-                             'collision geometry (default: %(default)g)')
     parser.set_defaults(run=run)
 
 
@@ -106,13 +102,15 @@ def _refuse_what_fk_ignores(args: argparse.Namespace) -> None:
 
 
 def _forward(args: argparse.Namespace, client: 'NodeClient') -> Exit:
-    from ros2_ik.cli.node_answer import accepted, pose_components, state_message
+    from ros2_ik.cli.node_answer import accepted, pose_components
+    from ros2_ik.messages.robot_states import fill_state
     from ros2_ik.srv import ComputeFK
     frames = {t.frame for t in args.targets if t.frame}
     service = client.connect(ComputeFK, 'compute_fk', args.wait)
     request = ComputeFK.Request(links=[t.tip for t in args.targets if t.tip],
-                                state=state_message(_seed(args, client)),
                                 frame_id=frames.pop() if frames else '')
+    seed = _seed(args, client)
+    fill_state(request.state, seed, seed)
     response = client.ask(service, request, PATIENCE)
     accepted(response)
     found = {link: pose_components(pose) for link, pose

@@ -37,8 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog='exit codes: 0 answered, 1 no solution, a wrong one, not reached, or not stopped,\n'
                '  2 bad question or nobody to ask (the reason is on stderr; stdout is empty,\n'
                '  with --json too), 130 interrupted\n'
-               'more: ros2_ik solve --help',
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+               'more: ros2_ik solve --help')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
     for module in (solve, constrained, fk, functions, robots, call, stop, servo, view, picture,
@@ -95,7 +94,7 @@ def _shielded(word: str) -> str:
 
 
 def _explanation(error: Exception) -> str:
-    """Return in one line what is wrong; anything that is a defect of ours is raised again."""
+    """Describe an error in one line; defects of this program are raised again."""
     if isinstance(error, BadQuestion):
         return str(error)
     if isinstance(error, ModuleNotFoundError) and error.name in ROS:

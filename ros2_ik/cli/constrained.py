@@ -39,8 +39,7 @@ def add_parser(commands: Any) -> None:
         'constrained', help='joint values under constraints and costs', epilog=EXAMPLE,
         description='Solve a problem whose fields are those of a goal of the action '
                     'solve_constrained_ik: with the library for --robot, else by a running node; '
-                    'then Ctrl-C ends the search, and the best so far is printed.',
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+                    'then Ctrl-C ends the search, and the best so far is printed.')
     parser.add_argument('file', metavar='FILE', help='the goal as YAML')
     parser.add_argument('--node', help='full name of the node (default: /ros2_ik)')
     parser.add_argument('--wait', type=positive, default=10.0, metavar='S',

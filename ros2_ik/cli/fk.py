@@ -22,8 +22,7 @@ def add_parser(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'fk', help='where frames are at given joint values', epilog=EXAMPLE,
-        description='Forward kinematics: poses of frames at given joint values.',
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+        description='Forward kinematics: poses of frames at given joint values.')
     add_robot_arguments(parser)
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
                         help=f'{HELP}; {START}')

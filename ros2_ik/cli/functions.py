@@ -17,8 +17,7 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         'functions', help='kinds of functions for constraints and costs, and their fields',
         description='List the kinds of functions, or the fields of one, as problem files and '
-                    'messages have them.', epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+                    'messages have them.', epilog=EXAMPLE)
     parser.add_argument('kind', metavar='KIND', nargs='?', help='a kind, such as gaze_angle')
     add_json_argument(parser)
     parser.set_defaults(run=run)

@@ -8,8 +8,6 @@ import time
 from typing import Any, NoReturn, TYPE_CHECKING
 
 from action_msgs.msg import GoalStatus
-import numpy as np
-import pinocchio as pin
 from rclpy.action import ActionClient
 
 from ros2_ik.action import SolveConstrainedIK
@@ -19,6 +17,7 @@ from ros2_ik.cli.node_answer import PATIENCE, read_reply, recheck_reply, state_v
 from ros2_ik.cli.node_client import WENT
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.stop import Interrupt, MAY_MOVE, PATIENCE as STOP_PATIENCE
+from ros2_ik.messages.poses import read_pose
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
@@ -111,7 +110,7 @@ class _Running:
 
     def _await(self, future: Any, what: str,
                interrupted: Callable[[], bool] = lambda: False) -> None:
-        """Serve DDS until the future is done; raises BadQuestion when nothing is heard."""
+        """Spin until the future is done; raises BadQuestion after silence of the server."""
         def over() -> bool:
             return (future.done() or interrupted() or self._gone()
                     or time.monotonic() > self._heard + self._patience)
@@ -171,12 +170,6 @@ def _wanted(goal: Any) -> list[WantedPose]:
     rows = [tuple(goal.weights[i:i + 6]) for i in range(0, len(goal.weights), 6)] or [(1.0,) * 6]
     rows = rows if len(rows) == count else rows * count
     tips = goal.tips or [''] * count
-    return [WantedPose(tip, _matrix(target.pose), target.header.frame_id.lstrip('/') or None, row)
+    return [WantedPose(tip, read_pose(target.pose, f"the target of '{tip}'").homogeneous,
+                       target.header.frame_id.lstrip('/') or None, row)
             for tip, target, row in zip(tips, goal.targets, rows, strict=False)]
-
-
-def _matrix(pose: Any) -> Any:
-    p, o = pose.position, pose.orientation
-    rotation = np.array([o.x, o.y, o.z, o.w])
-    return pin.XYZQUATToSE3(np.concatenate([
-        [p.x, p.y, p.z], rotation / np.linalg.norm(rotation)])).homogeneous

@@ -68,20 +68,16 @@ def _seems_degrees(value: float, joint: 'Joint') -> bool:
 
 def shipped_home(robot: 'Robot') -> dict[str, float] | None:
     """
-    Return home of the shipped robot that this one is, going by its name and joints.
+    Return home of the shipped robot of this robot's name, if it has those joints.
 
-    None where it is none of them, and where its SRDF has a state of that name: that one counts.
+    None also where its SRDF has a state of that name, which counts.
     """
-    from ros2_ik.core import Robot, shipped_robots
-    joints = set(robot.joint_names)
-    if any('home' in states for states in robot.group_states.values()):
+    from ros2_ik.core import shipped_robots
+    shipped = shipped_robots().get(robot.name)
+    if not (shipped and shipped.home) or any(
+            'home' in states for states in robot.group_states.values()):
         return None
-    for shipped in shipped_robots().values():
-        if shipped.home and joints.issuperset(shipped.home):
-            model = Robot.load(shipped)
-            if model.name == robot.name and joints.issuperset(model.joint_names):
-                return shipped.home
-    return None
+    return shipped.home if {*shipped.home} <= {*robot.joint_names} else None
 
 
 def _state(name: str, robot: 'Robot', home: Mapping[str, float] | None) -> Mapping[str, Any]:

@@ -7,14 +7,17 @@ import time
 from typing import Any, TYPE_CHECKING
 
 from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import PoseStamped, Quaternion, Transform
+from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import RobotState
+import pinocchio as pin
 
 from ros2_ik.cli.answer import Answer, Check, recheck, WantedPose
 from ros2_ik.cli.poses import components
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.stop import ask_for_motion
 from ros2_ik.core import Robot, Status
+from ros2_ik.messages.poses import fill_pose, read_pose
+from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.srv import ComputeIK
 
 if TYPE_CHECKING:
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
     from rclpy.client import Client
 
     from ros2_ik.cli.node_client import NodeClient
-    from ros2_ik.core import Robot
 
 PATIENCE = 20.0   # seconds for a reply, besides the time for the search
 MOTION = 600.0    # seconds for a motion
@@ -44,7 +46,7 @@ def ik_request(wanted: Sequence[WantedPose], seed: dict[str, Any], timeout: floa
     request.tips = [target.tip for target in wanted if target.tip]
     request.targets = [pose_message(target.T, target.frame) for target in wanted]
     request.weights = [float(weight) for target in wanted for weight in target.weights]
-    request.seed = state_message(seed)
+    fill_state(request.seed, seed, seed)
     if timeout is not None:
         fraction, whole = math.modf(timeout)
         request.timeout = Duration(sec=int(whole), nanosec=int(fraction * 1e9))
@@ -167,37 +169,18 @@ def _movers(robot: Robot, frames: Iterable[str | None]) -> set[str]:
 
 def pose_message(T: 'NDArray[Any]', frame: str | None) -> PoseStamped:
     """Return a pose (4, 4) in a frame."""
-    pose = components(T)
     message = PoseStamped()
     message.header.frame_id = frame or ''
-    message.pose.position.x, message.pose.position.y, message.pose.position.z = pose['xyz']
-    x, y, z, w = pose['quat']
-    message.pose.orientation = Quaternion(x=x, y=y, z=z, w=w)
+    fill_pose(message.pose, pin.SE3(T))
     return message
 
 
 def pose_components(message: PoseStamped) -> dict[str, list[float]]:
     """Return xyz, rpy, quat of a pose."""
-    import numpy as np
-    import pinocchio as pin
-    p, o = message.pose.position, message.pose.orientation
-    return components(pin.XYZQUATToSE3(np.array([p.x, p.y, p.z, o.x, o.y, o.z, o.w])).homogeneous)
+    return components(read_pose(message.pose, 'an answer').homogeneous)
 
 
-def state_message(values: dict[str, Any]) -> RobotState:
-    """Return joint values by name; lists are floating (7 values) or planar (3) joints."""
-    message = RobotState()
-    for name, value in values.items():
-        if isinstance(value, (int, float)):
-            message.joint_state.name.append(name)
-            message.joint_state.position.append(float(value))
-        else:
-            message.multi_dof_joint_state.joint_names.append(name)
-            message.multi_dof_joint_state.transforms.append(_transform(list(value)))
-    return message
-
-
-def state_values(message: RobotState, robot: 'Robot | None') -> dict[str, Any]:
+def state_values(message: RobotState, robot: Robot | None) -> dict[str, Any]:
     """Return the joint values of a reply by name."""
     joints = zip(message.joint_state.name, message.joint_state.position, strict=True)
     values: dict[str, Any] = {name: float(value) for name, value in joints}
@@ -208,13 +191,3 @@ def state_values(message: RobotState, robot: 'Robot | None') -> dict[str, Any]:
         values[name] = ([p.x, p.y, 2 * math.atan2(r.z, r.w)] if name in planar
                         else [p.x, p.y, p.z, r.x, r.y, r.z, r.w])
     return values
-
-
-def _transform(values: list[float]) -> Transform:
-    if len(values) == 3:
-        x, y, theta = values
-        values = [x, y, 0.0, 0.0, 0.0, math.sin(theta / 2), math.cos(theta / 2)]
-    message = Transform()
-    t, r = message.translation, message.rotation
-    t.x, t.y, t.z, r.x, r.y, r.z, r.w = (float(value) for value in values)
-    return message

@@ -18,7 +18,7 @@ from visualization_msgs.msg import MarkerArray
 from ros2_ik.cli.goal_client import fill_message
 from ros2_ik.cli.goal_file import goal_of
 from ros2_ik.cli.interfaces import fields, GOAL
-from ros2_ik.cli.node_answer import pose_message, state_message, state_values
+from ros2_ik.cli.node_answer import pose_message, state_values
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.core import (
@@ -34,6 +34,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.messages.dragged_goal import drag_requests
 from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
+from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.messages.scene_changes import ConversionContext
 from ros2_ik.messages.servo_status import NODE_HELD_UP
 from ros2_ik.msg import ServoStatus
@@ -55,7 +56,7 @@ ANOTHER = ('another robot_description has come than that of the robot drawn here
 
 class NodeArm:
     """
-    An `Arm`: the robot of a node, which solves, moves it, and knows what is around.
+    An `Arm` for the robot of a running node, which solves, moves it and has the scene.
 
     The node may go and come back: until then what is asked of it raises IKError.
     """
@@ -98,12 +99,12 @@ class NodeArm:
 
     @property
     def q(self) -> Array:
-        """Where joint_states have it, (nq,)."""
+        """The latest joint_states, (nq,)."""
         return self._q
 
     @property
     def scene(self) -> Scene:
-        """What the node knows around it."""
+        """The node's scene."""
         return self._scene
 
     @property
@@ -129,7 +130,7 @@ class NodeArm:
         self._outdated = True
 
     def step(self) -> str:
-        """Take what has come; returns what is to be said of it, '' for nothing."""
+        """Process received messages; returns a note for the user, or ''."""
         self._client.take()
         now = time.monotonic()
         joints = {name: value for name, value in self._joints.items() if math.isfinite(value)}
@@ -217,7 +218,7 @@ class NodeArm:
         self._waiting.append((self._services[kind].call_async(request), tell))
 
     def change_scene(self, scene: Scene) -> None:
-        """Have the node put this around it: what is new or was changed, and what is gone."""
+        """Send the objects that were added, changed or removed to the node's scene."""
         self._check_robot()
         header = Header(frame_id=self._robot.root_frame)
         before, now = self._scene.objects, scene.objects
@@ -263,7 +264,7 @@ class NodeArm:
         request.execute = False
         request.tips = list(question.targets)
         request.targets = [pose_message(T, None) for T in question.targets.values()]
-        request.seed = state_message(self._robot.to_joints(question.seed))
+        fill_state(request.seed, self._robot.to_joints(question.seed), self._robot.joint_names)
         request.solutions = question.solutions
         return request
 
@@ -291,11 +292,11 @@ class NodeArm:
     # -- motions ---------------------------------------------------------------------------
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
-        """Have the node move it to q (nq,), if the way is free; returns what is to be said."""
+        """Have the node move the robot to q (nq,) if the path is free; returns a note."""
         self._check_robot()
         self._check_not_following()
         request = Execute.Request(avoid_collisions=avoid_collisions)
-        request.goal = state_message(self._robot.to_joints(q))
+        fill_state(request.goal, self._robot.to_joints(q), self._robot.joint_names)
         self._later(Execute, request,
                     lambda response: f'{Status(response.status).name}: {response.message}')
         return 'on the way'

@@ -84,7 +84,7 @@ class NodeClient:
         self.heard = time.monotonic()
 
     def joints(self, live: bool) -> Mapping[str, float]:
-        """Return the joint values received by now or, `live`, also those that come later."""
+        """Return the joint values received; with `live` the mapping is kept up to date."""
         self.spin_until(lambda: bool(self._joints), 0.5 if live else JOINTS)
         return self._joints if live else dict(self._joints)
 
@@ -96,7 +96,7 @@ class NodeClient:
         return done()
 
     def take(self) -> None:
-        """Take what has come by now, without waiting."""
+        """Process the messages that have been received, without waiting."""
         for _ in range(ONCE):
             self._executor.spin_once(timeout_sec=0.0)
 
@@ -116,7 +116,7 @@ class NodeClient:
 
     def watch(self, ready: Callable[[], bool]) -> Callable[[], bool]:
         """
-        Return a function that says whether a server that is there has gone for good.
+        Return a function that is true once a server that was ready has ended.
 
         Where a process was killed or is held up, DDS notices after some 20 s, and so long one
         that was started anew stands beside it. A server that is merely busy stays.
@@ -133,7 +133,7 @@ class NodeClient:
         return gone
 
     def processes(self) -> frozenset[tuple[int, ...]]:
-        """Return what tells the node's processes from each other: a publisher of each."""
+        """Return ids of the node's processes: the gid of a publisher of each."""
         return frozenset(tuple(found.endpoint_gid) for found in
                          self.node.get_publishers_info_by_topic(f'{self.name}/solution'))
 
@@ -156,7 +156,7 @@ class NodeClient:
         raise BadQuestion(f'{client.srv_name} did not answer within {patience:g} s')
 
     def _seen(self, service: str) -> str:
-        """Return what is there instead, after some time more: `wait` may have been short."""
+        """Describe the nodes that were discovered, after up to 2 s more."""
         self.spin_until(lambda: bool(self._alike(service)), 2.0)
         if alike := self._alike(service):
             node = alike[0].removesuffix(f'/{service}')
@@ -191,7 +191,7 @@ class NodeClient:
 
     @property
     def has_another_robot(self) -> bool:
-        """Whether a description has come that differs from the one of `robot`."""
+        """True if the description received last is not that of `robot`."""
         return self._texts['robot_description'] != self._described
 
     def _await_srdf(self, seconds: float) -> None:
@@ -203,7 +203,7 @@ class NodeClient:
                 return
 
     def _read_parameters(self, seconds: float) -> None:
-        """Read what a topic may not tell; a description on the topic is the one that counts."""
+        """Read descriptions and root_joint from parameters; a topic wins over a parameter."""
         names = ('root_joint', *DESCRIPTIONS)
         client = self.node.create_client(GetParameters, f'{self.name}/get_parameters')
         if not self.spin_until(client.service_is_ready, seconds):

@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> Exit:
 
 
 def _size(panels: int) -> tuple[int, int]:
-    """Return the size [px] of a picture of so many panels, four in a row."""
+    """Return the default size [px] of a picture of panels, four in a row."""
     if panels == 1:
         return 900, 675
     return 450 * min(panels, 4), 500 * math.ceil(panels / 4)

@@ -78,7 +78,7 @@ def wanted(targets: Sequence[TargetOptions], degrees: bool) -> list[WantedPose]:
 
 
 def matrix(target: TargetOptions, degrees: bool) -> 'NDArray[Any]':
-    """Return the pose, (4, 4), with zero for what was not given."""
+    """Return the pose, (4, 4), with zero for the parts that were not given."""
     import numpy as np
     import pinocchio as pin
     if target.rpy is not None and target.quat is not None:
@@ -106,7 +106,7 @@ def _unit(quaternion: Sequence[float]) -> list[float]:
 
 
 def weights(target: TargetOptions) -> tuple[float, ...]:
-    """Return the six weights, zero for what was not given; raises BadQuestion for any others."""
+    """Return the six weights, zero for parts of the pose not given; raises BadQuestion."""
     turned = target.rpy is not None or target.quat is not None
     parts = []
     for given, rows, kind, options in ((target.xyz is not None, slice(3), 'positions', '--xyz'),

@@ -21,7 +21,7 @@ def read_problem(goal: Any, robot: Robot, at: Any, timeout: float,
                  checker_of: Callable[[Scene], CollisionChecker]
                  ) -> tuple[IKRequest, CollisionChecker | None]:
     """
-    Return what a goal asks for of a robot that stands at `at` (nq,), and what is checked.
+    Return the request of a goal, for a robot at `at` (nq,), and its collision checker.
 
     `timeout` [s] is for goals that have none, `scene_of` returns the scene for a robot that
     starts at q (nq,). Raises IKError.

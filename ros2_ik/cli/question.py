@@ -1,4 +1,4 @@
-"""What is wrong with a command line, and how the command ends."""
+"""Refusals and exit codes of the command."""
 
 import argparse
 from enum import IntEnum

@@ -22,8 +22,7 @@ def add_parser(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'robots', help='shipped robots; joints, groups and frames of a robot', epilog=EXAMPLE,
-        description='List the shipped robots, or the joints, groups and frames of one robot.',
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+        description='List the shipped robots, or the joints, groups and frames of one robot.')
     add_robot_arguments(parser, nargs='?')
     add_json_argument(parser)
     parser.set_defaults(run=run)

@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.arguments import positive
+from ros2_ik.cli.arguments import add_node_arguments, positive
 from ros2_ik.cli.question import BadQuestion, Exit
 from ros2_ik.cli.stop import Interrupt
 
@@ -46,8 +46,8 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         'servo', help='move the tip of a running robot by keys or a gamepad', epilog=EXAMPLE,
         description='Move the tip of the robot of a running node by keys or a gamepad, until x '
-                    'or Ctrl-C.', formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--node', default='/ros2_ik', help='full name (default: %(default)s)')
+                    'or Ctrl-C.')
+    add_node_arguments(parser)
     parser.add_argument('--tip', default='', help="frame that moves (default: the node's)")
     parser.add_argument('--group', default='', help="whose joints move (default: the node's)")
     parser.add_argument('--frame', default='', help='along whose axes (default: the root frame)')
@@ -58,8 +58,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--joy', metavar='TOPIC', help='a gamepad on this topic, not keys')
     parser.add_argument('--enable', type=int, default=4, metavar='N',
                         help='button that must be held (default: %(default)s)')
-    parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
-                        help='seconds to wait for the service (default: %(default)g)')
     parser.set_defaults(run=run)
 
 
@@ -167,7 +165,7 @@ def keys() -> Iterator[Any]:
 
 
 class Gamepad:
-    """What a sensor_msgs/Joy topic says."""
+    """A gamepad on a sensor_msgs/Joy topic."""
 
     def __init__(self, client: 'NodeClient', topic: str, enable: int) -> None:
         from rclpy.qos import qos_profile_sensor_data

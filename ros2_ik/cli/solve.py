@@ -44,8 +44,7 @@ def add_parser(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'solve', help='joint values for wanted poses', epilog=EXAMPLE,
-        description='Find joint values that bring frames of a robot to wanted poses.',
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+        description='Find joint values that bring frames of a robot to wanted poses.')
     add_robot_arguments(parser)
     poses.add_target_arguments(parser, '--relative-to', 'frame the pose is given in; if it moves, '
                                'the pose holds in the answer (default: the root)')
@@ -66,7 +65,7 @@ def add_parser(commands: Any) -> None:
 
 
 def add_search_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what a search can be told, in the library and in the node alike."""
+    """Add the options of a search, those of the library and of the node alike."""
     parser.add_argument('--group', help='joints that may move (default: all that move the tips)')
     parser.add_argument('--moving-joints', nargs='+', metavar='J',
                         help='joints that may move, in place of a group')
@@ -100,7 +99,7 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def use_radians(args: argparse.Namespace) -> None:
-    """Make radians of what a search is told in degrees; raises BadQuestion for too large ones."""
+    """Convert angles of search options to radians; raises BadQuestion for too large ones."""
     for name, most, limit in (('orientation_tolerance', HALF_TURN, 'half a turn'),
                               ('max_joint_change', FULL_TURN, 'a full turn')):
         for value in _given(args, name).values():

@@ -8,7 +8,7 @@ import time
 from types import FrameType
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.arguments import positive
+from ros2_ik.cli.arguments import add_node_arguments
 from ros2_ik.cli.question import BadQuestion, Exit
 
 if TYPE_CHECKING:
@@ -29,11 +29,8 @@ def add_parser(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'stop', help='have a running node stop the robot', epilog=EXAMPLE,
-        description='Have a running node stop all motions that it began, whoever asked for them.',
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--node', default='/ros2_ik', help='full name (default: %(default)s)')
-    parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
-                        help='seconds to wait for the service (default: %(default)g)')
+        description='Have a running node stop all motions that it began, whoever asked for them.')
+    add_node_arguments(parser)
     parser.set_defaults(run=run)
 
 
@@ -72,7 +69,7 @@ def ask_for_motion(client: 'NodeClient', service: 'Client', request: Any,
 
 
 def _stop(client: 'NodeClient', service: 'Client') -> str:
-    """Tell the node to stop the robot, and give in words what came of it."""
+    """Call the node's stop service and describe the result."""
     from std_srvs.srv import Trigger
     end = time.monotonic() + PATIENCE
     if not client.spin_until(service.service_is_ready, PATIENCE):

@@ -35,8 +35,7 @@ def add_parser(commands: Any) -> None:
         'view', help='drag goals in a browser and see the answers', epilog=EXAMPLE,
         description='Show a robot on a page of this machine: drag the gizmo at its tip, and a '
                     'ghost shows the answer (green), what it touches (orange), or how near it '
-                    'gets (red). Needs viser.',
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+                    'gets (red). Needs viser.')
     add_robot_arguments(parser, nargs='?')
     parser.add_argument('--node', metavar='NAME', help='a running node, whose robot is moved')
     parser.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],

@@ -57,7 +57,7 @@ def fill_state(state: Any, joints: Mapping[str, Any], names: Iterable[str]) -> N
     single: list[str] = []
     multiple: list[str] = []
     for name in names:
-        (single if isinstance(joints[name], float) else multiple).append(name)
+        (single if isinstance(joints[name], (int, float)) else multiple).append(name)
     state.joint_state.name = single
     state.joint_state.position = array('d', [joints[name] for name in single])
     state.multi_dof_joint_state.joint_names = multiple
