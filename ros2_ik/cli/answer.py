@@ -151,8 +151,11 @@ def library_answer(search: 'Search', wanted: Sequence[WantedPose],
         not_checked=solution.not_checked)
 
 
-def print_answer(answer: Answer, robot: 'Robot | None') -> None:
-    """Print it as tables; limits only where the robot is known."""
+def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -> None:
+    """Print an answer as JSON or as tables, with limits where the robot is known."""
+    if as_json:
+        print(answer_json(answer))
+        return
     print(': '.join(filter(None, answer.headline)))
     for note in [*answer.all_notes, *answer.not_checked]:
         print(note)
@@ -214,8 +217,7 @@ def _row(name: str, value: float, joint: 'Joint | None') -> tuple[str, ...]:
     mark = '' if not near else 'near its limit' if margin > -1e-6 else 'OUTSIDE its limits'
     return (name, number(value), 'rad' if joint.rotary else 'm',
             number(math.degrees(value), 2) if joint.rotary else '',
-            *(number(limit) if math.isfinite(limit) else '-'
-              for limit in (joint.lower, joint.upper)), mark)
+            bound(joint.lower), bound(joint.upper), mark)
 
 
 def constraint_table(constraints: Sequence[Any]) -> str:
@@ -227,13 +229,14 @@ def constraint_table(constraints: Sequence[Any]) -> str:
             outside = max(lower - value, value - upper)
             state = ('holds' if item.holds or outside <= 0 else
                      f'{"off" if item.soft else "VIOLATED"} by {outside:.2g}')
-            rows.append(('' if i else item.name, label, number(value), _bound(lower),
-                         _bound(upper), state,
+            rows.append(('' if i else item.name, label, number(value), bound(lower),
+                         bound(upper), state,
                          number(item.cost) if item.soft and not i else ''))
     return table(('constraint', 'row', 'value', 'lower', 'upper', '', 'cost'), rows)
 
 
-def _bound(value: float) -> str:
+def bound(value: float) -> str:
+    """Return a bound, '-' for none."""
     return number(value) if math.isfinite(value) else '-'
 
 

@@ -1,6 +1,7 @@
 """Arguments that several subcommands have: ROBOT, --scene, numbers; the parser guesses nothing."""
 
 import argparse
+from collections.abc import Callable
 import difflib
 import math
 from pathlib import Path
@@ -67,16 +68,18 @@ def positive(text: str) -> float:
     return value
 
 
-def count(text: str) -> int:
-    """Take a whole number from 1 on."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if not 1 <= value <= 1_000_000:
-        raise argparse.ArgumentTypeError(
-            f"'{text.strip()}' is not a whole number from 1 to 1000000")
-    return value
+def whole(least: int = 1, most: int = 1_000_000) -> Callable[[str], int]:
+    """Return a reader of whole numbers between bounds."""
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"'{text.strip()}' is not a whole number from "
+                                             f'{least} to {most}')
+        return value
+    return read
 
 
 # -- a running node ----------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import argparse
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli import poses
-from ros2_ik.cli.answer import answer_json, print_answer, to_json
+from ros2_ik.cli.answer import print_answer, to_json
 from ros2_ik.cli.arguments import add_node_arguments, DEG, positive
 from ros2_ik.cli.fk import pose_table
 from ros2_ik.cli.joint_values import HELP, read_joint_values, shipped_home
@@ -82,10 +82,7 @@ def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
     answer = ask_ik(client, service, request, wanted, seed, args.wait)
     answer.message = with_options(answer.message, args)
     answer.notes += poses.notes(args.targets)
-    if args.json:
-        print(answer_json(answer))
-    else:
-        print_answer(answer, client.robot(0.0))
+    print_answer(answer, None if args.json else client.robot(0.0), args.json)
     return answer.exit
 
 

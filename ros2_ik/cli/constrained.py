@@ -6,7 +6,6 @@ from typing import Any, TYPE_CHECKING
 from ros2_ik.cli.answer import (
     add_json_argument,
     Answer,
-    answer_json,
     library_answer,
     print_answer,
     WantedPose,
@@ -68,15 +67,8 @@ def run(args: argparse.Namespace) -> Exit:
                           'asks a node')
     robot, shipped = load_robot(args)
     answer = _solve(args, goal, robot, shipped.home if shipped else None)
-    _print(args, answer, robot)
+    print_answer(answer, robot, args.json)
     return answer.exit
-
-
-def _print(args: argparse.Namespace, answer: Answer, robot: 'Robot | None') -> None:
-    if args.json:
-        print(answer_json(answer))
-    else:
-        print_answer(answer, robot)
 
 
 def _ask(args: argparse.Namespace, goal: Any) -> Exit:
@@ -94,7 +86,7 @@ def _ask(args: argparse.Namespace, goal: Any) -> Exit:
     from ros2_ik.cli.node_client import NodeClient
     with NodeClient(args.node or '/ros2_ik') as client:
         answer = ask_goal(client, goal, args.wait)
-        _print(args, answer, client.robot(0.0))
+        print_answer(answer, client.robot(0.0), args.json)
     return answer.exit
 
 

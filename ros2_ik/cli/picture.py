@@ -1,7 +1,7 @@
 """`ros2_ik picture`: a robot at joint values, or at answers, as a PNG file, without a browser."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 import math
 from pathlib import Path
 import sys
@@ -16,6 +16,7 @@ from ros2_ik.cli.arguments import (
     load_robot,
     load_scene_of,
     positive,
+    whole,
 )
 from ros2_ik.cli.joint_values import HELP, read_start, START
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
@@ -50,7 +51,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
                         help=f'where the robot is, and where a search starts: {HELP}; {START}')
     add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
-    parser.add_argument('--solutions', type=_whole(1, 36), default=1, metavar='N',
+    parser.add_argument('--solutions', type=whole(1, 36), default=1, metavar='N',
                         help='how many are drawn: of those found, the ones farthest apart')
     parser.add_argument('--timeout', type=positive, default=1.0, metavar='S',
                         help='seconds until it gives up (default: %(default)s)')
@@ -58,26 +59,12 @@ def add_parser(commands: Any) -> None:
                         help='seed of the restarts: same picture each time')
     parser.add_argument('--from', dest='direction', nargs=2, type=float, metavar=('AZ', 'EL'),
                         help='where it is looked at from [deg]: to the left of +x, and above')
-    parser.add_argument('--size', nargs=2, type=_whole(100, 8000),
+    parser.add_argument('--size', nargs=2, type=whole(100, 8000),
                         metavar=('W', 'H'), help='of the picture, in pixels (default: 900 675; of '
                         'several answers 450 500 each, four in a row)')
     parser.add_argument('-o', '--output', metavar='FILE', type=Path, required=True,
                         help='file to write; its name ends with .png')
     parser.set_defaults(run=run)
-
-
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    """Return what takes a whole number between bounds."""
-    def read(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"'{text.strip()}' is not a whole number from "
-                                             f'{least} to {most}')
-        return value
-    return read
 
 
 def run(args: argparse.Namespace) -> Exit:

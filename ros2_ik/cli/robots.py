@@ -1,11 +1,10 @@
 """`ros2_ik robots`: what robots there are, and what a robot has."""
 
 import argparse
-import math
 import textwrap
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.answer import add_json_argument, number, table, to_json
+from ros2_ik.cli.answer import add_json_argument, bound, table, to_json
 from ros2_ik.cli.arguments import add_robot_arguments, load_robot
 from ros2_ik.cli.question import Exit
 
@@ -67,8 +66,8 @@ def describe(robot: 'Robot', shipped: 'ShippedRobot | None') -> dict[str, Any]:
 
 def _text(robot: 'Robot', content: dict[str, Any]) -> str:
     joints = table(('joint', 'kind', 'lower', 'upper', 'velocity limit'),
-                   [(j['name'], j['kind'], _limit(j['lower']), _limit(j['upper']),
-                     _limit(j['velocity_limit'])) for j in content['joints']])
+                   [(j['name'], j['kind'], bound(j['lower']), bound(j['upper']),
+                     bound(j['velocity_limit'])) for j in content['joints']])
     followers = [f'{name} = {m["multiplier"]:g} * {m["leader"]} + {m["offset"]:g}'
                  for name, m in content['mimics'].items()]
     groups = table(('group', 'joints', 'base', 'tips', 'states'),
@@ -79,7 +78,3 @@ def _text(robot: 'Robot', content: dict[str, Any]) -> str:
     parts = [f'{title}; root frame {robot.root_frame}', joints, '\n'.join(followers), groups,
              textwrap.fill(frames, 99, break_on_hyphens=False, break_long_words=False)]
     return '\n\n'.join(part for part in parts if part)
-
-
-def _limit(value: float) -> str:
-    return number(value) if math.isfinite(value) else '-'

@@ -8,7 +8,6 @@ from ros2_ik.cli import poses
 from ros2_ik.cli.answer import (
     add_json_argument,
     Answer,
-    answer_json,
     library_answer,
     print_answer,
     WantedPose,
@@ -17,7 +16,6 @@ from ros2_ik.cli.arguments import (
     add_meshes_argument,
     add_robot_arguments,
     add_scene_argument,
-    count,
     DEG,
     FULL_TURN,
     HALF_TURN,
@@ -26,6 +24,7 @@ from ros2_ik.cli.arguments import (
     load_scene_of,
     make_checker,
     positive,
+    whole,
 )
 from ros2_ik.cli.joint_values import HELP, read_start, START
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
@@ -81,14 +80,14 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--winding', choices=('seed', 'lower'),
                         help='of all turns of a joint that mean the same: the one nearest to the '
                              'seed (default), or to the lower limit')
-    parser.add_argument('--max-iterations', type=count, metavar='N',
+    parser.add_argument('--max-iterations', type=whole(), metavar='N',
                         help='of all attempts together (default: not bounded)')
     parser.add_argument('--no-restarts', action='store_true', help='one descent from the seed')
     parser.add_argument('--solver', help='default: chosen by the question')
     parser.add_argument('--select', choices=('first', 'nearest', 'manipulability'),
                         help='first found (default); or of those found in the time the nearest '
                              'to the seed, or the one farthest from singular')
-    parser.add_argument('--solutions', type=count, default=1, metavar='N',
+    parser.add_argument('--solutions', type=whole(), default=1, metavar='N',
                         help='how many different ones to look for')
     parser.add_argument('--max-joint-change', type=positive, metavar='M',
                         help='no joint may be farther from the seed in the answer [rad, m], '
@@ -122,10 +121,7 @@ def run(args: argparse.Namespace) -> Exit:
     seed = read_start(args.seed, robot, home, args.deg)
     answer = _solve(args, robot, wanted, seed)
     answer.notes += poses.notes(targets)
-    if args.json:
-        print(answer_json(answer))
-    else:
-        print_answer(answer, robot)
+    print_answer(answer, robot, args.json)
     return answer.exit
 
 

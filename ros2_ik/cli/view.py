@@ -7,7 +7,7 @@ import sys
 import threading
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.arguments import add_robot_arguments, add_scene_argument, load_robot
+from ros2_ik.cli.arguments import add_robot_arguments, add_scene_argument, load_robot, whole
 from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.question import BadQuestion, Exit
 
@@ -44,20 +44,10 @@ def add_parser(commands: Any) -> None:
     add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
     parser.add_argument('--problem', metavar='FILE',
                         help='constraints, costs and targets, as constrained takes them')
-    parser.add_argument('--port', type=_port, default=PORT, help='default: %(default)s')
+    parser.add_argument('--port', type=whole(1, 65535), default=PORT, help='default: %(default)s')
     parser.add_argument('--host', default=HOST,
                         help='address to listen on (default: %(default)s, this machine alone)')
     parser.set_defaults(run=run)
-
-
-def _port(text: str) -> int:
-    try:
-        port = int(text)
-    except ValueError:
-        port = 0
-    if not 1 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"'{text.strip()}' is not a port; valid: 1 to 65535")
-    return port
 
 
 def run(args: argparse.Namespace) -> Exit:

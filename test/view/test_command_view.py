@@ -92,8 +92,8 @@ def test_host_that_is_not_ours_is_refused(capsys, free_port):
 
 @pytest.mark.parametrize(('words', 'reason'), [
     (['no_robot'], "unknown robot 'no_robot'"),
-    (['panda', '--port', '0'], "'0' is not a port; valid: 1 to 65535"),
-    (['panda', '--port', 'x'], "'x' is not a port"),
+    (['panda', '--port', '0'], "'0' is not a whole number from 1 to 65535"),
+    (['panda', '--port', 'x'], "'x' is not a whole number"),
     (['panda', '--tip', 'panda_hant'], "did you mean 'panda_hand'"),
     (['panda', '--tip', 'panda_link0'], "no joint moves 'panda_link0'"),
     (['panda', '--tip', 'panda_hand', 'panda_hand'], '--tip: each frame once'),
