@@ -98,7 +98,7 @@ def matrix(target: TargetOptions, degrees: bool) -> 'NDArray[Any]':
 
 def _unit(quaternion: Sequence[float]) -> list[float]:
     """Take off the rounding; any other length is a mistake, as it is for a node."""
-    from ros2_ik.messages.poses import QUATERNION_SLACK
+    from ros2_ik.core import QUATERNION_SLACK
     norm = math.hypot(*quaternion)
     if abs(norm - 1) > QUATERNION_SLACK:
         raise BadQuestion(f'the quaternion of --quat has norm {norm:.6g}; it must be 1')

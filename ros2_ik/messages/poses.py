@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core import Status
+from ros2_ik.core import QUATERNION_SLACK, Status
 from ros2_ik.messages.request_error import RequestError
-
-QUATERNION_SLACK = 1e-2   # a norm further than this from 1 is a mistake, not rounding
 
 
 def placement(position: Any, rotation: Any, what: str,

@@ -25,7 +25,7 @@ from ros2_ik.core.functions.reading import read_function, written_kinds
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.functions.support_polygon import SupportPolygon
 from ros2_ik.core.functions.user_function import UserFunction
-from ros2_ik.core.functions.written import field_value, FieldValue
+from ros2_ik.core.functions.written import field_value, FieldValue, QUATERNION_SLACK
 from ros2_ik.core.poses import as_placement, as_transform
 
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
     'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'Polyhedron',
     'JointCoupling', 'JointPositions', 'KinematicFunction', 'Manipulability',
     'MinimumDistance', 'PairDistance', 'PointToLineDistance', 'PointToPlane',
-    'PointToPointDistance', 'RelativeFunction', 'SupportPolygon', 'UserFunction', 'as_placement',
-    'as_transform', 'field_value', 'function_kinds', 'read_function', 'register_function',
-    'spec_fields', 'SpecField', 'written_kinds',
+    'PointToPointDistance', 'QUATERNION_SLACK', 'RelativeFunction', 'SupportPolygon',
+    'UserFunction', 'as_placement', 'as_transform', 'field_value', 'function_kinds',
+    'read_function', 'register_function', 'spec_fields', 'SpecField', 'written_kinds',
 ]
