@@ -5,7 +5,7 @@ from functools import partial
 from importlib import import_module
 import sys
 import time
-from typing import Any, NoReturn, TYPE_CHECKING
+from typing import Any, NoReturn
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
@@ -14,18 +14,15 @@ from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.cli.answer import Answer, WantedPose
 from ros2_ik.cli.interfaces import fields, GOAL, is_message
 from ros2_ik.cli.node_answer import PATIENCE, read_reply, recheck_reply, state_values
-from ros2_ik.cli.node_client import WENT
+from ros2_ik.cli.node_client import NodeClient, WENT
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.stop import Interrupt, MAY_MOVE, PATIENCE as STOP_PATIENCE
 from ros2_ik.messages.poses import read_pose
 
-if TYPE_CHECKING:
-    from ros2_ik.cli.node_client import NodeClient
-
 ACTION = 'solve_constrained_ik'
 
 
-def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
+def ask_goal(client: NodeClient, goal: Any, wait: float) -> Answer:
     """
     Send a goal (of `read_goal`), show its feedback, and re-check the result.
 
@@ -53,7 +50,7 @@ def ask_goal(client: 'NodeClient', goal: Any, wait: float) -> Answer:
 class _Running:
     """A goal on its way; `patience` seconds without a sign of it are too many."""
 
-    def __init__(self, client: 'NodeClient', gone: Callable[[], bool], patience: float,
+    def __init__(self, client: NodeClient, gone: Callable[[], bool], patience: float,
                  moves: bool) -> None:
         self._client, self._patience, self._heard = client, patience, time.monotonic()
         self._gone, self._moves = gone, moves

@@ -4,27 +4,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 import math
 import time
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import RobotState
 import pinocchio as pin
+from rclpy.client import Client
 
 from ros2_ik.cli.answer import Answer, Check, recheck, WantedPose
+from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.poses import components
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.stop import ask_for_motion
-from ros2_ik.core import Robot, Status
+from ros2_ik.core import Array, Robot, Status
 from ros2_ik.messages.poses import fill_pose, read_pose
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.srv import ComputeIK
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from rclpy.client import Client
-
-    from ros2_ik.cli.node_client import NodeClient
 
 PATIENCE = 20.0   # seconds for a reply, besides the time for the search
 MOTION = 600.0    # seconds for a motion
@@ -56,7 +52,7 @@ def ik_request(wanted: Sequence[WantedPose], seed: dict[str, Any], timeout: floa
     return request
 
 
-def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
+def ask_ik(client: NodeClient, service: Client, request: ComputeIK.Request,
            wanted: Sequence[WantedPose], seed: dict[str, Any], wait: float = 0.0) -> Answer:
     """
     Ask, and re-check the reply by forward kinematics of the received robot_description.
@@ -81,7 +77,7 @@ def ask_ik(client: 'NodeClient', service: 'Client', request: ComputeIK.Request,
     return answer
 
 
-def read_reply(client: 'NodeClient', reply: Any, wanted: Sequence[WantedPose],
+def read_reply(client: NodeClient, reply: Any, wanted: Sequence[WantedPose],
                round_trip: float) -> tuple[Answer, Robot | None]:
     """
     Return what a response says, or the result of an action, and the robot that it is about.
@@ -167,7 +163,7 @@ def _movers(robot: Robot, frames: Iterable[str | None]) -> set[str]:
 
 # -- messages to and from joint values by name and poses ---------------------------------------
 
-def pose_message(T: 'NDArray[Any]', frame: str | None) -> PoseStamped:
+def pose_message(T: Array, frame: str | None) -> PoseStamped:
     """Return a pose (4, 4) in a frame."""
     message = PoseStamped()
     message.header.frame_id = frame or ''
