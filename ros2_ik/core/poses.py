@@ -1,7 +1,6 @@
 """Poses as they are given, checked."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
