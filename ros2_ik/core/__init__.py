@@ -31,6 +31,7 @@ from ros2_ik.core.request import (
 )
 from ros2_ik.core.robot import *
 from ros2_ik.core.scene import *
+from ros2_ik.core.scene.shapes import *
 from ros2_ik.core.solvers import *
 from ros2_ik.core.status import ExitFlag as ExitFlag, Status as Status
 from ros2_ik.core.strict_yaml import read_yaml as read_yaml

@@ -1,5 +1,6 @@
 """Checks of single arguments, for errors that name the argument and the value."""
 
+from collections.abc import Sequence
 import math
 from reprlib import repr as brief
 import sys
@@ -119,6 +120,13 @@ def whole(value: Any, name: str, error: type[IKError], least: int = 1,
     if value > most:
         raise error(f'{name} must be at most {most:g}')
     return int(value)
+
+
+def one_of(value: Any, name: str, valid: Sequence[str], error: type[IKError]) -> str:
+    """Return a text that is one of several, or raise `error`."""
+    if not isinstance(value, str) or value not in valid:
+        raise error(f'{name} is {value!r}; valid: {", ".join(valid)}')
+    return value
 
 
 def listed(value: Any) -> list[Any] | None:

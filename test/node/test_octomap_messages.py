@@ -36,7 +36,7 @@ def test_full_octomap() -> None:
 
 
 @pytest.mark.parametrize(('data', 'said'), [
-    (b'', 'byte 0'), (b'\xff\xff', 'byte 2'), (b'\x02\x00\x00', 'no tree'),
+    (b'', 'byte 0'), (b'\xff\xff', 'byte 2'), (b'\x02\x00\x00', 'octomap'),
     (b'\x01\x00', 'no occupied'), (b'\x02\x00', 'more than')])
 def test_data_of_no_octomap_is_refused(data: bytes, said: str) -> None:
     with pytest.raises(RequestError, match=said):

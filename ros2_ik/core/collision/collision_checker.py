@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Mask
-from ros2_ik.core.checks import non_negative, vector
+from ros2_ik.core.checks import non_negative, one_of, vector
 from ros2_ik.core.collision.checked_pairs import pairs_to_check, world_geometries
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry, own_geometries
 from ros2_ik.core.collision.contact_check import ContactCheck
@@ -27,8 +27,9 @@ from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.geometry_library import coal, Placement
 from ros2_ik.core.meshes.mesh_paths import geometry_key
 from ros2_ik.core.robot import check_robot, Configuration, Robot
-from ros2_ik.core.scene.robot_geometry import check_detail, robot_geometry
+from ros2_ik.core.scene.robot_geometry import robot_geometry
 from ros2_ik.core.scene.scene import check_scene, Scene
+from ros2_ik.core.scene.shapes.mesh import DETAILS
 from ros2_ik.core.status import Status
 
 
@@ -251,7 +252,7 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     """
     check_robot(robot)
     check_scene(scene)
-    check_detail(meshes)
+    one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     key = geometry_key(robot), scene.version, meshes, missing, pair
     return _checkers.get(key, lambda: CollisionChecker(robot, scene, meshes, missing, pair))
 

@@ -105,7 +105,7 @@ class DistanceCheck:
         """
         found: list[tuple[float, int]] = []
         computed, farthest = list[float](), np.inf
-        near = np.flatnonzero(~(at.least >= reach))
+        near, = (~(at.least >= reach)).nonzero()
         near = near[at.least[near].argsort(kind='stable')]
         placed = self._place(data, self._pairs.pairs[near].ravel().tolist() if self._moved else ())
         model, margins, results = self._pairs.model, self._margins, self._pairs.distance_results

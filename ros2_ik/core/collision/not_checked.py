@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ros2_ik.core.checks import one_of
 from ros2_ik.core.collision.collision_checker import CollisionChecker
 from ros2_ik.core.collision.self_pairs import self_pairs
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.mesh_paths import geometry_key
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene.robot_geometry import check_detail, MISSING
+from ros2_ik.core.scene.robot_geometry import MISSING
 from ros2_ik.core.scene.scene import Scene
+from ros2_ik.core.scene.shapes.mesh import DETAILS
 
 COLLISIONS_OFF = 'collisions: not checked'
 _NAMED = 10      # so many names in one sentence
@@ -38,10 +40,8 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
     'refuse', collision elements that cannot be read, or whose mesh is not found, raise
     InvalidSceneError with all of them; with 'skip' they are left out and named in `not_checked`.
     """
-    check_detail(meshes)
-    if missing_meshes not in MISSING:
-        raise InvalidOptionError(f'missing_meshes is {missing_meshes!r}; valid: '
-                                 f'{", ".join(MISSING)}')
+    one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
+    one_of(missing_meshes, 'missing_meshes', MISSING, InvalidOptionError)
     own = _alone.get((geometry_key(robot), meshes), lambda: _own_collisions(robot, meshes))
     if own.refusal and missing_meshes == 'refuse':
         raise InvalidSceneError(own.refusal)

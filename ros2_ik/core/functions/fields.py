@@ -137,11 +137,9 @@ def as_rotation(rotation: Pose, name: str) -> Array:
 
 def choice(*valid: str) -> FieldType:
     """Return the type of a text that is one of several."""
-    def check(value: Any, name: str) -> str:
-        if not isinstance(value, str) or value not in valid:
-            raise InvalidConstraintError(f'{name} is {value!r}; valid: {", ".join(valid)}')
-        return value
-    return FieldType(' | '.join(valid), written.text, check)
+    return FieldType(
+        ' | '.join(valid), written.text,
+        lambda value, name: checks.one_of(value, name, valid, InvalidConstraintError))
 
 
 Numbers: TypeAlias = Sequence[float] | Array

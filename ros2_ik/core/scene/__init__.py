@@ -11,30 +11,12 @@ from ros2_ik.core.scene.scene_file import (
     shipped_scenes,
 )
 from ros2_ik.core.scene.scene_object import AttachedObject, OCTOMAP, SceneObject, ShapeInstance
-from ros2_ik.core.scene.shapes import (
-    Box,
-    Capsule,
-    Cone,
-    ConvexHull,
-    Cylinder,
-    Ellipsoid,
-    HalfSpace,
-    HeightField,
-    Mesh,
-    OcTree,
-    Plane,
-    register_shape,
-    Shape,
-    shape_kinds,
-    Sphere,
-)
+from ros2_ik.core.scene.shapes import *
 from ros2_ik.core.scene.visual_geometry import visual_elements, visual_geometry
 
 __all__ = [
-    'AllowedCollisions', 'AttachedObject', 'Box', 'Capsule', 'Cone', 'ConvexHull', 'Cylinder',
-    'Ellipsoid', 'GeometryElement', 'HalfSpace', 'HeightField', 'LinkGeometry', 'Mesh', 'OCTOMAP',
-    'OcTree', 'Plane', 'RobotGeometry', 'Scene', 'SceneObject', 'Shape', 'ShapeInstance', 'Sphere',
-    'UNUSABLE', 'check_scene', 'check_scene_file', 'load_scene', 'register_shape',
-    'robot_geometry', 'save_scene', 'shape_kinds', 'shipped_scenes', 'visual_elements',
-    'visual_geometry',
+    'AllowedCollisions', 'AttachedObject', 'GeometryElement', 'LinkGeometry', 'OCTOMAP',
+    'RobotGeometry', 'Scene', 'SceneObject', 'ShapeInstance', 'UNUSABLE', 'check_scene',
+    'check_scene_file', 'load_scene', 'robot_geometry', 'save_scene', 'shipped_scenes',
+    'visual_elements', 'visual_geometry',
 ]

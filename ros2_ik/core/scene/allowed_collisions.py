@@ -64,15 +64,13 @@ class AllowedCollisions:
         flags = [self.defaults[name] for name in (first, second) if name in self.defaults]
         return bool(flags) and all(flags)
 
-    def with_pair(self, first: str, second: str, allowed: bool = True) -> 'AllowedCollisions':
-        """Return the matrix with this entry for the pair."""
-        return self._with({**self.pairs, _pair(first, second): _flag(allowed, 'allowed')},
-                          {**self.defaults})
-
-    def with_default(self, name: str, allowed: bool = True) -> 'AllowedCollisions':
-        """Return the matrix with this entry for the name and any other."""
-        return self._with({**self.pairs},
-                          {**self.defaults, _name(name): _flag(allowed, 'allowed')})
+    def with_entry(self, first: str, second: str | None,
+                   allowed: bool = True) -> 'AllowedCollisions':
+        """Return the matrix with this entry for two names, or for one (None) with any other."""
+        flag = _flag(allowed, 'allowed')
+        if second is None:
+            return self._with({**self.pairs}, {**self.defaults, _name(first): flag})
+        return self._with({**self.pairs, _pair(first, second): flag}, {**self.defaults})
 
     def without(self, *names: str) -> 'AllowedCollisions':
         """Return the matrix without any entry of these names, itself if there are none."""

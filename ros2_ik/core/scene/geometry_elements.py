@@ -96,18 +96,13 @@ class ElementReader:
         shape, material = kinds[0], element.find('material')
         color = None if material is None else (
             _rgb(material) or self._colors.get(material.get('name')))
-        size = self._scales(shape) if shape.tag == 'mesh' else self._lengths(link, shape)
-        found = GeometryElement(link, name, shape.tag, read_origin(element), tuple(size), color)
-        return found if shape.tag != 'mesh' else found._replace(
-            file=find_mesh(shape.get('filename', ''), self._robot.package_dirs))
-
-    def _scales(self, mesh: Element) -> list[float]:
-        scale = numbers(mesh.get('scale', '1 1 1'), 3, 'mesh scale')
-        if not mesh.get('filename'):
-            raise InvalidSceneError('a <mesh> has no filename')
-        if not all(scale):
-            raise InvalidSceneError(f'its scale is {scale}; none of them may be zero')
-        return scale
+        if shape.tag == 'mesh':
+            size = numbers(shape.get('scale', '1 1 1'), 3, 'mesh scale')
+            file = find_mesh(shape.get('filename', ''), self._robot.package_dirs)
+        else:
+            size, file = self._lengths(link, shape), None
+        return GeometryElement(link, name, shape.tag, read_origin(element), tuple(size), color,
+                               file)
 
     def _lengths(self, link: str, shape: Element) -> list[float]:
         """Read the lengths along the axes; 0, as in placeholders, counts as the least one."""

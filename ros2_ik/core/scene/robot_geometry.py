@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ros2_ik.core.checks import one_of
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import digest
@@ -12,7 +13,8 @@ from ros2_ik.core.meshes.mesh_paths import geometry_key
 from ros2_ik.core.meshes.meshes import read_unit
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.geometry_elements import Color, ElementReader, GeometryElement
-from ros2_ik.core.scene.shapes import DETAILS, Mesh, Shape
+from ros2_ik.core.scene.shapes import Mesh, Shape
+from ros2_ik.core.scene.shapes.mesh import DETAILS
 
 MISSING = ('refuse', 'skip')
 _known: LRUCache[tuple[Any, ...], 'RobotGeometry'] = LRUCache()
@@ -67,12 +69,6 @@ class RobotGeometry:
                               body.placement.homogeneous.tolist())) for body in self.bodies))
 
 
-def check_detail(meshes: Any) -> None:
-    """Raise InvalidOptionError unless that says what stands for a mesh."""
-    if not (isinstance(meshes, str) and meshes in DETAILS):
-        raise InvalidOptionError(f'meshes is {meshes!r}; valid: {", ".join(DETAILS)}')
-
-
 def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse') -> RobotGeometry:
     """
     Return the robot's geometry, made once for each robot and state of its mesh files.
@@ -82,9 +78,8 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     InvalidSceneError (with link, path and where it was looked for), with 'skip' it becomes a
     warning. A robot without collision elements has no bodies and a warning.
     """
-    check_detail(meshes)
-    if not (isinstance(missing, str) and missing in MISSING):
-        raise InvalidOptionError(f'missing is {missing!r}; valid: {", ".join(MISSING)}')
+    one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
+    one_of(missing, 'missing', MISSING, InvalidOptionError)
     return _known.get((geometry_key(robot), meshes, missing),
                       lambda: _collision_geometry(robot, meshes, missing))
 

@@ -37,19 +37,17 @@ class Scene:
     """
     A robot's surroundings: objects in the world, objects attached to links, what may touch what.
 
-    Immutable: each change gives a new scene that shares all that stayed the same, or raises and
-    changes nothing. Changes mean what MoveIt's planning scene means by them.
+    Immutable: each change gives a new scene that shares all that stayed the same, or raises
+    InvalidSceneError or UnknownNameError. Changes mean what they mean in MoveIt's planning scene.
 
     `objects` have their poses in the root frame, `attached` ones in the frame of their link;
     `allowed` starts as the SRDF's disabled pairs; `padding` [m] is of links, by name, where it is
     not 0; `frames` are named poses in the root frame. `version` is another text after each change,
     and the same text in a copy that was pickled. `guess_pairs` leaves out links that nearly always
-    touch though no SRDF disables them, see `self_pairs`; False checks them.
+    touch though no SRDF disables them, see `self_pairs`.
 
     Where a frame is asked for, None is the root frame, and valid are the robot's frames, ids,
     'id/subframe' and `frames`. One that moves with the robot needs `at`, a configuration.
-
-    Raises InvalidSceneError, or UnknownNameError (of a frame, a link, an object).
     """
 
     robot: Robot
@@ -191,8 +189,7 @@ class Scene:
         for name in (first,) if second is None else (first, second):
             if not isinstance(name, str) or name not in valid:
                 raise UnknownNameError(name, valid)
-        return self._with(allowed=self.allowed.with_default(first, allowed) if second is None
-                          else self.allowed.with_pair(first, second, allowed))
+        return self._with(allowed=self.allowed.with_entry(first, second, allowed))
 
     def with_guess_pairs(self, guess_pairs: bool) -> 'Scene':
         """Return the scene with or without leaving out links that nearly always touch."""

@@ -21,6 +21,7 @@ Scenes from YAML files and back; each error names its place in the file.
 
 from collections.abc import Callable, Collection
 from dataclasses import fields, MISSING
+from functools import partial
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
@@ -66,12 +67,7 @@ def load_scene(path_or_text: str | Path, robot: Robot,
 
 
 def check_scene_file(path_or_text: str | Path) -> None:
-    """
-    Look at what `load_scene` would read, before there is a robot.
-
-    Raises InvalidSceneError where there is no such file or shipped scene, or where it is not a
-    mapping of sections.
-    """
+    """Raise InvalidSceneError where there is no such file or scene, or none of sections."""
     _content(path_or_text)
 
 
@@ -164,19 +160,18 @@ def _attach(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> 
                         item.get('frame'))
 
 
-def _allow(flag: bool) -> Callable[..., Scene]:
-    def read(scene: Scene, item: Any, *_: Any) -> Scene:
-        names = item if isinstance(item, list) else [item]
-        if len(names) not in (1, 2) or None in names:
-            raise InvalidSceneError(f'must be a name or two, not {brief(item)}')
-        return scene.allow(names[0], names[1] if len(names) == 2 else None, flag)
-    return read
+def _allow(flag: bool, scene: Scene, item: Any, *_: Any) -> Scene:
+    names = item if isinstance(item, list) else [item]
+    if len(names) not in (1, 2) or None in names:
+        raise InvalidSceneError(f'must be a name or two, not {brief(item)}')
+    return scene.allow(names[0], names[1] if len(names) == 2 else None, flag)
 
 
 _READERS: dict[str, Callable[..., Scene]] = {
     'frames': lambda scene, name, value: scene.with_frames({name: _pose(value)}),
     'padding': lambda scene, name, value: scene.with_padding({name: value}),
-    'objects': _add, 'attached': _attach, 'allowed': _allow(True), 'checked': _allow(False)}
+    'objects': _add, 'attached': _attach, 'allowed': partial(_allow, True),
+    'checked': partial(_allow, False)}
 
 
 def _object(item: dict[str, Any], folder: Path) -> SceneObject:

@@ -318,9 +318,9 @@ def moved_over(old: SceneState, robot: Robot, log: Any) -> SceneState:
     matrix = scene.allowed
     for pair, allowed in source.allowed.pairs.items():
         if usual.pairs.get(pair) != allowed:
-            matrix = matrix.with_pair(*pair, allowed)
+            matrix = matrix.with_entry(*pair, allowed)
     for name, allowed in source.allowed.defaults.items():
-        matrix = matrix.with_default(name, allowed)
+        matrix = matrix.with_entry(name, None, allowed)
     if lost:
         log.warning(f"robot '{robot.name}' is described anew; gone from the scene: "
                     + ', '.join(lost))

@@ -288,7 +288,7 @@ def test_allowed_pairs(load):
     one = next(iter(found))
     rest = CollisionChecker(robot, scene.allow(*one)).in_collision(q)
     assert pairs(rest) == found - {one}
-    all_allowed = scene.with_allowed(scene.allowed.with_default('column'))
+    all_allowed = scene.with_allowed(scene.allowed.with_entry('column', None))
     assert CollisionChecker(robot, all_allowed).in_collision(q) == ()
     link = next(name for name in one if name != 'column')
     again = all_allowed.allow(link, 'column', False)
@@ -303,7 +303,7 @@ def test_links_of_two_allowing_defaults(load):
     names = {name for one in found for name in one}
     matrix = AllowedCollisions.of_robot(robot)
     for name in names:
-        matrix = matrix.with_default(name)
+        matrix = matrix.with_entry(name, None)
     assert not CollisionChecker(robot, Scene(robot).with_allowed(matrix)).collides(q)
 
 

@@ -63,7 +63,7 @@ def test_bad_defaults(defaults):
 
 def test_changes_leave_the_old_one_alone():
     old = AllowedCollisions({('a', 'b'): True}, {'c': True})
-    new = old.with_pair('c', 'a', False).with_default('b').with_default('c', False)
+    new = old.with_entry('c', 'a', False).with_entry('b', None).with_entry('c', None, False)
     assert (dict(old.pairs), dict(old.defaults)) == ({('a', 'b'): True}, {'c': True})
     assert dict(new.pairs) == {('a', 'b'): True, ('a', 'c'): False}
     assert dict(new.defaults) == {'b': True, 'c': False}
@@ -93,7 +93,7 @@ def test_compares_and_travels(pairs, defaults):
     matrix = AllowedCollisions(pairs, defaults)
     for other in (pickle.loads(pickle.dumps(matrix)), AllowedCollisions(pairs, defaults)):
         assert other == matrix
-    assert matrix.with_pair('a', 'z') != matrix
+    assert matrix.with_entry('a', 'z') != matrix
     assert matrix != pairs
 
 

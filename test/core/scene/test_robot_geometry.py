@@ -212,7 +212,7 @@ def test_a_robot_without_geometry_says_so(small):
     ('<sphere radius="-1"/>', 'radius of a sphere'), ('<sphere/>', 'sphere radius'),
     ('<cylinder radius="1"/>', 'cylinder length'), ('<torus/>', '<torus>; valid'),
     ('<box size="1 1 1"/><sphere radius="1"/>', '<box>, <sphere>'),
-    ('<mesh/>', 'no filename'), ('<mesh filename="a.stl" scale="1 1"/>', 'scale'),
+    ('<mesh/>', "the mesh '' cannot be found"), ('<mesh filename="a.stl" scale="1 1"/>', 'scale'),
     ('<mesh filename="package://example-robot-data/robots/ur_description/meshes/ur5/collision/'
      'base.stl" scale="1 0 1"/>', 'scale'),
     ('<mesh filename="http://a.b/c.stl"/>', 'package, model, file')])

@@ -273,7 +273,7 @@ def test_move_overwrites_the_pose_also_with_part_poses():
 
 def test_remove_drops_entries_and_colour():
     scene = WITH_CUP.allow('cup', 'left_hand').with_allowed(
-        WITH_CUP.allowed.with_pair('cup', 'left_e').with_default('cup')).remove('cup')
+        WITH_CUP.allowed.with_entry('cup', 'left_e').with_entry('cup', None)).remove('cup')
     assert scene == EMPTY
     assert scene.allowed.pairs == {('left_a', 'left_b'): True}
     assert scene.add(SceneObject('cup', [BOX])).colors == {}

@@ -285,7 +285,8 @@ def test_a_forgotten_matrix_is_saved():
 
 
 def test_names_that_are_not_there_are_not_saved():
-    scene = Scene(ROBOT).with_allowed(AllowedCollisions.of_robot(ROBOT).with_pair('ghost', 'base'))
+    matrix = AllowedCollisions.of_robot(ROBOT).with_entry('ghost', 'base')
+    scene = Scene(ROBOT).with_allowed(matrix)
     assert load_scene(save_scene(scene), ROBOT) == Scene(ROBOT)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.checks import floats, matrix
+from ros2_ik.core.checks import floats, matrix, one_of
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.convex_pieces import (
     convex_pieces,
@@ -47,9 +47,7 @@ class Mesh(Shape):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(triangles=_triangles(self.triangles, len(self.vertices)))
-        if self.detail not in DETAILS:
-            raise InvalidSceneError(f'the detail of a mesh is {self.detail!r}; '
-                                    f'valid: {", ".join(DETAILS)}')
+        one_of(self.detail, self.called('detail'), DETAILS, InvalidSceneError)
         if len(self.triangles) > MANY_TRIANGLES:
             self._set(detail='hull')
 
