@@ -147,18 +147,15 @@ def fill_message(message: Any, content: Any, kind: str, names: Collection[str] =
             continue
         value = getattr(content, name)
         if is_message(field.type):
+            package, _, kind_name = field.type.rpartition('/')
+            make = getattr(import_module(f'{package}.msg'), kind_name)
             fill = partial(fill_message, kind=field.type)
-            value = ([fill(_class(field.type)(), item) for item in value] if field.array
+            value = ([fill(make(), item) for item in value] if field.array
                      else fill(getattr(message, name), value))
         elif field.type == 'byte':
             value = bytes([value])
         setattr(message, name, value)
     return message
-
-
-def _class(kind: str) -> Any:
-    package, _, name = kind.rpartition('/')
-    return getattr(import_module(f'{package}.msg'), name)
 
 
 def _wanted(goal: Any) -> list[WantedPose]:

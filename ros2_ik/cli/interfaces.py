@@ -47,7 +47,9 @@ def fields(kind: str) -> dict[str, Field]:
     for line in text.splitlines():
         if match := _FIELD.match(line.partition('#')[0].strip()):
             type, array, field, default = match.groups()
-            found[field] = Field(_full(type, package), array is not None, *_sizes(array),
+            if type[0].isupper():    # of the same package
+                type = f'{package}/{type}'
+            found[field] = Field(type, array is not None, *_sizes(array),
                                  None if default is None else yaml.safe_load(default))
     return found
 
@@ -70,11 +72,6 @@ def _text(name: str) -> str:
         if (folder / name).is_file():
             return (folder / name).read_text('utf-8')
     raise BadQuestion(f'the installation is broken: no file {installed / name}')
-
-
-def _full(type: str, package: str) -> str:
-    """Return a type with its package: those of the same one may be without."""
-    return f'{package}/{type}' if type[0].isupper() else type
 
 
 def _sizes(array: str | None) -> tuple[int | None, int | None]:

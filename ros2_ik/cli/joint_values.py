@@ -8,7 +8,7 @@ from ros2_ik.cli.arguments import FULL_TURN
 from ros2_ik.cli.question import BadQuestion
 
 if TYPE_CHECKING:
-    from ros2_ik.core import Joint, Robot
+    from ros2_ik.core import Robot
 
 HELP = ('joint=value ... [rad, m] (a floating joint: x,y,z,qx,qy,qz,qw; a planar one: '
         'x,y,theta), '
@@ -54,16 +54,13 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float | list[
         raise BadQuestion(f"'{name}={text}': joint '{name}' takes one number")
     if degrees and joint.rotary:
         return math.radians(numbers[0])
-    if joint.rotary and _seems_degrees(numbers[0], joint):
+    # joints without limits may turn often
+    if joint.rotary and FULL_TURN < abs(numbers[0]) < math.inf \
+            and not joint.lower <= numbers[0] <= joint.upper:
         raise BadQuestion(f"'{name}={text}': {numbers[0]:g} rad is more than a full turn, and "
                           f'outside of {joint.lower:g} ... {joint.upper:g} rad; for degrees add '
                           '--deg')
     return numbers[0]
-
-
-def _seems_degrees(value: float, joint: 'Joint') -> bool:
-    """Return whether a value [rad] makes no sense; one without limits may turn often."""
-    return FULL_TURN < abs(value) < math.inf and not joint.lower <= value <= joint.upper
 
 
 def shipped_home(robot: 'Robot') -> dict[str, float] | None:

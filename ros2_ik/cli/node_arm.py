@@ -294,7 +294,8 @@ class NodeArm:
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
         """Have the node move the robot to q (nq,) if the path is free; returns a note."""
         self._check_robot()
-        self._check_not_following()
+        if self._targets:
+            raise IKError('the servo moves the robot: switch following off first')
         request = Execute.Request(avoid_collisions=avoid_collisions)
         fill_state(request.goal, self._robot.to_joints(q), self._robot.joint_names)
         self._later(Execute, request,
@@ -304,10 +305,6 @@ class NodeArm:
     def _check_robot(self) -> None:
         if self._client.has_another_robot:
             raise IKError(ANOTHER)
-
-    def _check_not_following(self) -> None:
-        if self._targets:
-            raise IKError('the servo moves the robot: switch following off first')
 
     def follow(self, targets: Mapping[str, Array], avoid_collisions: bool) -> None:
         """Have the servo go after the pose (4, 4) of one tip."""

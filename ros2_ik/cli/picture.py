@@ -70,17 +70,19 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> Exit:
     """Solve, if something is wanted, and draw; returns the exit code."""
     from ros2_ik.core import Scene
-    from ros2_ik.view.picture import write_picture
+    from ros2_ik.view.picture import Panel, write_picture
     from ros2_ik.view.robot_model import RobotModel
     from ros2_ik.view.scene_model import contact_text
+    from ros2_ik.view.simulated_arm import checker_of
     _check_output(args.output)
     back = _back(args.direction)
     robot, shipped = load_robot(args)
     wanted = _wanted(args, robot)
     start = read_start(args.joints, robot, shipped.home if shipped else None, args.deg)
     scene = load_scene_of(args, robot, start) or Scene(robot)
+    q = robot.to_q(start)
     panels, exit = _answers(args, scene, wanted, start) if wanted else (
-        [_standing(scene, robot.to_q(start))], Exit.ANSWERED)
+        [Panel(q, contacts=checker_of(scene).in_collision(q))], Exit.ANSWERED)
     model = RobotModel(robot)
     for note in model.notes:
         print(f'ros2_ik: {note}', file=sys.stderr)
@@ -130,12 +132,6 @@ def _wanted(args: argparse.Namespace, robot: 'Robot') -> list[WantedPose]:
     for target in args.targets:
         target.tip = target.tip or tip_of(robot, None)
     return poses.wanted(args.targets, args.deg)
-
-
-def _standing(scene: 'Scene', q: 'NDArray[Any]') -> 'Panel':
-    from ros2_ik.view.picture import Panel
-    from ros2_ik.view.simulated_arm import checker_of
-    return Panel(q, contacts=checker_of(scene).in_collision(q))
 
 
 def _answers(args: argparse.Namespace, scene: 'Scene', wanted: Sequence[WantedPose],

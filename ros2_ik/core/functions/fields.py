@@ -19,10 +19,6 @@ from ros2_ik.core.poses import as_placement, FARTHEST
 MOST_ROWS = 1000   # of one function
 
 
-def _any(value: Any, name: str) -> Any:
-    return value
-
-
 class FieldType(NamedTuple):
     """
     A type of fields; `form` describes the written value.
@@ -35,7 +31,7 @@ class FieldType(NamedTuple):
 
     form: str
     read: Callable[[FieldValue], Any]
-    check: Callable[[Any, str], Any] = _any
+    check: Callable[[Any, str], Any] = lambda value, name: value
     absent: Any = MISSING
     supplied: bool = False
 
@@ -111,10 +107,6 @@ def _row_numbers(value: Any, name: str) -> Array:
     return array
 
 
-def _placement(value: Any, name: str) -> Any:
-    return None if value is None else as_placement(value, name, InvalidConstraintError)
-
-
 def as_rotation(rotation: Pose, name: str) -> Array:
     """
     Take (3, 3), (4, 4), a pinocchio.SE3 or None (no rotation) as an exact rotation, read-only.
@@ -172,7 +164,8 @@ Rotation = Annotated[Pose, FieldType(
 # kept as pinocchio.SE3, or None
 Placement = Annotated[Pose, FieldType(
     'x y z [m], and roll pitch yaw [rad] or a quaternion x y z w', written.placement,
-    _placement)]
+    lambda value, name: None if value is None else as_placement(
+        value, name, InvalidConstraintError))]
 # a row for each letter
 Axes = Annotated[str, FieldType("letters of 'xyz'", written.text, _axes)]
 Flag = Annotated[bool, FieldType('true or false', written.flag, lambda value, _: bool(value))]

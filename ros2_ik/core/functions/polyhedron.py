@@ -12,8 +12,6 @@ from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
 
-TINY = 1e-6    # a row this short says next to nothing, and its direction is rounding
-
 
 @register_function('polyhedron', drake='AddPolyhedronConstraint')
 @dataclass(frozen=True, eq=False)

@@ -62,21 +62,19 @@ def read_joints(model: pin.Model, elements: Sequence[JointElement]) -> tuple[Joi
     Followers narrow the limits of their leaders, velocities included. Raises
     RobotDescriptionError where that leaves no position.
     """
-    joints = {element.name: _joint(model, element) for element in elements
-              if element.kind != 'fixed' and not element.mimic}
+    joints = {}
+    for element in elements:
+        if element.kind != 'fixed' and not element.mimic:
+            name = f'{element.name}/x' if element.kind == 'planar' else element.name
+            index, (size, columns) = model.getJointId(name), _SIZES.get(element.kind, (1, 1))
+            joints[element.name] = Joint(
+                element.name, cast(Kind, element.kind), int(model.idx_qs[index]), size,
+                int(model.idx_vs[index]), columns, element.lower, element.upper, element.velocity)
     for element in elements:
         if element.mimic:
             leader = element.mimic.leader
             joints[leader] = _narrowed(joints[leader], element)
     return tuple(sorted(joints.values(), key=lambda joint: joint.index))
-
-
-def _joint(model: pin.Model, element: JointElement) -> Joint:
-    size, velocity_size = _SIZES.get(element.kind, (1, 1))
-    index = model.getJointId(f'{element.name}/x' if element.kind == 'planar' else element.name)
-    return Joint(element.name, cast(Kind, element.kind), int(model.idx_qs[index]), size,
-                 int(model.idx_vs[index]), velocity_size,
-                 element.lower, element.upper, element.velocity)
 
 
 def _narrowed(leader: Joint, follower: JointElement) -> Joint:

@@ -37,8 +37,7 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
 def _find(near: Sequence[str], package: str) -> str:
     """Return the folder of a package, which no ament index need know."""
     places = list(package_places(package, near))
-    for place in places:
-        if place.is_dir():
-            return str(place)
+    if found := next(filter(Path.is_dir, places), None):
+        return str(found)
     raise RobotDescriptionError(f"package '{package}' is not found; looked for: "
                                 f'{", ".join(map(str, places))}; package_dirs names more folders')
