@@ -11,12 +11,7 @@ from ros2_ik.core.checks import vector
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.collision.distance_tracker import DistanceTracker
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.kernels.velocity_rows import (
-    DISTANCE,
-    GAP_NUMBERS,
-    GAP_SPEED,
-    MARGIN,
-)
+from ros2_ik.core.kernels.velocity_rows import DISTANCE, GAP_NUMBERS, GAP_SPEED, MARGIN
 
 NEAR = 0.01         # [m] above its margin: a nearer pair is always a row
 FIRST_SPEED = 3.0   # [m/s] at which pairs are assumed to approach in the first step
@@ -36,11 +31,7 @@ class NearPair(NamedTuple):
 
 
 class DistanceRows(NamedTuple):
-    """
-    Rows (k, nv + GAP_NUMBERS) of the pairs of one barrier.
-
-    Each is the gradient of a distance, then the numbers of `velocity_rows`.
-    """
+    """Rows (k, nv + GAP_NUMBERS) of pairs: gradients of distances, and see `velocity_rows`."""
 
     barrier: str
     rows: Array
@@ -69,14 +60,13 @@ class DistanceConstraints:
         self._gain, self._push, self._narrowed = gain, push, narrowed
         self._none = DistanceRows(name, np.zeros((0, checker.robot.nv + GAP_NUMBERS)))
         self._slack = max(SLACK * margin, LEAST_SLACK)
-        self._near = self._none
+        self._near, self._nearest = self._none, np.inf
         self.set_scene(checker, {})
 
     def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, Any]) -> None:
         """Use a checker of a scene in which objects move with velocities (3,), by name [m/s]."""
         checked = _checked(velocities)
-        narrowed = checker if self._narrowed is None else self._narrowed(checker)
-        self._tracker = DistanceTracker(narrowed)
+        self._tracker = DistanceTracker(self._narrowed(checker) if self._narrowed else checker)
         self._set_velocities(checked)
 
     def move(self, names: Sequence[str], T: Array, velocities: Mapping[str, Any]) -> None:
@@ -97,13 +87,9 @@ class DistanceConstraints:
         self._reach = np.maximum(LOOKAHEAD * self._needed, NEAR) + self._margin + self._own
         return self._look()
 
-    def look_ahead(self, q: Array) -> None:
-        """Look at the end q of a step."""
-        self._tracker.look_ahead(q)
-
-    def nearer(self, stop: float) -> DistanceRows | None:
+    def nearer(self, end: Array, stop: float) -> DistanceRows | None:
         """
-        Return the rows again where a step like that to the end could reach further, else None.
+        Return the rows again where a step like that to an end (nq,) reaches further, else None.
 
         `stop` [s] is how long joints take to come to rest from that step. A bound lets a step
         close no more than `gain` of what is left, and no faster than joints can brake for. With
@@ -111,7 +97,7 @@ class DistanceConstraints:
         r.v times max(|v|/a).
         """
         steps = CURVED * max(1.0 / self._gain, 1.0 + stop / self._dt)   # till contact, at most
-        self._needed = steps * (self._tracker.ahead.closing + self._own)
+        self._needed = steps * (self._tracker.look_ahead(end).closing + self._own)
         reach = self._needed + self._margin + self._own
         new = (reach > self._reach) & (self._tracker.here.least < reach)
         if not new.any():
@@ -121,7 +107,7 @@ class DistanceConstraints:
 
     def _look(self) -> DistanceRows:
         at = self._tracker.here
-        self._near = self._none
+        self._near, self._nearest = self._none, np.inf
         if (at.least < self._reach).any():
             found = self._tracker.distances(at, self._reach, self._most)
             rows = np.empty((len(found.distance), self._none.rows.shape[1]))
@@ -132,6 +118,7 @@ class DistanceConstraints:
                 for row, names, normal in zip(rows, found.names, found.normal, strict=True):
                     one, other = (self._velocities.get(name, still) for name in names)
                     row[GAP_SPEED] = normal @ (one - other)
+            self._nearest = float(found.distance[0]) if len(rows) else np.inf
             self._near = DistanceRows(self.name, rows, found.names)
         return self._near
 
@@ -146,11 +133,10 @@ class DistanceConstraints:
         """Make the end that was looked at last the configuration to start from."""
         self._tracker.arrive()
 
-    @property
-    def excess(self) -> float:
-        """By how much the least distance at the end is less than it may be [m], else 0."""
-        nearest = float(self._near.rows[:, DISTANCE].min(initial=np.inf))
-        at, least = self._tracker.ahead, min(self._margin - self._slack, nearest) - SAME
+    def excess_at(self, end: Array) -> float:
+        """Return by how much the least distance at an end is less than it may be [m], else 0."""
+        ahead, least = self._tracker.ahead, min(self._margin - self._slack, self._nearest) - SAME
+        at = ahead if np.array_equal(end, ahead.q) else self._tracker.look_ahead(end)
         if at.nearest >= least:
             return 0.0
         found = self._tracker.distances(at, np.full(len(at.least), least), 1).distance

@@ -1,6 +1,6 @@
 """Tasks, limits and barriers of a robot, bound once for a loop of steps."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 import math
 from types import MappingProxyType
 from typing import Any
@@ -12,18 +12,14 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import non_negative, positive, vector
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
-from ros2_ik.core.kernels import velocity as kernel, velocity_rows
+from ros2_ik.core.kernels import velocity as kernel, velocity_rows as row
 from ros2_ik.core.poses import as_transforms
 from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.program import Program
-from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
 from ros2_ik.core.velocity.bound_task import BoundTask
-from ros2_ik.core.velocity.distance_constraints import (
-    DistanceConstraints,
-    DistanceRows,
-    NearPair,
-)
+from ros2_ik.core.velocity.distance_constraints import DistanceConstraints, DistanceRows, NearPair
 from ros2_ik.core.velocity.limbs import limbs
 from ros2_ik.core.velocity.limits import (
     CartesianVelocityLimit,
@@ -33,6 +29,7 @@ from ros2_ik.core.velocity.limits import (
 )
 from ros2_ik.core.velocity.task import Task
 from ros2_ik.core.velocity.velocity_result import (
+    ProgramNames,
     StepNumbers,
     VelocityQP,
     VelocityResult,
@@ -45,8 +42,8 @@ _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RE
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
 _FLOAT = np.dtype(np.float64)
 _NO_INERTIA = np.zeros((0, 0))
-_READ = slice(velocity_rows.VALUE, velocity_rows.TARGET + 1)    # rows that a result reads
-_ENDS = slice(velocity_rows.LEAST, velocity_rows.MOST + 1)
+_READ = slice(row.VALUE, row.TARGET + 1)    # rows that a result reads
+_ENDS = slice(row.LEAST, row.MOST + 1)
 
 
 class VelocityProgram:
@@ -91,11 +88,16 @@ class VelocityProgram:
         numbers, layout, parameters, addresses = self._program.arrays
         # targets change the parameters of this program, not those of the functions
         self._program.arrays = numbers, layout, parameters.copy(), addresses
-        self._rows = np.zeros((velocity_rows.NUMBERS, self._program.size))
+        self._rows = np.zeros((row.NUMBERS, self._program.size))
         self._bind_tasks(soft, hard)
-        self._enter_bounds(bounded, frames)
-        self._box = np.empty((velocity_rows.COLUMN_NUMBERS, robot.nv))
-        self._no_gaps = np.zeros((0, robot.nv + velocity_rows.GAP_NUMBERS))
+        bounds = self._enter_bounds(bounded, frames)
+        self._names = ProgramNames(
+            tuple((task.name, task.place) for task in self.tasks if task.task.target is not None),
+            (*((task.name, task.place) for task in self.tasks), *bounds),
+            tuple(distances.name for distances in self._distances),
+            tuple(joint.name for joint in robot.joints for _ in range(joint.velocity_size)))
+        self._box = np.empty((row.COLUMN_NUMBERS, robot.nv))
+        self._no_gaps = np.zeros((0, robot.nv + row.GAP_NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
         self._enter_limits(given)
         self._hold_joints({*locked, *(robot.passive_joints & {*robot.joint_names})}, driven)
@@ -116,8 +118,8 @@ class VelocityProgram:
     def _bind_tasks(self, soft: Sequence[Task], hard: Sequence[Task]) -> None:
         ranks = {priority: rank for rank, priority
                  in enumerate(sorted({task.priority for task in soft}))}
-        kinds = [*(velocity_rows.SCALED if task.scaled else ranks[task.priority]
-                   for task in soft), *(velocity_rows.HARD for _ in hard)]
+        kinds = [*(row.SCALED if task.scaled else ranks[task.priority]
+                   for task in soft), *(row.HARD for _ in hard)]
         self.tasks = [BoundTask(task, self._program, self._rows, number, kind, self.dt)
                       for number, (task, kind) in enumerate(zip([*soft, *hard], kinds,
                                                                 strict=True))]
@@ -127,34 +129,33 @@ class VelocityProgram:
                   for level in range(max(len(ranks), 1))]
         levels.append([(task.function, task.place)
                        for task, kind in zip(self.tasks, kinds, strict=True) if kind < 0])
-        self._limbs, self._rows[velocity_rows.LIMB] = limbs(
+        self._limbs, self._rows[row.LIMB] = limbs(
             self.robot, levels, self._program.size)
 
     def _enter_bounds(self, barriers: Sequence[Barrier],
-                      frames: Sequence[CartesianVelocityLimit]) -> None:
-        """Enter barriers of functions and limits of frames, whose rows come after the tasks'."""
-        numbers = self._rows
-        numbers[velocity_rows.LOWER] = numbers[velocity_rows.SLOWEST] = -np.inf
-        numbers[velocity_rows.UPPER] = numbers[velocity_rows.FASTEST] = np.inf
-        places = self._program.rows[len(self.tasks):]
+                      frames: Sequence[CartesianVelocityLimit]) -> list[tuple[str, slice]]:
+        """Enter barriers of functions and limits of frames; return their names and rows."""
+        numbers, places = self._rows, self._program.rows[len(self.tasks):]
+        numbers[row.LOWER] = numbers[row.SLOWEST] = -np.inf
+        numbers[row.UPPER] = numbers[row.FASTEST] = np.inf
+        for place in places:
+            numbers[row.KIND, place] = row.BOUNDED
+        for barrier, place in zip(barriers, places, strict=False):
+            numbers[row.LOWER, place] = barrier.bounds.lower
+            numbers[row.UPPER, place] = barrier.bounds.upper
+            numbers[row.SHARE, place] = barrier.gain.in_step(self.dt)
+            numbers[row.PUSH, place] = barrier.push
+        for limit, place in zip(frames, places[len(barriers):], strict=True):
+            numbers[row.SLOWEST, place] = -limit.most
+            numbers[row.FASTEST, place] = limit.most
         names = [*(barrier.name for barrier in barriers),
                  *(f"velocity of '{limit.frame}'" for limit in frames)]
-        self._bounds = list(zip(names, places, strict=True))
-        for place in places:
-            numbers[velocity_rows.KIND, place] = velocity_rows.BOUNDED
-        for barrier, place in zip(barriers, places, strict=False):
-            numbers[velocity_rows.LOWER, place] = barrier.bounds.lower
-            numbers[velocity_rows.UPPER, place] = barrier.bounds.upper
-            numbers[velocity_rows.SHARE, place] = barrier.gain.in_step(self.dt)
-            numbers[velocity_rows.PUSH, place] = barrier.push
-        for limit, place in zip(frames, places[len(barriers):], strict=True):
-            numbers[velocity_rows.SLOWEST, place] = -limit.most
-            numbers[velocity_rows.FASTEST, place] = limit.most
+        return list(zip(names, places, strict=True))
 
     def _enter_limits(self, limits: Sequence[Any]) -> None:
         box = self._box
-        box[:], box[velocity_rows.LOW] = np.inf, -np.inf
-        box[velocity_rows.POSITION:] = 0.0
+        box[:], box[row.LOW] = np.inf, -np.inf
+        box[row.POSITION:] = 0.0
         for limit in limits:
             if isinstance(limit, JointLimit):
                 limit.enter(self.robot, box)
@@ -168,13 +169,13 @@ class VelocityProgram:
 
     def _hold_joints(self, locked: Collection[str], driven: Collection[str]) -> None:
         for joint in map(self.robot.joint, locked):
-            self._box[velocity_rows.SPEED, joint.columns] = 0.0
+            self._box[row.SPEED, joint.columns] = 0.0
         for joint in map(self.robot.joint, driven):
-            self._box[velocity_rows.SPEED, joint.columns] = np.inf
-            self._box[velocity_rows.ACCELERATION, joint.columns] = 0.0
-            self._box[velocity_rows.LOW, joint.columns] = -np.inf
-            self._box[velocity_rows.HIGH, joint.columns] = np.inf
-        a = self._box[velocity_rows.ACCELERATION]
+            self._box[row.SPEED, joint.columns] = np.inf
+            self._box[row.ACCELERATION, joint.columns] = 0.0
+            self._box[row.LOW, joint.columns] = -np.inf
+            self._box[row.HIGH, joint.columns] = np.inf
+        a = self._box[row.ACCELERATION]
         # a joint without a limit of acceleration rests at once, a driven one never brakes
         self._rest = np.divide(1.0, a * self.dt, out=np.zeros(len(a)),
                                where=(a > 0) & np.isfinite(a))
@@ -260,7 +261,7 @@ class VelocityProgram:
     def reset(self, velocity: Any = None) -> None:
         """Forget the last step; the next one begins with `velocity` (nv,), by default at rest."""
         if velocity is None:
-            self._box[velocity_rows.SWING] = 0.0
+            self._box[row.SWING] = 0.0
         self._before = np.zeros(self.robot.nv) if velocity is None else vector(
             velocity, 'velocity', self.robot.nv, InvalidStateError)
 
@@ -272,13 +273,11 @@ class VelocityProgram:
         `UserFunction` raises; all else is a status of the result.
         """
         q = self._begin(q)
-        found, excess = self._solve_apart(q) if self._distances else (self._solve(q, []), ())
-        if any(excess) and found.code == kernel.DONE:
-            found = found._replace(code=kernel.RELAXED)
+        found = self._solve_apart(q) if self._distances else self._solve(q, [])
         self._before = v = found.step / self.dt
         dropped = tuple([task.name for task in self.tasks if task.dropped])
-        return VelocityResult(v, found.q, _STATUS[found.code], found.scale, dropped, self, found,
-                              tuple(excess))
+        return VelocityResult(v, found.q, _STATUS[found.code], found.scale, dropped, self._names,
+                              found)
 
     def build_qp(self, q: Array) -> VelocityQP:
         """
@@ -290,7 +289,7 @@ class VelocityProgram:
         """
         q = self._begin(q).copy()
         gaps = self._stacked([distances.near(q) for distances in self._distances])
-        N = self.robot.nv + int((self._rows[velocity_rows.KIND] == velocity_rows.SCALED).any())
+        N = self.robot.nv + int((self._rows[row.KIND] == row.SCALED).any())
         most = self._program.size + len(gaps)
         qp = VelocityQP(np.empty((N, N)), np.empty(N), np.empty((most, N)), np.empty((2, most)),
                         np.empty((2, N)), kernel.STIFF)
@@ -308,7 +307,7 @@ class VelocityProgram:
             q = vector(q, 'q', self.robot.nq, InvalidStateError)
         if self.robot.has_floating_joints:
             q = self.robot.to_q(q)      # with quaternions of length one
-        self._box[velocity_rows.BEFORE] = self._before
+        self._box[row.BEFORE] = self._before
         for task in self._following:
             task.follow(self._before)
         return q
@@ -320,11 +319,10 @@ class VelocityProgram:
 
     def _solve(self, q: Array, near: Sequence[DistanceRows]) -> StepNumbers:
         gaps, x, step = self._stacked(near), q.copy(), np.empty(self.robot.nv)
-        missed = np.empty(self._program.size + len(gaps) + len(velocity_rows.LIMITS))
+        missed = np.empty(self._program.size + len(gaps) + len(row.LIMITS))
         code, scale = self._program.run(
             self._step, None, x, self._limbs, self._rows, gaps, self._box, self._options,
             self._inertia(q), step, missed)
-        self._look_ahead(x)
         return StepNumbers(code, scale, x, step, self._rows[_READ].copy(),
                            self._box[_ENDS].copy(), missed, tuple(near))
 
@@ -338,32 +336,28 @@ class VelocityProgram:
         whole: Array = self.kinetic_energy * (np.triu(M) + np.triu(M, 1).T)
         return whole
 
-    def _solve_apart(self, q: Array) -> tuple[StepNumbers, Sequence[float]]:
-        """Solve with the rows of all pairs that the step can reach; return it and its excess."""
+    def _solve_apart(self, q: Array) -> StepNumbers:
+        """Solve with the rows of all pairs that the step can reach."""
         near = [distances.near(q) for distances in self._distances]
         for _ in range(LOOKS):
             found = self._solve(q, near)
             stop = float((np.abs(found.step) * self._rest).max())    # time to come to rest [s]
-            again = [distances.nearer(stop) for distances in self._distances]
+            again = [distances.nearer(found.q, stop) for distances in self._distances]
             if all(each is None for each in again):
                 break
             near = [old if new is None else new for old, new in zip(near, again, strict=True)]
         # where one corner is kept, another may come down, and a curved path leads nearer than rows
         # say (without this arms came to 4 mm where 10 were asked for)
-        for _ in range(kernel.HALVINGS):
-            if not any(distances.excess for distances in self._distances):
+        for turn in range(kernel.HALVINGS + 1):
+            excess = tuple([distances.excess_at(found.q) for distances in self._distances])
+            if turn == kernel.HALVINGS or not any(excess):
                 break
             step = 0.5 * found.step
             found = found._replace(step=step, q=np.array(pin.integrate(self.robot.model, q, step)))
-            self._look_ahead(found.q)
-        excess = [distances.excess for distances in self._distances]
         for distances in self._distances:
             distances.commit()
-        return found, excess
-
-    def _look_ahead(self, q: Array) -> None:
-        for distances in self._distances:
-            distances.look_ahead(q)
+        code = kernel.RELAXED if any(excess) and found.code == kernel.DONE else found.code
+        return found._replace(code=code, excess=excess)
 
     # -- what the result reads ------------------------------------------------------------
 
@@ -372,18 +366,20 @@ class VelocityProgram:
         found = [pair for distances in self._distances for pair in distances.near_pairs(within)]
         return sorted(found, key=lambda pair: pair.gap)
 
-    def hard_rows(self) -> Iterator[tuple[str, slice]]:
-        """Yield the names and rows of tasks, barriers of functions and limits of frames."""
-        yield from ((task.name, task.place) for task in self.tasks)
-        yield from self._bounds
-
-    @property
-    def distance_names(self) -> list[str]:
-        """The names of the barriers of distances."""
-        return [distances.name for distances in self._distances]
-
 
 def _check_names(what: str, names: Sequence[str], fault: type[IKError]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise fault(f"{names.count(name)} {what} have the name '{name}'; give others by name=")
+
+
+def solve_velocity(configuration: Configuration, tasks: Iterable[Task], dt: float,
+                   **options: Any) -> VelocityResult:
+    """Return one step of a `VelocityProgram`, which a loop makes once instead."""
+    return VelocityProgram(configuration.robot, tasks, dt, **options).step(configuration.q)
+
+
+def build_qp(configuration: Configuration, tasks: Iterable[Task], dt: float,
+             **options: Any) -> VelocityQP:
+    """Return the quadratic program behind `solve_velocity`; see `VelocityProgram.build_qp`."""
+    return VelocityProgram(configuration.robot, tasks, dt, **options).build_qp(configuration.q)

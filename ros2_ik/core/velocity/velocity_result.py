@@ -4,16 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.kernels.velocity_rows import LIMITS
 from ros2_ik.core.velocity.distance_constraints import DistanceRows
-
-if TYPE_CHECKING:
-    from ros2_ik.core.velocity.velocity_program import VelocityProgram
 
 AT_LIMIT = 1e-9     # [rad, m] of a step
 
@@ -52,7 +49,8 @@ class StepNumbers(NamedTuple):
 
     `step` (nv,), the values before it and the targets (2, m), how far joints could have gone down
     and up (2, nv), and by how much rows are `missed` (m + k + len(LIMITS),): those of functions,
-    of the pairs in `near` (k), and limits of joints.
+    of the pairs in `near` (k), and limits of joints. `excess` says how much nearer than it may be
+    the nearest pair of each barrier of distances is at the end [m].
     """
 
     code: int
@@ -63,6 +61,22 @@ class StepNumbers(NamedTuple):
     ends: Array
     missed: Array
     near: tuple[DistanceRows, ...]
+    excess: tuple[float, ...] = ()
+
+
+class ProgramNames(NamedTuple):
+    """
+    Names of a velocity program's parts, for its results.
+
+    `targets` and `rows` are (name, places of its rows): of the tasks that have a target, and of
+    tasks, barriers of functions and limits of frames. `distances` are the barriers of distances,
+    `columns` (nv,) the joints.
+    """
+
+    targets: tuple[tuple[str, slice], ...]
+    rows: tuple[tuple[str, slice], ...]
+    distances: tuple[str, ...]
+    columns: tuple[str, ...]
 
 
 @dataclass(eq=False)
@@ -80,9 +94,8 @@ class VelocityResult:
     status: VelocityStatus
     scale: float
     dropped: tuple[str, ...]
-    _program: 'VelocityProgram' = field(repr=False)
+    _names: ProgramNames = field(repr=False)
     _numbers: StepNumbers = field(repr=False)
-    _excess: tuple[float, ...] = field(repr=False)
 
     @property
     def success(self) -> bool:
@@ -93,18 +106,17 @@ class VelocityResult:
     def errors(self) -> Mapping[str, Array]:
         """How far each task that has a target was from it before the step, (m,), by name."""
         f, targets = self._numbers.values
-        return {task.name: targets[task.place] - f[task.place]
-                for task in self._program.tasks if task.task.target is not None}
+        return {name: targets[place] - f[place] for name, place in self._names.targets}
 
     @cached_property
     def relaxed(self) -> Mapping[str, float]:
         """By how much what is hard is missed in this step, in its unit, by name."""
-        missed, rows = np.abs(self._numbers.missed), self._program.hard_rows()
-        found = [(name, float(missed[place].max(initial=0.0))) for name, place in rows]
+        missed = np.abs(self._numbers.missed)
+        found = [(name, float(missed[place].max(initial=0.0))) for name, place in self._names.rows]
         labels = [label for near in self._numbers.near for label in near.labels]
         others = missed[self._numbers.values.shape[1]:].tolist()
         found += zip([*labels, *LIMITS], others, strict=True)
-        found += zip(self._program.distance_names, self._excess, strict=False)
+        found += zip(self._names.distances, self._numbers.excess, strict=False)
         largest = dict[str, float]()
         for name, by in found:
             if by > 0:
@@ -118,13 +130,8 @@ class VelocityResult:
             return ()
         step, (low, high) = self._numbers.step, self._numbers.ends
         return tuple(f'{name} {"lower" if below else "upper"}' for name, below, above in zip(
-            self._column_names, step <= low + AT_LIMIT, step >= high - AT_LIMIT,
+            self._names.columns, step <= low + AT_LIMIT, step >= high - AT_LIMIT,
             strict=True) if below or above)
-
-    @property
-    def _column_names(self) -> list[str]:
-        return [joint.name for joint in self._program.robot.joints
-                for _ in range(joint.velocity_size)]
 
     @property
     def message(self) -> str:
