@@ -12,6 +12,7 @@ from ros2_ik.core import (
     AccelerationLimit,
     Barrier,
     Box,
+    Capsule,
     CollisionBarrier,
     CollisionChecker,
     Configuration,
@@ -260,6 +261,33 @@ def test_a_face_on_a_face(dt, kind):
         lowest = (Rotation.from_quat(q[3:]).apply(corners) + q[:3])[:, 2].min()
         assert lowest >= 0.045 - 1e-6       # a tenth of the margin may be used
     assert lowest < 0.052
+
+
+ROD = """<robot name="rod"><link name="world"/><link name="carriage"/><link name="tip"/>
+<link name="rod"><collision><origin rpy="0 1.5707963 0"/>
+<geometry><cylinder radius="0.05" length="0.6"/></geometry></collision></link>
+<joint name="z" type="prismatic"><parent link="world"/><child link="carriage"/><axis xyz="0 0 1"/>
+<limit lower="-2" upper="2" velocity="1" effort="1"/></joint>
+<joint name="turn" type="revolute"><parent link="carriage"/><child link="rod"/><axis xyz="0 1 0"/>
+<limit lower="-2" upper="2" velocity="2" effort="1"/></joint>
+<joint name="fixed" type="fixed"><parent link="rod"/><child link="tip"/><origin xyz="0.1 0 0"/>
+</joint></robot>"""
+
+
+@pytest.mark.parametrize('weight', [0.0, 1.0])
+def test_a_rod_that_is_drawn_onto_a_bar_rests_along_it(weight):
+    """The nearest points jump from one end to the other: it turned to and fro at each step."""
+    robot = Robot.from_urdf(ROD)
+    bar = SceneObject('bar', [Capsule(0.05, 0.8)], pose((0, 0, 0), (0, np.pi / 2, 0)))
+    program = VelocityProgram(
+        robot, [frame_task('tip', pose((0.1, 0, -0.1)), orientation_weight=weight)], 0.01,
+        barriers=[CollisionBarrier(CollisionChecker(robot, Scene(robot).add(bar)), 0.02)])
+    q = np.array([0.5, 0.3])
+    for _ in range(400):
+        step = program.step(q)
+        q = step.q
+    assert step.success and np.abs(step.v).max() < 1e-3
+    assert q == pytest.approx([0.12, 0.0], abs=1e-3)
 
 
 def test_barriers_of_several_distances(slider):
