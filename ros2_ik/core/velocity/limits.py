@@ -25,19 +25,6 @@ class JointLimit(ABC):
         """Enter it into the numbers of a robot's joints, see `velocity_rows`."""
 
 
-class RateLimit(JointLimit):
-    """Largest velocities or accelerations of joints: which `number` of `velocity_rows`."""
-
-    number = SPEED
-
-    @abstractmethod
-    def of(self, robot: Robot) -> Array:
-        """Return the limits (nv,), infinite where there is none."""
-
-    def enter(self, robot: Robot, box: Array) -> None:
-        box[self.number] = np.minimum(box[self.number], self.of(robot))
-
-
 @dataclass(frozen=True)
 class ConfigurationLimit(JointLimit):
     """
@@ -63,7 +50,7 @@ class ConfigurationLimit(JointLimit):
 
 
 @dataclass(frozen=True)
-class VelocityLimit(RateLimit):
+class VelocityLimit(JointLimit):
     """
     Largest velocities [rad/s, m/s], by default those of the URDF.
 
@@ -74,17 +61,18 @@ class VelocityLimit(RateLimit):
     limit: Any = None
     scale: float = 1.0
 
-    def of(self, robot: Robot) -> Array:
+    def enter(self, robot: Robot, box: Array) -> None:
         urdf = np.full(robot.nv, np.inf)
         for joint in robot.joints:
             if joint.is_scalar:
                 urdf[joint.velocity_index] = joint.velocity_limit
-        return _by_joint(robot, self.limit, urdf, 'velocity limit') * positive(
+        limits = _by_joint(robot, self.limit, urdf, 'velocity limit') * positive(
             self.scale, 'scale of the velocity limit', InvalidOptionError)
+        box[SPEED] = np.minimum(box[SPEED], limits)
 
 
 @dataclass(frozen=True)
-class AccelerationLimit(RateLimit):
+class AccelerationLimit(JointLimit):
     """
     Largest accelerations [rad/s^2, m/s^2], one number, (nv,) or a mapping from joints.
 
@@ -93,14 +81,14 @@ class AccelerationLimit(RateLimit):
     """
 
     limit: Any
-    number = ACCELERATION
 
-    def of(self, robot: Robot) -> Array:
-        return _by_joint(robot, self.limit, np.full(robot.nv, np.inf), 'acceleration limit')
+    def enter(self, robot: Robot, box: Array) -> None:
+        box[ACCELERATION] = np.minimum(box[ACCELERATION], _by_joint(
+            robot, self.limit, np.full(robot.nv, np.inf), 'acceleration limit'))
 
 
 @dataclass(frozen=True)
-class FloatingBaseVelocityLimit(RateLimit):
+class FloatingBaseVelocityLimit(JointLimit):
     """
     Largest linear [m/s] and angular [rad/s] velocity of the base, along its own axes each.
 
@@ -111,16 +99,15 @@ class FloatingBaseVelocityLimit(RateLimit):
     linear: Any = np.inf
     angular: Any = np.inf
 
-    def of(self, robot: Robot) -> Array:
+    def enter(self, robot: Robot, box: Array) -> None:
         axes = {'freeflyer': (3, 3), 'planar': (2, 1)}.get(robot.root_joint)
         if axes is None:
             raise InvalidOptionError(f"robot '{robot.name}' has no base that moves: its root "
                                      f"joint is '{robot.root_joint}'")
-        limits = np.full(robot.nv, np.inf)
-        limits[:sum(axes)] = np.concatenate([
+        base = slice(sum(axes))
+        box[SPEED, base] = np.minimum(box[SPEED, base], np.concatenate([
             _numbers(self.linear, 'linear velocity limit', axes[0]),
-            _numbers(self.angular, 'angular velocity limit', axes[1])])
-        return limits
+            _numbers(self.angular, 'angular velocity limit', axes[1])]))
 
 
 @dataclass(frozen=True)

@@ -165,15 +165,16 @@ def test_speed_of_a_base():
     program.reset(np.full(robot.nv, 0.2))
     assert program.step(q).v == pytest.approx(np.full(robot.nv, 0.2), abs=1e-5)
     with pytest.raises(InvalidOptionError, match='no base that moves'):
-        FloatingBaseVelocityLimit(1.0).of(Robot.load('ur5'))
+        VelocityProgram(Robot.load('ur5'), [], 0.01, limits=[FloatingBaseVelocityLimit(1.0)])
 
 
 @pytest.mark.parametrize('wrong, text', [
     (lambda r: VelocityProgram(r, [], 0.0), 'dt must be a positive'),
     (lambda r: VelocityProgram(r, [], np.nan), 'dt must be a positive'),
     (lambda r: ConfigurationLimit(1.5), r'\(0, 1\]'),
-    (lambda r: VelocityLimit([1.0, 2.0]).of(r), 'one number, 8 or a mapping'),
-    (lambda r: VelocityLimit(-1.0).of(r), 'from 0 on'),
+    (lambda r: VelocityProgram(r, [], 0.01, limits=[VelocityLimit([1.0, 2.0])]),
+     'one number, 8 or a mapping'),
+    (lambda r: VelocityProgram(r, [], 0.01, limits=[VelocityLimit(-1.0)]), 'from 0 on'),
     (lambda r: frame_task(TIP, gain=2.0), r'must be in \(0, 1\]'),
     (lambda r: posture_task(r.neutral, weight=-1.0), 'weight of posture is negative'),
     (lambda r: posture_task(np.zeros(8), velocity=[1, 2]).bind(r), 'one number or 8'),
