@@ -10,7 +10,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.functions import FramePose
-from ros2_ik.core.functions.joint_positions import BoundJoints
+from ros2_ik.core.functions.joint_positions import BoundJoints, JointPositions
 from ros2_ik.core.kernels.velocity_rows import DAMPING, KIND, RATE, SHARE, TARGET, UNUSED, WEIGHT
 from ros2_ik.core.poses import as_placement
 from ros2_ik.core.problem.constraint import spread
@@ -88,20 +88,22 @@ class BoundTask:
     def _set_value(self, target: Any) -> bool:
         """Replace the target, and return whether it is finite: else nothing is replaced."""
         self._check_target()
-        if isinstance(self.function, FramePose):
-            pose = floats(getattr(target, 'homogeneous', target), f'target of {self.name}',
-                          'a 4x4 array or a pinocchio.SE3', InvalidTargetError)
-            if not np.isfinite(pose).all():
-                return False
-            self._parameters[:] = se3_to_array(as_placement(pose, f'target of {self.name}'))
-            return True
-        if self._is_posture and isinstance(target, np.ndarray) and target.shape == (
-                self.place.stop - self.place.start,):
-            return self._set_posture(floats(target, f'target of {self.name}', 'numbers',
-                                            InvalidTargetError))
-        if self.task.is_at_reference:
-            return self._set_reference(target)
-        return self._set_row(TARGET, target, f'target of {self.name}')
+        what, is_pose = f'target of {self.name}', isinstance(self.function, FramePose)
+        if not (is_pose or self.task.is_at_reference):
+            return self._set_row(TARGET, target, what)
+        by_name = isinstance(target, Mapping)
+        parts = [floats(getattr(part, 'homogeneous', part), what, 'numbers', InvalidTargetError)
+                 for part in (target.values() if by_name else (target,))]
+        if not all(np.isfinite(part).all() for part in parts):
+            return False
+        if is_pose:
+            self._parameters[:] = se3_to_array(as_placement(parts[0], what))
+        elif self._is_posture and not by_name and parts[0].shape == (len(self.function.labels),):
+            # 20 times as fast as another function
+            self._parameters.reshape(len(parts[0]), -1)[:, 1] = -parts[0]
+        else:
+            self._exchange(target)
+        return True
 
     @property
     def _parameters(self) -> Array:
@@ -112,31 +114,18 @@ class BoundTask:
     def _is_posture(self) -> bool:
         """Whether the rows are f = q - target, of joints that have one value in q each."""
         function, robot = self.function, self._program.robot
-        if not (isinstance(function, BoundJoints) and self.task.is_at_reference):
+        given = function.made_from if isinstance(function, BoundJoints) else None
+        if not isinstance(given, JointPositions):
             return False
-        names = getattr(function.made_from, 'names', None) or robot.joint_names
+        names = given.names or robot.joint_names
         return len(names) == len(function.labels) and robot.mimics.keys().isdisjoint(names)
 
-    def _set_posture(self, values: Array) -> bool:
-        """Put joint values in place: 20 times as fast as another function."""
-        if not np.isfinite(values).all():
-            return False
-        self._parameters.reshape(len(values), -1)[:, 1] = -values
-        return True
-
-    def _set_reference(self, reference: Any) -> bool:
-        values = reference.values() if isinstance(reference, Mapping) else (reference,)
-        for value in values:
-            if not np.isfinite(floats(getattr(value, 'homogeneous', value),
-                                      f'target of {self.name}', 'numbers',
-                                      InvalidTargetError)).all():
-                return False
+    def _exchange(self, reference: Any) -> None:
         try:
             function = self.task.toward(reference, self._program.robot)
         except IKError as error:
             raise InvalidTargetError(f'target of {self.name}: {error}') from None
         self._program.exchange(self._number, function)
-        return True
 
     def _set_row(self, row: int, given: Any, what: str) -> bool:
         values = floats(given, what, 'numbers', InvalidTargetError)
