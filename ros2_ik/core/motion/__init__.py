@@ -1,7 +1,6 @@
 """Motions in joint space: timed within limits, and checked for what is in the way."""
 
-from ros2_ik.core.motion.braking import braking_motion
-from ros2_ik.core.motion.even_braking import even_braking_motion
+from ros2_ik.core.motion.braking import braking_motion, even_braking_motion
 from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import MotionLimits
 from ros2_ik.core.motion.path_collision_check import blocked, PathCollision, PathCollisionCheck

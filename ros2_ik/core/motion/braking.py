@@ -1,18 +1,22 @@
-"""Motions that end a motion."""
+"""Motions that end a motion: as fast as limits let it, or by cubic polynomials."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidStateError
-from ros2_ik.core.motion.motion import Motion, together
-from ros2_ik.core.motion.motion_limits import MotionLimits
-from ros2_ik.core.motion.timing import start_of, timed_to_rest
+from ros2_ik.core.motion.motion import Motion, MotionState, together
+from ros2_ik.core.motion.motion_limits import LIMIT_ROUNDING, MotionLimits
+from ros2_ik.core.motion.timing import start_of, timed
 
-HAIR = 1e-6   # so far outside its limits a joint may come to rest [rad, m]
+N_DURATIONS = 1000    # that are tried, in a geometric series,
+SHORTEST = 0.03   # from this one on where no velocity asks for more,
+LONGEST = 10.0    # up to this one [s]
+ROUNDING = 1e-9   # of the largest values, by which rounding exceeds them
+STANDS = 1e-6     # a slower joint has no direction [rad/s, m/s]
 
 
 def braking_motion(joints: Sequence[str], position: Any, velocity: Any,
@@ -34,15 +38,108 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: Any,
                      'the accelerations at the start', len(names), InvalidStateError)
     # without an acceleration all joints stop in step on a straight way
     even = rest if slowing @ speed >= 0 else slowing
-    motion = timed_to_rest(names, start, speed, even, limits)
+    motion = timed(names, start, speed, limits, acceleration=even)
     if bounds is None or _within(motion.goal, start, bounds):
         return motion
     own = np.where(slowing * speed < 0, slowing, 0.0)
-    return together([timed_to_rest((name,), start[[k]], speed[[k]], own[[k]], limits.part([k]))
-                     for k, name in enumerate(names)])
+    return together([timed((name,), start[[k]], speed[[k]], limits.part([k]),
+                           acceleration=own[[k]]) for k, name in enumerate(names)])
 
 
 def _within(goal: Array, start: Array, bounds: tuple[Any, Any]) -> bool:
     """Return whether a way ends inside the bounds, or no farther outside than it began."""
     lower, upper = np.minimum(bounds[0], start), np.maximum(bounds[1], start)
-    return bool(((lower - HAIR <= goal) & (goal <= upper + HAIR)).all())
+    return bool(((lower - LIMIT_ROUNDING <= goal) & (goal <= upper + LIMIT_ROUNDING)).all())
+
+
+def even_braking_motion(joints: Sequence[str], position: Any, velocity: Any,
+                        limits: MotionLimits, others: Sequence[MotionState] = (),
+                        bounds: tuple[Any, Any] | None = None,
+                        commands: Sequence[MotionState] = ()) -> Motion:
+    """
+    Make the way to rest from positions (n,) and velocities (n,) with constant decelerations.
+
+    The jerk is not limited. All joints come to rest at once, on a straight way, unless one would
+    leave its `bounds`, the lower and upper position limits (n,): that one rests on the bound,
+    earlier.
+
+    `others` are further states in which it may be begun: a cubic polynomial from any of them to
+    the end, at rest there, stays within accelerations and velocities, and does not turn back. The
+    fastest of the states says how far it goes; its decelerations are constant when it is the only
+    one. From `commands`, too, it stays within both, but it may turn back.
+
+    Raises InvalidStateError for NaN.
+    """
+    names = tuple(joints)
+    start, speed = start_of(names, position, velocity)
+    limits.check_count(len(names))
+    checked = [(start, speed), *(start_of(names, state.position, state.velocity)
+                                 for state in (*others, *commands))]
+    position, velocities = np.array(checked).swapaxes(0, 1)
+    one_way = 1 + len(others)
+    going = velocities[int(np.argmax(np.linalg.norm(velocities[:one_way], axis=1)))]
+    duration = _duration(start, going, position, velocities, one_way, limits)
+    ends, times = start + going * duration / 2, np.full(len(names), duration)
+    if bounds is not None:
+        ends, times = _inside(start, speed, ends, times, bounds)
+    return together([_cubic(name, *values) for name, *values in zip(
+        names, start.tolist(), speed.tolist(), ends.tolist(), times.tolist(), strict=True)])
+
+
+def _duration(start: Array, going: Array, position: Array, velocity: Array, one_way: int,
+              limits: MotionLimits) -> float:
+    """Return the shortest duration [s] for states (k, n); the first ones must not turn back."""
+    least = float((np.abs(going) / limits.acceleration).max(initial=0.0))
+    if max(np.ptp(position, axis=0).max(initial=0.0), np.abs(velocity).max(initial=0.0)) < STANDS:
+        return 0.0
+    tried = np.geomspace(least or SHORTEST, max(least, LONGEST), N_DURATIONS)
+    duration = tried[:, None, None]
+    way = start + going * duration / 2 - position
+    first = (6 * way / duration - 4 * velocity) / duration      # the accelerations at both ends
+    last = (2 * velocity - 6 * way / duration) / duration
+    within = _are_within(first, last, velocity, duration, limits)
+    good = within & ~_turn_back(last[:, :one_way], velocity[:one_way], limits)
+    good = good if good.any() else within
+    return float(tried[int(np.argmax(good))] if good.any() else tried[-1])
+
+
+def _are_within(first: Array, last: Array, velocity: Array, duration: Array,
+                limits: MotionLimits) -> Mask:
+    """Return for which durations (m, 1, 1) all states (k, n) stay within limits, (m,)."""
+    most = limits.acceleration * (1 + ROUNDING)
+    peaks = first * last < 0
+    peak = velocity + np.where(peaks, first**2 * duration, 0.0) / (
+        2 * np.where(peaks, first - last, 1.0))
+    fastest = np.maximum(limits.velocity, np.abs(velocity).max(axis=0)) * (1 + ROUNDING)
+    return np.asarray(((np.abs(first) <= most) & (np.abs(last) <= most)
+                       & (np.abs(peak) <= fastest)).all(axis=(1, 2)))
+
+
+def _turn_back(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
+    """Return for which durations a joint turns back that all states (k, n) move one way, (m,)."""
+    moving = np.where(np.abs(velocity) > STANDS, np.sign(velocity), 0.0)
+    one_way = (moving.min(axis=0) >= 0) | (moving.max(axis=0) <= 0)
+    return np.asarray((one_way & (last * moving > ROUNDING * limits.acceleration)).any(
+        axis=(1, 2)))
+
+
+def _inside(start: Array, speed: Array, ends: Array, times: Array,
+            bounds: tuple[Any, Any]) -> tuple[Array, Array]:
+    """
+    Have joints rest on the bounds that they would leave: ends (n,) and their times (n,).
+
+    A motion that stays inside can brake so, since it has to do so itself.
+    """
+    kept = np.clip(ends, np.minimum(bounds[0], start), np.maximum(bounds[1], start))
+    short = (kept != ends) & (np.abs(speed) > STANDS)
+    own = np.divide(2 * (kept - start), speed, out=times.copy(), where=short)
+    return kept, np.where(short, np.minimum(np.abs(own), times), times)
+
+
+def _cubic(name: str, start: float, speed: float, end: float, duration: float) -> Motion:
+    """Return the cubic polynomial from a state to rest."""
+    if not duration:
+        return Motion((name,), 0.0, lambda _: MotionState(
+            np.array([end]), np.zeros(1), np.zeros(1)))
+    return Motion.spline((name,), np.array([0.0, duration]), np.array([[start], [end]]),
+                         np.array([[speed], [0.0]]))

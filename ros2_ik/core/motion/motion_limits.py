@@ -9,6 +9,8 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidOptionError
 
+LIMIT_ROUNDING = 1e-6   # by which a motion may end outside position limits [rad, m]
+
 
 @dataclass(frozen=True)
 class MotionLimits:

@@ -58,31 +58,25 @@ class PathCollisionCheck:
         self.collision: PathCollision | None = None
 
     def run(self, seconds: float = float('inf')) -> bool:
-        """Go on for a computing time, at least one check; gives whether it is finished."""
+        """Go on for a computing time, at least one check; return whether it is finished."""
         end = time.thread_time() + seconds
-        for place in self._places:
-            self._look(*place)
-            if self.collision is not None:
+        for moment, position in self._places:
+            self.checks += 1
+            self._q[self._columns] = position
+            if self._checker.collides(self._q):
+                self.collision = PathCollision(
+                    moment, moment / self._motion.duration if moment else 0.0, self._q.copy(),
+                    self._checker.in_collision(self._q, at_once=True))
                 return True
             if time.thread_time() >= end:
                 return False
         return True
 
-    def _look(self, moment: float, position: Array) -> None:
-        self.checks += 1
-        self._q[self._columns] = position
-        if self._checker.collides(self._q):
-            fraction = moment / self._motion.duration if moment else 0.0
-            self.collision = PathCollision(moment, fraction,
-                                           self._q.copy(),
-                                           self._checker.in_collision(self._q, at_once=True))
-
     def _walk(self) -> Iterator[tuple[float, Array]]:
         """Yield the start, the end, and times and positions that are near each other between."""
         end = self._motion.duration
-        before = self._at(0.0)
+        before, goal = self._at(0.0), self._at(end)
         yield 0.0, before
-        goal = self._at(end)
         yield end, goal
         now, step = 0.0, LONGEST
         while now + step < end or _distance(before, goal) > self._resolution:

@@ -10,12 +10,11 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, JointLimitError
 from ros2_ik.core.motion.motion import Motion, MotionState
-from ros2_ik.core.motion.motion_limits import MotionLimits
-from ros2_ik.core.motion.timing import start_of, timed_to_goal
+from ros2_ik.core.motion.motion_limits import LIMIT_ROUNDING, MotionLimits
+from ros2_ik.core.motion.timing import start_of, timed
 from ros2_ik.core.robot import Joint, LIMIT_TOLERANCE, Robot
 
-HAIR = 1e-6         # a goal so far outside is meant to be on the limit [rad, m]
-LOOKS = 250         # positions looked at for an overshoot
+N_SAMPLES = 250     # positions that are checked for an overshoot
 
 
 def straight_motion(robot: Robot, joints: Sequence[str], start: Any, goal: Any,
@@ -40,7 +39,7 @@ def straight_motion(robot: Robot, joints: Sequence[str], start: Any, goal: Any,
         chosen, position.tolist(), wanted.tolist(), strict=True)])
     if not speed.any():
         return _from_rest(names, position, end, limits)
-    motion = timed_to_goal(names, position, speed, end, limits)
+    motion = timed(names, position, speed, limits, goal=end)
     _check_overshoot(chosen, motion)
     return motion
 
@@ -57,7 +56,7 @@ def _from_rest(names: tuple[str, ...], start: Array, end: Array, limits: MotionL
     share = np.abs(part) if far else np.ones(len(names))
     least = MotionLimits(*(np.array([(values[share > 0] / share[share > 0]).min()])
                            for values in (limits.velocity, limits.acceleration, limits.jerk)))
-    way = timed_to_goal(('way',), np.zeros(1), np.zeros(1), np.array([far]), least)
+    way = timed(('way',), np.zeros(1), np.zeros(1), least, goal=np.array([far]))
 
     def state(time: float) -> MotionState:
         position, velocity, acceleration = way.state(time)
@@ -77,7 +76,7 @@ def _end(joint: Joint, start: float, goal: float) -> float:
     """Return the goal where it is reached, and check both ends."""
     if joint.kind == 'continuous':
         return start + math.remainder(goal - start, math.tau)
-    for value, slack in ((start, LIMIT_TOLERANCE), (goal, HAIR)):
+    for value, slack in ((start, LIMIT_TOLERANCE), (goal, LIMIT_ROUNDING)):
         if not joint.lower - slack <= value <= joint.upper + slack:
             raise JointLimitError(joint.name, value, joint.lower, joint.upper)
     return min(max(goal, joint.lower), joint.upper)
@@ -85,10 +84,11 @@ def _end(joint: Joint, start: float, goal: float) -> float:
 
 def _check_overshoot(joints: tuple[Joint, ...], motion: Motion) -> None:
     """Look at positions, since ruckig 0.19's `position_extrema` leaves out an overshoot."""
-    way = np.array([motion.at(t).position for t in np.linspace(0.0, motion.duration, LOOKS)])
+    way = np.array([motion.at(t).position for t in np.linspace(0.0, motion.duration, N_SAMPLES)])
     for joint, column in zip(joints, way.T, strict=True):
-        start, least, most = float(column[0]), float(column.min()), float(column.max())
-        if not min(joint.lower, start) - HAIR <= least <= most <= max(joint.upper, start) + HAIR:
+        least, most = float(column.min()), float(column.max())
+        lower, upper = min(joint.lower, column[0]), max(joint.upper, column[0])
+        if least < lower - LIMIT_ROUNDING or most > upper + LIMIT_ROUNDING:
             beyond = least if least < joint.lower else most
             raise InvalidStateError(
                 f"joint '{joint.name}' is too fast to stop within its limits "

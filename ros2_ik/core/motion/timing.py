@@ -17,26 +17,10 @@ from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import MotionLimits
 
 
-def timed_to_goal(joints: tuple[str, ...], position: Array, velocity: Array, goal: Array,
-                  limits: MotionLimits) -> Motion:
-    """Return the fastest synchronised motion to rest at a goal (n,); raises as `_timed`."""
-    return _timed(joints, position, velocity, limits, target_position=goal.tolist())
-
-
-def timed_to_rest(joints: tuple[str, ...], position: Array, velocity: Array,
-                  acceleration: Array, limits: MotionLimits) -> Motion:
-    """Return the fastest synchronised motion to rest, wherever; raises as `_timed`."""
-    rest = [0.0] * len(joints)
-    return _timed(joints, position, velocity, limits,
-                  control_interface=ruckig.ControlInterface.Velocity,
-                  current_acceleration=acceleration.tolist(), target_velocity=rest,
-                  target_acceleration=rest)
-
-
-def _timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: MotionLimits,
-           **wanted: Any) -> Motion:
+def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: MotionLimits, *,
+          acceleration: Any = None, goal: Any = None) -> Motion:
     """
-    Return the fastest synchronised motion; `wanted` are further fields of ruckig's input.
+    Return the fastest synchronised motion to rest, at a goal (n,) or wherever that is.
 
     Raises InvalidOptionError for limits of another number of joints, and where ruckig finds none.
     """
@@ -47,8 +31,12 @@ def _timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: Mo
     asked.max_velocity, asked.max_acceleration, asked.max_jerk = (
         values.tolist() for values in (limits.velocity, limits.acceleration, limits.jerk))
     asked.synchronization = ruckig.Synchronization.Phase
-    for name, value in wanted.items():
-        setattr(asked, name, value)
+    if acceleration is not None:
+        asked.current_acceleration = acceleration.tolist()
+    if goal is None:
+        asked.control_interface = ruckig.ControlInterface.Velocity
+    else:
+        asked.target_position = goal.tolist()
     found = ruckig.Trajectory(n)
     try:
         result = ruckig.Ruckig(n).calculate(asked, found)
