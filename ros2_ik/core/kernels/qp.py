@@ -61,6 +61,15 @@ def solve(L, b):
     solve_lower(L, b)
 
 
+@inner_part
+def row_times(A, i, x):
+    """Return the product of row i and a vector."""
+    value = 0.0
+    for j in range(len(x)):
+        value += A[i, j] * x[j]
+    return value
+
+
 @part
 def append(M, rows, position, softness, F, D):
     """Extend F D F^T = M M^T + softness of the working set by its row at `position`."""
@@ -178,9 +187,7 @@ def refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, coun
         x[j] = min(max(h[j], low[j]), high[j])
     y[:n + m] = 0.0
     for i in range(m):
-        value = 0.0
-        for j in range(n):
-            value += A[i, j] * x[j]
+        value = row_times(A, i, x)
         y[n + i] = stiffness(A[i], weight) * (value - min(max(value, lower[i]), upper[i]))
     for a in range(n):
         if fixed[a]:
@@ -204,9 +211,7 @@ def solve_unconstrained(L, v, A, lower, upper, weight, low, high, x, y):
             return False
     y[:n + m] = 0.0
     for i in range(m):
-        value = 0.0
-        for j in range(n):
-            value += A[i, j] * x[j]
+        value = row_times(A, i, x)
         if lower[i] == upper[i]:
             y[n + i] = stiffness(A[i], weight) * (value - lower[i])
         elif not lower[i] <= value <= upper[i]:
@@ -297,9 +302,7 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
         for i in range(k):
             if used[i] or norm[i] == 0:
                 continue
-            value = 0.0
-            for j in range(n):
-                value += M[i, j] * u[j]
+            value = row_times(M, i, u)
             below, above = least_value[i] - value, value - most_value[i]
             missed = max(below, above)
             nearest = least_value[i] if below > above else most_value[i]

@@ -6,11 +6,11 @@ import numpy as np
 
 from ros2_ik.core.kernels.descents import CONVERGED, scaled_rows
 from ros2_ik.core.kernels.lm import descend_from
-from ros2_ik.core.kernels.qp import factorize, solve
+from ros2_ik.core.kernels.qp import solve_qp, squared_length
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import loop
 
-RIDGE = 1e-9     # of the rows' products: where a robot is singular, some depend on others
+STIFF = 1e9      # weight of the rows; where a robot is singular, some depend on others
 LEAST = 0.1      # of a step; less of it that is left means that joints are at their limits
 
 
@@ -28,32 +28,18 @@ def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, b
     at = layout_of(numbers, layout)
     n, k = at.columns, len(rows)
     f, J = np.empty(at.rows), np.zeros((at.rows, n))
-    A, N, y = np.empty((k, n)), np.empty((k, k)), np.empty(k)
+    A, zero, free, y = np.empty((k, n)), np.zeros(k), np.full(n, np.inf), np.empty(n + k)
     step, before, work = np.empty(n), x.copy(), work_of(at)
     if not fill(at, parameters, addresses, x, work, f, J):
         return False, 0
     scaled_rows(J, rows, bounds, A)
-    for i in range(k):
-        y[i] = 0.0
-        for c in range(n):
-            y[i] += A[i, c] * along[c]
-        for j in range(i + 1):
-            N[i, j] = RIDGE if i == j else 0.0
-            for c in range(n):
-                N[i, j] += A[i, c] * A[j, c]
-    if not factorize(N):
+    if not solve_qp(np.eye(n), -along, A, zero, zero, STIFF, -free, free, step, y):
         return False, 0
-    solve(N, y)
-    squared = 0.0
-    for c in range(n):
-        for i in range(k):
-            along[c] -= A[i, c] * y[i]
-        squared += along[c] * along[c]
+    squared = squared_length(step)
     if not squared > 1e-12:
         return False, 0
-    for c in range(n):
-        along[c] /= math.sqrt(squared)
-        step[c] = length * along[c]
+    along[:] = step / math.sqrt(squared)
+    step[:] = length * along
     move(at, x, step, limits)
     _, iterations, flag = descend_from(at, parameters, addresses, x, limits, rows, bounds,
                                        options, most, work)

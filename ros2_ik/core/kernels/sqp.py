@@ -12,7 +12,7 @@ from ros2_ik.core.kernels.descents import (
     scaled_rows,
     STEP_TOO_SMALL,
 )
-from ros2_ik.core.kernels.qp import solve_qp, squared_length, STIFFEST
+from ros2_ik.core.kernels.qp import row_times, solve_qp, squared_length, STIFFEST
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, work_of
 from ros2_ik.core.kernels.source import loop, part
 
@@ -201,9 +201,7 @@ def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty
         for b in range(n):
             gain -= 0.5 * d[a] * (H[a, b] + bfgs_correction[a, b]) * d[b]
     for i in range(len(below)):
-        value = 0.0
-        for j in range(n):
-            value += A[i, j] * d[j]
+        value = row_times(A, i, d)
         gain -= penalty * (max(below[i] - value, 0.0) + max(value - above[i], 0.0))
     return gain
 

@@ -4,41 +4,12 @@ import math
 
 import numpy as np
 
-from ros2_ik.core.kernels.qp import solve_qp
+from ros2_ik.core.kernels import velocity_rows as row
+from ros2_ik.core.kernels.qp import row_times, solve_qp
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
-from ros2_ik.core.kernels.velocity_limits import change_of, fill_box
-from ros2_ik.core.kernels.velocity_rows import (
-    ACCELERATION,
-    APPROACH,
-    BEFORE,
-    BOUNDED,
-    CURVED,
-    DISTANCE,
-    FASTEST,
-    GAP_GAIN,
-    GAP_PUSH,
-    GAP_SPEED,
-    HIGH,
-    KIND,
-    LEAST,
-    LOW,
-    LOWER,
-    MARGIN,
-    MOST,
-    NUMBERS,
-    POSITION,
-    Problem,
-    PUSH,
-    SHARE,
-    SLOWEST,
-    SPEED,
-    SWING,
-    UNUSED,
-    UPPER,
-    VALUE,
-    WEIGHT,
-)
+from ros2_ik.core.kernels.velocity_limits import fill_box
+from ros2_ik.core.kernels.velocity_rows import Problem
 from ros2_ik.core.kernels.velocity_tasks import (
     EASE,
     firm_rows,
@@ -82,13 +53,13 @@ def solve_priorities(problem, firm, step, missed):
     fill_box(box, problem.options)
     N = n if length < 0 else n + 1
     A, bounds, ends = np.zeros((2 * m, N)), np.empty((2, 2 * m)), np.zeros((2, N))
-    ends[0, :n], ends[1, :n], ends[1, n:] = box[LEAST], box[MOST], length
+    ends[0, :n], ends[1, :n], ends[1, n:] = box[row.LEAST], box[row.MOST], length
     x, H, g = np.zeros(N), np.zeros((N, N)), np.zeros(N)
     slack = FIRM * (min(MISSED, ASTRAY * length) if length > 0 else MISSED)
     # beside firm rows damping must stay small where no task is soft
     count, size = firm_rows(problem, firm, length, A, bounds[0], bounds[1])
     for level in range(len(problem.limbs) - 1):
-        if level and not np.any(rows[KIND] == level):
+        if level and not np.any(rows[row.KIND] == level):
             continue
         soft_tasks(problem, level, size, SCALE_COST * STIFF * firm * firm, length, H, g)
         if not solve_level(H, g, A[:count], bounds[0, :count], bounds[1, :count], ends, slack, x):
@@ -122,7 +93,7 @@ def solve_level(H, g, A, lower, upper, ends, slack, x):
 @inner_part
 def outside(A, i, lower, upper, x):
     """Return by how much a row is outside its bounds, by its sign."""
-    value = change_of(A, i, x)
+    value = row_times(A, i, x)
     return value - min(max(value, lower[i]), upper[i])
 
 
@@ -149,10 +120,10 @@ def hold_level(problem, level, x, A, bounds, count):
     """Add the tasks of a priority to the rows that must hold; return how many rows."""
     rows, J = problem.rows, problem.J
     for i in range(len(J)):
-        if rows[KIND, i] == level and rows[WEIGHT, i] > 0:
+        if rows[row.KIND, i] == level and rows[row.WEIGHT, i] > 0:
             for j in range(J.shape[1]):
                 A[count, j] = FIRM * J[i, j]
-            bounds[:, count] = change_of(A, count, x)
+            bounds[:, count] = row_times(A, count, x)
             count += 1
     return count
 
@@ -163,7 +134,7 @@ def fill_missed(problem, A, bounds, x, firm, missed):
     rows, at_row = problem.rows, 0
     missed[:] = 0.0
     for i in range(len(problem.J)):
-        if rows[KIND, i] == BOUNDED or is_firm(rows[KIND, i]):
+        if rows[row.KIND, i] == row.BOUNDED or is_firm(rows[row.KIND, i]):
             unit, away = unit_of(rows, i, firm), outside(A, at_row, bounds[0], bounds[1], x)
             missed[i] = away / unit if abs(away) > MISSED * unit else 0.0
             at_row += 1
@@ -174,8 +145,8 @@ def misses_bounds(rows, missed):
     """Return whether a bound or a gap is missed, and there are hard or scaled tasks."""
     bound = firm = False
     for i in range(len(missed)):
-        bound = bound or missed[i] != 0 and rows[KIND, i] == BOUNDED
-        firm = firm or is_firm(rows[KIND, i])
+        bound = bound or missed[i] != 0 and rows[row.KIND, i] == row.BOUNDED
+        firm = firm or is_firm(rows[row.KIND, i])
     return bound and firm
 
 
@@ -183,15 +154,16 @@ def misses_bounds(rows, missed):
 def rows_with_pairs(given, gaps, n):
     """Return the rows (NUMBERS, m + k) of functions and of pairs, and J, of pairs filled."""
     m, k = given.shape[1], len(gaps)
-    rows, J = np.zeros((NUMBERS, m + k)), np.zeros((m + k, n))
+    rows, J = np.zeros((row.NUMBERS, m + k)), np.zeros((m + k, n))
     rows[:, :m] = given
-    rows[UPPER, m:], rows[FASTEST, m:], rows[SLOWEST, m:] = np.inf, np.inf, -np.inf
+    rows[row.UPPER, m:], rows[row.FASTEST, m:], rows[row.SLOWEST, m:] = np.inf, np.inf, -np.inf
     for i in range(k):
         for j in range(n):
             J[m + i, j] = gaps[i, j]
-        rows[KIND, m + i], rows[VALUE, m + i] = BOUNDED, gaps[i, DISTANCE]
-        rows[LOWER, m + i], rows[SHARE, m + i] = gaps[i, MARGIN], gaps[i, GAP_GAIN]
-        rows[PUSH, m + i], rows[APPROACH, m + i] = gaps[i, GAP_PUSH], gaps[i, GAP_SPEED]
+        rows[row.KIND, m + i], rows[row.VALUE, m + i] = row.BOUNDED, gaps[i, row.DISTANCE]
+        rows[row.LOWER, m + i], rows[row.SHARE, m + i] = gaps[i, row.MARGIN], gaps[i, row.GAP_GAIN]
+        rows[row.PUSH, m + i] = gaps[i, row.GAP_PUSH]
+        rows[row.APPROACH, m + i] = gaps[i, row.GAP_SPEED]
     return rows, J
 
 
@@ -200,8 +172,8 @@ def are_finite(rows, J):
     """Return whether values and Jacobian of the rows that count are finite."""
     total = 0.0
     for i in range(len(J)):
-        if rows[KIND, i] != UNUSED:
-            total += rows[VALUE, i]
+        if rows[row.KIND, i] != row.UNUSED:
+            total += rows[row.VALUE, i]
             for j in range(J.shape[1]):
                 total += J[i, j]
     return total - total == 0
@@ -212,16 +184,16 @@ def fill_positions(at, x, box):
     """Fill the positions of joints in the box; those of floating ones have no limits."""
     for j in range(at.columns):
         i = at.table[at.values + j]
-        box[POSITION, j] = x[i] if i >= 0 else 0.0
+        box[row.POSITION, j] = x[i] if i >= 0 else 0.0
 
 
 @part
 def crosses(rows, after):
     """Return whether a bounded row went from within its bounds to outside, or further out."""
     for i in range(len(after)):
-        if rows[KIND, i] == BOUNDED:
-            if (after[i] < min(rows[LOWER, i] - MISSED, rows[VALUE, i])
-                    or after[i] > max(rows[UPPER, i] + MISSED, rows[VALUE, i])):
+        if rows[row.KIND, i] == row.BOUNDED:
+            if (after[i] < min(rows[row.LOWER, i] - MISSED, rows[row.VALUE, i])
+                    or after[i] > max(rows[row.UPPER, i] + MISSED, rows[row.VALUE, i])):
                 return True
     return False
 
@@ -230,8 +202,8 @@ def crosses(rows, after):
 def fill_curved(rows, J, step, after):
     """Fill by how much the values after a step differ from what their Jacobian says."""
     for i in range(len(after)):
-        if rows[KIND, i] == BOUNDED:
-            rows[CURVED, i] = after[i] - rows[VALUE, i] - change_of(J, i, step)
+        if rows[row.KIND, i] == row.BOUNDED:
+            rows[row.CURVED, i] = after[i] - rows[row.VALUE, i] - row_times(J, i, step)
 
 
 @part
@@ -239,15 +211,15 @@ def miss_limits(box, step, dt, out):
     """Fill by how much a step exceeds accelerations and speeds, and positions are outside."""
     out[:] = 0.0
     for j in range(len(step)):
-        a, speed, v = box[ACCELERATION, j], box[SPEED, j], step[j] / dt
+        a, speed, v = box[row.ACCELERATION, j], box[row.SPEED, j], step[j] / dt
         if not math.isinf(a):
-            over = abs(v - box[BEFORE, j]) / dt - a
+            over = abs(v - box[row.BEFORE, j]) / dt - a
             if over > MISSED * (1.0 + a) / dt:
                 out[0] = max(out[0], over)
         if abs(v) - speed > MISSED * (1.0 + speed):
             out[1] = max(out[1], abs(v) - speed)
-        at = box[POSITION, j] + step[j]
-        outside_by = max(box[LOW, j] - at, at - box[HIGH, j])
+        at = box[row.POSITION, j] + step[j]
+        outside_by = max(box[row.LOW, j] - at, at - box[row.HIGH, j])
         if outside_by > MISSED:
             out[2] = max(out[2], outside_by)
 
@@ -262,8 +234,9 @@ def give_up_pushes(rows, missed, first):
     """
     found = False
     for i in range(first, len(missed)):
-        if 0 <= rows[VALUE, i] < rows[LOWER, i] and rows[PUSH, i] > 0 and missed[i] != 0:
-            rows[PUSH, i] = 0.0
+        inside = 0 <= rows[row.VALUE, i] < rows[row.LOWER, i]
+        if inside and rows[row.PUSH, i] > 0 and missed[i] != 0:
+            rows[row.PUSH, i] = 0.0
             found = True
     return found
 
@@ -273,10 +246,10 @@ def miss_pushes(rows, J, gaps, step, dt, missed):
     """Fill by how much less than they should gaps well within their margins are widened."""
     first = len(J) - len(gaps)
     for i in range(first, len(J)):
-        inside = rows[LOWER, i] - rows[VALUE, i]
-        if inside > SLACK * rows[LOWER, i]:
-            change = change_of(J, i, step) - rows[APPROACH, i] * dt
-            away = change - min(rows[SHARE, i] * inside, gaps[i - first, GAP_PUSH] * dt)
+        inside = rows[row.LOWER, i] - rows[row.VALUE, i]
+        if inside > SLACK * rows[row.LOWER, i]:
+            change = row_times(J, i, step) - rows[row.APPROACH, i] * dt
+            away = change - min(rows[row.SHARE, i] * inside, gaps[i - first, row.GAP_PUSH] * dt)
             if away < -MISSED:
                 missed[i] = away
 
@@ -286,18 +259,17 @@ def learn_swings(step, box, dt):
     """
     Damp joints that go to and fro from step to step, as no smooth motion does.
 
-    They do beside a singularity, and where a row's gradient is another one on the other side, as
-    that of a gap between two round things which the joints turn about: each step leads across.
-    The less the joints go, the more they are damped, until that is no more than LEAST_SWING.
-    Without it 4 instead of 1 of 24 hands that are pulled into the arm's column shake for good at
-    1.3 rad/s, and targets beside singularities end in swings of up to 1.4 rad/s.
+    They do beside a singularity, and where a row's gradient is another one on the other side of a
+    step. The less the joints go, the more they are damped, until that is no more than LEAST_SWING.
+    Without it 6 of 96 hands that are pulled into the arm's column shake for good at up to
+    1.2 rad/s, and targets beside singularities end in swings of up to 1.4 rad/s.
     """
     for j in range(len(step)):
-        before, now = box[BEFORE, j], step[j] / dt
+        before, now = box[row.BEFORE, j], step[j] / dt
         if abs(before) > LEAST_SWING and now * before < -REVERSAL * before * before:
-            box[SWING, j] = min(max(SWING_GROWTH * box[SWING, j], EASE), MOST_SWING)
+            box[row.SWING, j] = min(max(SWING_GROWTH * box[row.SWING, j], EASE), MOST_SWING)
         else:
-            box[SWING, j] *= FADING
+            box[row.SWING, j] *= FADING
 
 
 @part
@@ -338,9 +310,9 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     free[0], free[1] = -np.inf, np.inf
     step[:], missed[:] = 0.0, 0.0
     rows, J = rows_with_pairs(given, gaps, n)
-    if not fill(at, parameters, addresses, x, work, rows[VALUE], J):
+    if not fill(at, parameters, addresses, x, work, rows[row.VALUE], J):
         return INTERRUPTED, 0.0
-    given[VALUE] = rows[VALUE, :m]
+    given[row.VALUE] = rows[row.VALUE, :m]
     if not are_finite(rows, J):
         return NOT_FINITE, 0.0
     fill_positions(at, x, box)
@@ -348,7 +320,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     problem = Problem(rows, J, limbs, box, options, inertia)
     slow_firm_tasks(problem)
     firm, scale = solve_bounded(problem, m, step, missed_rows)
-    bounded = np.any(given[KIND] == BOUNDED)
+    bounded = np.any(given[row.KIND] == row.BOUNDED)
     for turn in range(CORRECTIONS + HALVINGS + 1):
         if scale != scale:
             step[:] = 0.0
@@ -369,12 +341,12 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
             fill_curved(rows, J, step, after)
             scale = solve_priorities(problem, firm, step, missed_rows)
         elif turn == CORRECTIONS:
-            rows[CURVED] = 0.0
+            rows[row.CURVED] = 0.0
             scale = solve_priorities(problem, firm, step, missed_rows)
     else:
         for i in range(m):
-            if rows[KIND, i] == BOUNDED:
-                missed[i] = after[i] - min(max(after[i], rows[LOWER, i]), rows[UPPER, i])
+            if rows[row.KIND, i] == row.BOUNDED:
+                missed[i] = after[i] - min(max(after[i], rows[row.LOWER, i]), rows[row.UPPER, i])
     learn_swings(step, box, dt)
     miss_pushes(rows, J, gaps, step, dt, missed)
     miss_limits(box, step, dt, missed[len(J):])
@@ -395,7 +367,7 @@ def velocity_qp(numbers, layout, parameters, addresses, x, limbs, given, gaps, b
     at = layout_of(numbers, layout)
     n = at.columns
     rows, J = rows_with_pairs(given, gaps, n)
-    if not (fill(at, parameters, addresses, x, work_of(at), rows[VALUE], J)
+    if not (fill(at, parameters, addresses, x, work_of(at), rows[row.VALUE], J)
             and are_finite(rows, J)):
         return -1
     fill_positions(at, x, box)
@@ -404,7 +376,7 @@ def velocity_qp(numbers, layout, parameters, addresses, x, limbs, given, gaps, b
     length = scaled_length(rows, options[0])
     fill_box(box, options)
     A[:], ends[:] = 0.0, 0.0
-    ends[0, :n], ends[1, :n], ends[1, n:] = box[LEAST], box[MOST], length
+    ends[0, :n], ends[1, :n], ends[1, n:] = box[row.LEAST], box[row.MOST], length
     count, size = firm_rows(problem, FIRM, length, A, bounds[0], bounds[1])
     soft_tasks(problem, 0, size, SCALE_COST * STIFF * FIRM * FIRM, length, H, g)
     return count

@@ -2,26 +2,9 @@
 
 import math
 
+from ros2_ik.core.kernels import velocity_rows as row
+from ros2_ik.core.kernels.qp import row_times
 from ros2_ik.core.kernels.source import inner_part, part
-from ros2_ik.core.kernels.velocity_rows import (
-    ACCELERATION,
-    APPROACH,
-    BEFORE,
-    CURVED,
-    FASTEST,
-    HIGH,
-    LEAST,
-    LOW,
-    LOWER,
-    MOST,
-    POSITION,
-    PUSH,
-    SHARE,
-    SLOWEST,
-    SPEED,
-    UPPER,
-    VALUE,
-)
 
 LONGEST_STEP = 1e6  # [rad, m]
 
@@ -47,7 +30,7 @@ def brake(distance, acceleration, dt):
 def accelerates(box):
     """Return whether any acceleration is limited."""
     for j in range(box.shape[1]):
-        if 0 < box[ACCELERATION, j] < math.inf:
+        if 0 < box[row.ACCELERATION, j] < math.inf:
             return True
     return False
 
@@ -68,15 +51,15 @@ def fill_box(box, options):
     """
     dt, gain = options[0], options[2]
     for j in range(box.shape[1]):
-        most, a, before = min(box[SPEED, j] * dt, LONGEST_STEP), box[ACCELERATION, j], \
-            box[BEFORE, j]
+        most, a, before = min(box[row.SPEED, j] * dt, LONGEST_STEP), box[row.ACCELERATION, j], \
+            box[row.BEFORE, j]
         low, high = -most, most
         if not math.isinf(a):
             # what is too fast already brakes
             most = max(most, (abs(before) - a * dt) * dt)
             low, high = narrow(-most, most, (before - a * dt) * dt, (before + a * dt) * dt)
-        down, up = box[POSITION, j] - box[LOW, j], box[HIGH, j] - box[POSITION, j]
-        box[LEAST, j], box[MOST, j] = narrow(
+        down, up = box[row.POSITION, j] - box[row.LOW, j], box[row.HIGH, j] - box[row.POSITION, j]
+        box[row.LEAST, j], box[row.MOST, j] = narrow(
             low, high,
             -down if down < 0 else -min(gain * down, brake(down, a, dt) * dt),
             up if up < 0 else min(gain * up, brake(up, a, dt) * dt))
@@ -88,17 +71,8 @@ def row_acceleration(J, i, box):
     a = 0.0
     for j in range(box.shape[1]):
         if J[i, j] != 0:
-            a += 0.5 * box[ACCELERATION, j] * abs(J[i, j])
+            a += 0.5 * box[row.ACCELERATION, j] * abs(J[i, j])
     return a
-
-
-@inner_part
-def change_of(J, i, step):
-    """Return how much a step changes row i of a Jacobian."""
-    change = 0.0
-    for j in range(len(step)):
-        change += J[i, j] * step[j]
-    return change
 
 
 @inner_part
@@ -117,18 +91,18 @@ def least_change_of(left, share, push, acceleration, now, dt):
 def rate_bounds(problem, i):
     """Return the least and the largest change of a bounded row in a step, along a straight way."""
     rows, J, box, dt = problem.rows, problem.J, problem.box, problem.options[0]
-    a, approach = row_acceleration(J, i, box), rows[APPROACH, i]
-    now = change_of(J, i, box[BEFORE]) - approach
+    a, approach = row_acceleration(J, i, box), rows[row.APPROACH, i]
+    now = row_times(J, i, box[row.BEFORE]) - approach
     # what is too fast already brakes
-    least_change = min(rows[SLOWEST, i], now + a * dt) * dt
-    most_change = max(rows[FASTEST, i], now - a * dt) * dt
-    share, push = rows[SHARE, i], rows[PUSH, i]
-    if not math.isinf(rows[LOWER, i]):
+    least_change = min(rows[row.SLOWEST, i], now + a * dt) * dt
+    most_change = max(rows[row.FASTEST, i], now - a * dt) * dt
+    share, push = rows[row.SHARE, i], rows[row.PUSH, i]
+    if not math.isinf(rows[row.LOWER, i]):
         least_change = max(least_change, approach * dt + least_change_of(
-            rows[VALUE, i] - rows[LOWER, i], share, push, a, now, dt))
-    if not math.isinf(rows[UPPER, i]):
+            rows[row.VALUE, i] - rows[row.LOWER, i], share, push, a, now, dt))
+    if not math.isinf(rows[row.UPPER, i]):
         most_change = min(most_change, -least_change_of(
-            rows[UPPER, i] - rows[VALUE, i], share, push, a, -now, dt))
+            rows[row.UPPER, i] - rows[row.VALUE, i], share, push, a, -now, dt))
     if least_change > most_change:
         least_change = most_change = 0.5 * (least_change + most_change)
-    return least_change - rows[CURVED, i], most_change - rows[CURVED, i]
+    return least_change - rows[row.CURVED, i], most_change - rows[row.CURVED, i]

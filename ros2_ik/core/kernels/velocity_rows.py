@@ -2,6 +2,10 @@
 
 from collections import namedtuple
 
+from ros2_ik.core.kernels.cache import add_source
+
+add_source(lambda: None)    # this file: loops are compiled with its numbers
+
 # kinds of rows; 0, 1, 2 ... are the priorities of tasks, the first one first
 UNUSED, HARD, BOUNDED, SCALED = -1, -2, -3, -4
 # numbers of a row (NUMBERS, m + k): `rows` of functions, after them those of pairs

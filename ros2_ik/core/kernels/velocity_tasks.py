@@ -4,25 +4,10 @@ import math
 
 import numpy as np
 
+from ros2_ik.core.kernels import velocity_rows as row
 from ros2_ik.core.kernels.qp import factorize, solve
 from ros2_ik.core.kernels.source import inner_part, part
 from ros2_ik.core.kernels.velocity_limits import accelerates, brake, rate_bounds
-from ros2_ik.core.kernels.velocity_rows import (
-    ACCELERATION,
-    BOUNDED,
-    DAMPING,
-    FASTEST,
-    HARD,
-    KIND,
-    LIMB,
-    RATE,
-    SCALED,
-    SHARE,
-    SWING,
-    TARGET,
-    VALUE,
-    WEIGHT,
-)
 
 FAR = 1e6           # [units of f]; no row changes more in a step
 FRAME_SPEED = 3.0   # factor of the rows of frames' speed limits: stiffer than barriers
@@ -34,13 +19,13 @@ LONGEST = 10.0      # [units of f] that a task asks for in a step: more would dr
 @inner_part
 def is_firm(kind):
     """Return whether rows of that kind are hard or scaled tasks."""
-    return kind == HARD or kind == SCALED
+    return kind == row.HARD or kind == row.SCALED
 
 
 @inner_part
 def wanted_step(rows, i, dt):
     """Return how much a task wants to change its row in a step."""
-    return rows[SHARE, i] * (rows[TARGET, i] - rows[VALUE, i]) + rows[RATE, i] * dt
+    return rows[row.SHARE, i] * (rows[row.TARGET, i] - rows[row.VALUE, i]) + rows[row.RATE, i] * dt
 
 
 @part
@@ -71,7 +56,7 @@ def fill_slower(H, g, box, dt, limb, slow):
         return
     solve(K, d)
     for a in range(n):
-        way, limit = abs(d[a]), box[ACCELERATION, a]
+        way, limit = abs(d[a]), box[row.ACCELERATION, a]
         if 0 < limit < np.inf and way > 0:   # 0: a driven joint, which keeps its velocity
             slow[limb[a]] = min(slow[limb[a]], brake(way, BRAKING * limit, dt) * dt / way)
 
@@ -83,15 +68,15 @@ def slow_firm_tasks(problem):
     n, found = J.shape[1], False
     H, g, slow = np.zeros((n, n)), np.zeros(n), np.ones(n)
     for i in range(len(J)):
-        if is_firm(rows[KIND, i]) and rows[SHARE, i] > 0:
-            add_task(J, i, 1.0, rows[TARGET, i] - rows[VALUE, i], H, g)
+        if is_firm(rows[row.KIND, i]) and rows[row.SHARE, i] > 0:
+            add_task(J, i, 1.0, rows[row.TARGET, i] - rows[row.VALUE, i], H, g)
             found = True
     if not (found and accelerates(problem.box)):
         return
     fill_slower(H, g, problem.box, problem.options[0], limb, slow)
     for i in range(len(J)):
-        if is_firm(rows[KIND, i]):
-            rows[SHARE, i] = min(rows[SHARE, i], slow[int(rows[LIMB, i])])
+        if is_firm(rows[row.KIND, i]):
+            rows[row.SHARE, i] = min(rows[row.SHARE, i], slow[int(rows[row.LIMB, i])])
 
 
 @part
@@ -99,7 +84,7 @@ def scaled_length(rows, dt):
     """Return the length of the step that all scaled tasks ask for, one under the other; -1."""
     squared, found = 0.0, False
     for i in range(rows.shape[1]):
-        if rows[KIND, i] == SCALED:
+        if rows[row.KIND, i] == row.SCALED:
             squared += wanted_step(rows, i, dt)**2
             found = True
     return math.sqrt(squared) if found else -1.0
@@ -108,9 +93,9 @@ def scaled_length(rows, dt):
 @inner_part
 def unit_of(rows, i, firm):
     """Return the factor of a row that must hold: how stiff it is."""
-    if is_firm(rows[KIND, i]):
+    if is_firm(rows[row.KIND, i]):
         return firm
-    return FRAME_SPEED if rows[FASTEST, i] < np.inf else 1.0
+    return FRAME_SPEED if rows[row.FASTEST, i] < np.inf else 1.0
 
 
 @part
@@ -125,20 +110,20 @@ def firm_rows(problem, firm, length, A, lower, upper):
     rows, J, dt = problem.rows, problem.J, problem.options[0]
     n, count, size, sums = J.shape[1], 0, 0.0, np.zeros(J.shape[1])
     for i in range(len(J)):
-        kind = rows[KIND, i]
-        if kind >= 0 or not (kind == BOUNDED or is_firm(kind)):
+        kind = rows[row.KIND, i]
+        if kind >= 0 or not (kind == row.BOUNDED or is_firm(kind)):
             continue
         unit = unit_of(rows, i, firm)
         for j in range(n):
             A[count, j] = unit * J[i, j]
-        if kind == BOUNDED:
+        if kind == row.BOUNDED:
             low, high = rate_bounds(problem, i)
             lower[count], upper[count] = max(unit * low, -FAR), min(unit * high, FAR)
         else:
             step = wanted_step(rows, i, dt)
             for j in range(n):
                 sums[j] += J[i, j] * J[i, j]
-            if kind == SCALED:
+            if kind == row.SCALED:
                 A[count, n] = -firm * step / length if length > 0 else 0.0
                 step = 0.0
             lower[count] = upper[count] = firm * step
@@ -160,22 +145,22 @@ def soft_tasks(problem, level, size, scale_cost, length, H, g):
     H[:], g[:] = 0.0, 0.0
     if accelerates(box):    # the way to where the targets are, then how fast to go it
         for i in range(len(J)):
-            if rows[KIND, i] == level and rows[SHARE, i] > 0:
-                add_task(J, i, rows[WEIGHT, i], rows[TARGET, i] - rows[VALUE, i], H, g)
+            if rows[row.KIND, i] == level and rows[row.SHARE, i] > 0:
+                add_task(J, i, rows[row.WEIGHT, i], rows[row.TARGET, i] - rows[row.VALUE, i], H, g)
         fill_slower(H[:n, :n], g[:n], box, dt, limb, slow)
         H[:], g[:] = 0.0, 0.0
     for i in range(len(J)):
-        if rows[KIND, i] == level:
-            one = int(rows[LIMB, i])
-            rows[SHARE, i] = min(rows[SHARE, i], slow[one])
+        if rows[row.KIND, i] == level:
+            one = int(rows[row.LIMB, i])
+            rows[row.SHARE, i] = min(rows[row.SHARE, i], slow[one])
             longest[one] = max(longest[one], abs(wanted_step(rows, i, dt)))
     for i in range(len(J)):
-        if rows[KIND, i] == level:
-            one = int(rows[LIMB, i])
+        if rows[row.KIND, i] == level:
+            one = int(rows[row.LIMB, i])
             shorter = 1.0 if longest[one] <= LONGEST else LONGEST / longest[one]
-            step = shorter * rows[SHARE, i] * (rows[TARGET, i] - rows[VALUE, i])
-            isotropic[one] += rows[DAMPING, i] * rows[WEIGHT, i] * step * step
-            add_task(J, i, rows[WEIGHT, i], step + shorter * rows[RATE, i] * dt, H, g)
+            step = shorter * rows[row.SHARE, i] * (rows[row.TARGET, i] - rows[row.VALUE, i])
+            isotropic[one] += rows[row.DAMPING, i] * rows[row.WEIGHT, i] * step * step
+            add_task(J, i, rows[row.WEIGHT, i], step + shorter * rows[row.RATE, i] * dt, H, g)
     for a in range(n):
         for b in range(len(problem.inertia)):
             H[a, b] += problem.inertia[a, b] / (dt * dt)
@@ -186,6 +171,6 @@ def soft_tasks(problem, level, size, scale_cost, length, H, g):
         for b in range(a + 1):
             H[a, b] /= unit
             H[b, a] = H[a, b]
-        H[a, a] += EASE + box[SWING, a]
+        H[a, a] += EASE + box[row.SWING, a]
     for a in range(n, len(g)):      # how far scaled tasks go
         H[a, a], g[a] = scale_cost, -scale_cost * length
