@@ -118,8 +118,8 @@ class VelocityProgram:
     def _bind_tasks(self, soft: Sequence[Task], hard: Sequence[Task]) -> None:
         ranks = {priority: rank for rank, priority
                  in enumerate(sorted({task.priority for task in soft}))}
-        kinds = [*(row.SCALED if task.scaled else ranks[task.priority]
-                   for task in soft), *(row.HARD for _ in hard)]
+        kinds = [*(row.SCALED if task.scaled else ranks[task.priority] for task in soft),
+                 *(row.HARD for _ in hard)]
         self.tasks = [BoundTask(task, self._program, self._rows, number, kind, self.dt)
                       for number, (task, kind) in enumerate(zip([*soft, *hard], kinds,
                                                                 strict=True))]
@@ -129,8 +129,7 @@ class VelocityProgram:
                   for level in range(max(len(ranks), 1))]
         levels.append([(task.function, task.place)
                        for task, kind in zip(self.tasks, kinds, strict=True) if kind < 0])
-        self._limbs, self._rows[row.LIMB] = limbs(
-            self.robot, levels, self._program.size)
+        self._limbs, self._rows[row.LIMB] = limbs(self.robot, levels, self._program.size)
 
     def _enter_bounds(self, barriers: Sequence[Barrier],
                       frames: Sequence[CartesianVelocityLimit]) -> list[tuple[str, slice]]:
@@ -160,12 +159,11 @@ class VelocityProgram:
             if isinstance(limit, JointLimit):
                 limit.enter(self.robot, box)
                 self._options[2] = min(self._options[2], limit.gain)
-            elif isinstance(limit, Barrier | CollisionBarrier):
-                raise InvalidOptionError(f'{limit!r} is no limit: give it in barriers=')
             elif not isinstance(limit, CartesianVelocityLimit):
                 raise InvalidOptionError(
                     f'unknown limit {limit!r}; valid: AccelerationLimit, CartesianVelocityLimit, '
-                    'ConfigurationLimit, FloatingBaseVelocityLimit, VelocityLimit')
+                    'ConfigurationLimit, FloatingBaseVelocityLimit, VelocityLimit; barriers go in '
+                    'barriers=')
 
     def _hold_joints(self, locked: Collection[str], driven: Collection[str]) -> None:
         for joint in map(self.robot.joint, locked):
@@ -196,7 +194,7 @@ class VelocityProgram:
 
     def set_weight(self, task: str, weight: Any) -> None:
         """
-        Replace the weight of a task, told by its name: a number or one for each row; 0 is none.
+        Replace the weight of a task by name: a number or one for each row; 0 is none.
 
         Raises InvalidTargetError for a wrong name or shape, or what is negative or not finite.
         """
@@ -313,9 +311,9 @@ class VelocityProgram:
         return q
 
     def _stacked(self, near: Sequence[DistanceRows]) -> Array:
-        if not near:
-            return self._no_gaps
-        return near[0].rows if len(near) == 1 else np.vstack([each.rows for each in near])
+        if len(near) == 1:
+            return near[0].rows
+        return np.vstack([each.rows for each in near]) if near else self._no_gaps
 
     def _solve(self, q: Array, near: Sequence[DistanceRows]) -> StepNumbers:
         gaps, x, step = self._stacked(near), q.copy(), np.empty(self.robot.nv)
@@ -358,8 +356,6 @@ class VelocityProgram:
             distances.commit()
         code = kernel.RELAXED if any(excess) and found.code == kernel.DONE else found.code
         return found._replace(code=code, excess=excess)
-
-    # -- what the result reads ------------------------------------------------------------
 
     def near_pairs(self, within: float) -> list[NearPair]:
         """Return the pairs that were `within` [m] of their margins, nearest first."""

@@ -44,39 +44,26 @@ class VelocityQP(NamedTuple):
 
 
 class StepNumbers(NamedTuple):
-    """
-    What the compiled step returns.
-
-    `step` (nv,), the values before it and the targets (2, m), how far joints could have gone down
-    and up (2, nv), and by how much rows are `missed` (m + k + len(LIMITS),): those of functions,
-    of the pairs in `near` (k), and limits of joints. `excess` says how much nearer than it may be
-    the nearest pair of each barrier of distances is at the end [m].
-    """
+    """What the compiled step returns."""
 
     code: int
     scale: float
     q: Array
-    step: Array
-    values: Array
-    ends: Array
-    missed: Array
+    step: Array         # (nv,)
+    values: Array       # before the step, and the targets (2, m)
+    ends: Array         # how far joints could have gone down and up (2, nv)
+    missed: Array       # by how much: rows of functions, of the pairs in `near`, limits of joints
     near: tuple[DistanceRows, ...]
-    excess: tuple[float, ...] = ()
+    excess: tuple[float, ...] = ()      # of each barrier of distances at the end [m]
 
 
 class ProgramNames(NamedTuple):
-    """
-    Names of a velocity program's parts, for its results.
+    """Names of a velocity program's parts, some with the places of their rows."""
 
-    `targets` and `rows` are (name, places of its rows): of the tasks that have a target, and of
-    tasks, barriers of functions and limits of frames. `distances` are the barriers of distances,
-    `columns` (nv,) the joints.
-    """
-
-    targets: tuple[tuple[str, slice], ...]
-    rows: tuple[tuple[str, slice], ...]
-    distances: tuple[str, ...]
-    columns: tuple[str, ...]
+    targets: tuple[tuple[str, slice], ...]      # tasks that have a target
+    rows: tuple[tuple[str, slice], ...]         # tasks, barriers of functions, limits of frames
+    distances: tuple[str, ...]                  # barriers of distances
+    columns: tuple[str, ...]                    # joints (nv,)
 
 
 @dataclass(eq=False)
