@@ -32,7 +32,9 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     transformation, or further away than `farthest` [m].
     """
     wanted = 'a 4x4 array or a pinocchio.SE3'
-    T = floats(pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted, fault)
+    T = pose.homogeneous if isinstance(pose, pin.SE3) else pose    # made anew
+    T = (T.copy() if type(T) is np.ndarray and T.dtype == np.float64
+         else floats(T, what, wanted, fault))
     if T.shape != (4, 4):
         raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
     if are_rigid.run(T[None], ROUNDING, farthest):

@@ -387,6 +387,9 @@ def _unused(name: str, taken: Collection[str]) -> str:
 
 
 def _floats(values: Any, size: int, what: str) -> Array:
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (size,) \
+            and math.isfinite(values.dot(values)):
+        return values.copy()     # solvers ask often, so it is quick
     wanted = f'{size} value{"s" * (size != 1)}'
     array = floats(values, what, wanted, InvalidStateError).reshape(-1)
     if array.size != size:
