@@ -58,7 +58,6 @@ class LocalDescent:
         self._rows, self._start, self._budget = rows, start, budget
         self._limit, self._solution_tolerance = min(limit, budget.iterations), solution_tolerance
         self._active = rows.problem.active
-        self._vector_space = all(j.size == j.velocity_size for j in self._active.joints)
         self.low, self.high = self._bounds()
         self.iterations, self.until_held = 0, False
         self._with_costs, self._scale = False, 1.0
@@ -103,8 +102,7 @@ class LocalDescent:
         else:
             f, J = rows.evaluate_hard(q)
             cost, gradient = 0.0, np.zeros(len(x))
-        if D is not None:
-            J, gradient = J @ D, gradient @ D
+        J, gradient = J @ D, gradient @ D
         away = rows.outside(f)
         error = float(away @ away)
         return Point(x, q, f, J, away, error, self._holds(away, error), cost / self._scale,
@@ -119,14 +117,9 @@ class LocalDescent:
             return error < self._solution_tolerance**2
         return bool((np.abs(away) <= self._rows.tolerance).all())
 
-    def _moved(self, x: Array) -> tuple[Array, Array | None]:
-        """Return the start moved by x, and how steps from there follow from x where that bends."""
+    def _moved(self, x: Array) -> tuple[Array, Array]:
+        """Return the start moved by x, and how steps from there follow from x, (n, n)."""
         problem, active = self._rows.problem, self._active
-        if self._vector_space:
-            q = self._start.copy()
-            q[active.place] = np.minimum(np.maximum(q[active.place] + x, active.lower),
-                                         active.upper)
-            return q, None
         model, v = problem.robot.model, np.zeros(problem.robot.nv)
         v[active.column] = x
         q = pin.integrate(model, self._start, v)
