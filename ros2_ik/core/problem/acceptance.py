@@ -8,7 +8,7 @@ runs anew, in a configuration of its own.
 from collections.abc import Iterable
 from dataclasses import dataclass
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -21,7 +21,7 @@ from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound
 from ros2_ik.core.problem.pose_target import PoseTarget
-from ros2_ik.core.robot import Configuration
+from ros2_ik.core.robot import Configuration, Robot
 
 
 class TargetError(NamedTuple):
@@ -80,42 +80,60 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     bounds, every joint that may move within its limits and the bound on its change, every other
     joint exactly where it was, and, where the problem has a checker, that nothing touches.
     """
-    q = floats(q, 'q', f'{problem.robot.nq} numbers', InvalidStateError)
-    if q.shape != (problem.robot.nq,):
-        raise InvalidStateError(f'q has shape ({problem.robot.nq},), not {q.shape}')
-    active = problem.active
+    robot, active = problem.robot, problem.active
+    q = _values(robot, q)
     held = are_held.run(q, active.indices, active.limits, active.at_rest, problem.start)
     if not held and not are_finite(q):
         lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
         return AcceptanceReport(False, (), (lost,))
-    at = _configuration(problem, q)
-    errors, violations = [], [] if held else _joint_violations(problem, q)
+    violations = [] if held else _joint_violations(problem, q)
     if problem.change_bound is not None and active.others:
         violations += _turned_too_far(problem, problem.change_bound, q)
-    for target in problem.targets:
-        error = TargetError(target.tip, *target.errors(at))
-        errors.append(error)
-        # written so that NaN fails, too
-        if not (error.position <= target.position_tolerance
-                and error.orientation <= target.orientation_tolerance):
-            violations += _target_violations(target, error)
-    for constraint in problem.constraints:
-        violations += _constraint_violations(constraint, at)
-    costs = tuple([cost.value(at) for cost in problem.costs])
+    # a user's function may use what the robot's functions share
+    data = robot.model.createData() if problem.runs_user_code else robot.scratch_data()
+    errors = _target_errors(problem, q, data, violations)
+    costs: tuple[float, ...] = ()
+    if problem.constraints or problem.costs:
+        at = Configuration.of_checked(robot, robot.to_q(q), data)
+        for constraint in problem.constraints:
+            violations += _constraint_violations(constraint, at)
+        costs = tuple([cost.value(at) for cost in problem.costs])
     touches = not violations and problem.checker is not None and problem.checker.collides(q)
     return AcceptanceReport(not (violations or touches), tuple(errors), tuple(violations), costs,
                             touches)
 
 
-def _configuration(problem: IKProblem, q: Array) -> Configuration:
-    robot = problem.robot
-    # a user's function may use what the robot's functions share
-    data = robot.model.createData() if problem.runs_user_code else robot.scratch_data()
-    if robot.has_floating_joints:
-        q = robot.to_q(q)    # whose quaternions are normalised
-    asks_more = problem.constraints or problem.costs
-    return Configuration.of_checked(robot, q, data, pin.computeJointJacobians if asks_more
-                                    else pin.forwardKinematics)
+def _values(robot: Robot, q: Any) -> Array:
+    values: Array = q
+    if not (type(q) is np.ndarray and q.dtype == np.float64 and q.flags.carray):
+        values = floats(q, 'q', f'{robot.nq} numbers', InvalidStateError)
+    if values.shape != (robot.nq,):
+        raise InvalidStateError(f'q has shape ({robot.nq},), not {values.shape}')
+    return values
+
+
+def _target_errors(problem: IKProblem, q: Array, data: Any, violations: list[Violation]
+                   ) -> list[TargetError]:
+    """Return the errors of the targets at q (nq,), and add those beyond tolerances."""
+    robot, errors = problem.robot, []
+    pin.forwardKinematics(robot.model, data, robot.to_q(q) if robot.has_floating_joints else q)
+    for target in problem.targets:
+        error = TargetError(target.tip, *target.errors(_placed(target, robot, data)))
+        errors.append(error)
+        # written so that NaN fails, too
+        if not (error.position <= target.position_tolerance
+                and error.orientation <= target.orientation_tolerance):
+            violations += _target_violations(target, error)
+    return errors
+
+
+def _placed(target: PoseTarget, robot: Robot, data: Any) -> Any:
+    """Return where the tip stands relative to the target's frame (SE3)."""
+    placed = pin.updateFramePlacement(robot.model, data, robot.frame_id(target.tip))
+    if target.relative_to is None:
+        return placed
+    base = pin.updateFramePlacement(robot.model, data, robot.frame_id(target.relative_to))
+    return base.actInv(placed)
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:

@@ -58,7 +58,7 @@ class IKProblem:
             raise InvalidOptionError(f'collisions is True or False, not {collisions!r}')
         self.robot, self.group, self.joint_limits = robot, group, bool(joint_limits)
         self.collisions = bool(collisions)
-        self.checker, self.not_checked = self._check_of(checker)
+        self.checker = self._check_of(checker)
         if not isinstance(change_bound, JointChangeBound | None):
             raise InvalidOptionError('change_bound must be a JointChangeBound (see its method '
                                      f'of), not {change_bound!r}')
@@ -94,18 +94,19 @@ class IKProblem:
         `checker` stay unless others are given. Raises InvalidTargetError, InvalidStateError or
         InvalidOptionError.
         """
-        given = listed(poses)
+        given = poses if type(poses) is list else listed(poses)
         if given is None or len(given) != len(self._given):
             count = repr(poses) if given is None else len(given)
             raise InvalidTargetError(f'poses: {count}; valid: {len(self._given)}, one for each '
                                      'target')
-        problem = shallow(self)
+        problem = object.__new__(IKProblem)
+        problem.__dict__.update(self.__dict__)
         problem._given = [target.at(pose) for target, pose in zip(self._given, given, strict=True)]
         if start is not None:
             problem.start = self.robot.to_q(start)
             problem.start.setflags(write=False)
-        if checker is not None:
-            problem.checker, problem.not_checked = self._check_of(checker)
+        if checker is not None and checker is not self.checker:
+            problem.checker = self._check_of(checker)
         problem.targets = problem._resolved()
         return problem
 
@@ -113,12 +114,6 @@ class IKProblem:
         """Return the same problem with another bound on the changes of joints, or none."""
         problem = shallow(self)
         problem._set_bound(bound)
-        return problem
-
-    def unchecked(self) -> 'IKProblem':
-        """Return the same problem without what it must not touch, to be kept for long."""
-        problem = shallow(self)
-        problem.checker = None
         return problem
 
     def loosened(self) -> 'IKProblem':
@@ -147,22 +142,28 @@ class IKProblem:
         still = set(self.robot.joint_names) - set(self.joint_names)
         return IKProblem(self.robot, **{**self.question(), 'locked': still, **parts})
 
-    def _check_of(self, checker: CollisionChecker | None
-                  ) -> tuple[CollisionChecker | None, tuple[str, ...]]:
-        """Return the checker in use, and what is not checked."""
+    @property
+    def not_checked(self) -> tuple[str, ...]:
+        """What is not looked at, one sentence each."""
+        if not self.collisions:
+            return (COLLISIONS_OFF,)
+        return (own_collisions(self.robot).not_checked if self.checker is None
+                else not_checked(self.checker))
+
+    def _check_of(self, checker: CollisionChecker | None) -> CollisionChecker | None:
+        """Return the checker in use."""
         if not self.collisions:
             if checker is not None:
                 raise InvalidOptionError('collisions is False, but there is a checker; valid: one '
                                          'of the two')
-            return None, (COLLISIONS_OFF,)
+            return None
         if checker is not None:
             if not (isinstance(checker, CollisionChecker)
                     and checker.robot.key == self.robot.key):
                 raise InvalidOptionError('checker must be a CollisionChecker of the same robot, '
                                          f'not {checker!r}')
-            return checker, not_checked(checker)
-        own = own_collisions(self.robot)    # loads meshes the first time
-        return own.checker, own.not_checked
+            return checker
+        return own_collisions(self.robot).checker    # loads meshes the first time
 
     def _structure(self, targets: Sequence[PoseTarget]) -> Structure:
         robot, group = self.robot, self.group

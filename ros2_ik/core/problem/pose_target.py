@@ -26,7 +26,6 @@ from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import LeastSquares
 from ros2_ik.core.robot import Configuration
-from ros2_ik.core.shallow import shallow
 
 ALL_AXES = (1.0,) * 6
 POSITION_TOLERANCE, ORIENTATION_TOLERANCE = 1e-5, 1e-4   # [m], [rad]
@@ -83,7 +82,8 @@ class PoseTarget:
 
     def at(self, pose: Pose) -> 'PoseTarget':
         """Return the target at another pose in its frame."""
-        target = shallow(self)
+        target = object.__new__(PoseTarget)
+        target.__dict__.update(self.__dict__)
         target.transform = as_transform(pose, f"target of '{self.tip}'")
         target._function = None
         return target
@@ -107,14 +107,17 @@ class PoseTarget:
         return self.varied(target=at.placement(self.relative_to) * self.function.reference,
                            relative_to=None)
 
-    def errors(self, at: Configuration) -> tuple[float, float]:
-        """Position [m] and orientation [rad] error at a configuration, freed axes left out."""
+    def errors(self, placed: Any) -> tuple[float, float]:
+        """
+        Return the position [m] and orientation [rad] error, freed axes left out.
+
+        `placed` (SE3) is where the tip stands relative to the frame of the target.
+        """
         # not the formulas' arithmetic: what judges shares none with solvers
         if self.whole:
-            placed = at.transform(self.tip, self.relative_to)
-            found: tuple[float, float] = distance_between.run(placed, self.transform)
+            found: tuple[float, float] = distance_between.run(placed.homogeneous, self.transform)
             return found
-        error = self.function.reference.actInv(pin.SE3(at.transform(self.tip, self.relative_to)))
+        error = pin.SE3(self.transform).actInv(placed)
         shift = error.translation * self.counted[:3]
         turn = pin.log3(error.rotation) * self.counted[3:]
         return math.sqrt(shift @ shift), math.sqrt(turn @ turn)

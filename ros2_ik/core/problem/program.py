@@ -43,8 +43,8 @@ class Program:
         self._flag: Any = None
         self._error: BaseException | None = None
         self._at: tuple[Any, Any] = None, ()    # addresses of x, f and J, and these as arrays
-        self._held = _frames(robot, active.names, structure)[1]
-        key = robot, active.names, structure, start[self._held].tobytes()
+        self.held = _frames(robot, active.names, structure)[1]
+        key = robot, active.names, structure, start[self.held].tobytes()
         bound = _bindings.get(key, lambda: _bound(robot, active.names, structure, start))
         self.rows, self.size, self._values = bound.rows, bound.size, bound.values
         self.parameter_places = bound.parameters
@@ -84,7 +84,7 @@ class Program:
 
     def serves(self, start: Array) -> bool:
         """Return whether the joints that stay, and matter, are where `start` has them."""
-        held = self._held
+        held = self.held
         return not len(held) or bool((start[held] == self._start[held]).all())
 
     def _all_parameters(self) -> Array:

@@ -22,7 +22,7 @@ class Structure:
     `active` are these joints, `kinds` which of targets, constraints, costs and scalar costs there
     are, `runs_user_code` whether callables of the user's are among its functions and costs.
     Of the targets, those numbered in `to_resolve` are in frames other than the root that stand
-    still. `solvers` holds solvers by name, whose prepared arrays serve all questions of it.
+    still. `solvers` holds what solvers have prepared for all questions of it, by their names.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...], group: str | None,

@@ -36,16 +36,9 @@ class Budget:
     def of(cls, timeout: float, max_iterations: int | None = None, cancel: Any = None,
            progress: Callable[[float, int], None] | None = None) -> 'Budget':
         """Start the clock: `timeout` in seconds from now; raises InvalidOptionError."""
-        seconds = positive(timeout, 'timeout', InvalidOptionError)
-        iterations = math.inf
-        if max_iterations is not None:
-            iterations = whole(max_iterations, 'max_iterations', InvalidOptionError)
-        if not (cancel is None or callable(cancel) or hasattr(cancel, 'is_set')):
-            raise InvalidOptionError(f'cancel must be an event or a callable, not {cancel!r}')
-        if not (progress is None or callable(progress)):
-            raise InvalidOptionError(f'progress must be a callable, not {progress!r}')
+        seconds, iterations = checked_limits(timeout, max_iterations, cancel, progress)
         now = time.monotonic()
-        return cls(now + seconds, iterations, cancel, progress, now)
+        return cls(now + seconds, iterations or math.inf, cancel, progress, now)
 
     def for_whole_descent(self) -> 'Budget':
         """Return a budget for a descent that is made however short the time is."""
@@ -66,3 +59,15 @@ class Budget:
     def over(self) -> bool:
         """Return whether no further attempt may begin."""
         return self.iterations <= 0 or self.interrupted() is not None
+
+
+def checked_limits(timeout: Any, max_iterations: Any, cancel: Any, progress: Any
+                   ) -> tuple[float, int | None]:
+    """Return timeout and iterations as plain numbers, or raise InvalidOptionError."""
+    if max_iterations is not None:
+        max_iterations = whole(max_iterations, 'max_iterations', InvalidOptionError)
+    if not (cancel is None or callable(cancel) or hasattr(cancel, 'is_set')):
+        raise InvalidOptionError(f'cancel must be an event or a callable, not {cancel!r}')
+    if not (progress is None or callable(progress)):
+        raise InvalidOptionError(f'progress must be a callable, not {progress!r}')
+    return positive(timeout, 'timeout', InvalidOptionError), max_iterations

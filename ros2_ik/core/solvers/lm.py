@@ -17,7 +17,6 @@ from ros2_ik.core.kernels.pose_search import find_poses
 from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem import IKProblem, PoseTarget
 from ros2_ik.core.robot.tree import se3_to_array
-from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.parts import Parts
 from ros2_ik.core.solvers.problem_rows import ProblemRows
@@ -62,44 +61,31 @@ class LevenbergMarquardt(Solver):
         if not isinstance(use_error_damping, (bool, np.bool_)):
             raise InvalidOptionError('use_error_damping is True or False, not '
                                      f'{use_error_damping!r}')
-        damping = positive(damping, 'damping', InvalidOptionError)
-        self.damping = damping if use_error_damping else 0.0
-        self.damping_bias = positive(damping_bias, 'damping_bias', InvalidOptionError)
-        self.gradient_tolerance = _optional(gradient_tolerance, 'gradient_tolerance')
-        self.step_tolerance = _optional(step_tolerance, 'step_tolerance')
-        change = _optional(error_change_tolerance, 'error_change_tolerance')
-        solution = _optional(solution_tolerance, 'solution_tolerance')
+        solution, gradient, step, change = (_optional(value, name) for value, name in (
+            (solution_tolerance, 'solution_tolerance'), (gradient_tolerance, 'gradient_tolerance'),
+            (step_tolerance, 'step_tolerance'),
+            (error_change_tolerance, 'error_change_tolerance')))
         self.options = np.array([
-            self.damping, self.damping_bias, math.inf if change else GIVE_UP_AFTER, DROP,
-            solution, self.gradient_tolerance, self.step_tolerance, change])
-        self._rows = ProblemRows(problem, _towards)
-        self._parts = Parts.of(self._rows)
+            positive(damping, 'damping', InvalidOptionError) * bool(use_error_damping),
+            positive(damping_bias, 'damping_bias', InvalidOptionError),
+            math.inf if change else GIVE_UP_AFTER, DROP, solution, gradient, step, change])
         self._find = find_poses.run
-        self.batch_size = min(BATCH, max(1, MOVING // max(1, self._parts.columns)))
+        self.batch_size = min(BATCH, max(1, MOVING // max(1, _parts(problem).columns)))
 
-    def again(self, problem: IKProblem) -> 'LevenbergMarquardt | None':
-        solver = shallow(self)
-        solver.problem = problem
-        if not self._rows.hard.serves(problem.start):
-            solver._parts = Parts.of(solver.rows)
-        return solver
-
-    @property
+    @cached_property
     def rows(self) -> ProblemRows:
-        """The rows of the targets, bound when they are read: `find` takes the poses directly."""
-        if self._rows.problem is not self.problem:
-            self._rows = self._rows.again(self.problem, [
-                _towards(target) for target in self.problem.targets])
-        return self._rows
+        """The rows of the targets; `find` takes the poses directly."""
+        return ProblemRows(self.problem, _towards)
 
-    def find(self, starts: Starts, budget: Budget) -> tuple[Attempt, int, int]:
+    def find(self, problem: IKProblem, starts: Starts, budget: Budget
+             ) -> tuple[Attempt, int, int]:
         """Descend in one compiled call."""
-        problem, active = self.problem, self.problem.active
-        q, targets = problem.start.copy(), problem.targets
+        active, targets = problem.active, problem.targets
+        q, arrays = problem.start.copy(), _parts(problem).arrays
         poses = targets[0].transform[None] if len(targets) == 1 else np.array(
             [target.transform for target in targets])
         error, flag, iterations, used, following = self._find(
-            *self._parts.arrays, poses, starts.seed, active.ranges, active.indices, active.turning,
+            *arrays, poses, starts.seed, active.ranges, active.indices, active.turning,
             self.options, self.attempt_iterations, starts.first, starts.last,
             int(min(budget.iterations, MANY)), starts.state, q)
         return Attempt(q, error, iterations, FLAGS[flag]), used, following
@@ -108,7 +94,8 @@ class LevenbergMarquardt(Solver):
         """Descend from `start` (nq,); if the budget is over, only evaluate it."""
         stop = budget.interrupted()
         starts = Starts(start, 0, 0, np.zeros(1, dtype=np.int64))
-        attempt = self.find(starts, replace(budget, iterations=0) if stop else budget)[0]
+        attempt = self.find(self.problem, starts,
+                            replace(budget, iterations=0) if stop else budget)[0]
         q, place = start.copy(), self.problem.active.place
         q[place] = attempt.q[place]
         return attempt._replace(q=q, exit_flag=stop if stop and not attempt.reached
@@ -145,6 +132,19 @@ class Screw(RelativeFunction):
             f[i], f[3 + i] = -shifted[i], -turned[i]
             v.force(W, i, p, axis)
             v.moment(W, 3 + i, axis)
+
+
+def _parts(problem: IKProblem) -> Parts:
+    """Return the parts of a problem, bound once for all of its structure."""
+    kept = problem.structure.solvers
+    held, values, parts = kept.get('lm', (None, b'', None))
+    if held is None or len(held) and problem.start[held].tobytes() != values:
+        rows = ProblemRows(problem, _towards)
+        held = rows.hard.held      # places of joints that do not move, but matter
+        parts = Parts.of(rows)
+        kept['lm'] = held, problem.start[held].tobytes(), parts
+    found: Parts = parts
+    return found
 
 
 def _towards(target: PoseTarget) -> KinematicFunction:

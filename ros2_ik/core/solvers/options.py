@@ -9,6 +9,7 @@ import numpy as np
 
 from ros2_ik.core.checks import vector, whole
 from ros2_ik.core.errors import InvalidOptionError, nearest
+from ros2_ik.core.solvers.budget import checked_limits
 
 TIMEOUT = 0.05    # of a search [s]
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
@@ -58,6 +59,8 @@ class SolveOptions:
     solver_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.timeout, self.max_iterations = checked_limits(
+            self.timeout, self.max_iterations, self.cancel, self.progress)
         self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
         _check_choice('select', self.select, SELECTIONS)
         _check_choice('winding', self.winding, WINDINGS)
@@ -90,9 +93,13 @@ class SolveOptions:
                 raise InvalidOptionError(f'{name} is another name of {ours}; valid: one of the '
                                          'two')
             if ours != 'solver_options':
-                (own if ours in NAMES else others)[ours] = value
+                (own if ours in OF_SEARCH else others)[ours] = value
         return cls(**own, solver_options=others)
 
 
-NAMES = tuple(each.name for each in fields(SolveOptions))
+OF_SEARCH = tuple(each.name for each in fields(SolveOptions))
+# all that `solve_pose` takes by name, for what is misspelt
+NAMES = (*OF_SEARCH, *MATLAB_OPTIONS, 'relative_to', 'group', 'locked', 'weights',
+         'matlab_weights', 'position_tolerance', 'orientation_tolerance', 'joint_limits',
+         'enforce_joint_limits', 'scene', 'meshes', 'missing_meshes', 'collisions')
 DEFAULTS = SolveOptions()

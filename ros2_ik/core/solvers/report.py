@@ -37,7 +37,7 @@ def failure_status(search: 'Search') -> Status:
     return Status.NO_IK_SOLUTION
 
 
-def work_out(search: 'Search', candidate: 'Candidate', status: Status, name: str) -> Any:
+def solution_field(search: 'Search', candidate: 'Candidate', status: Status, name: str) -> Any:
     """Return a field of the solution of a status where a search judged a candidate."""
     if name == 'message':
         return _message(search, candidate, status)
@@ -73,7 +73,6 @@ def _found(search: 'Search') -> str:
 
 def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     """Say what does not hold, and by how much."""
-    problem = search.problem
     if status is Status.GOAL_CONSTRAINTS_VIOLATED:
         return f'there is no solution: {search.conflict}'
     if search.tip_contacts:
@@ -88,7 +87,11 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
         known = (f'all {search.all_touch} solutions that were found again and again touch; '
                  if search.all_touch else '')
         return f'no solution without contact found {after}; {known}{_blocked(search)}'
-    bound = problem.change_bound
+    return _not_found(search, candidate, status, after)
+
+
+def _not_found(search: 'Search', candidate: 'Candidate', status: Status, after: str) -> str:
+    problem, bound = search.problem, search.problem.change_bound
     within = '' if bound is None else f' within max_joint_change {bound}'
     began = {Status.PREEMPTED: f'cancelled {after}: ',
              Status.TIMED_OUT: f'not finished {after}: ',

@@ -14,10 +14,11 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.checks import FINEST, listed
-from ros2_ik.core.collision import Contact
+from ros2_ik.core.collision import CollisionChecker, Contact
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.functions import Manipulability
 from ros2_ik.core.kernels import compile_for_search
+from ros2_ik.core.kernels.pose_search import CLOSE
 from ros2_ik.core.problem import (
     accept,
     AcceptanceReport,
@@ -36,16 +37,16 @@ from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, SAME, tip_contacts
 from ros2_ik.core.solvers.options import SolveOptions
-from ros2_ik.core.solvers.report import failure_status, work_out
+from ros2_ik.core.solvers.report import failure_status, solution_field
 from ros2_ik.core.solvers.serialization import pack, unpack
 from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver, Starts
 from ros2_ik.core.solvers.starts import (
     chosen_turns,
     draw_starts,
     generator_state,
-    is_close,
-    LocalSearch,
     N_NEAR,
+    near_seed,
+    OWN_STATE,
     within_limits,
 )
 from ros2_ik.core.solvers.too_few_joints import lacks_joints, MANY_ATTEMPTS
@@ -87,47 +88,44 @@ class Search:
     cancel and progress count. Raises UnknownSolverError or InvalidOptionError.
     """
 
+    # how far it has come
+    attempts = iterations = following = 0
+    accepted: Sequence[Candidate] = ()
+    best: Candidate | None = None
+    near_enough: Candidate | None = None
+    touching: Sequence[Array] = ()
+    tip_contacts: tuple[Contact, ...] = ()
+    lasting_contacts: tuple[Contact, ...] = ()
+    conflict: str | None = None
+    ended: float | None = None
+    _clearance: Clearance | None = None
+
     def __init__(self, problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
                  budget: Budget | None = None, options: SolveOptions | None = None,
-                 **named: Any) -> None:
-        if not isinstance(problem, IKProblem):
-            raise InvalidOptionError(f'problem must be an IKProblem, not {problem!r}')
+                 prepared: Solver | None = None, **named: Any) -> None:
         self.options = chosen = options or SolveOptions.of(named)
-        if chosen.select == 'cost' and not problem.costs:
-            raise InvalidOptionError("select is 'cost', but the problem has no costs")
-        if chosen.select == 'manipulability' and not problem.targets:
-            raise InvalidOptionError("select is 'manipulability', but the problem has no targets, "
-                                     'whose tips it is measured at')
-        if not isinstance(budget, (Budget, type(None))):
-            raise InvalidOptionError(f'budget must be a Budget, not {budget!r}')
+        _check(problem, chosen.select, budget)
         self.solver, self.reason = chosen_solver(chosen.solver, problem)
         self.seeds = [problem.start] if seeds is None else seeds_of(problem, seeds)
         if chosen.max_joint_change is not None:
             problem = problem.bounded(JointChangeBound.of(problem.robot, self.seeds[0],
                                                           chosen.max_joint_change))
         self.problem = problem
-        self._generator = generator_state(chosen.random_state)
+        self._generator = (OWN_STATE if chosen.random_state is None
+                           else generator_state(chosen.random_state))
         self._loosened_next = chosen.select in ('nearest', 'cost')    # whether the next attempt is
-        self.attempts = self.iterations = self.following = 0
-        self.accepted: list[Candidate] = []
-        self.best: Candidate | None = None
-        self.near_enough: Candidate | None = None
-        self.touching: list[Array] = []
-        self.tip_contacts: tuple[Contact, ...] = ()
-        self.lasting_contacts: tuple[Contact, ...] = ()
-        self.conflict: str | None = None
-        self.ended: float | None = None
-        self._prepare()
-        self.budget = budget or Budget.of(chosen.timeout, chosen.max_iterations, chosen.cancel,
-                                          chosen.progress)
+        self._prepare(prepared)
+        now = time.monotonic()     # after all is compiled and bound
+        self.budget = budget or Budget(now + chosen.timeout, chosen.max_iterations or math.inf,
+                                       chosen.cancel, chosen.progress, now)
 
-    def _prepare(self) -> None:
+    def _prepare(self, prepared: Solver | None = None) -> None:
         compile_for_search(self.problem.checker is not None)
-        self._solver = make_solver(self.solver, self.problem, dict(self.options.solver_options))
         self._is_loose = self.reason != NAMED and any(
             target.loose or self.options.approximate is not None
             for target in self.problem.targets)
-        self._clearance: Clearance | None = None
+        self._solver = prepared if prepared and not self._is_loose else make_solver(
+            self.solver, self.problem, dict(self.options.solver_options))
 
     def state(self) -> bytes:
         """
@@ -136,7 +134,7 @@ class Search:
         Two searches resumed from one state share no memory, and draw the same starts. User
         functions must be picklable.
         """
-        fields = {key: value for key, value in self.__dict__.items() if key not in _NOT_PICKLED}
+        fields = {key: value for key, value in vars(self).items() if key not in _NOT_PICKLED}
         fields['budget'] = replace(self.budget, cancel=None, progress=None)
         fields['options'] = replace(self.options, cancel=None, progress=None, random_state=None)
         return pack((self.problem.question(), fields), self.problem.robot)
@@ -170,8 +168,8 @@ class Search:
         while not self.finished:
             self._attempt()
             if seconds < math.inf and time.monotonic() >= end:
-                break
-        return self.finished
+                return self.finished
+        return True
 
     @property
     def finished(self) -> bool:
@@ -189,7 +187,7 @@ class Search:
                 and self._is_cheaper_than_seeds():
             return True
         if self.attempts == 0:      # best_q needs one attempt, however late it is
-            return self.budget.cancelled()
+            return self.budget.cancel is not None and self.budget.cancelled()
         if self.attempts >= len(self.seeds) and (
                 self.is_hopeless or self.all_touch or self._lacks_joints
                 or not options.allow_restarts and not self._is_seed_left()):
@@ -263,22 +261,14 @@ class Search:
             self.attempts = 1
             return
         problem, solver = self._question_in_turn()
-        budget = self.budget
-        if is_first and not solver.finds_starts:    # those descend whole in any case
-            budget = budget.for_whole_descent()
-        attempt, used, self.following = self._descend(problem, solver, budget)
-        self.attempts += used
-        self.iterations += attempt.iterations
-        # one that cannot begin counts as an iteration, so that max_iterations ends a search
-        self.budget.iterations -= attempt.iterations or (not attempt.reached)
+        attempt = self._descend(problem, solver)
         if problem is not self.problem and not attempt.reached:
             # errors are compared, not what exceeds tolerances
             attempt = attempt._replace(error=self._solver.attempt(
                 attempt.q, Budget(iterations=0)).error)
         if self._deserves_judging(attempt):
-            is_turned = (solver.finds_starts and len(self.seeds) == 1
-                         and self.options.winding == 'seed')
-            candidate = self._judge(attempt, is_turned)
+            candidate = self._judge(attempt, is_turned=solver.finds_starts and len(
+                self.seeds) == 1 and self.options.winding == 'seed')
             if candidate.verdict.touches:
                 self._clear(candidate)
         if is_first and not self.accepted and self.options.approximate is None:
@@ -297,35 +287,56 @@ class Search:
         problem = self.problem.loosened() if near is None else self.problem.approximated(*near)
         return problem, make_solver(chosen_solver('auto', problem)[0], problem, {})
 
-    def _descend(self, problem: IKProblem, solver: Solver, budget: Budget
-                 ) -> tuple[Attempt, int, int]:
-        """Descend from the next starts; returns the end, how many were used, and the next one."""
+    def _descend(self, problem: IKProblem, solver: Solver) -> Attempt:
+        """Descend from the next starts, until one reaches what must hold."""
         starts = self._next_starts(solver)
         if solver.finds_starts:
-            return solver.find(starts, budget)
-        seed, first, is_near = starts.seed, starts.first, 1 <= starts.first <= N_NEAR
-        if first == 0:
-            return solver.attempt(within_limits(problem, seed), budget), 1, 1
+            attempt, used, self.following = solver.find(problem, starts, self.budget)
+        elif starts.first == 0:
+            budget = self.budget if self.attempts else self.budget.for_whole_descent()
+            attempt = solver.attempt(within_limits(problem, starts.seed), budget)
+            used = self.following = 1
+        else:
+            attempt, used = self._descend_in_turn(problem, solver, starts)
+        self.attempts += used
+        self.iterations += attempt.iterations
+        # one that cannot begin counts as an iteration, so that max_iterations ends a search
+        self.budget.iterations -= attempt.iterations or (not attempt.reached)
+        return attempt
+
+    def _descend_in_turn(self, problem: IKProblem, solver: Solver, starts: Starts
+                         ) -> tuple[Attempt, int]:
+        """Descend from starts drawn here; near the seed only where an answer is expected there."""
+        _, first, last, _ = starts
+        is_near = first <= N_NEAR
         if is_near and problem.targets:
             is_near = self._expects_near_answer
-            solver = self._nearby.solver if is_near and problem is self.problem else solver
+            if is_near and problem is self.problem:
+                solver = self._near_solver
         elif is_near:
             first = max(first, 2)       # start 1 is the seed within narrower limits
-        if not is_near:
-            first = max(first, N_NEAR + 1)
-        last = min(N_NEAR if is_near else math.inf, max(starts.last, first),
-                   first + solver.batch_size - 1)
-        rows = draw_starts(problem, starts._replace(first=first, last=int(last)))
-        attempt, used = solver.attempt_in_turn(rows, budget)
-        return attempt, used, first + used
+        first = first if is_near else max(first, N_NEAR + 1)
+        last = min(max(last, first), first + solver.batch_size - 1)
+        last = min(last, N_NEAR) if is_near else last
+        rows = draw_starts(problem, starts._replace(first=first, last=last))
+        attempt, used = solver.attempt_in_turn(rows, self.budget)
+        self.following = first + used
+        return attempt, used
 
     @cached_property
     def _expects_near_answer(self) -> bool:
-        return is_close(self.problem, within_limits(self.problem, self.seeds[0]))
+        """Whether tips are near their targets at the seed, and no cost chooses among answers."""
+        problem = self.problem
+        if not problem.targets or problem.costs or problem.runs_user_code:
+            return False
+        errors = accept(problem, within_limits(problem, self.seeds[0])).errors
+        return all(error.position <= CLOSE[0] and error.orientation <= CLOSE[1]
+                   for error in errors)
 
     @cached_property
-    def _nearby(self) -> LocalSearch:
-        return LocalSearch(self.problem, self.seeds[0], self.solver, self.options.solver_options)
+    def _near_solver(self) -> Solver:
+        return make_solver(self.solver, near_seed(self.problem, self.seeds[0]),
+                           dict(self.options.solver_options))
 
     def _next_starts(self, solver: Solver) -> Starts:
         """Return the next seed, alone where others follow; then starts near the first, random."""
@@ -335,7 +346,8 @@ class Search:
                  else solver.batch_size)
         if number < len(seeds):
             alone = (len(seeds) > 1 or not options.allow_restarts or solver.batch_size == 1
-                     or self.budget.progress is not None or self.budget.over())
+                     or self.budget.progress is not None
+                     or time.monotonic() >= self.budget.deadline)
             return Starts(seeds[number], 0, 0 if alone else N_NEAR + batch, self._generator)
         if not options.allow_restarts:
             return Starts(seeds[0], 0, 0, self._generator)
@@ -413,30 +425,40 @@ class Search:
 
     def _clear(self, touching: Candidate) -> None:
         """Move an answer that touches along its self-motion, or push it out of contact."""
-        problem, options, checker = self.problem, self.options, self.problem.checker
+        options, checker = self.options, self.problem.checker
         assert checker is not None
-        if len(self.touching) < KEPT:
-            self.touching.append(touching.attempt.q)
-        # beside a blocked target there may be a free approximate answer
-        if options.approximate is None and len(self.touching) == (
-                DOUBT if options.allow_restarts else 1):
-            self.tip_contacts = tip_contacts(problem, checker)
-        if len(self.touching) == 1:
-            self.lasting_contacts = lasting_contacts(problem, checker, touching.attempt.q)
+        self._find_lasting_contacts(touching.attempt.q, checker)
         if self.tip_contacts or self.lasting_contacts \
                 or options.select == 'first' and self.budget.over():
             return
         if 0 < self.following <= N_NEAR + 1 and options.approximate is None \
                 and self._expects_near_answer:
-            freed = self._nearby.clearance.escape_collision(touching.attempt, self.budget)
+            freed = self._near_clearance.escape_collision(touching.attempt, self.budget)
         else:
             if self._clearance is None:
-                self._clearance = Clearance(self._loosened[0] if self._is_loose else problem,
+                self._clearance = Clearance(self._loosened[0] if self._is_loose else self.problem,
                                             checker, options.allow_restarts)
             freed = self._clearance.escape_collision(touching.attempt, self.budget)
         if freed is not None:
             self.iterations += freed.iterations
             self._judge(freed)
+
+    @cached_property
+    def _near_clearance(self) -> Clearance:
+        assert self.problem.checker is not None
+        return Clearance(near_seed(self.problem, self.seeds[0]), self.problem.checker,
+                         restarts=False)
+
+    def _find_lasting_contacts(self, q: Array, checker: CollisionChecker) -> None:
+        """Look for contacts that no answer avoids, once something touches at q (nq,)."""
+        if len(self.touching) < KEPT:
+            self.touching = [*self.touching, q]
+        # beside a blocked target there may be a free approximate answer
+        if self.options.approximate is None and len(self.touching) == (
+                DOUBT if self.options.allow_restarts else 1):
+            self.tip_contacts = tip_contacts(self.problem, checker)
+        if len(self.touching) == 1:
+            self.lasting_contacts = lasting_contacts(self.problem, checker, q)
 
     def _is_near_enough(self, candidate: Candidate) -> bool:
         """
@@ -478,7 +500,7 @@ class Search:
             return self._solution(self.near_enough or self.best or self._unjudged_seed(),
                                   failure_status(self))
         if len(self.accepted) > 1:
-            self.accepted.sort(key=_rank_of)
+            self.accepted = sorted(self.accepted, key=_rank_of)
         return self._solution(self.accepted[0], Status.SUCCESS, tuple(
             self._solution(one, Status.SUCCESS)
             for one in self.accepted[1:self.options.solutions]))
@@ -489,7 +511,7 @@ class Search:
 
     def _solution(self, candidate: Candidate, status: Status,
                   alternatives: tuple[IKSolution, ...] = ()) -> IKSolution:
-        solution = IKSolution.late(partial(work_out, self, candidate, status), status=status,
+        solution = IKSolution.late(partial(solution_field, self, candidate, status), status=status,
                                    best_q=candidate.attempt.q, alternatives=alternatives)
         if self.ended is None:    # the search goes on: this is how it stands now
             solution.__reduce__()
@@ -500,7 +522,20 @@ class Search:
         return largest_change(self.problem.active, self.seeds[0], q)
 
 
-_NOT_PICKLED = ('problem', '_solver', '_clearance', '_loosened', '_nearby')
+_NOT_PICKLED = ('problem', '_solver', '_clearance', '_loosened', '_near_solver',
+                '_near_clearance')
+
+
+def _check(problem: Any, select: str, budget: Any) -> None:
+    if not isinstance(problem, IKProblem):
+        raise InvalidOptionError(f'problem must be an IKProblem, not {problem!r}')
+    if select == 'cost' and not problem.costs:
+        raise InvalidOptionError("select is 'cost', but the problem has no costs")
+    if select == 'manipulability' and not problem.targets:
+        raise InvalidOptionError("select is 'manipulability', but the problem has no targets, "
+                                 'whose tips it is measured at')
+    if not isinstance(budget, Budget | None):
+        raise InvalidOptionError(f'budget must be a Budget, not {budget!r}')
 
 
 def chosen_solver(solver: Any, problem: IKProblem) -> tuple[Any, str]:

@@ -10,6 +10,7 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidOptionError, UnknownOptionError, UnknownSolverError
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.options import NAMES
 from ros2_ik.core.status import ExitFlag
 
 
@@ -69,15 +70,6 @@ class Solver(ABC):
             raise InvalidOptionError(f"solver '{self.name}' cannot use {kind}; of the built-in "
                                      f'ones these can: {", ".join(able) or "none"}')
 
-    def again(self, problem: IKProblem) -> 'Solver | None':
-        """
-        Return this solver for a problem that differs in poses of targets, start and limits alone.
-
-        None: a new solver has to be made. One of a class that overrides this is kept with the
-        structure of its problem.
-        """
-        return None
-
     @abstractmethod
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,) until a target is reached, stalled or the budget is over."""
@@ -90,12 +82,14 @@ class Solver(ABC):
         """
         return self.attempt(starts[0], budget), 1
 
-    def find(self, starts: Starts, budget: Budget) -> tuple[Attempt, int, int]:
+    def find(self, problem: IKProblem, starts: Starts, budget: Budget
+             ) -> tuple[Attempt, int, int]:
         """
         Descend from numbered `starts`, see `Starts`, until one reaches what must hold.
 
-        Only of solvers with `finds_starts`. Returns the best end, how many starts were used, and
-        the number of the next.
+        Only of solvers with `finds_starts`, which serve each problem that differs from their own
+        in poses of targets, start and limits alone. Returns the best end, how many starts were
+        used, and the number of the next.
         """
         raise NotImplementedError(f"solver '{self.name}' takes starts, not their numbers")
 
@@ -128,34 +122,12 @@ def make_solver(name: str, problem: IKProblem, options: dict[str, Any]) -> Solve
     Raises UnknownSolverError, or InvalidOptionError for an option it does not have.
     """
     name = MATLAB_NAMES.get(str(name), str(name))
-    if not options:
-        return _kept(name, problem) or _kept_from_now(name, problem)
-    solver = _solver(name)
-    valid = [p for p in inspect.signature(solver).parameters if p != 'problem']
+    make = _SOLVERS.get(name) or _load(name)
+    valid = [p for p in inspect.signature(make).parameters if p != 'problem'] if options else []
     for option in options:
         if option not in valid:
-            raise UnknownOptionError(option, name, valid)
-    return solver(problem, **options)
-
-
-def _kept(name: str, problem: IKProblem) -> Solver | None:
-    """Return the solver kept with the structure, for this problem, if there is one that serves."""
-    kept: Solver | None = problem.structure.solvers.get(name)
-    return None if kept is None else kept.again(problem)
-
-
-def _kept_from_now(name: str, problem: IKProblem) -> Solver:
-    make = _solver(name)
-    if make.again is not Solver.again:
-        kept = make(problem.unchecked())    # which is kept for long, and its scene is not
-        if (solver := kept.again(problem)) is not None:
-            problem.structure.solvers[name] = kept
-            return solver
-    return make(problem)
-
-
-def _solver(name: str) -> type[Solver]:
-    return _SOLVERS.get(name) or _load(name)
+            raise UnknownOptionError(option, name, [*valid, *NAMES])
+    return make(problem, **options)
 
 
 def _load(name: str) -> type[Solver]:

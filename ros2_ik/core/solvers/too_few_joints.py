@@ -45,5 +45,5 @@ def _is_reachable(problem: IKProblem, target: PoseTarget, weights: Array, q: Arr
     """Return whether a short search reaches a target with these weights, contacts aside."""
     eased = problem.varied(targets=[target.varied(weights=weights)])
     starts = Starts(q, 0, N_NEAR + RESTARTS, generator_state(0))
-    end, *_ = make_solver('lm', eased, {}).find(starts, Budget(iterations=ITERATIONS))
+    end, *_ = make_solver('lm', eased, {}).find(eased, starts, Budget(iterations=ITERATIONS))
     return not accept(eased, end.q).violations

@@ -34,13 +34,13 @@ def test_starts_end_as_each_would_alone(load):
         first = next((i for i, one in enumerate(each) if one.reached), len(each) - 1)
         best = min(each[:first + 1], key=lambda one: (not one.reached, one.error))
         starts = starts._replace(state=generator_state(number))
-        attempt, used, following = solver.find(starts, Budget())
+        attempt, used, following = solver.find(problem, starts, Budget())
         assert used == first + 1 and following == starts.first + used
         assert np.array_equal(attempt.q, best.q) and attempt.exit_flag is best.exit_flag
         assert attempt.iterations == sum(one.iterations for one in each[:used])
         seen.add((used, attempt.reached))
         bound = each[0].iterations + 2
-        short, used, _ = solver.find(starts._replace(state=generator_state(number)),
+        short, used, _ = solver.find(problem, starts._replace(state=generator_state(number)),
                                      Budget(iterations=bound))
         assert short.iterations <= bound and used <= 2
     assert len(seen) > 3

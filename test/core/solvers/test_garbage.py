@@ -87,7 +87,7 @@ def ask_targets(robot, generator):
     arguments = {name: one(generator) for name in generator.sample(names, 2)}
     target = PoseTarget(one(generator) if generator.random() < 0.3 else 'tip',
                         one(generator) if generator.random() < 0.3 else T, **arguments)
-    target.errors(Configuration(robot))
+    Configuration(robot).transform(target.tip, target.relative_to)
     return target
 
 

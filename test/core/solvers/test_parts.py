@@ -35,10 +35,10 @@ def test_each_hand_ends_as_it_would_alone(baxter):
     for number in range(30):
         asked = targets(baxter, HANDS, generator)
         both = LevenbergMarquardt(IKProblem(baxter, asked))
-        found, used, _ = both.find(numbered(baxter, number), Budget())
+        found, used, _ = both.find(both.problem, numbered(baxter, number), Budget())
         starts = numbered(baxter, number)   # whose generator the hands share, one after the other
         alone = [LevenbergMarquardt(IKProblem(baxter, target)) for target in asked]
-        ends = [one.find(starts, Budget())[:2] for one in alone]
+        ends = [one.find(one.problem, starts, Budget())[:2] for one in alone]
         for one, (end, _) in zip(alone, ends, strict=True):
             place = one.problem.active.indices
             assert np.array_equal(found.q[place], end.q[place])
@@ -55,7 +55,7 @@ def test_what_shares_a_joint_stays_together():
     for root_joint, parts in (('fixed', 3), ('freeflyer', 1)):    # two legs, and torso with arms
         robot = Robot.load('talos', root_joint)
         solver = LevenbergMarquardt(IKProblem(robot, targets(robot, FEET, generator)))
-        places = solver._parts.arrays[0]
+        places = solver.problem.structure.solvers['lm'][-1].arrays[0]
         table = table_of(places)
         assert len(table) == parts + 1
         values = places[table[0, VALUES]:table[-1, VALUES]]
@@ -67,7 +67,8 @@ def test_a_bound_on_iterations_is_one_for_all_parts(baxter):
     for _ in range(20):
         solver = LevenbergMarquardt(IKProblem(baxter, targets(baxter, HANDS, generator)))
         for most in (1, 7, 30):
-            found = solver.find(numbered(baxter, most), Budget(iterations=most))[0]
+            found = solver.find(solver.problem, numbered(baxter, most),
+                                Budget(iterations=most))[0]
             assert found.iterations <= most
 
 
@@ -96,7 +97,7 @@ def test_a_free_base_from_random_starts():
         problem = IKProblem(robot, targets(robot, FEET, generator), collisions=False,
                             start=robot.random_q(generator))
         solver = LevenbergMarquardt(problem)
-        found, used, following = solver.find(Starts(
+        found, used, following = solver.find(problem, Starts(
             problem.start, 0, N_NEAR + solver.batch_size, generator_state(3)), Budget())
         assert following >= used and np.linalg.norm(found.q[3:7]) == pytest.approx(1)
         if found.reached:
