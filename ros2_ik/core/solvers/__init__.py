@@ -8,12 +8,12 @@ from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.search import Search
 from ros2_ik.core.solvers.slsqp import SLSQP
-from ros2_ik.core.solvers.solve import solve, solve_pose
+from ros2_ik.core.solvers.solve import PoseSolver, solve, solve_pose
 from ros2_ik.core.solvers.solver import Attempt, make_solver, register_solver, Solver, solver_names
 from ros2_ik.core.solvers.sqp import SequentialQuadratic
 
 __all__ = [
     'Attempt', 'BFGSGradientProjection', 'Budget', 'ClosedLoopIK', 'InverseKinematics',
-    'LevenbergMarquardt', 'SLSQP', 'Search', 'SequentialQuadratic', 'SolveOptions', 'Solver',
-    'make_solver', 'register_solver', 'solve', 'solve_pose', 'solver_names',
+    'LevenbergMarquardt', 'PoseSolver', 'SLSQP', 'Search', 'SequentialQuadratic', 'SolveOptions',
+    'Solver', 'make_solver', 'register_solver', 'solve', 'solve_pose', 'solver_names',
 ]

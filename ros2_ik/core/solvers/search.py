@@ -325,7 +325,7 @@ class Search:
 
     @cached_property
     def _expects_near_answer(self) -> bool:
-        """Whether tips are near their targets at the seed, and no cost chooses among answers."""
+        """True where tips are near their targets at the seed, and no cost ranks the answers."""
         problem = self.problem
         if not problem.targets or problem.costs or problem.runs_user_code:
             return False

@@ -1,6 +1,7 @@
-"""Solve a problem, or bring frames to poses in one line."""
+"""Solve a problem, or bring frames to poses: once in one line, or again and again."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -8,8 +9,8 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.checks import listed
-from ros2_ik.core.collision import collision_checker, own_collisions
-from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError, UnknownOptionError
+from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
+from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem import (
     ALL_AXES,
     IKProblem,
@@ -21,14 +22,9 @@ from ros2_ik.core.problem import (
 from ros2_ik.core.robot import check_robot, Robot
 from ros2_ik.core.scene import Scene
 from ros2_ik.core.solvers.matlab_names import one_error_each, targets_along_base
-from ros2_ik.core.solvers.options import MATLAB_OPTIONS, NAMES, SolveOptions
-from ros2_ik.core.solvers.search import Search
-
-_PLAIN = frozenset((str, float, int, bool, type(None)))    # what can be told apart by a cache
-_OF_QUESTION = ('relative_to', 'group', 'locked', 'weights', 'matlab_weights',
-                'position_tolerance', 'orientation_tolerance', 'joint_limits',
-                'enforce_joint_limits', 'scene', 'meshes',
-                'missing_meshes', 'collisions')
+from ros2_ik.core.solvers.options import DEFAULTS, SolveOptions
+from ros2_ik.core.solvers.search import chosen_solver, Search
+from ros2_ik.core.solvers.solver import make_solver, Solver
 
 
 def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None,
@@ -41,7 +37,7 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None,
 
     Not finding an answer is a status of the solution. Raises IKError for a malformed question.
     """
-    return _solution(problem, seeds, options, ())
+    return _answer(problem, seeds, SolveOptions.of(options))
 
 
 def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[Pose],
@@ -86,88 +82,143 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
 
     Raises IKError (a ValueError) for a malformed question.
     """
-    check_robot(robot)
     if 'enforce_joint_limits' in options:
         if joint_limits is not True:
             raise InvalidOptionError('enforce_joint_limits is another name of joint_limits; '
                                      'valid: one of the two')
         joint_limits = options.pop('enforce_joint_limits')
     tolerances = position_tolerance, orientation_tolerance
-    checker = None
-    if isinstance(collisions, (bool, np.bool_)) and collisions:    # IKProblem refuses others
-        checker = (own_collisions(robot, meshes, missing_meshes).checker if scene is None
-                   else collision_checker(robot, scene, meshes, missing_meshes))
-    owners: list[tuple[int, str]] = []
-    tips, poses = ((tip,), [target]) if type(tip) is str else _listed(tip, target)
-    fixed = (relative_to, group, *tolerances, joint_limits, collisions, checker is not None)
-    if weights is ALL_AXES and matlab_weights is None and tips \
-            and type(collisions) is bool and type(locked) is tuple \
-            and _PLAIN.issuperset(map(type, (*fixed, *locked))):
-        problem = _kept_problem(robot, tips, *fixed, *locked).again(
-            poses, robot.neutral if seed is None else seed, checker)
-    else:
-        wanted, owners = _targets(robot, tip, target, relative_to, weights, matlab_weights,
-                                  tolerances)
-        problem = IKProblem(robot, wanted, group, seed, locked, joint_limits=joint_limits,
-                            checker=checker, collisions=collisions)
-    solution = _solution(problem, None, options, _OF_QUESTION)
-    return solution if matlab_weights is None else one_error_each(solution, owners)
+    if matlab_weights is None:
+        question = (robot, _fixed(tip), _fixed(relative_to), group, _fixed(locked),
+                    _fixed(weights), *tolerances, joint_limits, meshes, missing_meshes, collisions)
+        try:
+            solver = _kept(*question)
+        except TypeError:    # what cannot be a key: lists of weights, and much that is refused
+            solver = PoseSolver(*question)
+        return solver.solve(target, seed, scene, SolveOptions.of(options) if options else DEFAULTS)
+    if weights is not ALL_AXES:
+        raise InvalidOptionError('weights and matlab_weights are both given; valid: one of the '
+                                 'two')
+    check_robot(robot)
+    wanted, owners = _matlab_targets(robot, tip, target, relative_to, matlab_weights, tolerances)
+    problem = IKProblem(robot, wanted, group, seed, locked, joint_limits=joint_limits,
+                        checker=_checker(robot, scene, meshes, missing_meshes, collisions),
+                        collisions=collisions)
+    return one_error_each(_answer(problem, None, SolveOptions.of(options)), owners)
 
 
-def _solution(problem: IKProblem, seeds: Any, options: dict[str, Any],
-              others: Sequence[str]) -> IKSolution:
-    try:
-        search = Search(problem, seeds, options=SolveOptions.of(options))
-    except UnknownOptionError as error:
-        raise UnknownOptionError(error.option, error.solver, [
-            *error.valid, *NAMES, *MATLAB_OPTIONS, *others]) from None
+@dataclass(frozen=True, eq=False)
+class PoseSolver:
+    """
+    Brings `tips` of a robot to poses again and again; what can be prepared is prepared once.
+
+    The fields are arguments of `solve_pose`, which keeps one of these for each kind of question;
+    `options` are those of each search. The first call of `solve` loads collision geometry.
+
+        solver = PoseSolver(robot, 'tool0', options=SolveOptions(timeout=0.01))
+        for T_base_target in poses:
+            solution = solver.solve(T_base_target, seed)
+
+    Raises IKError for a malformed question.
+    """
+
+    robot: Robot
+    tips: str | Sequence[str]
+    relative_to: str | Sequence[str | None] | None = None
+    group: str | None = None
+    locked: Iterable[str] = ()
+    weights: Sequence[Any] | Array = ALL_AXES
+    position_tolerance: float = POSITION_TOLERANCE
+    orientation_tolerance: float = ORIENTATION_TOLERANCE
+    joint_limits: bool = True
+    meshes: str = 'exact'
+    missing_meshes: str = 'refuse'
+    collisions: bool = True
+    scene: Scene | None = None
+    options: SolveOptions = field(default_factory=lambda: DEFAULTS)
+    _problem: IKProblem = field(init=False, repr=False)     # whose poses and start are replaced
+    _solver: Solver | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_robot(self.robot)
+        tips, several = _names(self.tips), not isinstance(self.tips, str)
+        frames = _each(self.relative_to, len(tips), 'relative_to',
+                       several and _is_list(self.relative_to))
+        rows = _each(self.weights, len(tips), 'weights', several and _is_nested(self.weights))
+        targets = [PoseTarget(tip, np.eye(4), frame, row, self.position_tolerance,
+                              self.orientation_tolerance)
+                   for tip, frame, row in zip(tips, frames, rows, strict=True)]
+        problem = IKProblem(self.robot, targets, self.group, None, self.locked,
+                            joint_limits=self.joint_limits,
+                            collisions=self.collisions is not True and self.collisions)
+        problem.collisions = bool(self.collisions)      # each question has a checker of its own
+        name, _ = chosen_solver(self.options.solver, problem)
+        solver = make_solver(name, problem, dict(self.options.solver_options))
+        self.__dict__.update(_problem=problem, _solver=solver if solver.finds_starts else None)
+
+    def solve(self, target: Pose | Sequence[Pose], seed: JointValues | None = None,
+              scene: Scene | None = None, options: SolveOptions | None = None) -> IKSolution:
+        """
+        Find joint values that bring the tips to `target`, from `seed`; see `solve_pose`.
+
+        In another scene or with other options, if these are given.
+        """
+        problem = self._problem.again([target] if isinstance(self.tips, str) else target, seed,
+                                      self._checker(scene))
+        own = self.options
+        asked = own if options is None else options
+        is_own = asked is own or (isinstance(asked.solver, str) and asked.solver == own.solver
+                                  and not (asked.solver_options or own.solver_options))
+        return _answer(problem, None, asked, self._solver if is_own else None)
+
+    def _checker(self, scene: Scene | None) -> CollisionChecker | None:
+        """Return the checker of another scene, or of the own one, which is kept."""
+        given = self.meshes, self.missing_meshes, self.collisions
+        if scene is not None:
+            return _checker(self.robot, scene, *given)
+        # no cached_property: its lock, in Python 3.11, may be held where a process is forked
+        if '_own' not in self.__dict__:
+            self.__dict__['_own'] = _checker(self.robot, self.scene, *given)
+        own: CollisionChecker | None = self.__dict__['_own']
+        return own
+
+
+@lru_cache(maxsize=32, typed=True)
+def _kept(*question: Any) -> PoseSolver:
+    return PoseSolver(*question)
+
+
+def _checker(robot: Robot, scene: Scene | None, meshes: str, missing_meshes: str,
+             collisions: bool) -> CollisionChecker | None:
+    if not isinstance(collisions, (bool, np.bool_)) or not collisions:
+        return None      # IKProblem refuses what is neither True nor False
+    if scene is None:
+        return own_collisions(robot, meshes, missing_meshes).checker
+    return collision_checker(robot, scene, meshes, missing_meshes)
+
+
+def _answer(problem: IKProblem, seeds: Any, options: SolveOptions,
+            prepared: Solver | None = None) -> IKSolution:
+    search = Search(problem, seeds, options=options, prepared=prepared)
     search.run()
     return search.solution()
 
 
-def _listed(tip: Any, target: Any) -> tuple[tuple[str, ...], list[Any]]:
-    """Return several tips and their poses; none where these do not go together."""
-    if type(tip) in (list, tuple) and type(target) in (list, tuple) \
-            and len(tip) == len(target) and {str}.issuperset(map(type, tip)):
-        return tuple(tip), list(target)
-    return (), []
+def _fixed(value: Any) -> Any:
+    """Return a value that does not change, to be the key of what is kept."""
+    if value is None or type(value) in (str, tuple) or isinstance(value, Mapping):
+        return value
+    items = listed(value)
+    return value if items is None else tuple(items)
 
 
-@lru_cache(maxsize=64, typed=True)
-def _kept_problem(robot: Robot, tips: tuple[str, ...], relative_to: str | None,
-                  group: str | None, position_tolerance: float, orientation_tolerance: float,
-                  joint_limits: bool, collisions: bool, checked: bool,
-                  *locked: str) -> IKProblem:
-    """Return the problem of poses, made once; its poses, start and checker are placeholders."""
-    targets = [PoseTarget(tip, np.eye(4), relative_to, ALL_AXES, position_tolerance,
-                          orientation_tolerance) for tip in tips]
-    problem = IKProblem(robot, targets, group, None, locked, joint_limits=joint_limits,
-                        collisions=collisions and not checked)
-    problem.collisions = collisions
-    return problem
-
-
-def _targets(robot: Robot, tip: Any, target: Any, relative_to: Any, weights: Any,
-             matlab_weights: Any, tolerances: tuple[float, float]
-             ) -> tuple[list[PoseTarget], list[tuple[int, str]]]:
+def _matlab_targets(robot: Robot, tip: Any, target: Any, relative_to: Any, matlab_weights: Any,
+                    tolerances: tuple[float, float]
+                    ) -> tuple[list[PoseTarget], list[tuple[int, str]]]:
     """Make the targets, and say for each of them the number and name of its tip."""
-    several = not isinstance(tip, str)
-    tips = [tip] if isinstance(tip, str) else tip
-    poses = target if several else [target]
-    if not (_is_list(tips) and _is_list(poses)):
-        raise InvalidTargetError(f'tip must be a name, or a list of names with a list of targets, '
-                                 f'not {tip!r} and a {type(target).__name__}')
-    if len(tips) != len(poses):
-        raise InvalidTargetError(f'tips: {len(tips)}, targets: {len(poses)}; valid: as many of '
-                                 'these as of those')
+    tips, several = _names(tip), not isinstance(tip, str)
+    poses = _each(target, len(tips), 'target', several)
     frames = _each(relative_to, len(tips), 'relative_to', several and _is_list(relative_to))
-    if matlab_weights is None:
-        rows = _each(weights, len(tips), 'weights', several and _is_nested(weights))
-        return [PoseTarget(name, pose, frame, row, *tolerances) for name, pose, frame, row
-                in zip(tips, poses, frames, rows, strict=True)], list(enumerate(tips))
-    if weights is not ALL_AXES:
-        raise InvalidOptionError('weights and matlab_weights are both given; valid: one of the '
-                                 'two')
     rows = _each(matlab_weights, len(tips), 'matlab_weights',
                  several and _is_nested(matlab_weights))
     found = [(one, owner)
@@ -177,8 +228,16 @@ def _targets(robot: Robot, tip: Any, target: Any, relative_to: Any, weights: Any
     return [one for one, _ in found], [owner for _, owner in found]
 
 
+def _names(tip: Any) -> list[str]:
+    names = [tip] if isinstance(tip, str) else listed(tip)
+    if not names:
+        raise InvalidTargetError(f'tip must be a name, or a list of names with a list of targets, '
+                                 f'not {tip!r}')
+    return names
+
+
 def _is_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) or isinstance(value, np.ndarray) and value.ndim == 3
+    return isinstance(value, (list, tuple))
 
 
 def _is_nested(value: Any) -> bool:
@@ -188,7 +247,7 @@ def _is_nested(value: Any) -> bool:
 
 def _each(value: Any, count: int, name: str, many: bool) -> list[Any]:
     """One value for every tip: the list given, or the one value repeated."""
-    values = list(value) if many else [value] * count
+    values = (listed(value) or []) if many else [value] * count
     if len(values) != count:
         raise InvalidTargetError(f'{count} tips but {len(values)} entries of {name}')
     return values

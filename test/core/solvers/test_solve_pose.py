@@ -93,7 +93,7 @@ def test_targets_that_are_none(small, target):
     ({'tip': None}, IKError, ''), ({'tip': 5}, IKError, ''), ({'tip': [['tip']]}, IKError, ''),
     ({'tip': []}, InvalidTargetError, ''), ({'tip': ['tip']}, InvalidTargetError, 'target'),
     ({'tip': ['tip'], 'target': None}, IKError, ''),
-    ({'tip': ['tip', 'tip'], 'target': [np.eye(4)]}, InvalidTargetError, 'tips: 2, targets: 1'),
+    ({'tip': ['tip', 'tip'], 'target': [np.eye(4)]}, InvalidTargetError, 'poses: 1; valid: 2'),
     ({'relative_to': 'bas'}, UnknownFrameError, "'base'"),
     ({'relative_to': ['base']}, IKError, ''), ({'relative_to': {}}, IKError, ''),
     ({'tip': ['tip'], 'target': [np.eye(4)], 'relative_to': ['base'] * 2}, InvalidTargetError,
