@@ -14,7 +14,7 @@ puts the tip within 1e-5 m and 1e-4 rad of the target and every joint is within 
 
 RTB is the Robotics Toolbox' compiled `ik_LM`. EAIK is a closed form, and chooses the solution
 nearest the start; for seven joints it holds one at values that are tried in turn.
-With --bound the same problem made once, and asked again with other poses, is in the run, too.
+With --bound a `PoseSolver`, which is made once, is in the run, too.
 TRAC-IK allows all contacts, and so does ours here. With --collisions ours is compared with itself
 as it is by default, checked against itself, on poses that some configuration free of contact has:
 "same search" is the mean over the problems where the check led to no other answer.
@@ -34,12 +34,11 @@ from ros2_ik.core import (
     CollisionChecker,
     compile_all,
     Configuration,
-    IKProblem,
-    PoseTarget,
+    PoseSolver,
     Robot,
     shipped_robots,
-    solve,
     solve_pose,
+    SolveOptions,
 )
 
 try:
@@ -63,6 +62,8 @@ class Judge:
         self._limits = {j.name: (j.lower, j.upper) for j in robot.joints}
 
     def accepts(self, joints: dict[str, float], target: np.ndarray) -> bool:
+        # without joints that follow others
+        joints = {name: value for name, value in joints.items() if name in self._limits}
         for name, value in joints.items():
             lower, upper = self._limits[name]
             if not lower - 1e-6 <= value <= upper + 1e-6:   # TRAC-IK keeps them as float32
@@ -85,12 +86,9 @@ def ours(robot: Robot, tip: str, collisions: bool = False) -> Solve:
 
 
 def bound(robot: Robot, tip: str) -> Solve:
-    generator = np.random.default_rng(0)
-    made = IKProblem(robot, [PoseTarget(tip, np.eye(4))], collisions=False)
-
-    def again(target: np.ndarray, start: np.ndarray) -> dict[str, float] | None:
-        return solve(made.again([target], start), timeout=TIMEOUT, random_state=generator).joints
-    return again
+    options = SolveOptions(timeout=TIMEOUT, random_state=np.random.default_rng(0))
+    solver = PoseSolver(robot, tip, collisions=False, options=options)
+    return lambda target, start: solver.solve(target, start).joints
 
 
 def found_peers(names: list[str] | None) -> list[str]:
@@ -171,7 +169,7 @@ def main() -> None:
     parser.add_argument('--collisions', action='store_true',
                         help='what it costs to check the robot against itself')
     parser.add_argument('--bound', action='store_true',
-                        help='also a problem that is made once, by IKProblem.again')
+                        help='also a PoseSolver, which is made once')
     parser.add_argument('--robots', nargs='+', default=ROBOTS)
     parser.add_argument('--count', type=int, default=1000)
     parser.add_argument('--peers', nargs='*', choices=list(PEERS), metavar='PEER',
