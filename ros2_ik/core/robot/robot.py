@@ -269,9 +269,14 @@ class Robot:
         `names` may include mimic joints; by default all of `joint_names`, with `include_mimic`
         the mimic joints, too.
         """
-        if names is None:
-            names = (*self.joint_names, *self.mimics) if include_mimic else self.joint_names
-        return {name: self._value(q, name) for name in names}
+        if names is not None:
+            return {name: self._value(q, name) for name in names}
+        values = q.tolist()
+        found = {joint.name: float(values[joint.index]) if joint.is_scalar
+                 else q[joint.index:joint.index + joint.size].copy() for joint in self.joints}
+        if include_mimic:
+            found.update({name: self._value(q, name) for name in self.mimics})
+        return found
 
     def _value(self, q: Array, name: str) -> Any:
         if isinstance(name, str) and name in self.mimics:
