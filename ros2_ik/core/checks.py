@@ -39,7 +39,8 @@ def vector(value: Any, name: str, size: int, error: type[IKError],
     """Copy the value into `size` finite floats up to +-most, read-only, or raise `error`."""
     wanted = f'{size} finite numbers' + (f' up to {most:g}' if most < math.inf else '')
     array = floats(value, name, wanted, error)
-    if array.shape != (size,) or not np.isfinite(array).all() or (np.abs(array) > most).any():
+    if array.shape != (size,) or not (are_finite(array) or np.isfinite(array).all()) \
+            or most < math.inf and (np.abs(array) > most).any():
         raise error(f'{name} must be {wanted}, not {value!r}')
     array.setflags(write=False)
     return array
@@ -64,11 +65,11 @@ def matrix(value: Any, name: str, columns: int | None, error: type[IKError],
 def direction(value: Any, name: str, error: type[IKError], size: int = 3) -> Array:
     """Return the value at length 1, (size,), read-only, or raise `error`: zero points nowhere."""
     array = vector(value, name, size, error)
-    largest = float(np.abs(array).max())
+    largest = max(map(abs, array.tolist()))
     if largest < 1e-9:
         raise error(f'{name} has length zero: it points nowhere')
     scaled = array / largest     # squares of very large numbers overflow
-    unit: Array = scaled / math.sqrt(scaled @ scaled)
+    unit: Array = scaled / math.sqrt(scaled.dot(scaled))
     unit.setflags(write=False)
     return unit
 
@@ -127,6 +128,13 @@ def one_of(value: Any, name: str, valid: Sequence[str], error: type[IKError]) ->
     if not isinstance(value, str) or value not in valid:
         raise error(f'{name} is {value!r}; valid: {", ".join(valid)}')
     return value
+
+
+def flag(value: Any, name: str, error: type[IKError]) -> bool:
+    """Return the value as a bool if it is one, or raise `error`."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise error(f'{name} is True or False, not {value!r}')
+    return bool(value)
 
 
 def listed(value: Any) -> list[Any] | None:

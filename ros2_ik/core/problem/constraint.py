@@ -1,7 +1,6 @@
 """Hard constraints: lower <= f(q) <= upper."""
 
-from copy import copy
-from functools import cached_property
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from ros2_ik.core.checks import floats, tolerance_of
 from ros2_ik.core.errors import IKError, InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, RelativeFunction
 from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.shallow import shallow
 
 TOLERANCE = 1e-6
 
@@ -20,8 +20,8 @@ class Constraint:
     lower <= f <= upper, to be held within `tolerance` [m] or [rad], row by row.
 
     Bounds are numbers or arrays (m,), inclusive; infinite ones ask for nothing, equal ones for
-    exactly that value. Where the function has no gradient at an exact bound, `form` is the
-    smooth function behind it, which solvers work on; it is judged by f itself.
+    exactly that value. `form` is the function that solvers work on, with its bounds (m,): where f
+    has no gradient at an exact bound, the smooth function behind it. Judged is f itself.
 
     Raises InvalidConstraintError for NaN, lower > upper, or bounds that f never meets.
     """
@@ -35,6 +35,7 @@ class Constraint:
         self.lower = given(lower, f'lower bound of {self.name}')
         self.upper = given(upper, f'upper bound of {self.name}')
         self.tolerance = tolerance_of(tolerance, 'tolerance', InvalidConstraintError)
+        self.form = self.function, self.lower, self.upper
         if function.labels:
             self._spread(function.labels)
 
@@ -43,29 +44,24 @@ class Constraint:
         function = self.function.bind(robot)
         if function is self.function:
             return self
-        bound = copy(self)
+        bound = shallow(self)
         bound.function = function
         bound._spread(function.labels)
         return bound
 
     def _spread(self, labels: tuple[str, ...]) -> None:
         self.labels = labels
-        self.lower = spread(self.lower, f'lower bound of {self.name}', self.labels)
-        self.upper = spread(self.upper, f'upper bound of {self.name}', self.labels)
-        check_bounds(self.function, self.lower, self.upper, self.labels, self.name)
-        self.__dict__.pop('form', None)    # of what it was bound from
-        for function in (self.function, self.form[0]):    # made now, not with the first question
-            if isinstance(function, RelativeFunction):
-                _ = function.parameters
-
-    @cached_property
-    def form(self) -> tuple[KinematicFunction, Array, Array]:
-        """The function, lower and upper bounds (m,) that a solver works on."""
+        self.lower = spread(self.lower, f'lower bound of {self.name}', labels)
+        self.upper = spread(self.upper, f'upper bound of {self.name}', labels)
+        check_bounds(self.function, self.lower, self.upper, labels, self.name)
+        self.form = self.function, self.lower, self.upper
         smooth = self.function.equality_form(self.lower, self.upper)
-        if smooth is None:
-            return self.function, self.lower, self.upper
-        zero = np.zeros(len(smooth.labels))
-        return smooth, zero, zero
+        if smooth is not None:
+            zero = np.zeros(len(smooth.labels))
+            self.form = smooth, zero, zero
+        for function in (self.function, self.form[0]):
+            if isinstance(function, RelativeFunction):
+                _ = function.parameters     # made now, not within the first search
 
     def violation(self, at: Configuration) -> Array:
         """Return how far each row is outside its bounds, (m,), in the row's unit."""
@@ -80,7 +76,7 @@ class Constraint:
 def given(value: Any, name: str) -> Array:
     """Take a bound as an array; NaN bounds nothing."""
     array = floats(value, name, 'a number or one for each row', InvalidConstraintError)
-    if np.isnan(array).any():
+    if any(map(math.isnan, array.reshape(-1).tolist())):
         raise InvalidConstraintError(f'{name} is not a number: {value!r}')
     return array
 
@@ -90,7 +86,7 @@ def spread(array: Array, name: str, labels: tuple[str, ...],
     """Return a number, or one for each row, as (m,), read-only."""
     if array.shape not in ((), (len(labels),)):
         raise fault(f'{name} must be one number or {len(labels)}, not of shape {array.shape}')
-    full = np.full(len(labels), array)
+    full = array if array.shape else np.full(len(labels), array)
     full.setflags(write=False)
     return full
 
