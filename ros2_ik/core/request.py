@@ -208,7 +208,8 @@ def work_out(request: IKRequest, world: World) -> Preparation:
     active = active_names(
         robot, [(target.tip, target.relative_to if request.follow_frames else None)
                 for target in request.targets],
-        [*(constraint.function for constraint in request.constraints), *request.costs],
+        [item.joints(robot) for item in (
+            *(constraint.function for constraint in request.constraints), *request.costs)],
         group or None, locked)
     checked = checker.moving_joints - active if checker else frozenset[str]()
     joints = active, needed_names(request, robot, active), checked

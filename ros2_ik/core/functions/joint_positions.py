@@ -1,15 +1,15 @@
 """The values of joints, compared with a reference."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, JointValues, Mask
+from ros2_ik.core.arrays import Array, Indices, JointValues, Mask
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import FieldType, Flag, Names
@@ -137,42 +137,87 @@ class BoundJoints(KinematicFunction):
             return f, self.A
         return f, self.A @ pin.dDifference(model, self.reference, at.q, pin.ARG1)
 
-    def turning(self, robot: Robot) -> Mask | None:
-        return None if self.curved else self.turns
-
     def __str__(self) -> str:
         return str(self.made_from)
 
 
 @lru_cache(maxsize=64)
 def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
-    names = _names(robot, function)
-    joints = [_leader(robot, name) for name in names]
-    values = _reference(robot, function, names)
-    q = robot.to_q(values, start=pin.neutral(robot.model))
-    A, offset, turning = [np.zeros((0, robot.nv))], [], []
-    for name, joint in zip(names, joints, strict=True):
-        multiplier, shift, rotary = 1.0, 0.0, joint.kind == 'continuous'
+    rows = _rows(robot, None if function.names is None else tuple(function.names))
+    reference: Any = function.reference
+    if isinstance(reference, dict):
+        q = robot.to_q(reference, start=pin.neutral(robot.model))
+        values = [_number(reference.get(one.name, 0.0), one.name) for one in rows.followers]
+    else:
+        if reference.size != rows.size:
+            raise InvalidConstraintError(f'the joints {", ".join(rows.names)} have {rows.size} '
+                                         f'values, the reference {reference.size}')
+        q = pin.neutral(robot.model)
+        q[rows.places] = reference[rows.own]
+        q = robot.to_q(q)
+        values = [float(reference[one.index]) for one in rows.followers]
+    offset = np.zeros(len(rows.labels))
+    for one, value in zip(rows.followers, values, strict=True):
+        # the difference is the leader's: add what the follower has at the leader's reference
+        offset[one.row] = one.shift + one.ratio * q[one.place] - value
+    return BoundJoints(function, robot.key, rows.A, q, offset, rows.turns & function.wrap,
+                       rows.curved, rows.moved_by, rows.labels)
+
+
+class _Follower(NamedTuple):
+    """A mimic joint: `ratio` times q[place] plus `shift`; it is at `index` of the reference."""
+
+    name: str
+    row: int
+    index: int
+    place: int
+    ratio: float
+    shift: float
+
+
+class _Rows(NamedTuple):
+    """
+    The rows of some joints, whatever their reference, which has `size` values in an array.
+
+    Those numbered in `own` are of joints in q, at `places` there, the others of `followers`.
+    """
+
+    names: tuple[str, ...]
+    size: int
+    own: Indices
+    places: Indices
+    followers: list[_Follower]
+    A: Array
+    turns: Mask
+    curved: bool
+    moved_by: frozenset[str]
+    labels: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def _rows(robot: Robot, given: tuple[str, ...] | None) -> _Rows:
+    names = robot.joint_names if given is None else given
+    A, turning, labels = [np.zeros((0, robot.nv))], list[bool](), list[str]()
+    own, places, followers, size = list[int](), list[int](), list[_Follower](), 0
+    for name in names:
+        joint, ratio, turns = _leader(robot, name), 1.0, True
         if name in robot.mimics:
-            _, multiplier, shift, turns = robot.mimics[name]
-            # the difference is the leader's: add what the follower has at the leader's reference
-            shift += multiplier * q[joint.index] - _number(values.get(name, 0.0), name)
-            rotary = rotary and turns
-        A.append(multiplier * np.eye(robot.nv)[joint.columns])
-        offset += [shift] * joint.velocity_size
-        turning += [rotary and function.wrap] * joint.velocity_size
+            _, ratio, shift, turns = robot.mimics[name]
+            followers.append(_Follower(name, len(labels), size, joint.index, ratio, shift))
+        else:
+            own += range(size, size + joint.size)
+            places += range(joint.index, joint.index + joint.size)
+        size += joint.size
+        A.append(ratio * np.eye(robot.nv)[joint.columns])
+        turning += [joint.kind == 'continuous' and turns] * joint.velocity_size
+        labels += _labels(robot, name, joint)
+    joints = [_leader(robot, name) for name in names]
     stacked = np.vstack(A)
     stacked.setflags(write=False)
-    return BoundJoints(
-        function, robot.key, stacked, q, np.array(offset, dtype=np.float64),
-        np.array(turning, dtype=bool), any(joint.kind == 'floating' for joint in joints),
-        frozenset(joint.name for joint in joints),
-        tuple(label for name, joint in zip(names, joints, strict=True)
-              for label in _labels(robot, name, joint)))
-
-
-def _names(robot: Robot, function: JointPositions) -> tuple[str, ...]:
-    return robot.joint_names if function.names is None else tuple(function.names)
+    return _Rows(names, size, np.array(own, dtype=np.intp), np.array(places, dtype=np.intp),
+                 followers, stacked, np.array(turning, dtype=bool),
+                 any(joint.kind == 'floating' for joint in joints),
+                 frozenset(joint.name for joint in joints), tuple(labels))
 
 
 def _leader(robot: Robot, name: str) -> Joint:
@@ -185,20 +230,6 @@ def _labels(robot: Robot, name: str, joint: Joint) -> list[str]:
         return [f'{name} {part}' for part in _PARTS[joint.kind]]
     rotary = robot.mimics[name].rotary if name in robot.mimics else joint.rotary
     return [f'{name} [{"rad" if rotary else "m"}]']
-
-
-def _reference(robot: Robot, function: JointPositions, names: Sequence[str]) -> dict[str, Any]:
-    """Return the reference by name."""
-    reference: Any = function.reference
-    if isinstance(reference, dict):
-        return reference
-    sizes = [_leader(robot, name).size for name in names]
-    if sum(sizes) != reference.size:
-        raise InvalidConstraintError(f'the joints {", ".join(names)} have {sum(sizes)} values, '
-                                     f'the reference {reference.size}')
-    ends = np.cumsum(sizes)
-    return {name: reference[end - size:end]
-            for name, size, end in zip(names, sizes, ends, strict=True)}
 
 
 def _number(value: Any, name: str) -> float:

@@ -8,7 +8,7 @@ import math
 from typing import Any, ClassVar, NamedTuple, TypeVar
 import warnings
 
-from ros2_ik.core.arrays import Array, Mask
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.functions.fields import spec_fields
 from ros2_ik.core.robot import Configuration, Robot
@@ -82,14 +82,6 @@ class KinematicFunction(ABC):
     def jacobian(self, at: Configuration) -> Array:
         """Return df/dq in the tangent space, (m, nv)."""
         return self.evaluate(at)[1]
-
-    def turning(self, robot: Robot) -> Mask | None:
-        """
-        Return which rows are taken modulo full turns, (m,), where all are linear in joint values.
-
-        None where they are not, whatever the joints.
-        """
-        return None
 
     def masses(self, robot: Robot) -> Masses | None:
         """Return the masses, where all rows are linear in where their centre is."""

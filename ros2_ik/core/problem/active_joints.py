@@ -19,7 +19,8 @@ class ActiveJoints:
     Some joints of a robot, prepared for fast reading and writing of their values.
 
     `indices` (n,) are their places in q, `columns` (m,) in the tangent space; `place` and
-    `column` the same as a slice where they stand in a row, for a view costs nothing. `lower` and
+    `column` the same as a slice where they stand in a row, for a view costs nothing.
+    `column_places` (nv,) are the places in q of all columns of the robot. `lower` and
     `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
     where limits are off; `limits` (2, n) the same in q's order, `bounds` for all of q, (nq,) each.
     `at_rest` are the other places in q, `held` those of these that have limits, with these, wider
@@ -38,6 +39,7 @@ class ActiveJoints:
         self.indices = _flat((j.index, j.size) for j in self.joints)
         self.columns = _flat((j.velocity_index, j.velocity_size) for j in self.joints)
         self.place, self.column = _as_slice(self.indices), _as_slice(self.columns)
+        self.column_places = _flat((j.index, j.velocity_size) for j in robot.joints)
         lower, upper = np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf)
         for joint in self.joints:
             if joint.is_scalar and limited:
@@ -92,12 +94,13 @@ class ActiveJoints:
         return result
 
 
-def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]], functions: Iterable[Any],
-                 group: str | None, locked: frozenset[str]) -> frozenset[str]:
+def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
+                 joints: Iterable[frozenset[str]], group: str | None,
+                 locked: frozenset[str]) -> frozenset[str]:
     """
     Return the names of the joints that may move: the group's, or all that something depends on.
 
-    `tips` are to move, each relative to a frame (None: the root), `functions` have `joints`.
+    `tips` are to move, each relative to a frame (None: the root), `joints` change functions.
     Neither locked nor, without a group, passive joints move. Raises UnmovedTipError.
     """
     still = robot.passive_joints | locked
@@ -110,7 +113,7 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]], functions
         used |= moving
     if grouped is not None:
         return grouped
-    return used.union(*(function.joints(robot) for function in functions)) - still
+    return used.union(*joints) - still
 
 
 @lru_cache(maxsize=32)

@@ -2,9 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from copy import copy
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,14 +13,17 @@ from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.problem.constraint import check_bounds, given, spread
 from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.shallow import shallow
 
 ZERO = 0.0     # where no target is given
 
 
 class Cost(ABC):
-    """A number that should be small."""
+    """A number that should be small; `periodic` and `is_user_code` as of a function."""
 
     name: str
+    periodic: ClassVar[bool] = False
+    is_user_code: ClassVar[bool] = False
 
     @abstractmethod
     def value(self, at: Configuration) -> float:
@@ -70,7 +72,7 @@ class LeastSquares(Cost):
         function = self.function.bind(robot)
         if function is self.function:
             return self
-        bound = copy(self)
+        bound = shallow(self)
         bound.function = function
         bound._spread(function.labels)
         return bound
@@ -147,9 +149,6 @@ class ScalarCost(Cost):
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         """Return the value (1,) and the gradient (1, nv)."""
         return np.array([self.value(at)]), self.gradient(at)[None]
-
-    def turning(self, robot: Robot) -> None:
-        """Return None: what a user wrote is not linear."""
 
     def joints(self, robot: Robot) -> frozenset[str]:
         return frozenset(robot.joint_names)

@@ -3,17 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from ros2_ik.core.arrays import Array, Indices, JointValues, Pose
-from ros2_ik.core.checks import instances, listed
+from ros2_ik.core.arrays import Array, JointValues, Pose
+from ros2_ik.core.checks import flag, instances, listed
 from ros2_ik.core.collision import CollisionChecker, COLLISIONS_OFF, not_checked, own_collisions
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost
 from ros2_ik.core.problem.joint_change import JointChangeBound
 from ros2_ik.core.problem.pose_target import PoseTarget
-from ros2_ik.core.problem.structure import Structure, structure_of_targets
+from ros2_ik.core.problem.structure import Structure, structure_of, uses
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.shallow import shallow
 
@@ -30,8 +28,7 @@ class IKProblem:
     origin, too. Nothing that the `checker` checks may touch; by default that is the robot alone,
     as far as it has geometry. `collisions` False allows all contacts. `not_checked` says what is
     not looked at. A target in a frame that only joints at rest move is resolved to the root frame
-    here. `kinds` says which of targets, constraints, costs and scalar costs it has,
-    `runs_user_code` whether callables of the user's are among its functions and costs.
+    here. For `kinds`, `runs_user_code`, `turnable` and `angles` see `Structure`.
 
     Raises UnknownFrameError, UnknownGroupError, InvalidTargetError when a tip cannot move, or
     InvalidConstraintError when nothing is asked for.
@@ -44,40 +41,40 @@ class IKProblem:
                  checker: CollisionChecker | None = None, collisions: bool = True,
                  change_bound: JointChangeBound | None = None) -> None:
         check_robot(robot)
-        found = instances([targets] if isinstance(targets, PoseTarget) else targets, PoseTarget,
-                          'targets', InvalidTargetError)
-        names = listed(locked)
-        if isinstance(locked, Mapping):
-            raise InvalidOptionError('locked is a list of joint names, not a mapping: they stay '
-                                     f'where the seed or start has them, not at {dict(locked)}')
-        if names is None:
-            raise InvalidOptionError(f'locked is a list of joint names, not {locked!r}')
-        if not isinstance(joint_limits, (bool, np.bool_)):
-            raise InvalidOptionError(f'joint_limits is True or False, not {joint_limits!r}')
-        if not isinstance(collisions, (bool, np.bool_)):
-            raise InvalidOptionError(f'collisions is True or False, not {collisions!r}')
-        self.robot, self.group, self.joint_limits = robot, group, bool(joint_limits)
-        self.collisions = bool(collisions)
+        self.robot, self.group = robot, group
+        self._given = instances([targets] if isinstance(targets, PoseTarget) else targets,
+                                PoseTarget, 'targets', InvalidTargetError)
+        self.joint_limits = flag(joint_limits, 'joint_limits', InvalidOptionError)
+        self.collisions = flag(collisions, 'collisions', InvalidOptionError)
         self.checker = self._check_of(checker)
-        if not isinstance(change_bound, JointChangeBound | None):
+        if not isinstance(change_bound, (JointChangeBound, type(None))):
             raise InvalidOptionError('change_bound must be a JointChangeBound (see its method '
                                      f'of), not {change_bound!r}')
-        self.constraints, self.costs = (
-            tuple(item.bind(robot) for item in instances(items, kind, name,
-                                                         InvalidConstraintError))
-            for items, kind, name in ((constraints, Constraint, 'constraints'),
-                                      (costs, Cost, 'costs')))
-        if not (found or self.constraints or self.costs):
+        self.constraints = tuple([item.bind(robot) for item in instances(
+            constraints, Constraint, 'constraints', InvalidConstraintError)])
+        self.costs = tuple([item.bind(robot) for item in instances(
+            costs, Cost, 'costs', InvalidConstraintError)])
+        if not (self._given or self.constraints or self.costs):
             raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
                                          'nor costs are given')
         self.start = robot.to_q(start)
         self.start.setflags(write=False)
-        self.locked_joints = frozenset(robot.joint(name).name for name in names)
-        self.structure = self._structure(found)
+        self.locked_joints = _locked(robot, locked)
+        self.structure = self._structure()
         self.kinds, self.runs_user_code = self.structure.kinds, self.structure.runs_user_code
+        self.turnable, self.angles = self.structure.turnable, self.structure.angles
         self._set_bound(change_bound)
-        self._given = found
         self.targets = self._resolved()
+
+    def _structure(self) -> Structure:
+        robot, group = self.robot, self.group
+        for target in self._given:    # tells names that are no names before they are looked up
+            robot.moving_joints(target.tip, target.relative_to)
+        if group is not None:
+            robot.group(group)
+        return structure_of(robot, tuple([target.shape for target in self._given]),
+                            uses(robot, self.constraints, self.costs), group, self.locked_joints,
+                            self.joint_limits)
 
     def _set_bound(self, bound: JointChangeBound | None) -> None:
         self.change_bound, self.active = bound, self.structure.active
@@ -165,37 +162,13 @@ class IKProblem:
             return checker
         return own_collisions(self.robot).checker    # loads meshes the first time
 
-    def _structure(self, targets: Sequence[PoseTarget]) -> Structure:
-        robot, group = self.robot, self.group
-        for target in targets:      # names that are no names are told before they are looked up
-            robot.frame_id(target.tip)
-            if target.relative_to is not None:
-                robot.frame_id(target.relative_to)
-        if group is not None:
-            robot.group(group)
-        shapes = tuple([target.shape for target in targets])
-        if self.constraints or self.costs:
-            return Structure(robot, shapes, group, self.locked_joints, self.joint_limits,
-                             self.constraints, self.costs)
-        return structure_of_targets(robot, shapes, group, self.locked_joints, self.joint_limits)
-
     def _resolved(self) -> tuple[PoseTarget, ...]:
-        """Return the targets as given, but in the root frame where their frames stand still."""
+        """Return the targets, in the root frame where their frames stand still."""
         if not self.structure.to_resolve:
             return tuple(self._given)
         at = Configuration(self.robot, self.start, self.robot.scratch_data())
         return tuple(target.resolved(at) if i in self.structure.to_resolve else target
                      for i, target in enumerate(self._given))
-
-    @property
-    def turnable(self) -> Indices:
-        """Places in q of the joints that a full turn within the limits brings to the same."""
-        return self.structure.turnable
-
-    @property
-    def angles(self) -> Indices:
-        """Places in q of the joints that a full turn brings to the same, limits apart."""
-        return self.structure.angles
 
     def question(self) -> dict[str, Any]:
         """Return the arguments that make this problem again, with its robot."""
@@ -216,3 +189,13 @@ class IKProblem:
         place = self.active.place
         result[place] = q[place]
         return result
+
+
+def _locked(robot: Robot, names: Iterable[str]) -> frozenset[str]:
+    found = listed(names)
+    if isinstance(names, Mapping):
+        raise InvalidOptionError('locked is a list of joint names, not a mapping: they stay '
+                                 f'where the seed or start has them, not at {dict(names)}')
+    if found is None:
+        raise InvalidOptionError(f'locked is a list of joint names, not {names!r}')
+    return frozenset([robot.joint(name).name for name in found])

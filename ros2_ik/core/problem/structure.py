@@ -1,18 +1,36 @@
-"""What questions share that differ only in poses and joint values."""
+"""What questions share that differ only in numbers."""
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ros2_ik.core.arrays import Indices
-from ros2_ik.core.functions import UserFunction
 from ros2_ik.core.problem.active_joints import active_joints, active_names
 from ros2_ik.core.problem.constraint import Constraint
-from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
+from ros2_ik.core.problem.cost import Cost, LeastSquares
 from ros2_ik.core.problem.pose_target import TargetShape
 from ros2_ik.core.robot import Robot
+
+
+class Use(NamedTuple):
+    """A constraint or a cost, as far as a structure depends on it."""
+
+    kind: str
+    joints: frozenset[str]
+    is_periodic: bool
+    is_user_code: bool
+
+
+def uses(robot: Robot, constraints: Sequence[Constraint], costs: Sequence[Cost]
+         ) -> tuple[Use, ...]:
+    """Return how constraints and costs enter a structure; raises what their `joints` does."""
+    given: list[tuple[str, Any]] = [('constraints', one.function) for one in constraints]
+    given += [('costs', cost.function) if isinstance(cost, LeastSquares)
+              else ('scalar costs', cost) for cost in costs]
+    return tuple([Use(kind, function.joints(robot), function.periodic, function.is_user_code)
+                  for kind, function in given])
 
 
 class Structure:
@@ -22,57 +40,36 @@ class Structure:
     `active` are these joints, `kinds` which of targets, constraints, costs and scalar costs there
     are, `runs_user_code` whether callables of the user's are among its functions and costs.
     Of the targets, those numbered in `to_resolve` are in frames other than the root that stand
-    still. `solvers` holds what solvers have prepared for all questions of it, by their names.
+    still. `turnable` are the places in q of the joints that a full turn within the limits brings
+    to the same, `angles` those that a turn does, limits apart; joints whose turns count for a
+    constraint or a cost are not among them. `solvers` holds what solvers
+    have prepared for all questions of it, by their names.
     """
 
-    def __init__(self, robot: Robot, targets: tuple[TargetShape, ...], group: str | None,
-                 locked: frozenset[str], joint_limits: bool,
-                 constraints: Sequence[Constraint] = (), costs: Sequence[Cost] = ()) -> None:
-        self._robot, self._constraints, self._costs = robot, constraints, costs
-        functions = [*(constraint.function for constraint in constraints), *costs]
+    def __init__(self, robot: Robot, targets: tuple[TargetShape, ...], uses: tuple[Use, ...],
+                 group: str | None, locked: frozenset[str], joint_limits: bool) -> None:
         names = active_names(robot, [(target.tip, target.relative_to) for target in targets],
-                             functions, group, locked)
+                             [use.joints for use in uses], group, locked)
         self.active = active_joints(
             robot, tuple(name for name in robot.joint_names if name in names), joint_limits)
         self.to_resolve = frozenset(
             i for i, target in enumerate(targets) if target.relative_to is not None
             and robot.moving_joints(target.relative_to).isdisjoint(self.active.names))
-        scalar = sum(isinstance(cost, ScalarCost) for cost in costs)
-        self.kinds = frozenset(kind for kind, count in (
-            ('targets', len(targets)), ('constraints', len(constraints)),
-            ('costs', len(costs) - scalar), ('scalar costs', scalar)) if count)
-        self.runs_user_code = scalar > 0 or any(
-            isinstance(function, UserFunction) for function in [
-                *(constraint.function for constraint in constraints),
-                *(cost.function for cost in costs if isinstance(cost, LeastSquares))])
+        self.kinds = frozenset([use.kind for use in uses] + ['targets'] * bool(targets))
+        self.runs_user_code = any(use.is_user_code for use in uses)
+        counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))
+        places = [robot.joint(name).index for name in counted]
+        self.turnable, self.angles = (
+            _without(found, places) for found in (self.active.turnable, self.active.angles))
         self.solvers: dict[str, Any] = {}
 
-    @cached_property
-    def turnable(self) -> Indices:
-        """Places in q of the joints that a full turn within the limits brings to the same."""
-        return self._uncounted(self.active.turnable)
 
-    @cached_property
-    def angles(self) -> Indices:
-        """Places in q of the joints that a full turn brings to the same, limits apart."""
-        return self._uncounted(self.active.angles)
-
-    def _uncounted(self, places: Indices) -> Indices:
-        """Return the places in q of joints whose turns count for no constraint and no cost."""
-        counted: set[str] = set()
-        for constraint in self._constraints:
-            if not constraint.function.periodic:
-                counted |= constraint.function.joints(self._robot)
-        for cost in self._costs:
-            if not (isinstance(cost, LeastSquares) and cost.function.periodic):
-                counted |= cost.joints(self._robot)
-        if not counted:
-            return places
-        return places[~np.isin(places, [self._robot.joint(name).index for name in counted])]
+def _without(places: Indices, others: list[int]) -> Indices:
+    return places[~np.isin(places, others)] if others else places
 
 
-@lru_cache(maxsize=64)
-def structure_of_targets(robot: Robot, targets: tuple[TargetShape, ...], group: str | None,
-                         locked: frozenset[str], joint_limits: bool) -> Structure:
-    """Return the structure of questions about nothing but poses, made once."""
-    return Structure(robot, targets, group, locked, joint_limits)
+@lru_cache(maxsize=256)
+def structure_of(robot: Robot, targets: tuple[TargetShape, ...], uses: tuple[Use, ...],
+                 group: str | None, locked: frozenset[str], joint_limits: bool) -> Structure:
+    """Return the structure of questions, made once."""
+    return Structure(robot, targets, uses, group, locked, joint_limits)

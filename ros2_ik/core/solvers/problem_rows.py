@@ -12,7 +12,6 @@ from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.kernels.descents import FARTHEST
 from ros2_ik.core.problem import IKProblem, LeastSquares, PoseTarget
 from ros2_ik.core.problem.program import Program
-from ros2_ik.core.shallow import shallow
 
 SHARE = 0.5    # of the tolerances is aimed at
 
@@ -31,59 +30,48 @@ class ProblemRows:
     """
 
     def __init__(self, problem: IKProblem, of_target: OfTarget | None = None) -> None:
-        self.problem = problem
-        self._asked = asked = _wanted(problem, of_target or (lambda target: target.function))
-        self.rows = (np.isfinite(asked.bounds[0]) | np.isfinite(asked.bounds[1])).nonzero()[0]
-        self.bounds = asked.bounds if len(self.rows) == asked.bounds.shape[1] \
-            else np.ascontiguousarray(asked.bounds[:, self.rows])
+        self.problem, self.limits = problem, problem.active.limits
+        hard = [of_target(target) if of_target else target.function
+                for target in problem.targets]
+        hard += [constraint.form[0] for constraint in problem.constraints]
+        soft = [cost.function if isinstance(cost, LeastSquares) else cost
+                for cost in problem.costs]
+        self.program = Program(problem.robot, [*hard, *soft], problem.active, problem.start)
+        self.hard = self.program.first(len(hard)) if soft else self.program
+        bounds = self._bounds()
+        self.rows = np.isfinite(bounds[:2]).any(axis=0).nonzero()[0]
+        self.bounds = bounds if len(self.rows) == bounds.shape[1] \
+            else np.ascontiguousarray(bounds[:, self.rows])
         self.lower, self.upper, self.tolerance, self.scale = self.bounds
-        self.limits = problem.active.limits
-        self.hard = self._program(asked.functions)
 
-    def again(self, problem: IKProblem, functions: list[Any]) -> 'ProblemRows':
-        """
-        Return the rows of a problem that differs in poses of targets, start and limits.
-
-        `functions` are the targets' own; those of the constraints are the same.
-        """
-        functions = [*functions, *self._asked.functions[len(functions):]]
-        rows = shallow(self)
-        rows._asked = self._asked._replace(functions=functions)
-        rows.problem, rows.limits = problem, problem.active.limits
-        rows.hard = self.hard.again(functions, problem.active, problem.start)
-        rows.__dict__.pop('program', None)    # made of the old ones
-        return rows
-
-    def _program(self, functions: list[Any]) -> Program:
-        return Program(self.problem.robot, functions, self.problem.active, self.problem.start)
-
-    @cached_property
-    def program(self) -> Program:
-        """The program of all functions."""
-        if not self.problem.costs:
-            return self.hard
-        return self._program([*self._asked.functions, *(
-            cost.function if isinstance(cost, LeastSquares) else cost
-            for cost in self.problem.costs)])
+    def _bounds(self) -> Array:
+        """Return lower and upper bounds, what to aim at, and scale of all hard rows, (4, m)."""
+        targets, places = self.problem.targets, self.hard.rows
+        bounds = np.zeros((4, self.hard.size))
+        largest = max([float(target.weights.max()) for target in targets], default=1.0)
+        for target, rows in zip(targets, places, strict=False):
+            _bound_target(target, largest, bounds[:, rows])
+        for constraint, rows in zip(self.problem.constraints, places[len(targets):], strict=True):
+            bounds[0, rows], bounds[1, rows] = constraint.form[1:]
+            bounds[2, rows], bounds[3, rows] = SHARE * constraint.tolerance, 1.0
+        return bounds
 
     @cached_property
     def costs(self) -> tuple[Array, Array, Array]:
         """Where rows should be (2, m), those that are costs (m,), the weights' roots (r, m)."""
-        size = self.program.size
-        wanted, linear = np.zeros((2, size)), np.zeros(size)
-        factors = [np.zeros((0, size))]
-        for cost, rows in self._cost_rows():
+        size, places = self.program.size, self.program.rows[len(self.hard.rows):]
+        wanted, linear, first = np.zeros((2, size)), np.zeros(size), 0
+        squares = [cost for cost in self.problem.costs if isinstance(cost, LeastSquares)]
+        factor = np.zeros((sum(len(cost.factor) for cost in squares), size))
+        for cost, rows in zip(self.problem.costs, places, strict=True):
             if isinstance(cost, LeastSquares):
                 wanted[0, rows], wanted[1, rows] = cost.lower, cost.upper
-                factors.append(np.zeros((len(cost.factor), size)))
-                factors[-1][:, rows] = cost.factor
+                last = first + len(cost.factor)
+                factor[first:last, rows] = cost.factor
+                first = last
             else:
                 linear[rows] = 1.0
-        return wanted, linear, np.concatenate(factors)
-
-    def _cost_rows(self) -> Any:
-        rows = self.program.rows[len(self._asked.functions):]
-        return zip(self.problem.costs, rows, strict=True)
+        return wanted, linear, factor
 
     def evaluate_hard(self, q: Array) -> tuple[Array, Array]:
         """Return the rows that must hold, scaled: f (k,) and J (k, n) at q."""
@@ -133,44 +121,14 @@ class Costs(NamedTuple):
         return self.r @ self.J + self.slope
 
 
-class _HardRows(NamedTuple):
-    """Functions whose rows must hold, with bounds, what to aim at, and scale of these (4, m)."""
-
-    functions: list[KinematicFunction]
-    bounds: Array
-
-
-def _wanted(problem: IKProblem, of_target: OfTarget) -> _HardRows:
-    functions: list[KinematicFunction] = []
-    rows = []
-    largest = 1.0
-    if not all(target.whole for target in problem.targets):
-        largest = max(float(target.weights.max()) for target in problem.targets)
-    for target in problem.targets:
-        functions.append(of_target(target))
-        if target.whole:
-            rows.append(_whole(target.position_tolerance, target.orientation_tolerance, largest))
-            continue
-        bound = np.where(target.counted, 0.0, np.inf)
-        tolerances = [tolerance / math.sqrt(max(1, int(target.counted[part].sum())))
-                      for part, tolerance in ((slice(0, 3), target.position_tolerance),
-                                              (slice(3, 6), target.orientation_tolerance))]
-        scale = np.where(target.counted, target.weights, 1.0) / largest
-        rows.append(np.array([-bound, bound, SHARE * scale * np.repeat(tolerances, 3), scale]))
-    for constraint in problem.constraints:
-        function, lower, upper = constraint.form
-        functions.append(function)
-        rows.append(np.array([lower, upper, np.full(len(lower), SHARE * constraint.tolerance),
-                              np.ones(len(lower))]))
-    return _HardRows(functions, rows[0] if len(rows) == 1
-                   else np.concatenate([np.zeros((4, 0)), *rows], axis=1))
-
-
-def _whole(position: float, orientation: float, largest: float) -> Array:
-    """Return the bounds of a target of which all counts alike."""
-    bounds = np.zeros((4, 6))
-    scale = 1.0 / largest
-    bounds[2, :3], bounds[2, 3:] = (SHARE * scale * tolerance / math.sqrt(3)
-                                    for tolerance in (position, orientation))
-    bounds[3] = scale
-    return bounds
+def _bound_target(target: PoseTarget, largest: float, bounds: Array) -> None:
+    """Fill the bounds (4, 6) of a target; `largest` is the largest weight of all."""
+    counted = target.counted
+    if not target.whole:
+        bounds[1] = np.where(counted, 0.0, np.inf)
+        bounds[0] = -bounds[1]
+    bounds[3] = np.where(counted, target.weights, 1.0) / largest
+    for part, tolerance in ((slice(0, 3), target.position_tolerance),
+                            (slice(3, 6), target.orientation_tolerance)):
+        count = max(1, np.count_nonzero(counted[part]))
+        bounds[2, part] = SHARE * tolerance / math.sqrt(count) * bounds[3, part]

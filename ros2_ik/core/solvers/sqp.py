@@ -7,10 +7,9 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.kernels.descents import INTERRUPTED, MANY
+from ros2_ik.core.kernels.descents import MANY
 from ros2_ik.core.kernels.sqp import FAR, hold, lower_cost
 from ros2_ik.core.problem import IKProblem
-from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
@@ -53,18 +52,6 @@ class SequentialQuadratic(Solver):
         self._farthest = self._reach()
         self._hold, self._lower_cost = hold.run, lower_cost.run
 
-    def again(self, problem: IKProblem) -> 'SequentialQuadratic':
-        solver, before = shallow(self), self.problem
-        solver.problem = problem
-        if not (problem.targets is before.targets and problem.start is before.start
-                and problem.active is before.active and self._is_shareable()):
-            solver.rows = self.rows.again(problem, [one.function for one in problem.targets])
-        return solver
-
-    def _is_shareable(self) -> bool:
-        rows = self.rows
-        return rows.hard.is_shareable and (not self.problem.costs or rows.program.is_shareable)
-
     def _reach(self) -> Array:
         """How far each active column may move in a step: the position of a base, anywhere."""
         active = self.problem.active
@@ -92,18 +79,15 @@ class SequentialQuadratic(Solver):
         return self._feasible(start[None], budget)[0]
 
     def _feasible(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
-        rows, program = self.rows, self.rows.hard
-        stop = budget.interrupted()
+        rows, watch = self.rows, _Watch(budget)
+        stop = watch()
         most = 0 if stop else int(min(budget.iterations, MANY))
         x = np.array(starts[:, self._place], order='C')    # moved in place
-        error, flag, row, iterations, used = program.run(
-            self._hold, None if stop else budget.interrupted, x, rows.limits, rows.rows,
-            rows.bounds, self._farthest, self.damping, self.attempt_iterations, GIVE_UP_AFTER,
-            DROP, most)
-        if flag == INTERRUPTED:
-            flag = program.flag
-        elif stop and flag != ExitFlag.CONVERGED:
-            flag = stop
+        error, flag, row, iterations, used = rows.hard.run(
+            self._hold, None if stop else watch, x, rows.limits, rows.rows, rows.bounds,
+            self._farthest, self.damping, self.attempt_iterations, GIVE_UP_AFTER, DROP, most)
+        if flag != ExitFlag.CONVERGED:
+            flag = watch.flag or flag
         return Attempt(self._at(starts[row], x[row]), error, iterations, ExitFlag(flag)), used
 
     def _at(self, near: Array, x: Array) -> Array:
@@ -114,11 +98,12 @@ class SequentialQuadratic(Solver):
     def _cheaper(self, begin: Attempt, budget: Budget) -> Attempt:
         """Lower the costs from where the hard rows hold."""
         x, last = np.array(begin.q[self._place]), np.empty(self.rows.limits.shape[1])
-        stop = budget.interrupted()
+        watch = _Watch(budget)
         left = budget.iterations - begin.iterations
-        limit = 0 if stop else int(min(self.cost_iterations, left))
-        cost, cost_of_last, iterations, flag = self._descend(x, last, limit, budget, bool(stop))
-        flag = stop or flag
+        limit = 0 if watch() else int(min(self.cost_iterations, left))
+        cost, cost_of_last, iterations, flag = self._descend(
+            x, last, limit, None if watch.flag else watch)
+        flag = watch.flag or flag
         attempt = Attempt(self._at(begin.q, x), begin.error, begin.iterations + iterations,
                           ExitFlag(flag), cost, holds=True)
         if cost_of_last < cost:      # it has left the hard rows a little: bring it back
@@ -126,17 +111,29 @@ class SequentialQuadratic(Solver):
                 budget, iterations=budget.iterations - attempt.iterations))
             x = np.array(back.q[self._place])
             if back.reached:
-                cost_of_back = self._descend(x, last, 0, budget, True)[0]
+                cost_of_back = self._descend(x, last, 0, None)[0]
                 if cost_of_back < cost:
                     return attempt._replace(
                         q=back.q, error=back.error, cost=cost_of_back,
                         iterations=attempt.iterations + back.iterations)
         return attempt
 
-    def _descend(self, x: Array, last: Array, limit: int, budget: Budget,
-                 to_the_end: bool) -> tuple[float, float, int, int]:
-        rows, program = self.rows, self.rows.program
-        cost, cost_of_last, iterations, flag = program.run(
-            self._lower_cost, None if to_the_end else budget.interrupted, x, rows.limits,
-            rows.rows, rows.bounds, *rows.costs, self._farthest, limit, last)
-        return cost, cost_of_last, iterations, program.flag if flag == INTERRUPTED else flag
+    def _descend(self, x: Array, last: Array, limit: int,
+                 watch: '_Watch | None') -> tuple[float, float, int, int]:
+        rows = self.rows
+        found: tuple[float, float, int, int] = rows.program.run(
+            self._lower_cost, watch, x, rows.limits, rows.rows, rows.bounds, *rows.costs,
+            self._farthest, limit, last)
+        return found
+
+
+class _Watch:
+    """A look at a budget, which keeps why it is over."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self.flag: ExitFlag | None = None
+
+    def __call__(self) -> ExitFlag | None:
+        self.flag = self._budget.interrupted()
+        return self.flag
