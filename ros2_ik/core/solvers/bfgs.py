@@ -1,7 +1,6 @@
 """MATLAB's BFGS gradient projection, with SciPy's L-BFGS-B."""
 
 import numpy as np
-import scipy
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
@@ -50,34 +49,21 @@ class BFGSGradientProjection(Solver):
         """Descend from `start` (nq,)."""
         local = LocalDescent(self.rows, start, budget, self.attempt_iterations,
                              self.solution_tolerance)
-        try:
-            flag = self._minimize(local)
-        except Stopped as stopped:
-            flag = stopped.flag
-        return local.ended(flag)
-
-    def _minimize(self, local: LocalDescent) -> ExitFlag:
-        """Run L-BFGS-B from where `local` is; raises Stopped where it ends before its own end."""
         last = local.now.x
-        if local.now.holds:
-            return ExitFlag.CONVERGED
-        local.check()
-        local.until_held = True
 
         def iterate(x: Array) -> None:
             nonlocal last
-            local.count(x)
             step, last = np.abs(x - last).max(), x.copy()
             if step < self.step_tolerance:
                 raise Stopped(ExitFlag.STEP_TOO_SMALL)
             if self._is_flat(local, x):
                 raise Stopped(ExitFlag.ERROR_CHANGE_TOO_SMALL)
-        if len(last):
-            scipy.optimize.minimize(
-                lambda x: violation(local.at(x)), last, jac=True, method='L-BFGS-B',
-                bounds=list(zip(local.low, local.high, strict=True)), callback=iterate,
-                options={'ftol': 0.0, 'gtol': 0.0, 'maxiter': MANY, 'maxfun': MANY})
-        return ExitFlag.STEP_TOO_SMALL
+
+        def descend() -> ExitFlag:
+            local.minimize('L-BFGS-B', violation, iterate=iterate, ftol=0.0, gtol=0.0,
+                           maxiter=MANY, maxfun=MANY)
+            return ExitFlag.STEP_TOO_SMALL
+        return local.ended(local.reach(descend))
 
     def _is_flat(self, local: LocalDescent, x: Array) -> bool:
         """Return whether the limits leave no gradient at x."""

@@ -6,9 +6,11 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.problem import IKProblem, PoseTarget
-from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers.budget import Budget
+from ros2_ik.core.solvers.lm import Screw
+from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
 
@@ -43,56 +45,41 @@ class ClosedLoopIK(Solver):
         self.damp = positive(damp, 'damp', InvalidOptionError)
         self.it_max = whole(it_max, 'it_max', InvalidOptionError)
         self.form, self.clamp_limits = form, clamp_limits
-        # where axes are freed, position and orientation must be kept apart, which log6 does not
-        weights = np.concatenate([target.weights[target.counted] for target in problem.targets])
-        self._weights = weights / weights.max()
+        self.rows = ProblemRows(problem, _screw)
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Iterate from `start` (nq,)."""
-        robot, columns = self.problem.robot, self.problem.active.column
+        problem, robot, weights = self.problem, self.problem.robot, self.rows.scale
         q, v = start.copy(), np.zeros(robot.nv)
         limit, iteration = min(self.it_max, budget.iterations), 0
         while True:
-            err, J = self._rows(q)
+            err, J = self._evaluate(q)
             flag = budget.interrupted()
             if np.linalg.norm(err) < self.eps:
                 flag = ExitFlag.CONVERGED
             elif iteration >= limit:
                 flag = ExitFlag.ITERATION_LIMIT
             if flag:
-                return Attempt(self.problem.locked(q), float(err @ err), iteration, flag)
-            J = self._weights[:, None] * J[:, columns]
-            v[columns] = -J.T @ np.linalg.solve(J @ J.T + self.damp * np.eye(len(J)),
-                                                self._weights * err)
+                return Attempt(problem.locked(q), float(err @ err), iteration, flag)
+            J = weights[:, None] * J
+            v[problem.active.column] = -J.T @ np.linalg.solve(
+                J @ J.T + self.damp * np.eye(len(J)), weights * err)
             q = pin.integrate(robot.model, q, v * self.dt)
             if self.clamp_limits:
-                q = np.clip(q, self.problem.lower, self.problem.upper)
+                q = np.clip(q, problem.lower, problem.upper)
             iteration += 1
 
-    def _rows(self, q: Array) -> tuple[Array, Array]:
-        robot = self.problem.robot
-        pin.computeJointJacobians(robot.model, robot.scratch_data(), q)
-        parts = [self._target_rows(target, q) for target in self.problem.targets]
-        return np.concatenate([e for e, _ in parts]), np.concatenate([J for _, J in parts])
+    def _evaluate(self, q: Array) -> tuple[Array, Array]:
+        """Return the errors, seen from the targets, and their Jacobian; signs cancel in a step."""
+        err, J = self.rows.hard.evaluate(q)
+        for function, rows in zip(self.rows.hard.functions, self.rows.hard.rows, strict=True):
+            if self.form == 'jlog6' and isinstance(function, Screw):
+                J[rows] = pin.Jlog6(pin.exp6(err[rows])) @ J[rows]
+        return err[self.rows.rows], J[self.rows.rows]
 
-    def _target_rows(self, target: PoseTarget, q: Array) -> tuple[Array, Array]:
-        robot, local = self.problem.robot, pin.ReferenceFrame.LOCAL
-        data = robot.scratch_data()
-        if not target.counted.all():
-            e, J = target.function.evaluate(Configuration.of_checked(robot, q, data))
-            return e[target.counted], J[target.counted]
-        index = robot.frame_id(target.tip)
-        placement = pin.updateFramePlacement(robot.model, data, index).copy()
-        J = pin.getFrameJacobian(robot.model, data, index, local).reshape(6, -1)
-        if target.relative_to is not None:
-            other = robot.frame_id(target.relative_to)
-            T_other = pin.updateFramePlacement(robot.model, data, other)
-            J_other = pin.getFrameJacobian(robot.model, data, other, local).reshape(6, -1)
-            J = J - placement.actInv(T_other).action @ J_other
-            placement = T_other.actInv(placement)
-        T_target_tip = target.function.reference.actInv(placement)
-        if self.form == 'classic':
-            err = pin.log6(T_target_tip).vector
-        else:
-            err, J = pin.log6(T_target_tip.inverse()).vector, -pin.Jlog6(T_target_tip) @ J
-        return err, J
+
+def _screw(target: PoseTarget) -> KinematicFunction:
+    """Return log6(T_target_tip); where axes are freed, position and rotation stay apart."""
+    if not target.counted.all():
+        return target.function
+    return Screw(target.tip, target.function.reference, target.relative_to)

@@ -1,10 +1,12 @@
 """A descent of SciPy's in the tangent space round its start."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
+import scipy
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.solvers.budget import Budget
@@ -48,9 +50,8 @@ class LocalDescent:
     `low` and `high` are the limits of x; each part of a floating joint's rotation vector stays
     within pi, which covers every orientation and ends before a full turn, where x is singular.
     `best` is the best point looked at: one where the rows hold comes before all others, then the
-    cheapest, else the least violated. `until_held` stops at the first where they do. Costs count
-    after `begin_costs`, in a unit that makes the first steps about as long as Newton's, at most
-    about one [rad, m].
+    cheapest, else the least violated. Costs count after `begin_costs`, in a unit that makes the
+    first steps about as long as Newton's, at most about one [rad, m].
     """
 
     def __init__(self, rows: ProblemRows, start: Array, budget: Budget, limit: int,
@@ -59,21 +60,16 @@ class LocalDescent:
         self._limit, self._solution_tolerance = min(limit, budget.iterations), solution_tolerance
         self._active = rows.problem.active
         self.low, self.high = self._bounds()
-        self.iterations, self.until_held = 0, False
+        self.iterations, self._until_held = 0, False
         self._with_costs, self._scale = False, 1.0
         self.now = self.best = self._point(np.zeros(len(self.low)))
 
     def _bounds(self) -> tuple[Array, Array]:
-        active, nv = self._active, self._rows.problem.robot.nv
-        position, turn = np.zeros(nv), np.full(nv, np.inf)
-        for joint in active.joints:
-            first = joint.velocity_index
+        active, turn = self._active, np.full(self._rows.problem.robot.nv, np.inf)
+        for joint in active.others:
             if joint.kind == 'floating':
-                turn[first + 3:first + 6] = np.pi
-            else:
-                last = joint.index + joint.size
-                position[first:first + joint.size] = self._start[joint.index:last]
-        position, turn = position[active.column], turn[active.column]
+                turn[joint.velocity_index + 3:joint.velocity_index + 6] = np.pi
+        position, turn = self._start[active.column_places][active.column], turn[active.column]
         low = np.maximum(active.lower - position, -turn)
         # limits may exclude each other: SciPy must not be told that, and `conflict` tells it
         return low, np.maximum(low, np.minimum(active.upper - position, turn))
@@ -84,7 +80,7 @@ class LocalDescent:
             self.now = self._point(x.copy())
             if self._better(self.now):
                 self.best = self.now
-        if self.until_held and self.now.holds:
+        if self._until_held and self.now.holds:
             raise Stopped(ExitFlag.CONVERGED)
         return self.now
 
@@ -97,20 +93,17 @@ class LocalDescent:
     def _point(self, x: Array) -> Point:
         rows = self._rows
         q, D = self._moved(x)
+        cost, gradient = 0.0, np.zeros(len(x))
         if self._with_costs:
-            f, J, cost, gradient = self._rows_and_costs(q)
+            f, J, costs = rows.evaluate(q)
+            cost, gradient = costs.total, costs.gradient
         else:
             f, J = rows.evaluate_hard(q)
-            cost, gradient = 0.0, np.zeros(len(x))
         J, gradient = J @ D, gradient @ D
         away = rows.outside(f)
         error = float(away @ away)
         return Point(x, q, f, J, away, error, self._holds(away, error), cost / self._scale,
                      gradient / self._scale)
-
-    def _rows_and_costs(self, q: Array) -> tuple[Array, Array, float, Array]:
-        f, J, costs = self._rows.evaluate(q)
-        return f, J, costs.total, costs.gradient
 
     def _holds(self, away: Array, error: float) -> bool:
         if self._solution_tolerance is not None:
@@ -126,17 +119,48 @@ class LocalDescent:
         D = pin.dIntegrate(model, self._start, v, pin.ARG1)[active.columns][:, active.columns]
         return problem.locked(np.minimum(np.maximum(q, problem.lower), problem.upper)), D
 
-    def count(self, x: Array) -> None:
-        """Count an iteration; raises Stopped when the budget is over."""
-        self.check()
-        self.iterations += 1
-
     def check(self) -> None:
         """Raise Stopped when the budget is over."""
         if self.iterations >= self._limit:
             raise Stopped(ExitFlag.ITERATION_LIMIT)
         if flag := self._budget.interrupted():
             raise Stopped(flag)
+
+    def count(self) -> None:
+        """Count an iteration; raises Stopped when the budget is over."""
+        self.check()
+        self.iterations += 1
+
+    def minimize(self, method: str, objective: Objective, constraints: Sequence[Any] = (),
+                 iterate: Callable[[Array], None] | None = None, **options: Any) -> bool:
+        """Let SciPy minimize from the best point; return whether it ended as it should."""
+        def callback(x: Array) -> None:
+            self.count()
+            if iterate is not None:
+                iterate(x)
+        if not len(self.low):
+            return True
+        return bool(scipy.optimize.minimize(
+            lambda x: objective(self.at(x)), self.best.x, jac=True, method=method,
+            bounds=list(zip(self.low, self.high, strict=True)), constraints=constraints,
+            callback=callback, options=options).success)
+
+    def stopped(self, descend: Callable[[], ExitFlag]) -> ExitFlag:
+        """Return why a descent ended, by itself or where it was stopped."""
+        try:
+            self.check()
+            return descend()
+        except Stopped as stopped:
+            return stopped.flag
+
+    def reach(self, descend: Callable[[], ExitFlag]) -> ExitFlag:
+        """Descend until all that must hold does; return why that ended."""
+        if self.best.holds:
+            return ExitFlag.CONVERGED
+        self._until_held = True
+        flag = self.stopped(descend)
+        self._until_held = False
+        return flag
 
     def begin_costs(self) -> None:
         """Look at the costs from now on; choose their unit at the best point."""

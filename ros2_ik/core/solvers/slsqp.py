@@ -1,6 +1,6 @@
 """SciPy's SLSQP."""
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy
@@ -10,14 +10,7 @@ from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.local_descent import (
-    LocalDescent,
-    MANY,
-    Objective,
-    Point,
-    Stopped,
-    violation,
-)
+from ros2_ik.core.solvers.local_descent import LocalDescent, MANY, Point, violation
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
@@ -25,15 +18,6 @@ from ros2_ik.core.status import ExitFlag
 NO_CHANGE = 1e-20    # of the squared violation
 SOON = 40            # iterations in which SLSQP meets the rows, or hardly ever
 DEPENDENT = 1e-6     # of the largest pivot: rows below are combinations of the others
-
-
-class Side(NamedTuple):
-    """Rows of which sign f + offset is to be 0 ('eq') or not negative ('ineq')."""
-
-    kind: str
-    rows: Indices
-    sign: float
-    offset: Array
 
 
 @register_solver('slsqp')
@@ -59,72 +43,41 @@ class SLSQP(Solver):
         self.attempt_iterations = whole(attempt_iterations, 'attempt_iterations',
                                         InvalidOptionError)
         self.rows = ProblemRows(problem)
-        lower, upper = self.rows.lower, self.rows.upper
-        self._equal = np.flatnonzero(lower == upper)
-        self._above = np.flatnonzero((lower < upper) & np.isfinite(lower))
-        self._below = np.flatnonzero((lower < upper) & np.isfinite(upper))
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
         local = LocalDescent(self.rows, start, budget, self.attempt_iterations)
-        try:
-            flag = self._reach(local, local.now)
-            if local.best.holds and self.problem.costs:
-                flag = self._improve(local)
-        except Stopped as stopped:
-            flag = stopped.flag
+        flag = local.reach(lambda: self._hold(local))
+        if local.best.holds and self.problem.costs:
+            flag = local.stopped(lambda: self._lower_costs(local))
         return local.ended(flag)
 
-    def _reach(self, local: LocalDescent, begin: Point) -> ExitFlag:
-        """Go to where all that must hold does, or as near as it gets."""
-        if begin.holds:
-            return ExitFlag.CONVERGED
-        local.check()
-        local.until_held = True
-        try:
-            self._run(local, begin.x, _nothing, self._sides(begin), self.ftol, SOON)
-            nearest = begin.x if local.best.holds else local.best.x
-            success = self._run(local, nearest, violation, [], NO_CHANGE)[1]
-        except Stopped as stopped:
-            if stopped.flag is not ExitFlag.CONVERGED:
-                raise
-            return ExitFlag.CONVERGED
-        finally:
-            local.until_held = False
+    def _hold(self, local: LocalDescent) -> ExitFlag:
+        self._run(local, _nothing, self._constraints(local), self.ftol, SOON)
+        success = self._run(local, violation, [], NO_CHANGE)
         return ExitFlag.ERROR_CHANGE_TOO_SMALL if success else ExitFlag.STEP_TOO_SMALL
 
-    def _improve(self, local: LocalDescent) -> ExitFlag:
-        """Lower the costs from the best point, where all that must hold does."""
+    def _lower_costs(self, local: LocalDescent) -> ExitFlag:
         local.begin_costs()
-        local.check()
-        begin = local.best
-        x, success = self._run(local, begin.x, _cost, self._sides(begin), self.ftol)
-        if not local.at(x).holds and local.now.cost < local.best.cost:
-            self._reach(local, local.now)    # rows that were left out do not follow after all
+        success = self._run(local, _cost, self._constraints(local), self.ftol)
         return ExitFlag.CONVERGED if success else ExitFlag.STEP_TOO_SMALL
 
-    def _run(self, local: LocalDescent, x: Array, objective: Objective, sides: list[Side],
-             ftol: float, most: int = MANY) -> tuple[Array, bool]:
-        """Let SLSQP run from x: where it ended, and whether that is where it wanted to."""
-        if not len(x):
-            return x, True
-        constraints = [{
-            'type': side.kind,
-            'fun': lambda x, side=side: side.sign * local.at(x).f[side.rows] + side.offset,
-            'jac': lambda x, side=side: side.sign * local.at(x).J[side.rows]} for side in sides]
-        result = scipy.optimize.minimize(
-            lambda x: objective(local.at(x)), x, jac=True, method='SLSQP',
-            bounds=list(zip(local.low, local.high, strict=True)), constraints=constraints,
-            callback=local.count, options={'ftol': ftol, 'maxiter': most})
-        return result.x, bool(result.success)
+    def _run(self, local: LocalDescent, objective: Any, constraints: list[Any], ftol: float,
+             most: int = MANY) -> bool:
+        return local.minimize('SLSQP', objective, constraints, ftol=ftol, maxiter=most)
 
-    def _sides(self, point: Point) -> list[Side]:
-        """Return what SLSQP is to hold; of the equations as many as are independent at a point."""
-        lower, upper, above, below = self.rows.lower, self.rows.upper, self._above, self._below
-        equal = self._equal[independent(point.J[self._equal])]
-        sides = (Side('eq', equal, 1.0, -lower[equal]), Side('ineq', above, 1.0, -lower[above]),
-                 Side('ineq', below, -1.0, upper[below]))
-        return [side for side in sides if len(side.rows)]
+    def _constraints(self, local: LocalDescent) -> list[Any]:
+        """Return what must hold; of the equations as many as are independent at the best point."""
+        lower, upper = self.rows.lower, self.rows.upper
+        equal = np.flatnonzero(lower == upper)
+        sides = (('eq', equal[independent(local.best.J[equal])], 1.0, lower),
+                 ('ineq', np.flatnonzero((lower < upper) & np.isfinite(lower)), 1.0, lower),
+                 ('ineq', np.flatnonzero((lower < upper) & np.isfinite(upper)), -1.0, upper))
+        return [{'type': kind,
+                 'fun': lambda x, rows=rows, sign=sign, bound=bound: sign * (
+                     local.at(x).f[rows] - bound[rows]),
+                 'jac': lambda x, rows=rows, sign=sign: sign * local.at(x).J[rows]}
+                for kind, rows, sign, bound in sides if len(rows)]
 
 
 def _nothing(point: Point) -> tuple[float, Array]:

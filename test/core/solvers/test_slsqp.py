@@ -208,10 +208,10 @@ def test_the_best_point_is_kept_and_the_budget_counted(small):
     cheaper = local.at(np.array([0.4, 0.1, 0]))
     local.at(np.array([0.2, 0.2, 0]))         # cheaper still, but outside
     assert local.best is cheaper
-    local.count(cheaper.x)
-    local.count(cheaper.x)
+    local.count()
+    local.count()
     with pytest.raises(Stopped) as stopped:
-        local.count(cheaper.x)
+        local.count()
     end = local.ended(stopped.value.flag)
     assert (end.exit_flag, end.iterations) == (ExitFlag.ITERATION_LIMIT, 2)
     assert end.holds and end.cost == pytest.approx(0.5 * 0.1**2)
