@@ -18,15 +18,15 @@ from ros2_ik.core.motion import *
 from ros2_ik.core.problem import *
 from ros2_ik.core.regular_file import read_text_file as read_text_file
 from ros2_ik.core.request import (
+    bind_request as bind_request,
+    BoundRequest as BoundRequest,
     default_group as default_group,
     default_tip as default_tip,
     Defaults as Defaults,
     group_tips as group_tips,
     IKRequest as IKRequest,
-    Preparation as Preparation,
     prepare as prepare,
     StaticWorld as StaticWorld,
-    work_out as work_out,
     World as World,
 )
 from ros2_ik.core.robot import *

@@ -162,31 +162,28 @@ class StaticWorld:
         return self.robot.to_q(self.at)
 
 
-class Preparation(NamedTuple):
-    """
-    A request as it was worked out: the problem, and which `joints` `World.start` is asked about.
-
-    It serves others, too, that differ from it in seed and poses of targets alone.
-    """
+class BoundRequest(NamedTuple):
+    """A request, its problem, and the joints that `World.start` is asked for."""
 
     request: IKRequest
     problem: IKProblem
     joints: tuple[Joints, Joints, Joints]
 
     @property
-    def lasts(self) -> bool:
-        """Whether it serves others, too: where the robot stood counts nowhere but as the start."""
+    def can_rebind(self) -> bool:
+        """True if other poses and another seed leave the rest of the problem as it is."""
         request = self.request
         return not request.more_seeds and request.max_jump is None and (
             request.follow_frames or all(target.relative_to is None for target in request.targets))
 
-    def again(self, poses: Sequence[Any], seed: Mapping[str, Any], world: World) -> 'Preparation':
-        """Return the one for other poses and another seed in a world with the same checker."""
+    def rebind(self, poses: Sequence[Any], seed: Mapping[str, Any],
+               world: World) -> 'BoundRequest':
+        """Return the request with other poses and another seed, in a world of the same checker."""
         request = shallow(self.request)
         request.__dict__['seed'] = seed
         problem = self.problem.again(poses, world.start(request, *self.joints))
         request.__dict__['targets'] = problem.targets
-        return Preparation(request, problem, self.joints)
+        return BoundRequest(request, problem, self.joints)
 
     def search(self) -> Search:
         """Make the search for an answer."""
@@ -197,19 +194,19 @@ class Preparation(NamedTuple):
 
 def prepare(request: IKRequest, world: World) -> Search:
     """Make the search that answers a request; raises IKError for what makes no sense."""
-    return work_out(request, world).search()
+    return bind_request(request, world).search()
 
 
-def work_out(request: IKRequest, world: World) -> Preparation:
-    """Work out what a request asks for; raises IKError for what makes no sense."""
+def bind_request(request: IKRequest, world: World) -> BoundRequest:
+    """Make the problem of a request; raises IKError for what makes no sense."""
     robot, checker = world.robot, world.checker
     group = chosen_group(request, robot)
     locked = _locked(request, robot, group)
     active = active_names(
         robot, [(target.tip, target.relative_to if request.follow_frames else None)
                 for target in request.targets],
-        [item.joints(robot) for item in (
-            *(constraint.function for constraint in request.constraints), *request.costs)],
+        [*(constraint.function.joints(robot) for constraint in request.constraints),
+         *(cost.joints(robot) for cost in request.costs)],
         group or None, locked)
     checked = checker.moving_joints - active if checker else frozenset[str]()
     joints = active, needed_names(request, robot, active), checked
@@ -222,7 +219,7 @@ def work_out(request: IKRequest, world: World) -> Preparation:
     if request.max_jump is not None:
         problem = problem.bounded(JointChangeBound.of(robot, world.standing(request, start),
                                                       request.max_jump))
-    return Preparation(request, problem, joints)
+    return BoundRequest(request, problem, joints)
 
 
 # -- who may move, and who must be known ----------------------------------------------------

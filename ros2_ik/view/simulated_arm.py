@@ -10,7 +10,9 @@ import numpy as np
 from ros2_ik.core import (
     AccelerationLimit,
     Array,
+    bind_request,
     blocked,
+    BoundRequest,
     braking_motion,
     collision_checker,
     CollisionBarrier,
@@ -23,14 +25,12 @@ from ros2_ik.core import (
     IKSolution,
     Motion,
     MotionLimits,
-    Preparation,
     Robot,
     Scene,
     StaticWorld,
     straight_motion,
     VelocityLimit,
     VelocityProgram,
-    work_out,
 )
 from ros2_ik.view.answer import Answer, Reached
 from ros2_ik.view.arm import PERIOD, Question, Reader, ReadProblem
@@ -51,7 +51,7 @@ class SimulatedArm:
     def __init__(self, robot: Robot, q: Array, scene: Scene, read: Reader) -> None:
         self._robot, self._q, self._scene, self._read = robot, q, scene, read
         self._v = np.zeros(robot.nv)
-        self._known: dict[str, tuple[object, Preparation, CollisionChecker | None]] = {}
+        self._known: dict[str, tuple[object, BoundRequest, CollisionChecker | None]] = {}
         self._motion: Motion | None = None
         self._time = 0.0                  # since the begin of the motion [s]
         self._program: VelocityProgram | None = None
@@ -127,20 +127,20 @@ class SimulatedArm:
     def _searched(self, question: Question, **options: Any) -> IKSolution:
         preparation, checker = self._prepared(question, options)
         world = StaticWorld(self._robot, question.seed, checker)
-        search = preparation.again(list(question.targets.values()),
+        search = preparation.rebind(list(question.targets.values()),
                                    self._robot.to_joints(question.seed), world).search()
         search.run()
         return search.solution()
 
     def _prepared(self, question: Question,
-                  options: Mapping[str, Any]) -> tuple[Preparation, CollisionChecker | None]:
+                  options: Mapping[str, Any]) -> tuple[BoundRequest, CollisionChecker | None]:
         """Return the question worked out, as long as only poses and the seed are others."""
         key = (json.dumps({name: value for name, value in question.problem.items()
                            if name != 'targets'}), self._scene.version, question.dragging,
                question.solutions)
         kind = repr(options)
         known = self._known.get(kind)
-        if known is None or known[0] != key or not known[1].lasts:
+        if known is None or known[0] != key or not known[1].can_rebind:
             read: ReadProblem = self._read(question.problem, self._scene, question.seed)
             chosen: dict[str, Any] = {'solutions': question.solutions}
             if question.dragging:
@@ -150,7 +150,7 @@ class SimulatedArm:
                 more_seeds=() if question.dragging else read.request.more_seeds,
                 options=replace(read.request.options, **{**chosen, **options}))
             world = StaticWorld(self._robot, question.seed, read.checker)
-            known = self._known[kind] = key, work_out(request, world), read.checker
+            known = self._known[kind] = key, bind_request(request, world), read.checker
         return known[1:]
 
     # -- motions ---------------------------------------------------------------------------

@@ -155,7 +155,7 @@ def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
         q = pin.neutral(robot.model)
         q[rows.places] = reference[rows.own]
         q = robot.to_q(q)
-        values = [float(reference[one.index]) for one in rows.followers]
+        values = [float(reference[one.number]) for one in rows.followers]
     offset = np.zeros(len(rows.labels))
     for one, value in zip(rows.followers, values, strict=True):
         # the difference is the leader's: add what the follower has at the leader's reference
@@ -165,11 +165,11 @@ def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
 
 
 class _Follower(NamedTuple):
-    """A mimic joint: `ratio` times q[place] plus `shift`; it is at `index` of the reference."""
+    """A mimic joint: `ratio` times q[place] plus `shift`; value `number` of the reference."""
 
     name: str
     row: int
-    index: int
+    number: int
     place: int
     ratio: float
     shift: float

@@ -40,18 +40,13 @@ class ActiveJoints:
         self.columns = _flat((j.velocity_index, j.velocity_size) for j in self.joints)
         self.place, self.column = _as_slice(self.indices), _as_slice(self.columns)
         self.column_places = _flat((j.index, j.velocity_size) for j in robot.joints)
-        lower, upper = np.full(robot.nv, -np.inf), np.full(robot.nv, np.inf)
-        for joint in self.joints:
-            if joint.is_scalar and limited:
-                lower[joint.velocity_index], upper[joint.velocity_index] = joint.lower, joint.upper
-        self.lower, self.upper = lower[self.columns], upper[self.columns]
         self.scalars = tuple(joint for joint in self.joints if joint.is_scalar)
         self.others = tuple(joint for joint in self.joints if not joint.is_scalar)
         self.scalar_places = _as_slice(_flat((j.index, 1) for j in self.scalars))
         self.all_scalar = not self.others
         self.vector_space = all(j.size == j.velocity_size for j in self.joints)
         infinite = np.full(robot.nq, np.inf)
-        self.bounds = (robot.lower, robot.upper) if limited else (-infinite, infinite)
+        self._set_bounds(*(robot.lower, robot.upper) if limited else (-infinite, infinite))
         self.ranges = np.array([bound[self.place] for bound in (
             *self.bounds, robot.lower, robot.upper)])
         self.limits = self.ranges[:2]
@@ -78,20 +73,16 @@ class ActiveJoints:
         result.limits = result.ranges[:2]
         low, high = (limit.copy() for limit in self.bounds)
         low[place], high[place] = result.limits
-        result.bounds = low, high
-        if self.all_scalar:     # much faster
-            result.lower, result.upper = result.limits
-            return result
-        nv = sum(joint.velocity_size for joint in self.joints)
-        first, last = np.full(nv, -np.inf), np.full(nv, np.inf)
-        at = 0
-        for joint in self.joints:
-            if joint.size == joint.velocity_size:
-                part = slice(joint.index, joint.index + joint.size)
-                first[at:at + joint.size], last[at:at + joint.size] = low[part], high[part]
-            at += joint.velocity_size
-        result.lower, result.upper = first, last
+        result._set_bounds(low, high)
         return result
+
+    def _set_bounds(self, low: Array, high: Array) -> None:
+        self.bounds = low, high
+        self.lower, self.upper = (bound[self.column_places][self.column] for bound in self.bounds)
+        if not self.vector_space:
+            floating = [joint.kind == 'floating' for joint in self.joints
+                        for _ in range(joint.velocity_size)]
+            self.lower[floating], self.upper[floating] = -np.inf, np.inf
 
 
 def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],

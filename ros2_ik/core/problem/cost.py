@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import floats
+from ros2_ik.core.checks import floats, non_negative
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.problem.constraint import check_bounds, given, spread
@@ -117,7 +117,7 @@ class ScalarCost(Cost):
             raise InvalidConstraintError('a scalar cost and its gradient are callables of a '
                                          f'configuration, not {function!r} and {gradient!r}')
         self.function, self.gradient_of = function, gradient
-        self.weight = _weight(weight)
+        self.weight = non_negative(weight, 'weight of a cost', InvalidConstraintError)
         self.name = str(name or getattr(function, '__name__', 'cost'))
 
     def value(self, at: Configuration) -> float:
@@ -152,14 +152,6 @@ class ScalarCost(Cost):
 
     def joints(self, robot: Robot) -> frozenset[str]:
         return frozenset(robot.joint_names)
-
-
-def _weight(weight: Any) -> float:
-    value = floats(weight, 'weight of a cost', 'a number', InvalidConstraintError)
-    if value.shape or not 0 <= value < np.inf:
-        raise InvalidConstraintError(f'weight of a cost must be finite and not negative, not '
-                                     f'{weight!r}')
-    return float(value)
 
 
 def _root(weight: Any, size: int, name: str) -> Array:

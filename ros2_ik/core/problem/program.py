@@ -27,11 +27,12 @@ class Program:
     """
     The rows of several functions, one under the other, of the joints that are active.
 
-    The other joints stay at `start`; it matters for those at `held` in q. `rows[i]` are the rows of
-    function i, `parameter_places[i]` its parameters. Compiled loops take `arrays`: numbers, layout, parameters and addresses, see
-    kernels/rows.py. Programs of one structure (kinds and frames of functions, active joints) share
-    all but the parameters. Rows that only Python can evaluate stand beside the compiled ones: a
-    program that has some is run by one thread at a time.
+    The other joints stay at `start`, which matters for those at `held` in q. `rows[i]` are the
+    rows of function i, `parameter_places[i]` its parameters. Compiled loops take `arrays`:
+    numbers, layout, parameters and addresses, see kernels/rows.py. Programs of one structure
+    (kinds and frames of functions, active joints) share all but the parameters. Rows that only
+    Python can evaluate stand beside the compiled ones: a program that has some is run by one
+    thread at a time.
     """
 
     def __init__(self, robot: Robot, functions: Sequence[Any], active: ActiveJoints,
@@ -79,7 +80,7 @@ class Program:
             return loop(numbers, layout, parameters, addresses, *given)
         rows = _PythonRows(self, interrupted)
         callback = _CALLBACK(rows.fill_at)
-        address = ctypes.cast(callback, ctypes.c_void_p).value
+        address = ctypes.cast(callback, ctypes.c_void_p).value or 0
         result = loop(numbers, layout, parameters, np.append(addresses[:-1], address), *given)
         if rows.error is not None:
             raise rows.error
@@ -182,8 +183,10 @@ class _Layout:
 
     def __init__(self, robot: Robot, names: tuple[str, ...], shapes: tuple[_Shape, ...]) -> None:
         self.shapes, self._robot, self._names = shapes, robot, names
-        frames = {None: 0, **{name: robot.frame_id(name) for shape in shapes for name in (
-            shape.frame, shape.relative, *shape.lumps) if name is not None}}
+        frames: dict[str | None, int] = {None: 0}
+        for shape in shapes:
+            frames.update((name, robot.frame_id(name)) for name in (
+                shape.frame, shape.relative, *shape.lumps) if name is not None)
         self._frames = tuple(frames.values())
         self.held = locked_q_indices(robot, self._frames, names)
         self._numbers: LRUCache[bytes, Array] = LRUCache(16)

@@ -1,14 +1,15 @@
 """Drake-compatible interface: a problem put together call by call."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 import math
-from typing import Any, overload, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
-from ros2_ik.core.checks import floats, listed, matrix, positive
+from ros2_ik.core.checks import between, finite, flag, floats, listed, matrix, positive
 from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import (
@@ -78,29 +79,20 @@ class InverseKinematics:
             check_scene(scene)
         if not isinstance(locked, (Mapping, type(None))):
             raise InvalidOptionError(f'locked is a mapping {{joint: value}}, not {locked!r}')
-        if not isinstance(with_joint_limits, (bool, np.bool_)):
-            raise InvalidOptionError('with_joint_limits is True or False, not '
-                                     f'{with_joint_limits!r}')
-        if not isinstance(collisions, (bool, np.bool_)):
-            raise InvalidOptionError(f'collisions is True or False, not {collisions!r}')
-        self.robot, self.with_joint_limits = robot, bool(with_joint_limits)
-        self.scene, self.meshes = Scene(robot) if scene is None else scene, meshes
-        self.collisions, self._alone = bool(collisions), scene is None
+        self.robot, self.meshes = robot, meshes
+        self.with_joint_limits = flag(with_joint_limits, 'with_joint_limits', InvalidOptionError)
+        self.collisions = flag(collisions, 'collisions', InvalidOptionError)
+        self.scene, self._alone = Scene(robot) if scene is None else scene, scene is None
         self.locked = {robot.joint(name).name: value for name, value in (locked or {}).items()}
         self._parts: list[Constraint | Cost | PoseTarget] = []
-        self.configuration = Configuration(robot, self._start(None))
-        """Where the last solution is: at its best_q."""
+        self._best_q = self._start(None)
+
+    @property
+    def configuration(self) -> Configuration:
+        """The robot where the last solution is: at its best_q."""
+        return Configuration(self.robot, self._best_q)
 
     # -- constraints ----------------------------------------------------------------------
-
-    @overload
-    def add_position_constraint(self, frame_B: str | None, p_BQ: Vector, frame_A: str | None,
-                                p_AQ_lower: Vector, p_AQ_upper: Vector) -> Constraint: ...
-
-    @overload
-    def add_position_constraint(self, frame_B: str | None, p_BQ: Vector, frame_A: str | None,
-                                X_AbarA: Pose, p_AQ_lower: Vector,
-                                p_AQ_upper: Vector) -> Constraint: ...
 
     def add_position_constraint(self, frame_B: str | None, p_BQ: Vector, frame_A: str | None,
                                 *rest: Any, **named: Any) -> Constraint:
@@ -123,7 +115,7 @@ class InverseKinematics:
 
         From pi on it asks for nothing.
         """
-        theta = _number(theta_bound, 'theta_bound', math.inf)
+        theta = _bound(theta_bound, 'theta_bound')
         frame, relative_to = self._frames(frame_Bbar, frame_Abar)
         return self.add_constraint(FrameOrientation(frame, R_AbarA, relative_to, R_BbarB,
                                                     form='angle'),
@@ -133,7 +125,7 @@ class InverseKinematics:
                                    frame_B: str | None, p_BT: Vector,
                                    cone_half_angle: float) -> Constraint:
         """Keep point T of B in the cone from S along n_A; its half angle is in [0, pi]."""
-        half = _number(cone_half_angle, 'cone_half_angle', math.pi)
+        half = _bound(cone_half_angle, 'cone_half_angle', math.pi)
         frame, relative_to = self._frames(frame_A, frame_B)
         return self.add_constraint(GazeAngle(frame, p_AS, n_A, p_BT, relative_to), upper=half)
 
@@ -143,8 +135,8 @@ class InverseKinematics:
         """Keep the angle between na_A and nb_B within bounds in [0, pi]."""
         frame, relative_to = self._frames(frame_B, frame_A)
         return self.add_constraint(AngleBetweenVectors(frame, nb_B, na_A, relative_to),
-                                   _number(angle_lower, 'angle_lower', math.pi),
-                                   _number(angle_upper, 'angle_upper', math.pi))
+                                   _bound(angle_lower, 'angle_lower', math.pi),
+                                   _bound(angle_upper, 'angle_upper', math.pi))
 
     def add_point_to_point_distance_constraint(
             self, frame1: str | None, p_B1P1: Vector, frame2: str | None, p_B2P2: Vector,
@@ -152,8 +144,8 @@ class InverseKinematics:
         """Keep the distance between P1 and P2 within bounds [m]."""
         frame, relative_to = self._frames(frame1, frame2)
         return self.add_constraint(PointToPointDistance(frame, p_B1P1, p_B2P2, relative_to),
-                                   _number(distance_lower, 'distance_lower', math.inf),
-                                   _number(distance_upper, 'distance_upper', math.inf))
+                                   _bound(distance_lower, 'distance_lower'),
+                                   _bound(distance_upper, 'distance_upper'))
 
     def add_point_to_line_distance_constraint(
             self, frame_point: str | None, p_B1P: Vector, frame_line: str | None, p_B2Q: Vector,
@@ -161,8 +153,8 @@ class InverseKinematics:
         """Keep the distance of P to the line through Q along n_B2 within bounds [m]."""
         frame, relative_to = self._frames(frame_point, frame_line)
         return self.add_constraint(PointToLineDistance(frame, p_B1P, p_B2Q, n_B2, relative_to),
-                                   _number(distance_lower, 'distance_lower', math.inf),
-                                   _number(distance_upper, 'distance_upper', math.inf))
+                                   _bound(distance_lower, 'distance_lower'),
+                                   _bound(distance_upper, 'distance_upper'))
 
     def add_polyhedron_constraint(self, frame_F: str | None, frame_G: str | None, p_GP: Any,
                                   A: Any, b: Any) -> Constraint:
@@ -190,15 +182,9 @@ class InverseKinematics:
         """
         offset = positive(influence_distance_offset, 'influence_distance_offset',
                           InvalidConstraintError)
-        least = _length(bound, 'bound')
+        least = finite(bound, 'bound', InvalidConstraintError)
         influence = max(least + max(offset, AHEAD), AHEAD)
         return self._added(Constraint(MinimumDistance(self._checker, influence), lower=least))
-
-    def add_minimum_distance_constraint(self, minimum: float,
-                                        influence_distance_offset: float = 1.0) -> Constraint:
-        """Do the same under Drake's older name, with the offset of old."""
-        return self.add_minimum_distance_lower_bound_constraint(minimum,
-                                                                influence_distance_offset)
 
     def add_minimum_distance_upper_bound_constraint(
             self, bound: float, influence_distance_offset: float = 0.01) -> Constraint:
@@ -209,7 +195,7 @@ class InverseKinematics:
         any distance: the offset is looked at, not needed.
         """
         positive(influence_distance_offset, 'influence_distance_offset', InvalidConstraintError)
-        most = _length(bound, 'bound')
+        most = finite(bound, 'bound', InvalidConstraintError)
         return self._added(Constraint(MinimumDistance(self._checker, FAR, rows=1), upper=most))
 
     def add_distance_constraint(self, geometry_pair: Sequence[str], distance_lower: float,
@@ -233,7 +219,7 @@ class InverseKinematics:
             up: Vector = (0.0, 0.0, 1.0), links: Sequence[str] | None = None) -> Constraint:
         """Keep the centre of mass `margin` [m] inside the hull of corners (n, 3)."""
         return self.add_constraint(SupportPolygon(corners, relative_to, up, links),
-                                   _length(margin, 'margin'))
+                                   finite(margin, 'margin', InvalidConstraintError))
 
     def add_joint_constraint(self, names: str | Sequence[str] | None, lower: Any,
                              upper: Any) -> Constraint:
@@ -245,26 +231,12 @@ class InverseKinematics:
         """
         if names is None or isinstance(names, str):
             names = self.robot.joint_names if names is None else [names]
-        rows = JointPositions(names)
-        self._meet(rows)
-        constraint = Constraint(rows, lower, upper).bind(self.robot)
-        middles, shift = self._middles(names, constraint)
-        if not middles:
-            return self._added(constraint)
-        return self.add_constraint(JointPositions(names, middles), constraint.lower - shift,
-                                   constraint.upper - shift)
-
-    def _middles(self, names: Sequence[str], constraint: Constraint
-                 ) -> tuple[dict[str, float], Array]:
-        """Return the middle between the bounds of continuous joints, by name and for all rows."""
-        middles, shift, row = {}, np.zeros(len(constraint.lower)), 0
-        for name in names:
-            joint = self.robot.joint(name) if name in self.robot.joint_names else None
-            middle = (float(constraint.lower[row]) + float(constraint.upper[row])) / 2
-            if joint is not None and joint.kind == 'continuous' and math.isfinite(middle):
-                middles[name] = shift[row] = middle
-            row += joint.velocity_size if joint is not None else 1
-        return middles, shift
+        rows = JointPositions(names).bind(self.robot)
+        given = Constraint(rows, lower, upper)
+        turning = rows.turns & np.isfinite(given.lower) & np.isfinite(given.upper)
+        middle = np.where(turning, given.lower, 0.0) / 2 + np.where(turning, given.upper, 0.0) / 2
+        return self._added(Constraint(replace(rows, offset=rows.offset - middle),
+                                      given.lower - middle, given.upper - middle))
 
     def add_constraint(self, function: KinematicFunction | Callable[[Configuration], Any],
                        lower: Any = None, upper: Any = None, *, name: str | None = None,
@@ -309,14 +281,14 @@ class InverseKinematics:
         """Add c (1 - cos(theta)) for the angle theta of add_orientation_constraint; c >= 0."""
         frame, relative_to = self._frames(frame_Bbar, frame_Abar)
         return self.add_cost(FrameOrientation(frame, R_AbarA, relative_to, R_BbarB, form='chord'),
-                             weight=_number(c, 'c', math.inf))
+                             weight=_bound(c, 'c'))
 
     def add_angle_between_vectors_cost(self, frame_A: str | None, na_A: Vector,
                                        frame_B: str | None, nb_B: Vector, c: float) -> Cost:
         """Add c (1 - cos(angle)) for the angle between na_A and nb_B; c >= 0."""
         frame, relative_to = self._frames(frame_B, frame_A)
         return self.add_cost(AngleBetweenVectors(frame, nb_B, na_A, relative_to, form='chord'),
-                             weight=_number(c, 'c', math.inf))
+                             weight=_bound(c, 'c'))
 
     def add_posture_cost(self, q_nominal: JointValues, weight: Any = 1.0) -> Cost:
         """
@@ -369,7 +341,7 @@ class InverseKinematics:
         Values that the seed leaves out are at `robot.neutral`.
         """
         solution = solve(self._problem(seed), **options)
-        self.configuration = Configuration(self.robot, solution.best_q)
+        self._best_q = solution.best_q
         return solution
 
     def _problem(self, seed: JointValues | None) -> IKProblem:
@@ -414,19 +386,8 @@ def _position_arguments(rest: Sequence[Any], named: Mapping[str, Any]) -> dict[s
     return given
 
 
-def _length(value: Any, name: str) -> float:
-    array = floats(value, name, 'a finite number', InvalidConstraintError)
-    if array.shape != () or not math.isfinite(array):
-        raise InvalidConstraintError(f'{name} must be a finite number, not {value!r}')
-    return float(array)
-
-
-def _number(value: Any, name: str, most: float) -> float:
-    wanted = f'a number from 0 to {most:.6g}'
-    array = floats(value, name, wanted, InvalidConstraintError)
-    if array.shape != () or not 0 <= array <= most:
-        raise InvalidConstraintError(f'{name} must be {wanted}, not {value!r}')
-    return float(array)
+def _bound(value: Any, name: str, most: float = math.inf) -> float:
+    return between(value, name, 0.0, most, InvalidConstraintError)
 
 
 def _is(value: Any, number: float) -> bool:

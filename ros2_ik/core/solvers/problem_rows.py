@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cached_property
 import math
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class ProblemRows:
         self.program = Program(problem.robot, [*hard, *soft], problem.active, problem.start)
         self.hard = self.program.first(len(hard)) if soft else self.program
         bounds = self._bounds()
-        self.rows = np.isfinite(bounds[:2]).any(axis=0).nonzero()[0]
+        self.rows = np.flatnonzero(np.isfinite(bounds[:2]).any(axis=0))
         self.bounds = bounds if len(self.rows) == bounds.shape[1] \
             else np.ascontiguousarray(bounds[:, self.rows])
         self.lower, self.upper, self.tolerance, self.scale = self.bounds
@@ -130,5 +130,5 @@ def _bound_target(target: PoseTarget, largest: float, bounds: Array) -> None:
     bounds[3] = np.where(counted, target.weights, 1.0) / largest
     for part, tolerance in ((slice(0, 3), target.position_tolerance),
                             (slice(3, 6), target.orientation_tolerance)):
-        count = max(1, np.count_nonzero(counted[part]))
+        count = max(1, int(counted[part].sum()))
         bounds[2, part] = SHARE * tolerance / math.sqrt(count) * bounds[3, part]

@@ -11,15 +11,15 @@ from std_msgs.msg import Header
 
 from ros2_ik.core import (
     Array,
+    bind_request,
+    BoundRequest,
     CollisionChecker,
     IKRequest,
     IKSolution,
-    Preparation,
     Robot,
     Scene,
     Search,
     Status,
-    work_out,
 )
 from ros2_ik.messages.answers import (
     answer_names,
@@ -129,7 +129,7 @@ class _Kept(NamedTuple):
     robot: Robot
     form: tuple[Any, ...]
     checker: CollisionChecker | None
-    preparation: Preparation
+    preparation: BoundRequest
 
 
 class RequestReader:
@@ -160,8 +160,8 @@ class RequestReader:
         constraints, costs = read_constraints(message, robot, checker)
         request = replace(request, constraints=constraints, costs=costs)
         world = _World(context, robot, checker, message.execute, carrying)
-        preparation = work_out(request, world)
-        if preparation.lasts and depends_on_form(message, robot):
+        preparation = bind_request(request, world)
+        if preparation.can_rebind and depends_on_form(message, robot):
             self._last = _Kept(robot, form, checker, preparation)
         return self._prepared(message, preparation, scene, world, notes)
 
@@ -177,11 +177,11 @@ class RequestReader:
         if checker is not last.checker:
             return None
         world = _World(self._context, last.robot, checker)
-        preparation = last.preparation.again(poses, seed, world)
+        preparation = last.preparation.rebind(poses, seed, world)
         self._last = last
         return self._prepared(message, preparation, scene, world, notes)
 
-    def _prepared(self, message: Any, preparation: Preparation, scene: Scene | None,
+    def _prepared(self, message: Any, preparation: BoundRequest, scene: Scene | None,
                   world: '_World', notes: list[str]) -> PreparedRequest:
         request, search = preparation.request, preparation.search()
         chosen = [] if message.tips else [f'{target.tip} is the default tip'

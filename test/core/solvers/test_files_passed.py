@@ -1,0 +1,50 @@
+"""A reader follows a warm call of InverseKinematics.solve through few files."""
+
+from itertools import groupby
+from pathlib import Path
+import sys
+
+import numpy as np
+
+from ros2_ik import core
+from ros2_ik.core import Configuration, InverseKinematics
+
+CORE = str(Path(core.__file__).parent)
+TIP = 'panda_hand_tcp'
+
+
+def files_entered(call):
+    """Return the files of the core that a call runs through, each time another one is entered."""
+    passed = []
+
+    def trace(frame, event, argument):
+        name = frame.f_code.co_filename
+        if not name.startswith(CORE):
+            return None
+        passed.append(name.removeprefix(CORE))
+        return trace
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return [name for name, _ in groupby(passed)]
+
+
+def test_inverse_kinematics_passes_few_files(load):
+    robot, generator, answers = load('panda'), np.random.default_rng(0), []
+    ik = InverseKinematics(robot)
+    for _ in range(4):
+        q = robot.random_q(generator)
+        T = Configuration(robot, q).transform(TIP)
+        handles = [ik.add_position_constraint(TIP, [0, 0, 0], None, T[:3, 3] - 0.02,
+                                              T[:3, 3] + 0.02),
+                   ik.add_gaze_target_constraint(TIP, [0, 0, 0], [0, 0, 1], None,
+                                                 T[:3, 3] + 0.5 * T[:3, 2], 0.2),
+                   ik.add_posture_cost(q, 0.01)]
+        entered = files_entered(lambda q=q: answers.append(ik.solve(q, timeout=1.0)))
+        for handle in handles:
+            ik.remove(handle)
+    assert len(answers) == 4
+    assert len(set(entered)) <= 20 and len(entered) - 1 <= 80, entered
