@@ -1,6 +1,6 @@
 """Whatever goes wrong in a callback becomes an answer: nothing may leave it."""
 
-from types import SimpleNamespace
+from types import MethodType, SimpleNamespace
 
 import pytest
 
@@ -8,6 +8,7 @@ from ros2_ik.core import InvalidTargetError, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.compute_fk import ComputeFK
 from ros2_ik.node.endpoints.compute_ik import ComputeIK
+from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import WorkerError
 from ros2_ik.srv import ComputeFK as ComputeFKService, ComputeIK as ComputeIKService
@@ -31,7 +32,12 @@ def parts(error, logged):
     def robot():
         raise error
     log = SimpleNamespace(error=lambda text, **_: logged.append(text))
-    return SimpleNamespace(robot=robot, statistics=Statistics(), log=log)
+    still = SimpleNamespace(settling=False)
+    parts = SimpleNamespace(robot=robot, statistics=Statistics(), log=log, transforms=still,
+                            scene=SimpleNamespace(geometry=still),
+                            execution=SimpleNamespace(stops=0))
+    parts.settled = MethodType(NodeContext.settled, parts)
+    return parts
 
 
 def finish(coroutine):
@@ -52,7 +58,7 @@ def test_compute_ik(error, status, message, traced, logged):
 
 @pytest.mark.parametrize(('error', 'status', 'message', 'traced'), CASES)
 def test_compute_fk(error, status, message, traced, logged):
-    response = ComputeFK(parts(error, logged)).answer(ComputeFKService.Request(),
-                                                      ComputeFKService.Response())
+    endpoint = ComputeFK(parts(error, logged))
+    response = finish(endpoint.answer(ComputeFKService.Request(), ComputeFKService.Response()))
     assert response.status == status and message in response.message
     assert any('Traceback' in text for text in logged) == traced

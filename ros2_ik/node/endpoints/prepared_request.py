@@ -141,11 +141,7 @@ class RequestReader:
 
     def read(self, message: Any) -> PreparedRequest:
         """Read a ComputeIK request or the goal of an action; raises IKError."""
-        parameters = self._context.parameters
-        if message.execute and not parameters.controllers:
-            raise RequestError(Status.CONTROL_FAILED,
-                               'execute: nothing moves the robot: parameter controllers is empty')
-        robot, form = self._context.robot(), form_of(message, parameters)
+        robot, form = self._context.robot(), form_of(message, self._context.parameters)
         last, self._last = self._last, None
         prepared = None
         if last and last.robot is robot and last.form == form:
@@ -156,6 +152,9 @@ class RequestReader:
         context = self._context
         request, carrying = read_request(message, robot, context.parameters,
                                          context.transforms.lookup(message.execute))
+        if message.execute and not context.parameters.controllers:
+            raise RequestError(Status.CONTROL_FAILED,
+                               'execute: nothing moves the robot: parameter controllers is empty')
         scene, checker, notes = _surroundings(context, message, request)
         constraints, costs = read_constraints(message, robot, checker)
         request = replace(request, constraints=constraints, costs=costs)
