@@ -104,7 +104,7 @@ class IKNode(Node):
             MarkerArray, '~/scene_markers', LATCHED,
             event_callbacks=PublisherEventCallbacks(use_default_callbacks=False))
         self._made_markers: Made = {}
-        self._scene = PlanningScene(parameters, state, transforms.lookup(patient=True),
+        self._scene = PlanningScene(parameters, state, transforms,
                                     CollisionGeometry(log, self._pool.set_robot), log,
                                     self._show, lambda: scene_made.trigger())
         scene_made = self.create_guard_condition(self._scene.take_made,

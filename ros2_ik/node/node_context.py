@@ -1,7 +1,9 @@
 """What the endpoints work with."""
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+import time
 from typing import Any, TypeVar
 
 from rclpy.clock import Clock
@@ -16,13 +18,11 @@ from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.planning_scene import PlanningScene
-from ros2_ik.node.state.transforms import Transforms
+from ros2_ik.node.state.transforms import LOOK, Transforms
 from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import Pool
 
 T = TypeVar('T')
-LOOK = 0.02   # between two looks whether what a question needs has come [s]
-UNKNOWN_YET = (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)   # while TF settles
 
 
 @dataclass(frozen=True)
@@ -41,23 +41,31 @@ class NodeContext:
     execution: MotionExecutor
     statistics: Statistics
     sleep: Callable[[float], Awaitable[None]]
+    turns: deque[object] = field(default_factory=deque)     # who waits in `settled`
 
     async def settled(self, read: Callable[[], T]) -> T:
         """
         Return what `read()` returns once the geometry of a new robot is made.
 
         While TF has only just begun to be heard, `read` is tried again where it is refused for
-        want of a transform. Both take a moment at most: then it is refused for good.
+        want of a transform. Both take a moment at most: then it is refused for good. Questions
+        are read in the order in which they came, so that none to move overtakes another.
         """
-        while self.scene.geometry.settling:
-            await self.sleep(LOOK)
-        while True:
-            try:
-                return read()
-            except RequestError as error:
-                if error.status not in UNKNOWN_YET or not self.transforms.settling:
-                    raise
-            await self.sleep(LOOK)
+        turn = object()
+        self.turns.append(turn)
+        try:
+            while self.scene.geometry.settling or self.turns[0] is not turn:
+                await self.sleep(LOOK)
+            while True:
+                began = time.monotonic()
+                try:
+                    return read()
+                except RequestError as error:
+                    if not self.transforms.may_pass(error, began):
+                        raise
+                await self.sleep(LOOK)
+        finally:
+            self.turns.remove(turn)
 
     def robot(self) -> Robot:
         """Return the robot of this moment; raises RequestError when there is none."""
@@ -78,7 +86,7 @@ class NodeContext:
         """
         scene, notes = self.scene.known.scene, list[str]()
         if len(state.attached_collision_objects):
-            now = self.scene.now(scene.robot, given, notes, self.transforms.lookup())
+            now = self.scene.now(scene.robot, given, notes)
             with error_context(f'{place}attached_collision_objects'):
                 now.limits.check_held(state.attached_collision_objects)
             scene = with_attached(scene, state, now, place)

@@ -1,5 +1,7 @@
 """Whatever goes wrong in a callback becomes an answer: nothing may leave it."""
 
+from collections import deque
+from functools import partial
 from types import MethodType, SimpleNamespace
 
 import pytest
@@ -32,10 +34,10 @@ def parts(error, logged):
     def robot():
         raise error
     log = SimpleNamespace(error=lambda text, **_: logged.append(text))
-    still = SimpleNamespace(settling=False)
+    still = SimpleNamespace(settling=False, may_pass=lambda *_: False)
     parts = SimpleNamespace(robot=robot, statistics=Statistics(), log=log, transforms=still,
                             scene=SimpleNamespace(geometry=still),
-                            execution=SimpleNamespace(stops=0))
+                            execution=SimpleNamespace(stops=0), turns=deque())
     parts.settled = MethodType(NodeContext.settled, parts)
     return parts
 
@@ -62,3 +64,22 @@ def test_compute_fk(error, status, message, traced, logged):
     response = finish(endpoint.answer(ComputeFKService.Request(), ComputeFKService.Response()))
     assert response.status == status and message in response.message
     assert any('Traceback' in text for text in logged) == traced
+
+
+def test_questions_that_wait_are_read_in_order():
+    """One to move the robot must not overtake an older one."""
+    context, settling, order = parts(None, []), SimpleNamespace(settling=True), []
+    context.scene.geometry = settling
+
+    class Sleep:
+        def __await__(self):
+            yield
+    context.sleep = lambda _: Sleep()
+    older, newer = (context.settled(partial(order.append, name)) for name in ('older', 'newer'))
+    older.send(None)
+    newer.send(None)
+    settling.settling = False
+    newer.send(None)    # its timer came first
+    finish(older)
+    finish(newer)
+    assert order == ['older', 'newer'] and not context.turns

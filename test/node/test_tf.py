@@ -8,18 +8,29 @@ import time
 
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import TransformStamped
-from node_harness import eventually, matrix, neutral, reachable, seed, stamped, values
+from node_harness import (
+    eventually,
+    matrix,
+    neutral,
+    reachable,
+    repeating,
+    seed,
+    stamped,
+    values,
+)
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from scene_harness import applied, box, diff, get, HOME, refused
+from small_arm import small_arm
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from tf_harness import let_find_tf2_ros, tf_message, TFMessage, transform
 
 from ros2_ik.msg import Status
-from ros2_ik.srv import ComputeFK
+from ros2_ik.srv import ComputeFK, GetPlanningScene
 
 RATE, TRANSFORMS = 500, 30
 DEAREST = 1e-4    # computing time of the node for each message that nobody needs [s]
@@ -88,6 +99,18 @@ def test_a_frame_that_may_come_keeps_nobody_waiting(client, node, panda):
     assert 0.5 < time.monotonic() - began < 5.0
     assert asked.result().status == Status.FRAME_TRANSFORM_FAILURE
     assert slowest < 0.25
+
+
+def test_the_first_object_waits_for_the_base(tf2_ros, start_node, client):
+    """An object in the frame of a link: where that is, TF tells a moment after it is asked."""
+    start_node(base_source='tf', root_joint='planar')
+    client.publish('robot_description', String(data=small_arm().urdf), latched=True)
+    eventually(lambda: 'no robot' not in client.call(
+        GetPlanningScene, 'ros2_ik/get_planning_scene', GetPlanningScene.Request()).message,
+        'the robot')
+    with repeating(lambda: client.publish('/tf', tf_message(transform('world', 'base', 1.0))),
+                   0.1):
+        applied(client, diff(box('box', frame='base'), joints={}))
 
 
 @pytest.mark.slow

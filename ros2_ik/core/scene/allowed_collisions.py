@@ -88,6 +88,9 @@ class AllowedCollisions:
         matrix._set(pairs, defaults)
         return matrix
 
+    def __hash__(self) -> int:
+        return hash((frozenset(self.pairs.items()), frozenset(self.defaults.items())))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return AllowedCollisions, ({**self.pairs}, {**self.defaults})
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from ros2_ik.core.arrays import Pose
-from ros2_ik.core.checks import non_negative
+from ros2_ik.core.checks import flag, non_negative
 from ros2_ik.core.errors import (
     InvalidOptionError,
     InvalidSceneError,
@@ -64,7 +64,8 @@ class Scene:
             raise InvalidSceneError(f'a scene needs a Robot, not {robot!r}')
         self._fill(robot=robot, objects=NOTHING, attached=NOTHING, padding=NOTHING,
                    named=NOTHING, allowed=AllowedCollisions.of_robot(robot),
-                   guess_pairs=bool(guess_pairs), version=uuid4().hex)
+                   guess_pairs=flag(guess_pairs, 'guess_pairs', InvalidSceneError),
+                   version=uuid4().hex)
 
     def _fill(self, **values: Any) -> None:
         for name, value in values.items():
@@ -193,7 +194,7 @@ class Scene:
 
     def with_guess_pairs(self, guess_pairs: bool) -> 'Scene':
         """Return the scene with or without leaving out links that nearly always touch."""
-        return self._with(guess_pairs=bool(guess_pairs))
+        return self._with(guess_pairs=flag(guess_pairs, 'guess_pairs', InvalidSceneError))
 
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
         """Return the scene with these links thicker by so much all round, [m], from 0."""

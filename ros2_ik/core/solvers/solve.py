@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
-from ros2_ik.core.checks import listed
+from ros2_ik.core.checks import flag, listed
 from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem import (
@@ -149,9 +149,9 @@ class PoseSolver:
                               self.orientation_tolerance)
                    for tip, frame, row in zip(tips, frames, rows, strict=True)]
         problem = IKProblem(self.robot, targets, self.group, None, self.locked,
-                            joint_limits=self.joint_limits,
-                            collisions=self.collisions is not True and self.collisions)
-        problem.collisions = bool(self.collisions)      # each question has a checker of its own
+                            joint_limits=self.joint_limits, collisions=False)
+        # each question has a checker of its own
+        problem.collisions = flag(self.collisions, 'collisions', InvalidOptionError)
         name, _ = chosen_solver(self.options.solver, problem)
         solver = make_solver(name, problem, dict(self.options.solver_options))
         self.__dict__.update(_problem=problem, _solver=solver if solver.finds_starts else None)

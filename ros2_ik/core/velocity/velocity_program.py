@@ -85,9 +85,6 @@ class VelocityProgram:
         # all joints are in the program, as those that are held may be anywhere
         self._program = Program(robot, functions, active_joints(robot, robot.joint_names),
                                 robot.neutral)
-        numbers, layout, parameters, addresses = self._program.arrays
-        # targets change the parameters of this program, not those of the functions
-        self._program.arrays = numbers, layout, parameters.copy(), addresses
         self._rows = np.zeros((row.NUMBERS, self._program.size))
         self._bind_tasks(soft, hard)
         bounds = self._enter_bounds(bounded, frames)

@@ -107,9 +107,7 @@ class ConstrainedIK:
         goal.handle.set_executing()
 
     async def _answer(self, goal: OpenGoal, result: Any) -> None:
-        question = goal.asked = await self._context.settled(
-            lambda: self._reader.read(goal.handle.request))
-        goal.check()
+        question = goal.asked = await self._context.settled(lambda: self._read(goal))
         self._make_room(goal)
         found = await self._in_turn(goal, question)
         self._end_outdated(goal)
@@ -119,6 +117,10 @@ class ConstrainedIK:
         goal.asked.publish(self._solutions, solution, result, header)
         if solution.success and goal.asked.execute:
             await self._move(goal, goal.asked, solution, result)
+
+    def _read(self, goal: OpenGoal) -> PreparedRequest:
+        goal.check()
+        return self._reader.read(goal.handle.request)
 
     async def _move(self, goal: OpenGoal, question: PreparedRequest, solution: IKSolution,
                     result: Any) -> None:
@@ -161,7 +163,7 @@ class ConstrainedIK:
         try:
             goal.check()
             if waits:   # the world has changed, and only now does its time begin
-                question = goal.asked = self._reader.read(goal.handle.request)
+                question = goal.asked = self._read(goal)
             goal.phase = 'searching'
             return await self._search(goal, question)
         finally:

@@ -67,7 +67,7 @@ class Servo:
         self._ending, self._offs = False, 0
         self._scene: Scene | None = None    # that it knows
         self._base = np.zeros(0)            # where it knows the base to be
-        self._lookup = context.transforms.lookup(execute=True, patient=False)
+        self._lookup = context.transforms.lookup(execute=True)
         self._frames: dict[str, float] = {}     # of TF, and when it asked for them
         self._waiting: list[tuple[Callable[[State], bool], float, Callable[[Any], None]]] = []
         self._status = node.create_publisher(ServoStatus, '~/servo/status', 10)

@@ -15,13 +15,13 @@ from ros2_ik.core import (
     Scene,
     Status,
 )
-from ros2_ik.messages.frames import Lookup
 from ros2_ik.messages.planning_scenes import SceneState
 from ros2_ik.messages.request_error import error_context, RequestError
 from ros2_ik.messages.scene_changes import ConversionContext, SceneLimits
 from ros2_ik.node.state.change_queue import ChangeQueue
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.transforms import LOOK, Transforms
 
 RETRY = 1.0   # a scene file that needs joint values is tried again so often [s]
 
@@ -58,14 +58,14 @@ class PlanningScene:
     """
     The present scene of the present robot: a value that each change replaces as a whole.
 
-    `show` is called with new scenes, and `lookup` for changes, in a thread; `wake` must have the
-    node's thread call `take_made`. All else belongs to the node's thread.
+    `show` is called with new scenes, in a thread; `wake` must have the node's thread call
+    `take_made`. All else belongs to the node's thread.
     """
 
-    def __init__(self, parameters: Any, state: CurrentState, lookup: Lookup,
+    def __init__(self, parameters: Any, state: CurrentState, transforms: Transforms,
                  geometry: CollisionGeometry, log: Any, show: Callable[[Scene], None],
                  wake: Callable[[], None]) -> None:
-        self._parameters, self._state, self._lookup = parameters, state, lookup
+        self._parameters, self._state, self._transforms = parameters, state, transforms
         self.geometry, self._log, self._show = geometry, log, show
         self._shown: Scene | None = None
         self._shown_at = 0.0
@@ -138,13 +138,12 @@ class PlanningScene:
 
     # -- changing -------------------------------------------------------------------------
 
-    def now(self, robot: Robot, given: Mapping[str, Any], notes: list[str],
-            lookup: Lookup) -> ConversionContext:
+    def now(self, robot: Robot, given: Mapping[str, Any], notes: list[str]) -> ConversionContext:
         """Return where things stand; `given` joint values count before those that are known."""
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)
-        return ConversionContext(at, lookup, self._parameters.meshes, notes.append,
-                                 SceneLimits.of(self._parameters))
+        return ConversionContext(at, self._transforms.lookup(), self._parameters.meshes,
+                                 notes.append, SceneLimits.of(self._parameters))
 
     def apply(self, change: Change, given: Given,
               done: Callable[[Applied | Exception], None]) -> None:
@@ -204,7 +203,7 @@ class PlanningScene:
         known, results = base, list[Applied | Exception]()
         for each in asked:
             try:
-                new, notes = self._changed_once(each, known)
+                new, notes = self._changed_patiently(each, known)
                 if prepare and new.scene is not known.scene:
                     self._prepare(new.scene)
                 known = new
@@ -213,10 +212,22 @@ class PlanningScene:
                 results.append(error)
         return _Made(asked, base, known, results)
 
+    def _changed_patiently(self, asked: '_Change', known: SceneState) \
+            -> tuple[SceneState, list[str]]:
+        """Make a change, and try again while it is refused for transforms that may come."""
+        while True:
+            began = time.monotonic()
+            try:
+                return self._changed_once(asked, known)
+            except RequestError as error:
+                if not self._transforms.may_pass(error, began):
+                    raise
+            time.sleep(LOOK)
+
     def _changed_once(self, asked: '_Change', known: SceneState) -> tuple[SceneState, list[str]]:
         self._check_fault()
         robot, notes = known.scene.robot, list[str]()
-        now = self.now(robot, asked.given(robot), notes, self._lookup)
+        now = self.now(robot, asked.given(robot), notes)
         new = asked.change(known, now)
         now.limits.check_change(known.scene, new.scene)
         return (known if new == known else new), notes

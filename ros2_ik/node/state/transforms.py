@@ -17,9 +17,10 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.time import Time
 
-from ros2_ik.core import Robot
+from ros2_ik.core import Robot, Status
 from ros2_ik.messages.frames import Lookup, OldTransformError, Reference
 from ros2_ik.messages.poses import placement
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.state.reading import Reading
 
 
@@ -96,7 +97,8 @@ def _spin(node: Node, _: Any) -> None:
 
 
 PATIENCE = 1.0   # from when listening begins, or begins anew, transforms are waited for [s]
-LOOK = 0.02      # and so often they are looked for [s]
+UNKNOWN_YET = (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)   # meanwhile
+LOOK = 0.02      # and a question for want of them is read again so often [s]
 
 
 class Transforms:
@@ -124,34 +126,26 @@ class Transforms:
             except ImportError:
                 self.absent = 'TF cannot be asked: tf2_ros is not installed'
 
-    def lookup(self, execute: bool = False, patient: bool = False) -> Lookup:
+    def lookup(self, execute: bool = False) -> Lookup:
         """
         Return what finds frames for a question, or for a motion, which wants newer transforms.
 
-        Where it is `patient` it sleeps while TF may not have come, which the node's thread must
-        not. It raises LookupError with the reason, OldTransformError for too old transforms.
+        It raises LookupError with the reason, OldTransformError for transforms that are too old.
         """
         parameter = 'execute_tf_timeout' if execute else 'tf_timeout'
 
         def find(robot: Robot, frame: str) -> Reference:
-            self.begin()
-            while True:
-                try:
-                    return self._reference(robot, frame, parameter, not self.settling)
-                except OldTransformError:
-                    raise
-                except LookupError:
-                    if not (patient and self.settling):
-                        raise
-                time.sleep(LOOK)
+            self._begin()
+            return self._reference(robot, frame, parameter,
+                                   not self.was_settling(time.monotonic()))
         return find
 
     def find(self, target: str, source: str) -> Reading:
         """Return the newest T_target_source of any age; raises LookupError with the reason."""
-        self.begin()
+        self._begin()
         return self._newest(target, source)
 
-    def begin(self) -> None:
+    def _begin(self) -> None:
         """Listen from now on; raises LookupError where there is no TF."""
         if self.absent:
             raise LookupError(self.absent)
@@ -159,10 +153,13 @@ class Transforms:
             if self._buffer is None:
                 self._buffer = self._listen(self._node)
 
-    @property
-    def settling(self) -> bool:
-        """Whether TF is heard for so short a time that transforms may not have come."""
-        return self._buffer is not None and time.monotonic() < self._buffer.since + PATIENCE
+    def was_settling(self, moment: float) -> bool:
+        """Return whether TF was heard so shortly [s, steady] that transforms had yet to come."""
+        return self._buffer is not None and moment < self._buffer.since + PATIENCE
+
+    def may_pass(self, refusal: RequestError, moment: float) -> bool:
+        """Return whether a question that was read at a moment should be read again soon."""
+        return refusal.status in UNKNOWN_YET and self.was_settling(moment)
 
     def _reference(self, robot: Robot, frame: str, parameter: str, settled: bool) -> Reference:
         """
