@@ -108,7 +108,7 @@ def _forward(args: argparse.Namespace, client: 'NodeClient') -> Exit:
                                 frame_id=frames.pop() if frames else '')
     seed = _seed(args, client)
     fill_state(request.state, seed, seed)
-    response = client.ask(service, request, PATIENCE)
+    response = client.ask(service, request, PATIENCE, again=PATIENCE / 2)
     accepted(response)
     found = {link: pose_components(pose) for link, pose
              in zip(response.links, response.poses, strict=True)}

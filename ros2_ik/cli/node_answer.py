@@ -23,6 +23,7 @@ from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.srv import ComputeIK
 
 PATIENCE = 20.0   # seconds for a reply, besides the time for the search
+LOST = 5.0        # seconds after which a reply seems lost, besides that
 MOTION = 600.0    # seconds for a motion
 MAKING = 'still being made'   # says a node that is making the robot's collision geometry,
 UNHEARD = 'robot_description has not been received'   # or has not heard of a robot yet:
@@ -63,7 +64,8 @@ def ask_ik(client: NodeClient, service: Client, request: ComputeIK.Request,
     """
     joints = client.joints(live=not request.execute)
     patience = PATIENCE + request.timeout.sec + MOTION * request.execute
-    ask = partial(ask_for_motion, client) if request.execute else client.ask
+    ask = (partial(ask_for_motion, client) if request.execute
+           else partial(client.ask, again=LOST + request.timeout.sec))
     end = time.monotonic() + wait
     while True:
         started = time.monotonic()

@@ -138,17 +138,26 @@ class NodeClient:
                          self.node.get_publishers_info_by_topic(f'{self.name}/solution'))
 
     def ask(self, client: Client, request: Any, patience: float,
-            interrupted: Callable[[], bool] = lambda: False) -> Any:
+            interrupted: Callable[[], bool] = lambda: False, again: float = math.inf) -> Any:
         """
-        Return the response.
+        Return the response; a request that moves nothing may be sent `again` each so many seconds.
 
-        Raises BadQuestion when none comes within `patience` seconds or the server goes,
-        KeyboardInterrupt as soon as `interrupted` is true.
+        (A response is lost where a busy server has not yet discovered its reader,
+        https://github.com/ros2/rmw_fastrtps/issues/842.) Raises BadQuestion when none comes
+        within `patience` seconds or the server goes, KeyboardInterrupt as soon as `interrupted`
+        is true.
         """
-        future, gone = client.call_async(request), self.watch(client.service_is_ready)
-        self.spin_until(lambda: future.done() or interrupted() or gone(), patience)
-        if future.done():
-            return future.result()
+        gone, deadline = self.watch(client.service_is_ready), time.monotonic() + patience
+        futures = list[Any]()
+
+        def ended() -> bool:
+            return any(one.done() for one in futures) or interrupted() or gone()
+        while not futures or not (ended() or self._give_up()) and time.monotonic() < deadline:
+            futures.append(client.call_async(request))
+            self.spin_until(ended, min(again, deadline - time.monotonic()))
+        for future in futures:
+            if future.done():
+                return future.result()
         if interrupted():
             raise KeyboardInterrupt
         if gone():

@@ -216,7 +216,7 @@ class CollisionChecker:
         """
         Make the convex parts of meshes of up to so many triangles, for distances.
 
-        Made once and kept on disk. It takes seconds, or minutes where meshes are large.
+        Made once and kept on disk. It takes seconds, up to a minute for the shipped robots.
         """
         waiting = [item.mesh for item in self._pairs.items if item.mesh is not None
                    and len(item.mesh.triangles) <= most_triangles and not item.mesh.has_parts]

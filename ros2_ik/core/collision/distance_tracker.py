@@ -17,8 +17,8 @@ class DistanceTracker:
     """
     Follows the pairs of a checker from configuration to configuration.
 
-    A distance is computed again only once the pair may have come near: the distance has shrunk
-    by no more than the ways of both sides. `here` are the bounds where the last `go` led, `ahead`
+    A distance shrinks by no more than both sides have moved: it is computed again only once that
+    may have brought the pair near. `here` are the bounds where the last `go` led, `ahead`
     where `look_ahead` looked from there.
     """
 

@@ -21,7 +21,7 @@ class RelativeFunction(KinematicFunction):
     Its formula `rows` gives a wrench for each row instead of a Jacobian: row i changes at the
     rate W_i @ (V_frame - V_relative_to) with V the spatial velocity [linear; angular] of a body
     at the root frame's origin, in its axes. So W_i is [force, moment about that origin], like
-    the wrench whose power the rate is, and the Jacobians of a whole problem are one product.
+    the wrench whose power the rate is: one wrench serves every joint.
     """
 
     periodic = True

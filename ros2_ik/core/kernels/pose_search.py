@@ -131,8 +131,8 @@ def find_poses(places, numbers, addresses, poses, seed, ranges, indices, turning
         gather(own, seed, ranges, indices, mine)
         bases = all_bases
         if len(all_bases) > 0 and n_parts > 1:
-            bases = np.searchsorted(mine, all_bases[(all_bases >= mine[0])
-                                                    & (all_bases <= mine[len(mine) - 1])])
+            bases = np.searchsorted(mine, all_bases)
+            bases = bases[mine[np.minimum(bases, len(mine) - 1)] == all_bases]
         away, end, done, starts, k = search_part(
             layout_of(numbers[table[p, NUMBERS]:table[p + 1, NUMBERS]],
                       places[table[p, LAYOUT]:table[p + 1, LAYOUT]]),

@@ -260,7 +260,7 @@ def learn_swings(step, box, dt):
     Damp joints that go to and fro from step to step, as no smooth motion does.
 
     They do beside a singularity, and where a row's gradient is another one on the other side of a
-    step. The less the joints go, the more they are damped, until that is no more than LEAST_SWING.
+    step. Each swing raises the damping, SWING_GROWTH times; steps without one let it fade.
     Without it 6 of 96 hands that are pulled into the arm's column shake for good at up to
     1.2 rad/s, and targets beside singularities end in swings of up to 1.4 rad/s.
     """
@@ -327,6 +327,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
             return NOT_FINITE, 0.0
         if turn > CORRECTIONS:
             step *= 0.5
+            scale *= 0.5
         x[:] = begin
         move(at, x, step, free)
         if not bounded:

@@ -1,5 +1,5 @@
 """
-The only place that may say SUCCESS.
+The only judge: a search says SUCCESS of what `accept` accepted, and of nothing else.
 
 It knows a robot, a question and joint values, nothing of how they were found: forward kinematics
 runs anew, in a configuration of its own.

@@ -61,7 +61,8 @@ class Constraint:
             self.form = smooth, zero, zero
         for function in (self.function, self.form[0]):
             if isinstance(function, RelativeFunction):
-                _ = function.parameters     # made now, not within the first search
+                # made and compiled now, not within the first search
+                _ = function.parameters, function.rows.address
 
     def violation(self, at: Configuration) -> Array:
         """Return how far each row is outside its bounds, (m,), in the row's unit."""

@@ -148,7 +148,7 @@ def _parts(problem: IKProblem) -> Parts:
 
 
 def _towards(target: PoseTarget) -> KinematicFunction:
-    """Return what leads to a target: where axes are freed, position and rotation stay apart."""
+    """Return what leads to a target: with weights, position and rotation stay apart."""
     if not target.whole:
         return target.function
     return Screw(target.tip, target.function.reference, target.relative_to)

@@ -1,6 +1,7 @@
 """Sequential quadratic programming: hard rows, then costs under them."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,9 @@ class SequentialQuadratic(Solver):
         self.batch_size = 1 if problem.costs else max(1, MOVING // max(
             1, len(problem.active.columns)))
         self._farthest = self._reach()
-        self._hold, self._lower_cost = hold.run, lower_cost.run
+        self._hold = hold.run
+        # compiled only where it is needed
+        self._lower_cost: Any = lower_cost.run if problem.costs else None
 
     def _reach(self) -> Array:
         """How far each active column may move in a step: the position of a base, anywhere."""

@@ -12,6 +12,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import non_negative, positive, vector
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
+from ros2_ik.core.functions.checked_distance import CheckedDistance
 from ros2_ik.core.kernels import velocity as kernel, velocity_rows as row
 from ros2_ik.core.poses import as_transforms
 from ros2_ik.core.problem.active_joints import active_joints
@@ -51,8 +52,8 @@ class VelocityProgram:
     Tasks under limits and barriers, for one step of `dt` [s] after the other.
 
     Each step solves, for each priority, one quadratic program: min sum of tasks + damping |dq|^2
-    under the joints' box and the rows that must hold. There is always a step: of what contradicts
-    the rest, the last of these yields first: velocity limits, acceleration limits, position
+    under the joints' box and the rows that must hold. There is always a step. Where not all can
+    hold, what is kept longest comes first here: velocity limits, acceleration limits, position
     limits, gaps and barriers, tasks in `constraints`, tasks by their priority. (Joints brake in
     time: position limits yield only to a start outside of them, or too fast towards them.) A step
     that would still cross a gap or a barrier is halved, whatever the acceleration.
@@ -110,7 +111,10 @@ class VelocityProgram:
         _check_names('barriers', [barrier.name for barrier in barriers], InvalidOptionError)
         bound = [barrier.bind(self.robot, self.dt) for barrier in barriers]
         self._distances = [distances for distances, _ in bound if distances is not None]
-        return [barrier for _, barrier in bound if barrier is not None]
+        rest = [barrier for _, barrier in bound if barrier is not None]
+        self._unmoved = [barrier.name for barrier in rest if isinstance(
+            barrier.bounds.function, CheckedDistance) and np.isfinite(barrier.bounds.lower).any()]
+        return rest
 
     def _bind_tasks(self, soft: Sequence[Task], hard: Sequence[Task]) -> None:
         ranks = {priority: rank for rank, priority
@@ -220,8 +224,9 @@ class VelocityProgram:
         Use another scene from now on, in which objects move with `velocities`, by name.
 
         Each (3,) [m/s] in the root frame: such a gap closes by itself, and the arm gives way. All
-        barriers of distances use it, or the `barrier` of that name. Raises InvalidOptionError
-        where the program has none.
+        barriers of distances use it, or the `barrier` of that name; tasks and upper bounds of
+        distances stay with the scene they were made with. Raises InvalidOptionError where the
+        program has no such barrier, or one with several lower bounds.
         """
         for distances in self._distances_of(barrier):
             distances.set_scene(checker, velocities)
@@ -243,6 +248,10 @@ class VelocityProgram:
 
     def _distances_of(self, barrier: str | None) -> list[DistanceConstraints]:
         """Return all barriers of distances, or the one of that name; raises InvalidOptionError."""
+        if self._unmoved:
+            raise InvalidOptionError(f"barrier '{self._unmoved[0]}' has several lower bounds for "
+                                     'distances, and would go on with the scene it was made with; '
+                                     'valid: one bound for each barrier')
         found = [distances for distances in self._distances if barrier in (None, distances.name)]
         if not found:
             names = ', '.join(f"'{distances.name}'" for distances in self._distances)
@@ -254,7 +263,11 @@ class VelocityProgram:
     # -- steps ----------------------------------------------------------------------------
 
     def reset(self, velocity: Any = None) -> None:
-        """Forget the last step; the next one begins with `velocity` (nv,), by default at rest."""
+        """
+        Set the velocity (nv,) that the next step begins with, by default rest.
+
+        Without one, joints that swung are not damped any more.
+        """
         if velocity is None:
             self._box[row.SWING] = 0.0
         self._before = np.zeros(self.robot.nv) if velocity is None else vector(
@@ -348,7 +361,8 @@ class VelocityProgram:
             if turn == kernel.HALVINGS or not any(excess):
                 break
             step = 0.5 * found.step
-            found = found._replace(step=step, q=np.array(pin.integrate(self.robot.model, q, step)))
+            found = found._replace(step=step, scale=0.5 * found.scale,
+                                   q=np.array(pin.integrate(self.robot.model, q, step)))
         for distances in self._distances:
             distances.commit()
         code = kernel.RELAXED if any(excess) and found.code == kernel.DONE else found.code

@@ -402,3 +402,36 @@ def test_move_objects_moves_all_or_none(slider):
     for _ in range(20):
         q = program.step(q).q
     assert q[0] == pytest.approx(0.78, abs=1e-3)
+
+
+def test_the_scale_says_what_a_shortened_step_leaves(load):
+    """Of a scaled task, where the path curves over a barrier and the step is halved."""
+    panda, rng = load('panda'), np.random.default_rng(0)
+    names = [f'panda_joint{number}' for number in range(1, 8)]
+    columns = [panda.joint(name).velocity_index for name in names]
+    shortened = 0
+    for _ in range(100):
+        q, wanted = panda.random_q(rng), rng.uniform(-4, 4, len(names))
+        height = Configuration(panda, q).transform(TIP)[2, 3]
+        step = VelocityProgram(
+            panda, [joint_velocity_task(wanted, names=names, scaled=True)], 0.2, limits=[],
+            barriers=[Barrier(FramePosition(TIP), lower=[-np.inf, -np.inf, height - 0.02])]
+        ).step(q)
+        part = step.v[columns] @ wanted / (wanted @ wanted)
+        if np.allclose(step.v[columns], part * wanted, atol=1e-6):     # else it was led aside
+            assert step.scale == pytest.approx(part, abs=1e-4)
+            shortened += part < 0.6
+    assert shortened > 10
+
+
+def test_several_bounds_of_distances_refuse_another_scene(load):
+    """Their rows would go on with the obstacles of the scene that they were made with."""
+    panda = load('panda')
+    checker = CollisionChecker(panda, Scene(panda).add(SceneObject('ball', [Sphere(0.1)])))
+    distances = MinimumDistance(checker, 0.2, rows=2)
+    program = VelocityProgram(panda, [], 0.01, barriers=[
+        Barrier(distances, lower=[0.01, 0.02], name='two')])
+    with pytest.raises(InvalidOptionError, match="'two' has several lower bounds"):
+        program.set_scene(checker)
+    with pytest.raises(InvalidOptionError, match="'two' has several lower bounds"):
+        program.move_objects({'ball': np.eye(4)})
