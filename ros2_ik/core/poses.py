@@ -32,7 +32,8 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     transformation, or further away than `farthest` [m].
     """
     wanted = 'a 4x4 array or a pinocchio.SE3'
-    T = pose.homogeneous if isinstance(pose, pin.SE3) else pose    # made anew
+    T = pose.homogeneous if isinstance(pose, pin.SE3) else pose
+    # as `floats` does, without its call: each target of each question comes by here
     T = (T.copy() if type(T) is np.ndarray and T.dtype == np.float64
          else floats(T, what, wanted, fault))
     if T.shape != (4, 4):

@@ -91,10 +91,13 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
         violations += _turned_too_far(problem, problem.change_bound, q)
     # a user's function may use what the robot's functions share
     data = robot.model.createData() if problem.runs_user_code else robot.scratch_data()
-    errors = _target_errors(problem, q, data, violations)
-    costs: tuple[float, ...] = ()
+    unit = robot.to_q(q) if robot.has_floating_joints else q    # quaternions are normalised
     if problem.constraints or problem.costs:
-        at = Configuration.of_checked(robot, robot.to_q(q), data)
+        at = Configuration.of_checked(robot, unit, data)
+    else:
+        pin.forwardKinematics(robot.model, data, unit)
+    errors, costs = _target_errors(problem, data, violations), tuple[float, ...]()
+    if problem.constraints or problem.costs:
         for constraint in problem.constraints:
             violations += _constraint_violations(constraint, at)
         costs = tuple([cost.value(at) for cost in problem.costs])
@@ -112,11 +115,10 @@ def _values(robot: Robot, q: Any) -> Array:
     return values
 
 
-def _target_errors(problem: IKProblem, q: Array, data: Any, violations: list[Violation]
+def _target_errors(problem: IKProblem, data: Any, violations: list[Violation]
                    ) -> list[TargetError]:
-    """Return the errors of the targets at q (nq,), and add those beyond tolerances."""
+    """Return the errors of the targets where `data` has the joints; add those too large."""
     robot, errors = problem.robot, []
-    pin.forwardKinematics(robot.model, data, robot.to_q(q) if robot.has_floating_joints else q)
     for target in problem.targets:
         error = TargetError(target.tip, *target.errors(_placed(target, robot, data)))
         errors.append(error)

@@ -96,7 +96,7 @@ class IKProblem:
             count = repr(poses) if given is None else len(given)
             raise InvalidTargetError(f'poses: {count}; valid: {len(self._given)}, one for each '
                                      'target')
-        problem = object.__new__(IKProblem)
+        problem = object.__new__(IKProblem)     # as `shallow` does, without its call
         problem.__dict__.update(self.__dict__)
         problem._given = [target.at(pose) for target, pose in zip(self._given, given, strict=True)]
         if start is not None:

@@ -1,35 +1,11 @@
 """A warm call of InverseKinematics.solve passes no more files than it does today."""
 
-from itertools import groupby
-from pathlib import Path
-import sys
-
+from files_entered import files_entered
 import numpy as np
 
-from ros2_ik import core
 from ros2_ik.core import Configuration, InverseKinematics
 
-CORE = str(Path(core.__file__).parent)
 TIP = 'panda_hand_tcp'
-
-
-def files_entered(call):
-    """Return the files of the core that a call runs through, each time another one is entered."""
-    passed = []
-
-    def trace(frame, event, argument):
-        name = frame.f_code.co_filename
-        if not name.startswith(CORE):
-            return None
-        passed.append(name.removeprefix(CORE))
-        return trace
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    finally:
-        sys.settrace(before)
-    return [name for name, _ in groupby(passed)]
 
 
 def test_inverse_kinematics_passes_no_more_files_than_today(load):

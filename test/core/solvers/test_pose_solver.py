@@ -1,13 +1,9 @@
 """Poses asked for again and again, and how a warm call runs."""
 
-from itertools import groupby
-import os
-import sys
-
+from files_entered import files_entered
 import numpy as np
 import pytest
 
-import ros2_ik.core
 from ros2_ik.core import (
     Box,
     Configuration,
@@ -22,7 +18,6 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.collision import own_collisions
 
-CORE = os.path.dirname(ros2_ik.core.__file__)
 HANDS = ['left_hand', 'right_hand']
 
 
@@ -35,25 +30,6 @@ def questions(robot, tip, count):
             count -= 1
             yield (Configuration(robot, q).transform(tip),
                    np.clip(q + 0.05, robot.lower, robot.upper))
-
-
-def files_entered(call):
-    """Return the files of the core that a call runs through, each time another one is entered."""
-    passed = []
-
-    def trace(frame, event, argument):
-        name = frame.f_code.co_filename
-        if not name.startswith(CORE):
-            return None
-        passed.append(name)
-        return trace
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    finally:
-        sys.settrace(before)
-    return [name for name, _ in groupby(passed)]
 
 
 @pytest.mark.parametrize('name, tip', [('ur5', 'tool0'), ('panda', 'panda_hand_tcp')])
