@@ -123,6 +123,16 @@ def whole(value: Any, name: str, error: type[IKError], least: int = 1,
     return int(value)
 
 
+def all_positive(error: type[IKError], **values: Any) -> list[float]:
+    """Return what `positive` does of each."""
+    return [positive(value, name, error) for name, value in values.items()]
+
+
+def all_whole(error: type[IKError], **values: Any) -> list[int]:
+    """Return what `whole` does of each."""
+    return [whole(value, name, error) for name, value in values.items()]
+
+
 def one_of(value: Any, name: str, valid: Sequence[str], error: type[IKError]) -> str:
     """Return a text that is one of several, or raise `error`."""
     if not isinstance(value, str) or value not in valid:

@@ -13,7 +13,7 @@ from node_harness import eventually, matrix, reachable
 import numpy as np
 import pytest
 
-from ros2_ik.core import Budget, Constraint, IKProblem, PoseTarget, Search, UserFunction
+from ros2_ik.core import Constraint, IKProblem, PoseTarget, Search, UserFunction
 from ros2_ik.node.workers import LateError, Pool, pulse
 from ros2_ik.node.workers.pool import CHECK, MAKING
 
@@ -69,12 +69,12 @@ def unreachable(robot, timeout, function=None):
     T[0, 3] = 5.0
     constraints = [] if function is None else [Constraint(UserFunction(function), 1.0, 2.0)]
     problem = IKProblem(robot, [PoseTarget(TIP, T)], constraints=constraints)
-    return Search(problem, random_state=0, budget=Budget.of(timeout))
+    return Search(problem, random_state=0, timeout=timeout)
 
 
 def easy(robot):
     pose = matrix(reachable(robot, TIP, 1).pose)
-    return Search(IKProblem(robot, [PoseTarget(TIP, pose)]), budget=Budget.of(60.0))
+    return Search(IKProblem(robot, [PoseTarget(TIP, pose)]), timeout=60.0)
 
 
 def submit(pool, search):
@@ -133,7 +133,7 @@ def test_what_is_made_before_a_search_takes_none_of_its_time(pool, panda, logged
     fresh.set_robot(panda)
     fresh.start()
     pose = matrix(reachable(panda, TIP, 1).pose)
-    search = Search(IKProblem(panda, [PoseTarget(TIP, pose)]), budget=Budget.of(0.1))
+    search = Search(IKProblem(panda, [PoseTarget(TIP, pose)]), timeout=0.1)
     try:
         assert submit(fresh, search).get(timeout=30).success and not logged
     finally:

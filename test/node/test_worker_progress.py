@@ -16,8 +16,8 @@ def job(number, robot, watched=True):
     T = np.eye(4)
     T[0, 3] = 5.0
     search = Search(IKProblem(robot, [PoseTarget(TIP, T)]), random_state=0,
-                    budget=Budget.of(60.0))
-    return Job(number, robot.key, search.state(), watched)
+                    timeout=60.0)
+    return Job(number, robot.key, search.question(), watched)
 
 
 def waiting(here):

@@ -5,7 +5,7 @@ import pickle
 from node_harness import matrix, reachable, unreachable
 import pytest
 
-from ros2_ik.core import Budget, IKProblem, PoseTarget, Search, Status
+from ros2_ik.core import IKProblem, PoseTarget, Search, Status
 from ros2_ik.node.workers.jobs import Begun, Cancel, Job, TakeRobot
 
 TIP = 'panda_hand_tcp'
@@ -13,8 +13,8 @@ TIP = 'panda_hand_tcp'
 
 def job(number, robot, target, timeout=60.0, **options):
     search = Search(IKProblem(robot, [PoseTarget(TIP, matrix(target.pose))]), random_state=0,
-                    budget=Budget.of(timeout), **options)
-    return Job(number, robot.key, search.state())
+                    timeout=timeout, **options)
+    return Job(number, robot.key, search.question())
 
 
 def results(here):
@@ -70,12 +70,12 @@ def test_cancel(pipe, worker, panda):
 def test_same_answer_as_without_worker(pipe, worker, panda):
     target = reachable(panda, TIP, 4)
     problem = IKProblem(panda, [PoseTarget(TIP, matrix(target.pose))])
-    budget = Budget.of(60.0)   # where both end by what they find, not by the clock
-    alone = Search(problem, solutions=3, random_state=5, budget=budget)
+    options = {'solutions': 3, 'random_state': 5, 'timeout': 60.0}    # ends by what it finds
+    alone = Search(problem, **options)
     alone.run()
-    begun = Search(problem, solutions=3, random_state=5, budget=budget)
+    begun = Search(problem, **options)
     begun.run(seconds=0)
-    pipe[0].send(Job(0, panda.key, begun.state()))
+    pipe[0].send(Job(0, panda.key, begun.question()))
     while not (found := results(pipe[0])):
         worker.turn()
     here, there = alone.solution(), found[0].solution

@@ -1,6 +1,7 @@
 """The orientation of a frame, compared with a reference."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 import math
 from typing import Annotated, Any
 
@@ -140,7 +141,7 @@ class FrameOrientation(FormedFunction):
             raise InvalidConstraintError(f"axes is '{self.axes}', but the {self.form} is that of "
                                          "all; valid: 'xyz'")
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         labels = super().labels
         return labels if self.axes == 'xyz' else tuple(labels['xyz'.index(axis)]

@@ -1,6 +1,7 @@
 """The position of a point of one frame, seen from another."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pinocchio as pin
@@ -32,7 +33,7 @@ class FramePosition(RelativeFunction):
     T_relative_A: Placement = None
     axes: Axes = 'xyz'
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         return tuple(f'{axis} [m]' for axis in self.axes)
 

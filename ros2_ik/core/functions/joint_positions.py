@@ -128,14 +128,17 @@ class BoundJoints(KinematicFunction):
     def joints(self, robot: Robot) -> frozenset[str]:
         return self.bind(robot).moved_by
 
-    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        model = at.robot.model
-        f: Array = self.A @ pin.difference(model, self.reference, at.q) + self.offset
+    def value(self, at: Configuration) -> Array:
+        f: Array = self.A @ pin.difference(at.robot.model, self.reference, at.q) + self.offset
         # in (-pi, pi], so that half a turn is pi from either side
         f[self.turns] -= 2 * math.pi * np.ceil(f[self.turns] / (2 * math.pi) - 0.5)
+        return f
+
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         if not self.curved:
-            return f, self.A
-        return f, self.A @ pin.dDifference(model, self.reference, at.q, pin.ARG1)
+            return self.value(at), self.A
+        return self.value(at), self.A @ pin.dDifference(at.robot.model, self.reference, at.q,
+                                                        pin.ARG1)
 
     def __str__(self) -> str:
         return str(self.made_from)

@@ -1,6 +1,7 @@
 """Half spaces that several points of a frame share."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Polyhedron(RelativeFunction):
                                          f'{len(self.points)} points, not of '
                                          f'{np.shape(self.A)[1]}')
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         return tuple(f'row {row} [m]' for row in range(len(self.A)))
 

@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.kinematic_function import KinematicFunction
-from ros2_ik.core.kernels.rows import measure
+from ros2_ik.core.kernels.rows import measure_formula
 from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.robot import Configuration, Robot
 
@@ -58,10 +58,12 @@ class RelativeFunction(KinematicFunction):
 
     def _measure(self, at: Configuration) -> tuple[Array, Array]:
         """Return f (m,) and the wrenches W (m, 6) of its rows."""
-        relative = self.relative_to
-        return measure(self.rows, at.transform(self.frame),
-                       _ORIGIN if relative is None else at.transform(relative), self.parameters,
-                       len(self.labels))
+        relative, size = self.relative_to, len(self.labels)
+        f, W = np.empty(size), np.empty((size, 6))
+        measure_formula.run(
+            self.rows.address, at.transform(self.frame),
+            _ORIGIN if relative is None else at.transform(relative), self.parameters, f, W)
+        return f, W
 
     def __str__(self) -> str:
         relative = '' if self.relative_to is None else f" relative to '{self.relative_to}'"
@@ -82,7 +84,7 @@ class FormedFunction(RelativeFunction):
     forms: ClassVar[Mapping[str, Form]]
     form: str
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         return self.forms[self.form].labels
 

@@ -5,8 +5,7 @@ import math
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
-from ros2_ik.core.kernels.source import call, call_back, Formula, inner_part, loop, part
+from ros2_ik.core.kernels.source import call, call_back, inner_part, loop, part
 
 PROGRAM = 'f8[::1], i8[::1], f8[::1], i8[::1]'    # numbers, layout, parameters, addresses
 REVOLUTE, FLOATING = 1, 2       # kinds of joints, as in robot/tree.py; 0 is prismatic
@@ -399,11 +398,3 @@ def measure_formula(formula, B, A, parameters, f, W):
             placed[0, 3 * j + k], placed[1, 3 * j + k] = B[j, k], A[j, k]
         placed[0, 9 + j], placed[1, 9 + j] = B[j, 3], A[j, 3]
     call(formula, placed, 0, 1, parameters, 0, f, W, 0)
-
-
-def measure(formula: Formula, B: Array, A: Array, parameters: Array,
-            rows: int) -> tuple[Array, Array]:
-    """Return f (rows,) and the wrenches (rows, 6) of a formula at two poses (4, 4)."""
-    f, W = np.empty(rows), np.empty((rows, 6))
-    measure_formula.run(formula.address, B, A, parameters, f, W)
-    return f, W

@@ -1,7 +1,7 @@
 """Hard constraints: lower <= f(q) <= upper."""
 
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,9 +13,37 @@ from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.shallow import shallow
 
 TOLERANCE = 1e-6
+T = TypeVar('T', bound='OfFunction')
 
 
-class Constraint:
+class OfFunction:
+    """
+    A function with numbers for each of its rows, which `bind` makes those of one robot.
+
+    `moved_by` are then the names of the joints that change it.
+    """
+
+    function: KinematicFunction
+    robot_key: str | None = None
+    moved_by = frozenset[str]()
+
+    def bind(self: T, robot: Robot) -> T:
+        """Return this of one robot; raises what `function.bind` does."""
+        if self.robot_key == robot.key:
+            return self
+        bound = shallow(self)
+        bound.robot_key, bound.function = robot.key, self.function.bind(robot)
+        bound.moved_by = bound.function.joints(robot)
+        if bound.function is not self.function:
+            bound._spread(bound.function.labels)
+        return bound
+
+    def _spread(self, labels: tuple[str, ...]) -> None:
+        """Have numbers for each of the rows."""
+        raise NotImplementedError
+
+
+class Constraint(OfFunction):
     """
     lower <= f <= upper, to be held within `tolerance` [m] or [rad], row by row.
 
@@ -38,16 +66,6 @@ class Constraint:
         self.form = self.function, self.lower, self.upper
         if function.labels:
             self._spread(function.labels)
-
-    def bind(self, robot: Robot) -> 'Constraint':
-        """Return this constraint of one robot, with bounds for each row."""
-        function = self.function.bind(robot)
-        if function is self.function:
-            return self
-        bound = shallow(self)
-        bound.function = function
-        bound._spread(function.labels)
-        return bound
 
     def _spread(self, labels: tuple[str, ...]) -> None:
         self.labels = labels

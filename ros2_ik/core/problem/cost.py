@@ -11,9 +11,8 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, non_negative
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction
-from ros2_ik.core.problem.constraint import check_bounds, given, spread
+from ros2_ik.core.problem.constraint import check_bounds, given, OfFunction, spread
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.shallow import shallow
 
 ZERO = 0.0     # where no target is given
 
@@ -38,7 +37,7 @@ class Cost(ABC):
         """Names of the joints that change it."""
 
 
-class LeastSquares(Cost):
+class LeastSquares(OfFunction, Cost):
     """
     1/2 r^T W r with r = f - target (by default 0), or how far f is outside lower..upper.
 
@@ -68,15 +67,6 @@ class LeastSquares(Cost):
         if function.labels:
             self._spread(function.labels)
 
-    def bind(self, robot: Robot) -> 'LeastSquares':
-        function = self.function.bind(robot)
-        if function is self.function:
-            return self
-        bound = shallow(self)
-        bound.function = function
-        bound._spread(function.labels)
-        return bound
-
     def _spread(self, labels: tuple[str, ...]) -> None:
         self.lower = spread(self.lower, f'lower or target of {self.name}', labels)
         self.upper = spread(self.upper, f'upper or target of {self.name}', labels)
@@ -85,7 +75,7 @@ class LeastSquares(Cost):
         self.factor = _root(self._weight, len(labels), f'weight of {self.name}')
 
     def value(self, at: Configuration) -> float:
-        bound = self.bind(at.robot)
+        bound = self if self.robot_key == at.robot.key else self.bind(at.robot)
         r = bound.factor @ bound.residual(bound.function.value(at))
         return 0.5 * float(r @ r)
 

@@ -3,17 +3,18 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.checks import flag, instances, listed
 from ros2_ik.core.collision import CollisionChecker, COLLISIONS_OFF, not_checked, own_collisions
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem.constraint import Constraint
-from ros2_ik.core.problem.cost import Cost
+from ros2_ik.core.problem.cost import Cost, LeastSquares
 from ros2_ik.core.problem.joint_change import JointChangeBound
 from ros2_ik.core.problem.pose_target import PoseTarget
-from ros2_ik.core.problem.structure import Structure, structure_of, uses
+from ros2_ik.core.problem.structure import Structure, structure_of, Use
 from ros2_ik.core.robot import check_robot, Configuration, Robot
-from ros2_ik.core.shallow import shallow
 
 
 class IKProblem:
@@ -42,28 +43,32 @@ class IKProblem:
                  change_bound: JointChangeBound | None = None) -> None:
         check_robot(robot)
         self.robot, self.group = robot, group
-        self._given = instances([targets] if isinstance(targets, PoseTarget) else targets,
-                                PoseTarget, 'targets', InvalidTargetError)
         self.joint_limits = flag(joint_limits, 'joint_limits', InvalidOptionError)
         self.collisions = flag(collisions, 'collisions', InvalidOptionError)
         self.checker = self._check_of(checker)
         if not isinstance(change_bound, (JointChangeBound, type(None))):
             raise InvalidOptionError('change_bound must be a JointChangeBound (see its method '
                                      f'of), not {change_bound!r}')
-        self.constraints = tuple([item.bind(robot) for item in instances(
-            constraints, Constraint, 'constraints', InvalidConstraintError)])
-        self.costs = tuple([item.bind(robot) for item in instances(
-            costs, Cost, 'costs', InvalidConstraintError)])
-        if not (self._given or self.constraints or self.costs):
+        self.locked_joints, self.change_bound = _locked(robot, locked), change_bound
+        self._ask(instances([targets] if isinstance(targets, PoseTarget) else targets,
+                            PoseTarget, 'targets', InvalidTargetError),
+                  [item.bind(robot) for item in instances(
+                      constraints, Constraint, 'constraints', InvalidConstraintError)],
+                  [item.bind(robot) for item in instances(
+                      costs, Cost, 'costs', InvalidConstraintError)], robot.to_q(start))
+
+    def _ask(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
+             costs: Sequence[Cost], start: Array) -> None:
+        """Take what is asked for, bound to the robot, once all else is set."""
+        self._given, self.constraints, self.costs = targets, tuple(constraints), tuple(costs)
+        if not (targets or constraints or costs):
             raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
                                          'nor costs are given')
-        self.start = robot.to_q(start)
-        self.start.setflags(write=False)
-        self.locked_joints = _locked(robot, locked)
-        self.structure = self._structure()
+        start.setflags(write=False)
+        self.start, self.structure = start, self._structure()
         self.kinds, self.runs_user_code = self.structure.kinds, self.structure.runs_user_code
         self.turnable, self.angles = self.structure.turnable, self.structure.angles
-        self._set_bound(change_bound)
+        self._set_bound(self.change_bound)
         self.targets = self._resolved()
 
     def _structure(self) -> Structure:
@@ -72,9 +77,11 @@ class IKProblem:
             robot.moving_joints(target.tip, target.relative_to)
         if group is not None:
             robot.group(group)
+        uses = [_use('constraints', one.function, one.moved_by) for one in self.constraints]
+        uses += [_use('costs', cost.function, cost.moved_by) if isinstance(cost, LeastSquares)
+                 else _use('scalar costs', cost, cost.joints(robot)) for cost in self.costs]
         return structure_of(robot, tuple([target.shape for target in self._given]),
-                            uses(robot, self.constraints, self.costs), group, self.locked_joints,
-                            self.joint_limits)
+                            tuple(uses), group, self.locked_joints, self.joint_limits)
 
     def _set_bound(self, bound: JointChangeBound | None) -> None:
         self.change_bound, self.active = bound, self.structure.active
@@ -96,8 +103,7 @@ class IKProblem:
             count = repr(poses) if given is None else len(given)
             raise InvalidTargetError(f'poses: {count}; valid: {len(self._given)}, one for each '
                                      'target')
-        problem = object.__new__(IKProblem)     # as `shallow` does, without its call
-        problem.__dict__.update(self.__dict__)
+        problem = self._copy()
         problem._given = [target.at(pose) for target, pose in zip(self._given, given, strict=True)]
         if start is not None:
             problem.start = self.robot.to_q(start)
@@ -107,9 +113,21 @@ class IKProblem:
         problem.targets = problem._resolved()
         return problem
 
+    def with_parts(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
+                   costs: Sequence[Cost], start: Array) -> 'IKProblem':
+        """Return the same problem with other parts, bound to the robot, and start (nq,)."""
+        problem = self._copy()
+        problem._ask(targets, constraints, costs, start)
+        return problem
+
+    def _copy(self) -> 'IKProblem':
+        problem = object.__new__(IKProblem)     # as `shallow` does, without its call
+        problem.__dict__.update(self.__dict__)
+        return problem
+
     def bounded(self, bound: JointChangeBound | None) -> 'IKProblem':
         """Return the same problem with another bound on the changes of joints, or none."""
-        problem = shallow(self)
+        problem = self._copy()
         problem._set_bound(bound)
         return problem
 
@@ -183,12 +201,20 @@ class IKProblem:
         """Names of the joints that may move, in the robot's order."""
         return self.active.names
 
+    def within_limits(self, q: Array) -> Array:
+        """Return q (nq,) with moving joints brought within their limits and the others locked."""
+        return self.locked(np.minimum(np.maximum(q, self.lower), self.upper))
+
     def locked(self, q: Array) -> Array:
         """Return q with every joint that may not move put where `start` has it, (nq,)."""
         result = self.start.copy()
         place = self.active.place
         result[place] = q[place]
         return result
+
+
+def _use(kind: str, of: Any, joints: frozenset[str]) -> Use:
+    return Use(kind, joints, of.periodic, of.is_user_code)
 
 
 def _locked(robot: Robot, names: Iterable[str]) -> frozenset[str]:

@@ -13,11 +13,9 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions import BoundJoints, KinematicFunction, RelativeFunction
 from ros2_ik.core.kernels.rows import evaluate, LINEAR, MASSES, PYTHON
 from ros2_ik.core.kernels.source import Formula
-from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.problem.active_joints import ActiveJoints
 from ros2_ik.core.robot import Configuration, Joint, Robot
 from ros2_ik.core.robot.tree import FLOATING, locked_q_indices, Tree, tree_of
-from ros2_ik.core.shallow import shallow
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)
 _NONE = np.zeros(0)
@@ -25,7 +23,7 @@ _NONE = np.zeros(0)
 
 class Program:
     """
-    The rows of several functions, one under the other, of the joints that are active.
+    The rows of several functions, bound to a robot, of the joints that are active.
 
     The other joints stay at `start`, which matters for those at `held` in q. `rows[i]` are the
     rows of function i, `parameter_places[i]` its parameters. Compiled loops take `arrays`:
@@ -38,8 +36,8 @@ class Program:
     def __init__(self, robot: Robot, functions: Sequence[Any], active: ActiveJoints,
                  start: Array) -> None:
         self.robot, self.active, self.start = robot, active, start
-        self.functions = [function.bind(robot) for function in functions]    # may raise
-        entries = [_entry(function, robot, active, start) for function in self.functions]
+        self.functions = list(functions)
+        entries = [_entry(function, robot, active, start) for function in functions]
         self._lay_out(tuple([shape for shape, _ in entries]),
                       np.concatenate([_NONE, *(parameters for _, parameters in entries)]))
 
@@ -47,11 +45,13 @@ class Program:
         self._layout = layout = _layout(self.robot, self.active.names, shapes)
         self.rows, self.size, self.held = layout.rows, layout.size, layout.held
         self.parameter_places = layout.parameter_places
-        self.arrays = layout.numbers(self.start), layout.table, parameters, layout.addresses
+        numbers = _numbers(layout, self.start[layout.held].tobytes())
+        self.arrays = numbers, layout.table, parameters, layout.addresses
 
     def first(self, count: int) -> 'Program':
         """Return the program of the first functions alone."""
-        program = shallow(self)
+        program = object.__new__(Program)
+        program.__dict__.update(self.__dict__)
         program.functions = self.functions[:count]
         program._lay_out(self._layout.shapes[:count], self.arrays[2])
         return program
@@ -182,14 +182,13 @@ class _Layout:
     """What programs of one structure share; `table` is described at `layout_of`."""
 
     def __init__(self, robot: Robot, names: tuple[str, ...], shapes: tuple[_Shape, ...]) -> None:
-        self.shapes, self._robot, self._names = shapes, robot, names
+        self.shapes, self.robot, self._names = shapes, robot, names
         frames: dict[str | None, int] = {None: 0}
         for shape in shapes:
             frames.update((name, robot.frame_id(name)) for name in (
                 shape.frame, shape.relative, *shape.lumps) if name is not None)
         self._frames = tuple(frames.values())
         self.held = locked_q_indices(robot, self._frames, names)
-        self._numbers: LRUCache[bytes, Array] = LRUCache(16)
         self._formulas = tuple(dict.fromkeys(shape.formula for shape in shapes
                                              if isinstance(shape.formula, Formula)))
         self.python = tuple(i for i, shape in enumerate(shapes) if shape.formula == PYTHON)
@@ -202,8 +201,8 @@ class _Layout:
                                  [*parameters, *rows])
 
     def _table(self, place_of: dict[str | None, int], ends: list[int]) -> Any:
-        shapes, tree = self.shapes, self._tree(self._robot.neutral)
-        columns, floating = _columns([self._robot.joint(name) for name in self._names])
+        shapes, tree = self.shapes, self._tree(self.robot.neutral)
+        columns, floating = _columns([self.robot.joint(name) for name in self._names])
         numbers = {formula: number for number, formula in enumerate(self._formulas)}
         frames = [place_of[shape.frame] for shape in shapes]
         relative = [place_of[shape.relative] for shape in shapes]
@@ -217,20 +216,25 @@ class _Layout:
             *(place_of[name] for shape in shapes for name in shape.lumps)], dtype=np.int64)
 
     def _tree(self, start: Array) -> Tree:
-        return tree_of(self._robot, self._frames, self._names, start)
+        return tree_of(self.robot, self._frames, self._names, start)
 
     def numbers(self, start: Array) -> Array:
         """Return the numbers of the tree, which depend on where the joints at rest are."""
-        def make() -> Array:
-            tree = self._tree(start)
-            return np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
-                                   tree.mounting.reshape(-1)])
-        return self._numbers.get(start[self.held].tobytes(), make)
+        tree = self._tree(start)
+        return np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
+                               tree.mounting.reshape(-1)])
 
     @cached_property
     def addresses(self) -> Any:
         """Where the compiled formulas are; the last stands for what Python evaluates."""
         return np.array([*(formula.address for formula in self._formulas), 0], dtype=np.int64)
+
+
+@lru_cache(maxsize=256)
+def _numbers(layout: _Layout, held: bytes) -> Array:
+    start = layout.robot.neutral.copy()
+    start[layout.held] = np.frombuffer(held)
+    return layout.numbers(start)
 
 
 @lru_cache(maxsize=256)

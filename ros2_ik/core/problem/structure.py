@@ -1,6 +1,5 @@
 """What questions share that differ only in numbers."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -8,8 +7,6 @@ import numpy as np
 
 from ros2_ik.core.arrays import Indices
 from ros2_ik.core.problem.active_joints import active_joints, active_names
-from ros2_ik.core.problem.constraint import Constraint
-from ros2_ik.core.problem.cost import Cost, LeastSquares
 from ros2_ik.core.problem.pose_target import TargetShape
 from ros2_ik.core.robot import Robot
 
@@ -21,16 +18,6 @@ class Use(NamedTuple):
     joints: frozenset[str]
     is_periodic: bool
     is_user_code: bool
-
-
-def uses(robot: Robot, constraints: Sequence[Constraint], costs: Sequence[Cost]
-         ) -> tuple[Use, ...]:
-    """Return how constraints and costs enter a structure; raises what their `joints` does."""
-    given: list[tuple[str, Any]] = [('constraints', one.function) for one in constraints]
-    given += [('costs', cost.function) if isinstance(cost, LeastSquares)
-              else ('scalar costs', cost) for cost in costs]
-    return tuple([Use(kind, function.joints(robot), function.periodic, function.is_user_code)
-                  for kind, function in given])
 
 
 class Structure:

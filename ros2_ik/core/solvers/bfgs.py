@@ -3,7 +3,7 @@
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import positive, whole
+from ros2_ik.core.checks import all_positive, positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
@@ -35,9 +35,9 @@ class BFGSGradientProjection(Solver):
                  step_tolerance: float = 1e-14, solution_tolerance: float | None = None,
                  attempt_iterations: int = 1500) -> None:
         super().__init__(problem)
-        self.gradient_tolerance = positive(gradient_tolerance, 'gradient_tolerance',
-                                           InvalidOptionError)
-        self.step_tolerance = positive(step_tolerance, 'step_tolerance', InvalidOptionError)
+        self.gradient_tolerance, self.step_tolerance = all_positive(
+            InvalidOptionError, gradient_tolerance=gradient_tolerance,
+            step_tolerance=step_tolerance)
         self.solution_tolerance = solution_tolerance
         if solution_tolerance is not None:
             positive(solution_tolerance, 'solution_tolerance', InvalidOptionError)

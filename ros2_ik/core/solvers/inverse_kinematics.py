@@ -85,6 +85,7 @@ class InverseKinematics:
         self.scene, self._alone = Scene(robot) if scene is None else scene, scene is None
         self.locked = {robot.joint(name).name: value for name, value in (locked or {}).items()}
         self._parts: list[Constraint | Cost | PoseTarget] = []
+        self._last: IKProblem | None = None
         self._best_q = self._start(None)
 
     @property
@@ -345,20 +346,26 @@ class InverseKinematics:
         return solution
 
     def _problem(self, seed: JointValues | None) -> IKProblem:
-        parts = self._parts
-        return IKProblem(
-            self.robot, [part for part in parts if isinstance(part, PoseTarget)],
-            start=self._start(seed), locked=tuple(self.locked),
-            constraints=[part for part in parts if isinstance(part, Constraint)],
-            costs=[part for part in parts if isinstance(part, Cost)],
-            joint_limits=self.with_joint_limits, collisions=self.collisions,
-            checker=self._checked() if self.collisions else None)
+        parts, start = self._parts, self._start(seed)
+        targets = [part for part in parts if isinstance(part, PoseTarget)]
+        constraints = [part for part in parts if isinstance(part, Constraint)]
+        costs = [part for part in parts if isinstance(part, Cost)]
+        if self._last is not None:     # what these do not change was checked for it
+            self._last = self._last.with_parts(targets, constraints, costs, start)
+        else:
+            checker = self._checked if self.collisions else None
+            self._last = IKProblem(self.robot, targets, None, start, tuple(self.locked),
+                                   constraints, costs, self.with_joint_limits, checker,
+                                   self.collisions)
+        return self._last
 
+    @cached_property
     def _checked(self) -> CollisionChecker | None:
         return own_collisions(self.robot, self.meshes).checker if self._alone else self._checker
 
     def _start(self, seed: JointValues | None) -> Array:
-        return self.robot.to_q(self.locked, self.robot.to_q(seed))
+        q = self.robot.to_q(seed)
+        return self.robot.to_q(self.locked, q) if self.locked else q
 
     def _frames(self, frame: str | None, relative_to: str | None) -> tuple[str, str | None]:
         return self.robot.root_frame if frame is None else frame, relative_to

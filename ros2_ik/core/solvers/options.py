@@ -1,15 +1,14 @@
 """Options of a search: the one list of their names, defaults and checks."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 import math
 from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.checks import vector, whole
+from ros2_ik.core.checks import positive, vector, whole
 from ros2_ik.core.errors import InvalidOptionError, nearest
-from ros2_ik.core.solvers.budget import checked_limits
 
 TIMEOUT = 0.05    # of a search [s]
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
@@ -40,8 +39,7 @@ class SolveOptions:
     far joints move from the first seed, turns counted: one number, numbers by joint name, or
     one for each joint of the robot. `random_state` is a number or numpy Generator: the same
     gives the same starts. `max_iterations` bounds all attempts together. `cancel` is an event
-    or callable, `progress(error, attempts)` is called after each attempt. `solver_options` are
-    the solver's.
+    or callable. `solver_options` are the solver's.
     """
 
     timeout: float = TIMEOUT
@@ -55,12 +53,15 @@ class SolveOptions:
     random_state: Any = None
     max_iterations: int | None = None
     cancel: Any = None
-    progress: Callable[[float, int], None] | None = None
     solver_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.timeout, self.max_iterations = checked_limits(
-            self.timeout, self.max_iterations, self.cancel, self.progress)
+        self.timeout = positive(self.timeout, 'timeout', InvalidOptionError)
+        if self.max_iterations is not None:
+            self.max_iterations = whole(self.max_iterations, 'max_iterations', InvalidOptionError)
+        if not (self.cancel is None or callable(self.cancel) or hasattr(self.cancel, 'is_set')):
+            raise InvalidOptionError('cancel must be an event or a callable, not '
+                                     f'{self.cancel!r}')
         self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
         _check_choice('select', self.select, SELECTIONS)
         _check_choice('winding', self.winding, WINDINGS)
@@ -100,6 +101,6 @@ class SolveOptions:
 OF_SEARCH = tuple(each.name for each in fields(SolveOptions))
 # all that `solve_pose` takes by name, for what is misspelt
 NAMES = (*OF_SEARCH, *MATLAB_OPTIONS, 'relative_to', 'group', 'locked', 'weights',
-         'matlab_weights', 'position_tolerance', 'orientation_tolerance', 'joint_limits',
+         'position_tolerance', 'orientation_tolerance', 'joint_limits',
          'enforce_joint_limits', 'scene', 'meshes', 'missing_meshes', 'collisions')
 DEFAULTS = SolveOptions()

@@ -1,7 +1,6 @@
 """A problem as numbers: rows with bounds that must hold, and residuals that should be small."""
 
 from collections.abc import Callable
-from functools import cached_property
 import math
 from typing import NamedTuple, TypeAlias
 
@@ -43,6 +42,7 @@ class ProblemRows:
         self.bounds = bounds if len(self.rows) == bounds.shape[1] \
             else np.ascontiguousarray(bounds[:, self.rows])
         self.lower, self.upper, self.tolerance, self.scale = self.bounds
+        self.costs = self._costs()
 
     def _bounds(self) -> Array:
         """Return lower and upper bounds, what to aim at, and scale of all hard rows, (4, m)."""
@@ -56,8 +56,7 @@ class ProblemRows:
             bounds[2, rows], bounds[3, rows] = SHARE * constraint.tolerance, 1.0
         return bounds
 
-    @cached_property
-    def costs(self) -> tuple[Array, Array, Array]:
+    def _costs(self) -> tuple[Array, Array, Array]:
         """Where rows should be (2, m), those that are costs (m,), the weights' roots (r, m)."""
         size, places = self.program.size, self.program.rows[len(self.hard.rows):]
         wanted, linear, first = np.zeros((2, size)), np.zeros(size), 0

@@ -47,7 +47,6 @@ from ros2_ik.core.solvers.starts import (
     N_NEAR,
     near_seed,
     OWN_STATE,
-    within_limits,
 )
 from ros2_ik.core.solvers.too_few_joints import lacks_joints, MANY_ATTEMPTS
 from ros2_ik.core.status import ExitFlag, Status
@@ -55,6 +54,7 @@ from ros2_ik.core.status import ExitFlag, Status
 DOUBT = 2       # colliding answers after which contacts of the tip itself are looked for
 ENOUGH = 100    # colliding answers in a row that were known: hardly another is left
 SAME_COST = 1e-9    # costs that differ by less, relatively or in all, are equal
+PATIENCE = 0.1  # the first descent always gets this time [s]
 KEPT = 8        # colliding answers that are kept for the message
 NAMED = 'asked for by name'
 
@@ -84,8 +84,8 @@ class Search:
     targets are close to it, then random ones. Each attempt tries a batch of them; `following` is
     the number of the first start not yet tried. With 'auto' and loose tolerances (above ten times
     the usual ones) attempts alternate: one aims at the targets exactly, the next one only within
-    their tolerances. For the options see `SolveOptions`; with a `budget`, its time, iterations,
-    cancel and progress count. Raises UnknownSolverError or InvalidOptionError.
+    their tolerances. For the options see `SolveOptions`. Raises UnknownSolverError or
+    InvalidOptionError.
     """
 
     # how far it has come
@@ -101,59 +101,53 @@ class Search:
     _clearance: Clearance | None = None
 
     def __init__(self, problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
-                 budget: Budget | None = None, options: SolveOptions | None = None,
-                 prepared: Solver | None = None, **named: Any) -> None:
+                 options: SolveOptions | None = None, prepared: Solver | None = None,
+                 **named: Any) -> None:
         self.options = chosen = options or SolveOptions.of(named)
-        _check(problem, chosen.select, budget)
+        _check(problem, chosen.select)
         self.solver, self.reason = chosen_solver(chosen.solver, problem)
         self.seeds = [problem.start] if seeds is None else seeds_of(problem, seeds)
         if chosen.max_joint_change is not None:
             problem = problem.bounded(JointChangeBound.of(problem.robot, self.seeds[0],
                                                           chosen.max_joint_change))
         self.problem = problem
-        self._generator = (OWN_STATE if chosen.random_state is None
-                           else generator_state(chosen.random_state))
+        self._state, self._first_state = OWN_STATE, None
+        if chosen.random_state is not None:
+            self._state = generator_state(chosen.random_state)
+            self._first_state = int(self._state[0])
         self._loosened_next = chosen.select in ('nearest', 'cost')    # whether the next attempt is
-        self._prepare(prepared)
-        now = time.monotonic()     # after all is compiled and bound
-        self.budget = budget or Budget(now + chosen.timeout, chosen.max_iterations or math.inf,
-                                       chosen.cancel, chosen.progress, now)
-
-    def _prepare(self, prepared: Solver | None = None) -> None:
-        compile_for_search(self.problem.checker is not None)
+        compile_for_search(problem.checker is not None)
         self._is_loose = self.reason != NAMED and any(
-            target.loose or self.options.approximate is not None
-            for target in self.problem.targets)
+            target.loose or chosen.approximate is not None for target in problem.targets)
         self._solver = prepared if prepared and not self._is_loose else make_solver(
-            self.solver, self.problem, dict(self.options.solver_options))
+            self.solver, problem, dict(chosen.solver_options))
+        now = time.monotonic()     # after all is compiled and bound
+        self.budget = Budget(now + chosen.timeout, chosen.max_iterations or math.inf,
+                             chosen.cancel, now)
 
-    def state(self) -> bytes:
+    def question(self) -> bytes:
         """
-        Return the question and how far the search has come, for `resume` in another process.
+        Return problem, seeds, options and deadline for `of_question` in another process.
 
-        Two searches resumed from one state share no memory, and draw the same starts. User
-        functions must be picklable.
+        User functions must be picklable; `cancel` does not travel.
         """
-        fields = {key: value for key, value in vars(self).items() if key not in _NOT_PICKLED}
-        fields['budget'] = replace(self.budget, cancel=None, progress=None)
-        fields['options'] = replace(self.options, cancel=None, progress=None, random_state=None)
-        return pack((self.problem.question(), fields), self.problem.robot)
+        options = replace(self.options, cancel=None, random_state=self._first_state)
+        return pack((self.problem.question(), self.seeds, options, self.budget.deadline,
+                     self.budget.started), self.problem.robot)
 
     @classmethod
-    def resume(cls, robot: Robot, state: bytes) -> 'Search':
+    def of_question(cls, robot: Robot, data: bytes) -> 'Search':
         """
-        Go on with a search of another process; cancel and progress do not travel.
+        Begin the search of another process anew, with its deadline.
 
-        Raises InvalidOptionError for bytes that are not from `state`.
+        Raises InvalidOptionError for bytes that are not from `question`.
         """
         try:
-            question, fields = unpack(state, robot)
-            search = cls.__new__(cls)
-            search.problem = IKProblem(robot, **question)
-            search.__dict__.update(fields)
-        except Exception as error:    # whatever bytes may do that are none of a search
-            raise InvalidOptionError(f'state is not that of a search: {error}') from error
-        search._prepare()
+            question, seeds, options, deadline, started = unpack(data, robot)
+            search = cls(IKProblem(robot, **question), seeds, options=options)
+        except Exception as error:    # whatever bytes may do that are none of a question
+            raise InvalidOptionError(f'data is not the question of a search: {error}') from error
+        search.budget.deadline, search.budget.started = deadline, started
         return search
 
     # -- how long -------------------------------------------------------------------------
@@ -175,8 +169,8 @@ class Search:
     def finished(self) -> bool:
         """Whether there is nothing left to do."""
         if self.ended is None and self._is_over():
-            if self.attempts and (self.problem.costs and self.options.select in ('first', 'cost')
-                                  or not self.accepted):
+            is_wanted = self.options.select in ('first', 'cost') or not self.accepted
+            if self.attempts and is_wanted and not self._is_cheaper_than_seeds():
                 self._take_a_seed()
             self.ended = time.monotonic()
         return self.ended is not None
@@ -196,8 +190,11 @@ class Search:
 
     def _is_cheaper_than_seeds(self) -> bool:
         """Return whether some answer costs no more than the seeds, as far as these will do."""
-        if not self.problem.costs:
+        if not self.problem.costs and self.accepted:
             return True
+        if self.attempts == len(self.seeds) == len(self.accepted) and not (
+                self._is_loose or self.touching):
+            return True     # the descent from a seed that will do lowers the costs
         of_seeds = min((sum(costs) for _, costs in self._accepted_seeds), default=math.inf)
         return self._least_cost() <= of_seeds * (1 + SAME_COST) + SAME_COST
 
@@ -207,7 +204,7 @@ class Search:
     @cached_property
     def _accepted_seeds(self) -> list[tuple[Array, tuple[float, ...]]]:
         """The seeds that acceptance takes as they are, within limits, with their costs."""
-        seeds = [within_limits(self.problem, seed) for seed in self.seeds]
+        seeds = [self.problem.within_limits(seed) for seed in self.seeds]
         verdicts = [accept(self.problem, q) for q in seeds]
         return [(q, verdict.costs) for q, verdict in zip(seeds, verdicts, strict=True)
                 if verdict.accepted]
@@ -273,8 +270,6 @@ class Search:
                 self._clear(candidate)
         if is_first and not self.accepted and self.options.approximate is None:
             self.conflict = conflict(self.problem)
-        if self.budget.progress and self.best:
-            self.budget.progress(math.sqrt(self.best.attempt.error), self.attempts)
 
     def _question_in_turn(self) -> tuple[IKProblem, Solver]:
         """Return the problem, or every other time the one whose constraints are tolerances."""
@@ -293,8 +288,9 @@ class Search:
         if solver.finds_starts:
             attempt, used, self.following = solver.find(problem, starts, self.budget)
         elif starts.first == 0:
-            budget = self.budget if self.attempts else self.budget.for_whole_descent()
-            attempt = solver.attempt(within_limits(problem, starts.seed), budget)
+            budget = self.budget if self.attempts else replace(
+                self.budget, deadline=max(self.budget.deadline, time.monotonic() + PATIENCE))
+            attempt = solver.attempt(problem.within_limits(starts.seed), budget)
             used = self.following = 1
         else:
             attempt, used = self._descend_in_turn(problem, solver, starts)
@@ -329,7 +325,7 @@ class Search:
         problem = self.problem
         if not problem.targets or problem.costs or problem.runs_user_code:
             return False
-        errors = accept(problem, within_limits(problem, self.seeds[0])).errors
+        errors = accept(problem, problem.within_limits(self.seeds[0])).errors
         return all(error.position <= CLOSE[0] and error.orientation <= CLOSE[1]
                    for error in errors)
 
@@ -341,19 +337,17 @@ class Search:
     def _next_starts(self, solver: Solver) -> Starts:
         """Return the next seed, alone where others follow; then starts near the first, random."""
         seeds, number, options = self.seeds, self.attempts, self.options
-        # with these every end is looked at
-        batch = (1 if self.budget.progress or options.approximate is not None
-                 else solver.batch_size)
+        # every end is looked at for the least error
+        batch = 1 if options.approximate is not None else solver.batch_size
         if number < len(seeds):
             alone = (len(seeds) > 1 or not options.allow_restarts or solver.batch_size == 1
-                     or self.budget.progress is not None
                      or time.monotonic() >= self.budget.deadline)
-            return Starts(seeds[number], 0, 0 if alone else N_NEAR + batch, self._generator)
+            return Starts(seeds[number], 0, 0 if alone else N_NEAR + batch, self._state)
         if not options.allow_restarts:
-            return Starts(seeds[0], 0, 0, self._generator)
+            return Starts(seeds[0], 0, 0, self._state)
         first = max(self.following, 1)
         last = max(first - 1, N_NEAR if batch > 1 else 0) + batch
-        return Starts(seeds[0], first, last, self._generator)
+        return Starts(seeds[0], first, last, self._state)
 
     def _deserves_judging(self, attempt: Attempt) -> bool:
         if self.best is None:
@@ -506,7 +500,7 @@ class Search:
             for one in self.accepted[1:self.options.solutions]))
 
     def _unjudged_seed(self) -> Candidate:
-        q = within_limits(self.problem, self.seeds[0])
+        q = self.problem.within_limits(self.seeds[0])
         return Candidate(Attempt(q, math.inf, 0, ExitFlag.NOT_RUN), accept(self.problem, q))
 
     def _solution(self, candidate: Candidate, status: Status,
@@ -522,11 +516,7 @@ class Search:
         return largest_change(self.problem.active, self.seeds[0], q)
 
 
-_NOT_PICKLED = ('problem', '_solver', '_clearance', '_loosened', '_near_solver',
-                '_near_clearance')
-
-
-def _check(problem: Any, select: str, budget: Any) -> None:
+def _check(problem: Any, select: str) -> None:
     if not isinstance(problem, IKProblem):
         raise InvalidOptionError(f'problem must be an IKProblem, not {problem!r}')
     if select == 'cost' and not problem.costs:
@@ -534,8 +524,6 @@ def _check(problem: Any, select: str, budget: Any) -> None:
     if select == 'manipulability' and not problem.targets:
         raise InvalidOptionError("select is 'manipulability', but the problem has no targets, "
                                  'whose tips it is measured at')
-    if not isinstance(budget, Budget | None):
-        raise InvalidOptionError(f'budget must be a Budget, not {budget!r}')
 
 
 def chosen_solver(solver: Any, problem: IKProblem) -> tuple[Any, str]:

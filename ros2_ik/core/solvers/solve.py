@@ -21,7 +21,6 @@ from ros2_ik.core.problem import (
 )
 from ros2_ik.core.robot import check_robot, Robot
 from ros2_ik.core.scene import Scene
-from ros2_ik.core.solvers.matlab_names import one_error_each, targets_along_base
 from ros2_ik.core.solvers.options import DEFAULTS, SolveOptions
 from ros2_ik.core.solvers.search import chosen_solver, Search
 from ros2_ik.core.solvers.solver import make_solver, Solver
@@ -44,7 +43,6 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                seed: JointValues | None = None, *,
                relative_to: str | Sequence[str | None] | None = None, group: str | None = None,
                locked: Iterable[str] = (), weights: Sequence[Any] | Array = ALL_AXES,
-               matlab_weights: Sequence[Any] | Array | None = None,
                position_tolerance: float = POSITION_TOLERANCE,
                orientation_tolerance: float = ORIENTATION_TOLERANCE,
                joint_limits: bool = True, scene: Scene | None = None, meshes: str = 'exact',
@@ -69,9 +67,8 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     than 1e-3. `joint_limits` False (MATLAB's `enforce_joint_limits`) lets moving
     joints leave theirs.
     `weights` x y z rx ry rz along the target's axes steer the search; 0 frees an axis, which
-    then is not counted. In their place, `matlab_weights` are MATLAB's: rx ry rz x y z along the
-    axes of the frame that the target is given in. `position_tolerance` [m],
-    `orientation_tolerance` [rad]. For the other options see `solve`.
+    then is not counted (MATLAB has rx ry rz x y z, along the axes of the base).
+    `position_tolerance` [m], `orientation_tolerance` [rad]. For the other options see `solve`.
 
         robot = Robot.load('panda')
         solution = solve_pose(robot, 'panda_hand_tcp', T_base_target)
@@ -87,24 +84,14 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
             raise InvalidOptionError('enforce_joint_limits is another name of joint_limits; '
                                      'valid: one of the two')
         joint_limits = options.pop('enforce_joint_limits')
-    tolerances = position_tolerance, orientation_tolerance
-    if matlab_weights is None:
-        question = (robot, _fixed(tip), _fixed(relative_to), group, _fixed(locked),
-                    _fixed(weights), *tolerances, joint_limits, meshes, missing_meshes, collisions)
-        try:
-            solver = _kept(*question)
-        except TypeError:    # what cannot be a key: lists of weights, and much that is refused
-            solver = PoseSolver(*question)
-        return solver.solve(target, seed, scene, SolveOptions.of(options) if options else DEFAULTS)
-    if weights is not ALL_AXES:
-        raise InvalidOptionError('weights and matlab_weights are both given; valid: one of the '
-                                 'two')
-    check_robot(robot)
-    wanted, owners = _matlab_targets(robot, tip, target, relative_to, matlab_weights, tolerances)
-    problem = IKProblem(robot, wanted, group, seed, locked, joint_limits=joint_limits,
-                        checker=_checker(robot, scene, meshes, missing_meshes, collisions),
-                        collisions=collisions)
-    return one_error_each(_answer(problem, None, SolveOptions.of(options)), owners)
+    question = (robot, _fixed(tip), _fixed(relative_to), group, _fixed(locked), _fixed(weights),
+                position_tolerance, orientation_tolerance, joint_limits, meshes, missing_meshes,
+                collisions)
+    try:
+        solver = _kept(*question)
+    except TypeError:    # what cannot be a key: lists of weights, and much that is refused
+        solver = PoseSolver(*question)
+    return solver.solve(target, seed, scene, SolveOptions.of(options) if options else DEFAULTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,22 +197,6 @@ def _fixed(value: Any) -> Any:
         return value
     items = listed(value)
     return value if items is None else tuple(items)
-
-
-def _matlab_targets(robot: Robot, tip: Any, target: Any, relative_to: Any, matlab_weights: Any,
-                    tolerances: tuple[float, float]
-                    ) -> tuple[list[PoseTarget], list[tuple[int, str]]]:
-    """Make the targets, and say for each of them the number and name of its tip."""
-    tips, several = _names(tip), not isinstance(tip, str)
-    poses = _each(target, len(tips), 'target', several)
-    frames = _each(relative_to, len(tips), 'relative_to', several and _is_list(relative_to))
-    rows = _each(matlab_weights, len(tips), 'matlab_weights',
-                 several and _is_nested(matlab_weights))
-    found = [(one, owner)
-             for owner, pose, frame, row in zip(enumerate(tips), poses, frames, rows, strict=True)
-             for one in targets_along_base(owner[1], pose, frame, robot.root_frame, row,
-                                           tolerances)]
-    return [one for one, _ in found], [owner for _, owner in found]
 
 
 def _names(tip: Any) -> list[str]:

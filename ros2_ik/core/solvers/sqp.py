@@ -1,12 +1,13 @@
 """Sequential quadratic programming: hard rows, then costs under them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import positive, whole
+from ros2_ik.core.checks import all_positive, all_whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.descents import MANY
 from ros2_ik.core.kernels.sqp import FAR, hold, lower_cost
@@ -41,11 +42,10 @@ class SequentialQuadratic(Solver):
     def __init__(self, problem: IKProblem, damping: float = 1e-2, trust: float = 0.7,
                  attempt_iterations: int = 40, cost_iterations: int = 60) -> None:
         super().__init__(problem)
-        self.damping = positive(damping, 'damping', InvalidOptionError)
-        self.trust = positive(trust, 'trust', InvalidOptionError)
-        self.attempt_iterations = whole(attempt_iterations, 'attempt_iterations',
-                                        InvalidOptionError)
-        self.cost_iterations = whole(cost_iterations, 'cost_iterations', InvalidOptionError)
+        self.damping, self.trust = all_positive(InvalidOptionError, damping=damping, trust=trust)
+        self.attempt_iterations, self.cost_iterations = all_whole(
+            InvalidOptionError, attempt_iterations=attempt_iterations,
+            cost_iterations=cost_iterations)
         self.rows = ProblemRows(problem)
         self._place = problem.active.place
         self.batch_size = 1 if problem.costs else max(1, MOVING // max(
@@ -73,7 +73,7 @@ class SequentialQuadratic(Solver):
     def attempt_in_turn(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
         """Descend from one of `starts` (k, nq) after another until the hard rows hold."""
         attempt, used = self._feasible(starts, budget)
-        if attempt.reached and self.problem.costs:
+        if attempt.exit_flag is ExitFlag.CONVERGED and self.problem.costs:
             attempt = self._cheaper(attempt, budget)
         return attempt, used
 
@@ -82,15 +82,15 @@ class SequentialQuadratic(Solver):
         return self._feasible(start[None], budget)[0]
 
     def _feasible(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
-        rows, watch = self.rows, _Watch(budget)
-        stop = watch()
+        rows, stop = self.rows, budget.interrupted()
         most = 0 if stop else int(min(budget.iterations, MANY))
         x = np.array(starts[:, self._place], order='C')    # moved in place
         error, flag, row, iterations, used = rows.hard.run(
-            self._hold, None if stop else watch, x, rows.limits, rows.rows, rows.bounds,
-            self._farthest, self.damping, self.attempt_iterations, GIVE_UP_AFTER, DROP, most)
+            self._hold, None if stop else budget.interrupted, x, rows.limits, rows.rows,
+            rows.bounds, self._farthest, self.damping, self.attempt_iterations, GIVE_UP_AFTER,
+            DROP, most)
         if flag != ExitFlag.CONVERGED:
-            flag = watch.flag or flag
+            flag = budget.flag or flag
         return Attempt(self._at(starts[row], x[row]), error, iterations, ExitFlag(flag)), used
 
     def _at(self, near: Array, x: Array) -> Array:
@@ -101,12 +101,12 @@ class SequentialQuadratic(Solver):
     def _cheaper(self, begin: Attempt, budget: Budget) -> Attempt:
         """Lower the costs from where the hard rows hold."""
         x, last = np.array(begin.q[self._place]), np.empty(self.rows.limits.shape[1])
-        watch = _Watch(budget)
         left = budget.iterations - begin.iterations
-        limit = 0 if watch() else int(min(self.cost_iterations, left))
+        stop = budget.interrupted()
         cost, cost_of_last, iterations, flag = self._descend(
-            x, last, limit, None if watch.flag else watch)
-        flag = watch.flag or flag
+            x, last, 0 if stop else int(min(self.cost_iterations, left)),
+            None if stop else budget.interrupted)
+        flag = budget.flag or flag
         attempt = Attempt(self._at(begin.q, x), begin.error, begin.iterations + iterations,
                           ExitFlag(flag), cost, holds=True)
         if cost_of_last < cost:      # it has left the hard rows a little: bring it back
@@ -122,21 +122,9 @@ class SequentialQuadratic(Solver):
         return attempt
 
     def _descend(self, x: Array, last: Array, limit: int,
-                 watch: '_Watch | None') -> tuple[float, float, int, int]:
+                 interrupted: Callable[[], Any] | None) -> tuple[float, float, int, int]:
         rows = self.rows
         found: tuple[float, float, int, int] = rows.program.run(
-            self._lower_cost, watch, x, rows.limits, rows.rows, rows.bounds, *rows.costs,
+            self._lower_cost, interrupted, x, rows.limits, rows.rows, rows.bounds, *rows.costs,
             self._farthest, limit, last)
         return found
-
-
-class _Watch:
-    """A look at a budget, which keeps why it is over."""
-
-    def __init__(self, budget: Budget) -> None:
-        self._budget = budget
-        self.flag: ExitFlag | None = None
-
-    def __call__(self) -> ExitFlag | None:
-        self.flag = self._budget.interrupted()
-        return self.flag

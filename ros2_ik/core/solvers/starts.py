@@ -42,14 +42,9 @@ def draw_starts(problem: IKProblem, starts: Starts) -> Array:
     return q
 
 
-def within_limits(problem: IKProblem, seed: Array) -> Array:
-    """Return a seed (nq,) with moving joints brought within their limits and the others locked."""
-    return problem.locked(np.minimum(np.maximum(seed, problem.lower), problem.upper))
-
-
 def near_seed(problem: IKProblem, seed: Array) -> IKProblem:
     """Return a problem whose joints change by at most NEAR: neither descent nor escape leaves."""
-    bound = JointChangeBound.of(problem.robot, within_limits(problem, seed), kernel.NEAR)
+    bound = JointChangeBound.of(problem.robot, problem.within_limits(seed), kernel.NEAR)
     return problem.bounded(bound.both(problem.robot, problem.change_bound))
 
 

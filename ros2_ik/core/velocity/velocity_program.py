@@ -82,7 +82,7 @@ class VelocityProgram:
         _check_names('tasks', [task.name for task in (*soft, *hard)], InvalidTargetError)
         functions = [*(task.function for task in (*soft, *hard)),
                      *(barrier.bounds.function for barrier in bounded),
-                     *(limit.function for limit in frames)]
+                     *(limit.function.bind(robot) for limit in frames)]
         # all joints are in the program, as those that are held may be anywhere
         self._program = Program(robot, functions, active_joints(robot, robot.joint_names),
                                 robot.neutral)

@@ -20,14 +20,14 @@ class TakeRobot(NamedTuple):
 
 class Job(NamedTuple):
     """
-    To the worker: go on with a search, `state` of Search.state(); `watched`: tell of it.
+    To the worker: a search to make, from Search.question(); `watched`: tell of it.
 
     `sent` is when it was handed to the pool, on the steady clock [s].
     """
 
     number: int
     robot_key: str
-    state: bytes
+    question: bytes
     watched: bool = False
     sent: float = math.inf
 

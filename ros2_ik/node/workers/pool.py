@@ -91,8 +91,8 @@ class Pool:
         `tell` gets the solution as it stands, about ten times a second. Gives the number for
         `cancel`.
         """
-        job = Job(next(self._numbers), search.problem.robot.key, search.state(), tell is not None,
-                  time.monotonic())
+        job = Job(next(self._numbers), search.problem.robot.key, search.question(),
+                  tell is not None, time.monotonic())
         if self._stopping:
             search.budget.cancel = lambda: True
             done(search.solution())

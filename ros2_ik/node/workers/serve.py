@@ -135,7 +135,7 @@ class Worker:
     def _begin(self, job: Job) -> None:
         try:
             with self._making():
-                search = Search.resume(self._robots[job.robot_key], job.state)
+                search = Search.of_question(self._robots[job.robot_key], job.question)
         except Exception:
             self._fail(job.number)
             return

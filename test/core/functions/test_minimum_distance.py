@@ -169,7 +169,7 @@ def test_survives_pickling_in_a_search(name, load):
     checker = CollisionChecker(robot, scene)
     problem = IKProblem(robot, constraints=[Constraint(MinimumDistance(checker), 0.01)])
     search = Search(problem, random_state=0, timeout=5.0)   # the first distances make hulls
-    there = Search.resume(Robot.load(name), search.state())
+    there = Search.of_question(Robot.load(name), search.question())
     for one in (search, there):
         one.run()
     first, second = search.solution(), there.solution()
@@ -191,7 +191,7 @@ def test_a_stack_looks_once_for_value_and_jacobian(panda_world, monkeypatch):
     function = MinimumDistance(checker, 0.15, 5)
     q = robot.random_q(np.random.default_rng(3))
     free = active_joints(robot, robot.joint_names)
-    f, J = Program(robot, [function], free, robot.neutral).evaluate(q)
+    f, J = Program(robot, [function.bind(robot)], free, robot.neutral).evaluate(q)
     assert len(looks) == 1
     at = Configuration(robot, q)
     np.testing.assert_array_equal(f, function.value(at))

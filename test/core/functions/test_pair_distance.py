@@ -165,7 +165,7 @@ def test_travels_with_a_search(arms):
     problem = IKProblem(robot, constraints=[
         Constraint(PairDistance(checker, 'left_hand', 'right_hand'), 0.1, 0.1)])
     search = Search(problem, random_state=0)
-    again = Search.resume(Robot.from_urdf(robot.urdf, srdf=robot.srdf), search.state())
+    again = Search.of_question(Robot.from_urdf(robot.urdf, srdf=robot.srdf), search.question())
     for one in (search, again):
         one.run(0.5)
     assert search.solution().success and again.solution().success

@@ -70,7 +70,8 @@ def mixed(robot, a, b):
 def program(robot, functions, names=None, start=None):
     """Bind functions of all joints, or of some."""
     free = active_joints(robot, robot.joint_names if names is None else tuple(names))
-    return Program(robot, functions, free, robot.neutral if start is None else start)
+    return Program(robot, [function.bind(robot) for function in functions], free,
+                   robot.neutral if start is None else start)
 
 
 def check(bound, robot, q):

@@ -9,7 +9,6 @@ from scenes import pair, pairs, random_pose, scattered, solid, tool
 from solid_judge import SolidJudge
 
 from ros2_ik.core import (
-    Budget,
     Configuration,
     Constraint,
     FramePosition,
@@ -311,8 +310,8 @@ def test_travels_to_another_process(load):
         q = robot.random_q(generator)
     T = Configuration(robot, q).transform('panda_hand')
     problem = IKProblem(robot, PoseTarget('panda_hand', T), checker=checker)
-    search = Search(problem, random_state=3, budget=Budget(iterations=3000))
-    again = Search.resume(Robot.load('panda'), search.state())
+    search = Search(problem, random_state=3, timeout=60.0, max_iterations=3000)
+    again = Search.of_question(Robot.load('panda'), search.question())
     assert again.problem.checker.scene == scene
     for one in (search, again):
         one.run()
@@ -328,7 +327,7 @@ def test_a_checker_is_made_once_there(load):
 
     def sent(checker):
         problem = IKProblem(robot, PoseTarget('panda_hand', T), checker=checker)
-        return Search.resume(there, Search(problem).state()).problem.checker
+        return Search.of_question(there, Search(problem).question()).problem.checker
     scene = scattered(robot, seed=2)
     ball = SceneObject('ball', [Sphere(0.06)], pose((0.4, 0.0, 0.4)))
     one, other = CollisionChecker(robot, scene), CollisionChecker(robot, scene.add(ball))
@@ -344,7 +343,7 @@ def test_in_slices(load):
     for _ in range(5):
         T = Configuration(robot, robot.random_q(generator)).transform('tool0')
         search = Search(IKProblem(robot, PoseTarget('tool0', T), checker=checker),
-                        random_state=0, budget=Budget.of(0.2))
+                        random_state=0, timeout=0.2)
         while not search.run(0.0):
             solution = search.solution()       # at any time
             assert solution.q is None or not checker.collides(solution.q)

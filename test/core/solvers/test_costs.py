@@ -9,7 +9,6 @@ from scipy.optimize import minimize
 from small_robots import SMALL
 
 from ros2_ik.core import (
-    Budget,
     CenterOfMass,
     Configuration,
     Constraint,
@@ -348,7 +347,7 @@ def test_a_posture_of_another_turn(load):
         for winding in ('seed', 'lower'):
             asked = IKProblem(robot, costs=[LeastSquares(JointPositions(['wrist_1_joint']),
                                                          wanted)])
-            search = Search(asked, winding=winding, budget=Budget.of(10.0, 200))
+            search = Search(asked, winding=winding, timeout=10.0, max_iterations=200)
             search.run()
             assert search.solution().joints['wrist_1_joint'] == pytest.approx(wanted, abs=1e-3)
 

@@ -1,4 +1,4 @@
-"""A warm call of InverseKinematics.solve passes no more files than it does today."""
+"""A warm call of InverseKinematics.solve passes few files."""
 
 from files_entered import files_entered
 import numpy as np
@@ -8,7 +8,8 @@ from ros2_ik.core import Configuration, InverseKinematics
 TIP = 'panda_hand_tcp'
 
 
-def test_inverse_kinematics_passes_no_more_files_than_today(load):
+def test_a_warm_inverse_kinematics_passes_few_files(load):
+    """A reader follows the whole way of a problem with two constraints and a cost."""
     robot, generator, answers = load('panda'), np.random.default_rng(0), []
     ik = InverseKinematics(robot)
     for _ in range(4):
@@ -19,9 +20,10 @@ def test_inverse_kinematics_passes_no_more_files_than_today(load):
                    ik.add_gaze_target_constraint(TIP, [0, 0, 0], [0, 0, 1], None,
                                                  T[:3, 3] + 0.5 * T[:3, 2], 0.2),
                    ik.add_posture_cost(q, 0.01)]
-        entered = files_entered(lambda q=q: answers.append(ik.solve(q, timeout=1.0)))
+        seed = np.clip(q + 0.05, robot.lower, robot.upper)
+        entered = files_entered(lambda seed=seed: answers.append(ik.solve(seed, timeout=1.0)))
         for handle in handles:
             ik.remove(handle)
     assert len(answers) == 4
-    # 20 and 80 are wanted; most of these are bind, joints and evaluate of three functions
-    assert len(set(entered)) <= 31 and len(entered) - 1 <= 230, entered
+    assert answers[-1].success and answers[-1].iterations > 0
+    assert len(set(entered)) <= 22 and len(entered) - 1 <= 79, entered

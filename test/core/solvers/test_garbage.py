@@ -59,7 +59,7 @@ SOLVER_OPTIONS = ['damping', 'attempt_iterations', 'eps', 'dt', 'damp', 'it_max'
                   'clamp_limits', 'unknown']
 OPTIONS = ['seed', 'relative_to', 'group', 'locked', 'timeout', 'weights', 'position_tolerance',
            'orientation_tolerance', 'allow_restarts', 'solver', 'select', 'solutions',
-           'random_state', 'max_iterations', 'cancel', 'progress', *SOLVER_OPTIONS]
+           'random_state', 'max_iterations', 'cancel', *SOLVER_OPTIONS]
 LIMITED = {'timeout': 0.002, 'max_iterations': 20}
 
 
@@ -106,7 +106,7 @@ def ask_search(robot, generator):
     if generator.random() < 0.5:
         return solve(problem, seeds, **some_options(generator, names))
     options = some_options(generator, names)
-    for name in ('timeout', 'max_iterations', 'cancel', 'progress'):
+    for name in ('timeout', 'max_iterations', 'cancel'):
         options.pop(name, None)
     mine = {name: options.pop(name) for name in SOLVER_OPTIONS if name in options}
     return Search(problem, seeds, **options, solver_options=mine)
@@ -155,16 +155,16 @@ def ask_checker(robot, generator):
         lambda: CollisionChecker(robot, meshes=one(generator)),
         lambda: HeightField(1, 1, [[0, 1], [0, 1]], one(generator)),
         lambda: IKProblem(robot, PoseTarget('tip', T), change_bound=one(generator)),
-        lambda: Search.resume(robot, one(generator))])
+        lambda: Search.of_question(robot, one(generator))])
     return ask()
 
 
 @pytest.mark.parametrize('state', [
     b'', b'abc', b'cos\nnothing\n.', b'cnomodule\nx\n.', pickle.dumps((1, 2)),
     pickle.dumps(({}, {})), pickle.dumps(({'a': 1}, {})), b'\x80\x04h\x05.'])
-def test_bytes_that_are_no_state_of_a_search(load, state):
-    with pytest.raises(InvalidOptionError, match='state is not that of a search'):
-        Search.resume(load('panda'), state)
+def test_bytes_that_are_no_question(load, state):
+    with pytest.raises(InvalidOptionError, match='data is not the question of a search'):
+        Search.of_question(load('panda'), state)
 
 
 def ask_request(robot, generator):

@@ -280,7 +280,7 @@ def test_three_kinds_of_cost(load):
     assert ik.add_cost(lambda at: at.transform(HAND)[2, 3], weight=2).value(at) == pytest.approx(
         2 * at.transform(HAND)[2, 3])
     soft = LeastSquares(height, lower=0.1, upper=0.2)
-    assert ik.add_cost(soft) is soft and isinstance(ik.problem.costs[1], ScalarCost)
+    assert ik.add_cost(soft).function is height and isinstance(ik.problem.costs[1], ScalarCost)
     for bad in ((soft, 1.0), (soft, 0.0, 2.0), (len, 1.0), (soft, [0])):
         with pytest.raises(InvalidConstraintError, match='target and weight'):
             ik.add_cost(*bad)

@@ -6,7 +6,6 @@ import pytest
 
 from ros2_ik.core import solve, solve_pose
 from ros2_ik.core.problem import IKProblem, PoseTarget
-from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.search import Search
 
 TIP = 'panda_hand_tcp'
@@ -96,16 +95,17 @@ def test_relative_to_a_link_that_is_to_rest(load, judge_of):
               dict(zip(panda.joint_names, start, strict=True)), panda.joint_names[:3])
 
 
-def test_in_slices(load, judge_of):
-    """What travels between processes goes on in the same way."""
+def test_in_another_process(load, judge_of):
+    """A search that is begun anew there ends in the same way."""
     panda, judge = load('panda'), judge_of('panda')
     target = displaced(panda, judge, np.random.default_rng(7), turned(0.3))
     problem = IKProblem(panda, PoseTarget(TIP, target, None, position_tolerance=1e-3,
                                           orientation_tolerance=0.3),
                         group='arm', locked=LOCKED, collisions=False)
-    search = Search(problem, random_state=0, budget=Budget.of(5.0))
-    while not search.run(0.0):
-        search = Search.resume(panda, search.state())
+    search = Search(problem, random_state=0, timeout=5.0)
+    search.run(0.0)
+    search = Search.of_question(panda, search.question())
+    search.run()
     check(judge, search.solution(), [(TIP, target, None, (1,) * 6, 1e-3, 0.3)])
     assert search.attempts == solve(problem, random_state=0, timeout=5.0).restarts + 1
 

@@ -1,9 +1,8 @@
-"""MATLAB's names and weights: the same answers, and axes of the base frame for the weights."""
+"""MATLAB's names of options and results."""
 
-from judge import check, pose, TreeJudge
+from judge import pose
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import (
     Configuration,
@@ -11,7 +10,6 @@ from ros2_ik.core import (
     FramePosition,
     IKProblem,
     InvalidOptionError,
-    InvalidTargetError,
     solve,
     solve_pose,
     Status,
@@ -22,17 +20,10 @@ HAND = 'panda_hand'
 T = pose((0.45, 0.1, 0.35), (2.4, 1.1, -0.4))
 
 
-def base_error(T_tip, T_target):
-    """Rotation vector and position from target to tip along the axes of the base, (6,)."""
-    turned = Rotation.from_matrix(T_tip[:3, :3] @ T_target[:3, :3].T)
-    return np.concatenate([turned.as_rotvec(), T_tip[:3, 3] - T_target[:3, 3]])
-
-
 @pytest.mark.parametrize('theirs, ours', [
     ({'max_time': 0.5}, {'timeout': 0.5}),
     ({'allow_random_restart': False}, {'allow_restarts': False}),
-    ({'enforce_joint_limits': False}, {'joint_limits': False}),
-    ({'matlab_weights': [1, 1, 1, 0.5, 0.5, 0.5]}, {'weights': [0.5, 0.5, 0.5, 1, 1, 1]})])
+    ({'enforce_joint_limits': False}, {'joint_limits': False})])
 def test_the_same_under_both_names(load, theirs, ours):
     one, other = (solve_pose(load('panda'), HAND, T, random_state=0, **options)
                   for options in (theirs, ours))
@@ -87,82 +78,8 @@ def test_nearest_the_lower_limit_as_matlab(load):
 
 def test_an_approximate_answer_is_the_best_available(load):
     far = pose((0.9, 0, 0.4))
-    options = {'matlab_weights': (0, 0, 0, 1, 1, 1), 'random_state': 0, 'max_iterations': 500,
+    options = {'weights': (1, 1, 1, 0, 0, 0), 'random_state': 0, 'max_iterations': 500,
                'timeout': 20}
     assert solve_pose(load('panda'), HAND, far, **options).status is Status.NO_IK_SOLUTION
     near = solve_pose(load('panda'), HAND, far, approximate=(0.2, 0), **options)
     assert near.status is Status.APPROXIMATE and near.matlab_status == 'best available'
-
-
-# orientation first
-WEIGHTS = [(0, 0, 0, 1, 1, 1), (0, 0, 0, 1, 1, 0), (0, 0, 0, 0, 0, 2), (1, 1, 1, 0, 0, 0),
-           (1, 1, 1, 1, 0, 1), (1, 1, 0, 1, 1, 1), (0, 0, 1, 0, 1, 1), (0, 1, 0, 0, 0, 0),
-           (0.2, 1, 0.5, 1, 2, 3)]
-
-
-@pytest.mark.parametrize('weights', WEIGHTS)
-@pytest.mark.parametrize('options', [{}, {'relative_to': 'panda_link2'}, {'solver': 'sqp'},
-                                     {'solver': 'clik'}], ids=str)
-def test_weights_are_orientation_first_along_the_base(load, weights, options):
-    judge = TreeJudge(load('panda').urdf)       # yourdfpy passes over moves of a few 1e-9
-    target = T
-    if 'relative_to' in options:
-        home = dict.fromkeys(load('panda').joint_names, 0.1) | {'panda_joint4': -2.0}
-        target = judge.transform(home, HAND, 'panda_link2')
-    solution = solve_pose(load('panda'), HAND, target, matlab_weights=weights, random_state=0,
-                          timeout=3.0, **options)
-    assert solution.success, solution.explain()
-    tip = judge.transform(solution.joints, HAND, options.get('relative_to'))
-    error = base_error(tip, target)
-    counted = np.array(weights) > 0
-    assert np.linalg.norm(error[:3] * counted[:3]) <= 1e-4
-    assert np.linalg.norm(error[3:] * counted[3:]) <= 1e-5
-    (reported,) = solution.errors
-    assert reported.tip == HAND
-    assert reported.orientation == pytest.approx(np.linalg.norm(error[:3] * counted[:3]),
-                                                 abs=1e-12)
-    assert reported.position == pytest.approx(np.linalg.norm(error[3:] * counted[3:]), abs=1e-12)
-    assert judge.outside(solution.joints) == []
-
-
-@pytest.mark.parametrize('weights', [(0, 0, 0, 1, 1, 0), (1, 1, 0, 1, 1, 1), (0, 0, 1, 0, 1, 1)])
-def test_what_has_no_weight_is_not_held(load, judge_of, weights):
-    """Only along the base's axes is it free: from a start there nothing has to move."""
-    robot, judge = load('panda'), judge_of('panda')
-    start = dict.fromkeys(robot.joint_names, 0.1) | {'panda_joint4': -2.0}
-    at_start = judge.transform(start, HAND)
-    shift = np.where(np.array(weights) > 0, 0, (0.3, -0.2, 0.4, 0.1, 0.2, -0.3))
-    # target such that from it to the tip at the start leads `shift`, along the base's axes
-    target = at_start.copy()
-    target[:3, :3] = Rotation.from_rotvec(shift[:3]).as_matrix().T @ at_start[:3, :3]
-    target[:3, 3] -= shift[3:]
-    np.testing.assert_allclose(base_error(at_start, target), shift, atol=1e-12)
-    solution = solve_pose(robot, HAND, target, start, matlab_weights=weights, collisions=False)
-    assert solution.iterations == 0 and solution.success
-    assert solution.pose_error_norm < 1e-9
-
-
-def test_weights_of_several_tips(load, judge_of):
-    judge = judge_of('baxter')
-    home = dict.fromkeys(load('baxter').joint_names, 0.1)
-    tips = ['left_gripper', 'right_gripper']
-    targets = [judge.transform(home, tip) for tip in tips]
-    rows = [(1, 1, 0, 1, 1, 1), (1, 1, 1, 1, 1, 1)]
-    solution = solve_pose(load('baxter'), tips, targets, matlab_weights=rows, timeout=2.0,
-                          random_state=0, solutions=2)
-    assert [error.tip for error in solution.errors] == tips
-    for other in solution.alternatives:
-        assert [error.tip for error in other.errors] == tips
-    error = base_error(judge.transform(solution.joints, tips[0]), targets[0])
-    assert np.linalg.norm(error[[0, 1]]) <= 1e-4 and np.linalg.norm(error[3:]) <= 1e-5
-    check(judge, solution, [(tips[1], targets[1])])
-
-
-@pytest.mark.parametrize('weights', [(1,) * 5, 'x', [-1, 1, 1, 1, 1, 1], [0] * 6,
-                                     [float('nan')] * 6, [[1] * 6] * 2, 1.0,
-                                     [0, 0, 0, 1, 1, -1], [1, 1, -1, 0, 0, 0]])
-def test_bad_weights(load, weights):
-    with pytest.raises(InvalidTargetError, match='weights'):
-        solve_pose(load('panda'), HAND, T, matlab_weights=weights)
-    with pytest.raises(InvalidTargetError, match='weights'):
-        solve_pose(load('panda'), [HAND], [T], matlab_weights=weights)

@@ -15,7 +15,6 @@ import trimesh
 
 from ros2_ik.core import (
     Box,
-    Budget,
     CollisionChecker,
     Configuration,
     Constraint,
@@ -187,7 +186,7 @@ def test_what_is_not_checked_travels(load):
     robot = Robot.from_urdf(FOLDING)
     for options in ({}, {'collisions': False}):
         problem = IKProblem(robot, [PoseTarget('tip', INSIDE, weights=FREE_AXES)], **options)
-        search = Search.resume(robot, Search(problem, budget=Budget.of(0.2)).state())
+        search = Search.of_question(robot, Search(problem, timeout=0.2).question())
         search.run()
         assert search.problem.not_checked == problem.not_checked
         assert search.solution().not_checked == problem.not_checked

@@ -169,7 +169,7 @@ def test_bounds_go_with_constraints_and_slices(ur5, home):
     search = Search(IKProblem(ur5, PoseTarget('tool0', T), start=home), max_joint_change=0.5,
                     random_state=0)
     search.run(seconds=0)
-    again = Search.resume(ur5, search.state())
+    again = Search.of_question(ur5, search.question())
     again.run(seconds=0.2)
     solution = again.solution()
     assert not solution.success and np.abs(solution.best_q - home).max() <= 0.5

@@ -8,7 +8,6 @@ import pytest
 from search_questions import FAR, problem, same
 
 from ros2_ik.core import (
-    Budget,
     Configuration,
     IKProblem,
     PoseTarget,
@@ -25,7 +24,7 @@ from ros2_ik.core import (
 def test_slices_give_the_same_answer(robot, arguments):
     for seed in range(8):
         def search(seed=seed):
-            return Search(problem(robot, seed), random_state=3, budget=Budget.of(30.0, 400),
+            return Search(problem(robot, seed), random_state=3, timeout=30.0, max_iterations=400,
                           **arguments)
         whole, sliced = search(), search()
         assert whole.run() is True and whole.finished
@@ -39,7 +38,8 @@ def test_slices_give_the_same_answer(robot, arguments):
 
 def test_a_slice_is_no_longer_than_it_may_be(robot, ticking):
     """It ends with the attempt in which it is used up."""
-    search = Search(problem(robot, T=FAR), budget=Budget(deadline=1e9))
+    search = Search(problem(robot, T=FAR))
+    search.budget.deadline = 1e9
     for _ in range(20):
         before, attempts = ticking.looks, search.attempts
         assert search.run(0.1) is False
@@ -48,7 +48,7 @@ def test_a_slice_is_no_longer_than_it_may_be(robot, ticking):
 
 
 def test_the_answer_so_far(robot):
-    search = Search(problem(robot, T=FAR), budget=Budget.of(30.0))
+    search = Search(problem(robot, T=FAR), timeout=30.0)
     early = search.solution()
     assert early.status is Status.TIMED_OUT and not early.success
     search.run(1e-9)
@@ -64,7 +64,7 @@ def test_errors_never_grow(robot):
     for seed in range(30):
         T = Configuration(robot, robot.random_q(generator)).transform('tip')
         T[2, 3] += 2.0
-        search = Search(problem(robot, T=T), random_state=seed, budget=Budget.of(30.0, 2000))
+        search = Search(problem(robot, T=T), random_state=seed, timeout=30.0, max_iterations=2000)
         told = []
         while not search.run(1e-9):
             told.append(search.solution().pose_error_norm)
@@ -72,7 +72,7 @@ def test_errors_never_grow(robot):
 
 
 def test_run_after_the_end_changes_nothing(robot):
-    search = Search(problem(robot), random_state=0, budget=Budget.of(5.0))
+    search = Search(problem(robot), random_state=0, timeout=5.0)
     assert search.run()
     before = search.solution()
     assert search.run() and search.run(0.001)
@@ -84,50 +84,51 @@ def test_run_after_the_end_changes_nothing(robot):
     {}, {'solutions': 5}, {'select': 'nearest'},
     {'solver': 'clik', 'solver_options': {'it_max': 60, 'dt': 0.5}}])
 @pytest.mark.parametrize('slices', [0, 1, 3])
-def test_resumed_after_a_pickle(robot, slices, arguments):
-    """What another process goes on with ends where the first would have ended."""
+def test_begun_anew_after_a_pickle(robot, slices, arguments):
+    """Another process ends where the first would have ended, however far that one came."""
     other_robot = pickle.loads(pickle.dumps(robot))
     for seed in range(5):
         def search(seed=seed):
             return Search(problem(robot, seed, start={'s1': 0.2}, locked=['s3']), random_state=3,
-                          budget=Budget.of(30.0, 300), **arguments)
+                          timeout=30.0, max_iterations=300, **arguments)
         whole, first = search(), search()
         whole.run()
         for _ in range(slices):
             first.run(1e-9)
-        data = first.state()
+        data = first.question()
         assert len(data) < 20000 and b'<robot' not in data
-        second = Search.resume(other_robot, data)
+        second = Search.of_question(other_robot, data)
         assert second.problem.joint_names == first.problem.joint_names
         second.run()
         same(whole.solution(), second.solution())
 
 
-def test_resumed_keeps_what_was_asked(small):
+def test_begun_anew_keeps_what_was_asked(small):
     robot = small('two_arms')
     T = Configuration(robot, {'left_1': 0.3, 'right_2': 0.5}).transform('left_hand', 'right_hand')
     asked = IKProblem(robot, [PoseTarget('left_hand', T, 'right_hand', (1, 1, 1, 1, 0, 1), 1e-4,
                                          1e-3)], None, {'torso': 0.4})
-    budget = Budget.of(7.0, 50, cancel=threading.Event(), progress=print)
-    state = Search(asked, [{'left_2': 0.1}], budget=budget).state()
-    second = Search.resume(robot, state)
+    first = Search(asked, [{'left_2': 0.1}], timeout=7.0, max_iterations=50,
+                   cancel=threading.Event())
+    second = Search.of_question(robot, first.question())
     target = second.problem.targets[0]
     assert (target.relative_to, list(target.weights)) == ('right_hand', [1, 1, 1, 1, 0, 1])
     assert (target.position_tolerance, target.orientation_tolerance) == (1e-4, 1e-3)
     assert second.problem.start[0] == 0.4
-    assert (second.budget.deadline, second.budget.iterations) == (budget.deadline, 50)
-    assert second.budget.cancel is None and second.budget.progress is None
+    assert (second.budget.deadline, second.budget.iterations) == (first.budget.deadline, 50)
+    assert second.budget.cancel is None
     second.run()
     assert second.solution().success
 
 
-def test_a_state_taken_twice_is_two_searches(robot):
-    """Going on with one leaves the other alone, even in one process."""
-    search = Search(problem(robot, 4), random_state=3, solutions=6, budget=Budget.of(30.0, 2000))
+def test_a_question_taken_twice_is_two_searches(robot):
+    """Running one leaves the other alone, even in one process."""
+    search = Search(problem(robot, 4), random_state=3, solutions=6, timeout=30.0,
+                    max_iterations=2000)
     for _ in range(3):
         search.run(1e-9)
-    state = search.state()
-    one, two = Search.resume(robot, state), Search.resume(robot, state)
+    question = search.question()
+    one, two = Search.of_question(robot, question), Search.of_question(robot, question)
     one.run()
     two.run()
     search.run()
@@ -136,15 +137,15 @@ def test_a_state_taken_twice_is_two_searches(robot):
 
 
 def test_the_deadline_is_one_for_all_processes(robot):
-    search = Search(problem(robot, T=FAR), budget=Budget.of(0.05))
+    search = Search(problem(robot, T=FAR), timeout=0.05)
     search.run(0.005)
-    second = Search.resume(robot, search.state())
+    second = Search.of_question(robot, search.question())
     second.run()
     assert 0.05 <= second.solution().seconds < 0.5
 
 
-def test_resumed_then_cancelled(robot):
-    search = Search.resume(robot, Search(problem(robot, T=FAR), budget=Budget.of(30.0)).state())
+def test_begun_anew_then_cancelled(robot):
+    search = Search.of_question(robot, Search(problem(robot, T=FAR), timeout=30.0).question())
     event = threading.Event()
     search.budget.cancel = event
     assert search.run(1e-9) is False

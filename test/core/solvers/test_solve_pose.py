@@ -128,7 +128,6 @@ def test_scenes_that_are_none(small, scene):
 
 @pytest.mark.parametrize('ask', [
     lambda robot: solve_pose(robot, 'tip', np.eye(4)), InverseKinematics,
-    lambda robot: solve_pose(robot, 'tip', np.eye(4), matlab_weights=FULL),
     lambda robot: solve_pose(robot, 'tip', np.eye(4), scene=5),
     lambda robot: IKProblem(robot, [PoseTarget('tip', np.eye(4))])])
 @pytest.mark.parametrize('robot', ['panda', None, Robot])

@@ -253,7 +253,7 @@ def test_turns_that_are_wanted(load, function, winding, lower, upper):
     """A joint of two turns, in one of which it should be."""
     robot = load('ur5')
     asked = IKProblem(robot, constraints=[Constraint(function, lower, upper)])
-    search = Search(asked, winding=winding, random_state=0, budget=Budget.of(10.0, 500))
+    search = Search(asked, winding=winding, random_state=0, timeout=10.0, max_iterations=500)
     search.run()
     solution = search.solution()
     assert solution.success, solution.explain()
@@ -527,15 +527,6 @@ def test_costs_cut_off_still_hold(robot):
     assert short.success
 
 
-def test_progress_is_told(robot):
-    told = []
-    solve(IKProblem(robot, constraints=[box('tip', FAR, 0.1)]), timeout=60.0, max_iterations=100,
-          random_state=0, progress=lambda error, attempts: told.append((error, attempts)))
-    assert [attempts for _, attempts in told] == list(range(1, len(told) + 1))
-    errors = [error for error, _ in told]
-    assert errors == sorted(errors, reverse=True) and np.isfinite(errors).all()
-
-
 def tall(at):
     return -at.transform('b4')[2, 3]
 
@@ -544,7 +535,7 @@ def tall(at):
 @pytest.mark.parametrize('arguments', [
     {'select': 'cost'}, {'solutions': 4}, {'winding': 'lower', 'select': 'nearest'},
     {'approximate': (0.1, 0.1), 'solver_options': {'trust': 0.3}}])
-def test_resumed_after_a_pickle(robot, slices, arguments):
+def test_begun_anew_after_a_pickle(robot, slices, arguments):
     asked = IKProblem(
         robot, constraints=[box('tip', [0.3, -0.2, 0.4], 1e-2),
                             Constraint(UserFunction(tall), -0.5, -0.1, 'tall', 1e-4)],
@@ -552,12 +543,12 @@ def test_resumed_after_a_pickle(robot, slices, arguments):
         start={'w3': 0.2}, locked=['w3'], joint_limits=False)
 
     def search():
-        return Search(asked, random_state=3, budget=Budget.of(60.0, 200), **arguments)
+        return Search(asked, random_state=3, timeout=60.0, max_iterations=200, **arguments)
     whole, first = search(), search()
     whole.run()
     for _ in range(slices):
         first.run(1e-9)
-    second = Search.resume(robot, first.state())
+    second = Search.of_question(robot, first.question())
     assert second.problem.kinds == asked.kinds and second.problem.joint_limits is False
     assert [c.name for c in second.problem.constraints] == [c.name for c in asked.constraints]
     assert [c.tolerance for c in second.problem.constraints] == [1e-6, 1e-4]
@@ -566,12 +557,12 @@ def test_resumed_after_a_pickle(robot, slices, arguments):
     assert whole.solution().costs == second.solution().costs
 
 
-def test_resumed_knows_what_is_impossible(robot):
+def test_begun_anew_finds_what_is_impossible(robot):
     asked = IKProblem(robot, constraints=[box('tip', [0.3, 0, 0.4], 0.1),
                                           box('tip', [-0.3, 0, 0.4], 0.1)])
-    search = Search(asked, budget=Budget.of(60.0))
+    search = Search(asked, timeout=60.0)
     search.run(1e-9)
-    second = Search.resume(robot, search.state())
+    second = Search.of_question(robot, search.question())
     second.run()
     assert second.solution().status is Status.GOAL_CONSTRAINTS_VIOLATED
 
