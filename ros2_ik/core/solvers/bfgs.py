@@ -7,7 +7,7 @@ from ros2_ik.core.checks import all_positive, positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.local_descent import LocalDescent, MANY, Stopped, violation
+from ros2_ik.core.solvers.local_descent import LocalDescent, MANY, Point, Stopped
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
@@ -59,15 +59,13 @@ class BFGSGradientProjection(Solver):
             if self._is_flat(local, x):
                 raise Stopped(ExitFlag.ERROR_CHANGE_TOO_SMALL)
 
-        def descend() -> ExitFlag:
-            local.minimize('L-BFGS-B', violation, iterate=iterate, ftol=0.0, gtol=0.0,
-                           maxiter=MANY, maxfun=MANY)
-            return ExitFlag.STEP_TOO_SMALL
-        return local.ended(local.reach(descend))
+        return local.ended(local.minimize(
+            'L-BFGS-B', Point.violation, iterate=iterate, until_held=True, ftol=0.0, gtol=0.0,
+            maxiter=MANY, maxfun=MANY))
 
     def _is_flat(self, local: LocalDescent, x: Array) -> bool:
         """Return whether the limits leave no gradient at x."""
         point = local.at(x)
-        downhill = np.clip(x - violation(point)[1], local.low, local.high) - x
+        downhill = np.clip(x - point.violation()[1], local.low, local.high) - x
         least = self.gradient_tolerance * min(1.0, float(np.sqrt(point.error)))
         return bool(np.abs(downhill).max() <= least)

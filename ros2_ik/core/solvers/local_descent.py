@@ -39,6 +39,10 @@ class Point:
     cost: float
     gradient: Array
 
+    def violation(self) -> tuple[float, Array]:
+        """Half the squared violation of the hard rows, and its gradient."""
+        return 0.5 * self.error, -(self.away @ self.J)
+
 
 Objective = Callable[[Point], tuple[float, Array]]
 
@@ -50,8 +54,7 @@ class LocalDescent:
     `low` and `high` are the limits of x; each part of a floating joint's rotation vector stays
     within pi, which covers every orientation and ends before a full turn, where x is singular.
     `best` is the best point looked at: one where the rows hold comes before all others, then the
-    cheapest, else the least violated. Costs count after `begin_costs`, in a unit that makes the
-    first steps about as long as Newton's, at most about one [rad, m].
+    cheapest, else the least violated.
     """
 
     def __init__(self, rows: ProblemRows, start: Array, budget: Budget, limit: int,
@@ -61,7 +64,6 @@ class LocalDescent:
         self._active = rows.problem.active
         self.low, self.high = self._bounds()
         self.iterations, self._until_held = 0, False
-        self._with_costs, self._scale = False, 1.0
         self.now = self.best = self._point(np.zeros(len(self.low)))
 
     def _bounds(self) -> tuple[Array, Array]:
@@ -78,13 +80,13 @@ class LocalDescent:
         """Return the point at x, which is computed once; raises Stopped if it is an end."""
         if not np.array_equal(x, self.now.x):
             self.now = self._point(x.copy())
-            if self._better(self.now):
+            if self._is_better(self.now):
                 self.best = self.now
         if self._until_held and self.now.holds:
             raise Stopped(ExitFlag.CONVERGED)
         return self.now
 
-    def _better(self, point: Point) -> bool:
+    def _is_better(self, point: Point) -> bool:
         best = self.best
         if point.holds != best.holds:
             return point.holds
@@ -93,17 +95,11 @@ class LocalDescent:
     def _point(self, x: Array) -> Point:
         rows = self._rows
         q, D = self._moved(x)
-        cost, gradient = 0.0, np.zeros(len(x))
-        if self._with_costs:
-            f, J, costs = rows.evaluate(q)
-            cost, gradient = costs.total, costs.gradient
-        else:
-            f, J = rows.evaluate_hard(q)
-        J, gradient = J @ D, gradient @ D
+        f, J, costs = rows.evaluate(q)
         away = rows.outside(f)
         error = float(away @ away)
-        return Point(x, q, f, J, away, error, self._holds(away, error), cost / self._scale,
-                     gradient / self._scale)
+        return Point(x, q, f, J @ D, away, error, self._holds(away, error), costs.total,
+                     costs.gradient @ D)
 
     def _holds(self, away: Array, error: float) -> bool:
         if self._solution_tolerance is not None:
@@ -117,67 +113,47 @@ class LocalDescent:
         v[active.column] = x
         q = pin.integrate(model, self._start, v)
         D = pin.dIntegrate(model, self._start, v, pin.ARG1)[active.columns][:, active.columns]
-        return problem.locked(np.minimum(np.maximum(q, problem.lower), problem.upper)), D
+        return problem.within_limits(q), D
 
-    def check(self) -> None:
+    def minimize(self, method: str, objective: Objective, constraints: Sequence[Any] = (),
+                 iterate: Callable[[Array], None] | None = None, until_held: bool = False,
+                 **options: Any) -> ExitFlag:
+        """
+        Let SciPy minimize from the best point; return why that ended.
+
+        With `until_held` it ends where all that must hold does; `iterate` looks at each iterate
+        and may raise Stopped.
+        """
+        def count(x: Array) -> None:
+            self._check()
+            self.iterations += 1
+            if iterate is not None:
+                iterate(x)
+        if until_held and self.best.holds:
+            return ExitFlag.CONVERGED
+        self._until_held = until_held
+        try:
+            self._check()
+            if not len(self.low):
+                return ExitFlag.CONVERGED if self.best.holds else ExitFlag.STEP_TOO_SMALL
+            success = scipy.optimize.minimize(
+                lambda x: objective(self.at(x)), self.best.x, jac=True, method=method,
+                bounds=list(zip(self.low, self.high, strict=True)), constraints=constraints,
+                callback=count, options=options).success
+        except Stopped as stopped:
+            return stopped.flag
+        finally:
+            self._until_held = False
+        return ExitFlag.ERROR_CHANGE_TOO_SMALL if success else ExitFlag.STEP_TOO_SMALL
+
+    def _check(self) -> None:
         """Raise Stopped when the budget is over."""
         if self.iterations >= self._limit:
             raise Stopped(ExitFlag.ITERATION_LIMIT)
         if flag := self._budget.interrupted():
             raise Stopped(flag)
 
-    def count(self) -> None:
-        """Count an iteration; raises Stopped when the budget is over."""
-        self.check()
-        self.iterations += 1
-
-    def minimize(self, method: str, objective: Objective, constraints: Sequence[Any] = (),
-                 iterate: Callable[[Array], None] | None = None, **options: Any) -> bool:
-        """Let SciPy minimize from the best point; return whether it ended as it should."""
-        def callback(x: Array) -> None:
-            self.count()
-            if iterate is not None:
-                iterate(x)
-        if not len(self.low):
-            return True
-        return bool(scipy.optimize.minimize(
-            lambda x: objective(self.at(x)), self.best.x, jac=True, method=method,
-            bounds=list(zip(self.low, self.high, strict=True)), constraints=constraints,
-            callback=callback, options=options).success)
-
-    def stopped(self, descend: Callable[[], ExitFlag]) -> ExitFlag:
-        """Return why a descent ended, by itself or where it was stopped."""
-        try:
-            self.check()
-            return descend()
-        except Stopped as stopped:
-            return stopped.flag
-
-    def reach(self, descend: Callable[[], ExitFlag]) -> ExitFlag:
-        """Descend until all that must hold does; return why that ended."""
-        if self.best.holds:
-            return ExitFlag.CONVERGED
-        self._until_held = True
-        flag = self.stopped(descend)
-        self._until_held = False
-        return flag
-
-    def begin_costs(self) -> None:
-        """Look at the costs from now on; choose their unit at the best point."""
-        self._with_costs = True
-        J_r = self._rows.evaluate(self.best.q)[2].J
-        curvature = float(np.sum(J_r * J_r)) / max(1, len(self.low))
-        slope = float(np.abs(self._point(self.best.x).gradient).max(initial=0.0))
-        self._scale = max(curvature, slope, 1e-12)
-        self.now = self.best = self._point(self.best.x)
-
     def ended(self, flag: ExitFlag) -> Attempt:
         """Return the best point as the end of the attempt."""
         best = self.best
-        return Attempt(best.q, best.error, self.iterations, flag, best.cost * self._scale,
-                       best.holds)
-
-
-def violation(point: Point) -> tuple[float, Array]:
-    """Half the squared violation of the hard rows, and its gradient."""
-    return 0.5 * point.error, -(point.away @ point.J)
+        return Attempt(best.q, best.error, self.iterations, flag, best.cost, best.holds)

@@ -72,10 +72,6 @@ class ProblemRows:
                 linear[rows] = 1.0
         return wanted, linear, factor
 
-    def evaluate_hard(self, q: Array) -> tuple[Array, Array]:
-        """Return the rows that must hold, scaled: f (k,) and J (k, n) at q."""
-        return self._scaled(*self.hard.evaluate(q))
-
     def evaluate(self, q: Array) -> tuple[Array, Array, 'Costs']:
         """Return the rows that must hold, scaled, f (k,) and J (k, n), and the costs."""
         f, J = self.program.evaluate(q)
@@ -85,10 +81,8 @@ class ProblemRows:
         active = (wanted[0] == wanted[1]) | (away != 0)
         r, J_r = factor @ away, (factor * active) @ J
         counts = linear != 0
-        return (*self._scaled(f, J), Costs(r, J_r, float(f[counts].sum()), J[counts].sum(axis=0)))
-
-    def _scaled(self, f: Array, J: Array) -> tuple[Array, Array]:
-        return f[self.rows] * self.scale, J[self.rows] * self.scale[:, None]
+        return (f[self.rows] * self.scale, J[self.rows] * self.scale[:, None],
+                Costs(r, J_r, float(f[counts].sum()), J[counts].sum(axis=0)))
 
     def outside(self, f: Array) -> Array:
         """How far hard rows are from their bounds, with the sign of the way back, (k,)."""

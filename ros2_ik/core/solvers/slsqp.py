@@ -10,7 +10,7 @@ from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.local_descent import LocalDescent, MANY, Point, violation
+from ros2_ik.core.solvers.local_descent import LocalDescent, MANY, Point
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
@@ -47,24 +47,25 @@ class SLSQP(Solver):
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
         local = LocalDescent(self.rows, start, budget, self.attempt_iterations)
-        flag = local.reach(lambda: self._hold(local))
+        flag = self._hold(local)
         if local.best.holds and self.problem.costs:
-            flag = local.stopped(lambda: self._lower_costs(local))
+            flag = self._lower_costs(local)
         return local.ended(flag)
 
     def _hold(self, local: LocalDescent) -> ExitFlag:
-        self._run(local, _nothing, self._constraints(local), self.ftol, SOON)
-        success = self._run(local, violation, [], NO_CHANGE)
-        return ExitFlag.ERROR_CHANGE_TOO_SMALL if success else ExitFlag.STEP_TOO_SMALL
+        local.minimize('SLSQP', _nothing, self._constraints(local), until_held=True,
+                       ftol=self.ftol, maxiter=SOON)
+        return local.minimize('SLSQP', Point.violation, until_held=True, ftol=NO_CHANGE,
+                              maxiter=MANY)
 
     def _lower_costs(self, local: LocalDescent) -> ExitFlag:
-        local.begin_costs()
-        success = self._run(local, _cost, self._constraints(local), self.ftol)
-        return ExitFlag.CONVERGED if success else ExitFlag.STEP_TOO_SMALL
-
-    def _run(self, local: LocalDescent, objective: Any, constraints: list[Any], ftol: float,
-             most: int = MANY) -> bool:
-        return local.minimize('SLSQP', objective, constraints, ftol=ftol, maxiter=most)
+        """Lower the costs, in a unit that makes first steps about as long as Newton's."""
+        J = self.rows.evaluate(local.best.q)[2].J
+        curvature = float(np.sum(J * J)) / max(1, len(local.low))
+        unit = max(curvature, float(np.abs(local.best.gradient).max(initial=0.0)), 1e-12)
+        flag = local.minimize('SLSQP', lambda point: (point.cost / unit, point.gradient / unit),
+                              self._constraints(local), ftol=self.ftol, maxiter=MANY)
+        return ExitFlag.CONVERGED if flag is ExitFlag.ERROR_CHANGE_TOO_SMALL else flag
 
     def _constraints(self, local: LocalDescent) -> list[Any]:
         """Return what must hold; of the equations as many as are independent at the best point."""
@@ -82,10 +83,6 @@ class SLSQP(Solver):
 
 def _nothing(point: Point) -> tuple[float, Array]:
     return 0.0, np.zeros(len(point.x))
-
-
-def _cost(point: Point) -> tuple[float, Array]:
-    return point.cost, point.gradient
 
 
 def independent(J: Array) -> Indices:
