@@ -18,7 +18,7 @@ PATIENCE = 10.0   # seconds to wait for poses
 # what says something to a search or a motion alone
 IK_ONLY = ('execute', 'allow_collisions', 'follow_frames', 'group', 'position_tolerance',
            'orientation_tolerance', 'no_restarts', 'solver', 'select', 'timeout',
-           'max_joint_change', 'moving_joints', 'locked_joints', 'approximate', 'winding',
+           'max_joint_change', 'moving_joints', 'locked_joints', 'approximate',
            'max_iterations')
 
 EXAMPLE = """examples:
@@ -77,7 +77,7 @@ def _inverse(args: argparse.Namespace, client: 'NodeClient') -> Exit:
         allow_restarts=not args.no_restarts, follow_frames=args.follow_frames,
         avoid_collisions=not args.allow_collisions, execute=args.execute,
         max_joint_change=args.max_joint_change, moving_joints=args.moving_joints,
-        locked_joints=args.locked_joints, approximate=args.approximate, winding=args.winding,
+        locked_joints=args.locked_joints, approximate=args.approximate,
         max_iterations=args.max_iterations)
     answer = ask_ik(client, service, request, wanted, seed, args.wait)
     answer.message = with_options(answer.message, args)

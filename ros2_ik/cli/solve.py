@@ -77,9 +77,6 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--approximate', nargs=2, type=positive, metavar=('M', 'RAD'),
                         help='where there is no answer, give the best one that is at most so far '
                              'off, with status APPROXIMATE (and exit code 1)')
-    parser.add_argument('--winding', choices=('seed', 'lower'),
-                        help='of all turns of a joint that mean the same: the one nearest to the '
-                             'seed (default), or to the lower limit')
     parser.add_argument('--max-iterations', type=whole(), metavar='N',
                         help='of all attempts together (default: not bounded)')
     parser.add_argument('--no-restarts', action='store_true', help='one descent from the seed')
@@ -158,7 +155,7 @@ def _solve(args: argparse.Namespace, robot: 'Robot', wanted: Sequence[WantedPose
         **_given(args, 'group', 'moving_joints', 'locked_joints'),
         options=SolveOptions(allow_restarts=not args.no_restarts, **_given(
             args, 'timeout', 'solver', 'select', 'solutions', 'random_state', 'max_joint_change',
-            'approximate', 'winding', 'max_iterations'))),
+            'approximate', 'max_iterations'))),
         StaticWorld(robot, checker=checker))
     search.run()
     answer = library_answer(search, wanted)

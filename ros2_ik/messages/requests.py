@@ -90,8 +90,7 @@ def _options(message: Any, defaults: Any, max_joint_change: Any) -> SolveOptions
         solutions=_solutions(message.solutions, defaults),
         allow_restarts=message.allow_restarts,
         random_state=_random_state(message.random_state, defaults),
-        winding=message.winding or 'seed', approximate=tuple(message.approximate) or None,
-        max_joint_change=max_joint_change)
+        approximate=tuple(message.approximate) or None, max_joint_change=max_joint_change)
 
 
 def _targets(message: Any, tips: Sequence[str], references: Sequence[Reference],

@@ -318,7 +318,6 @@ UPRIGHT = {'constraints': [high(0.3)], 'seed': seed(HOME)}
     ({'more_seeds': [seed(HOME), seed({'cup': 0.1})]}, -17, "more_seeds[1]: unknown joint 'cup'"),
     ({'more_seeds': [seed(HOME)] * 101}, -16, 'more_seeds has 101 items; at most 100'),
     ({'approximate': [0.1]}, -16, 'approximate must be 2 finite numbers'),
-    ({'winding': 'upper'}, -16, "winding is 'upper'; valid: "),
     ({'weights': [1.0] * 6}, -16, '6 weights, which are about targets'),
     ({'solver': 'lm', 'solver_options': [KeyValue(key='damp', value='1')]}, -16,
      "solver 'lm' has no option 'damp'; did you mean 'damping'"),

@@ -40,28 +40,26 @@ def are_within(f, lower, upper, tolerance):
 
 
 @part
-def turned(value, seed, lower, upper, lowest):
+def turned(value, seed, lower, upper):
     """Add full turns to one value, see `choose_turns`."""
     # it is within the limits, up to rounding: 0 must stay possible
     least = min(np.ceil((lower - value) / TURN), 0.0)
     most = max(np.floor((upper - value) / TURN), 0.0)
-    wanted = least if lowest and least > -np.inf else np.rint((seed - value) / TURN)
-    turns = min(max(wanted, least), most)
+    turns = min(max(np.rint((seed - value) / TURN), least), most)
     if turns == 0:
         return value
     return min(max(value + TURN * turns, lower), upper)    # rounding may carry it beyond one
 
 
-@loop('void(f8[::1], i8[::1], f8[::1], f8[::1], f8[::1], b1)')
-def choose_turns(q, places, seed, lower, upper, lowest):
+@loop('void(f8[::1], i8[::1], f8[::1], f8[::1], f8[::1])')
+def choose_turns(q, places, seed, lower, upper):
     """
     Add full turns to the values of q (nq,) at `places` (k,), within their limits (k,) each.
 
-    They come nearest the seed (k,) or, with `lowest`, nearest their lower limits, where these
-    are finite.
+    They come nearest the seed (k,).
     """
     for k in range(len(places)):
-        q[places[k]] = turned(q[places[k]], seed[k], lower[k], upper[k], lowest)
+        q[places[k]] = turned(q[places[k]], seed[k], lower[k], upper[k])
 
 
 @loop('b1(f8[:,:,:], f8, f8)')

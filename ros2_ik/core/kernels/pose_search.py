@@ -61,7 +61,7 @@ def turn_back(own, turning, mine):
         while t < len(turning) and turning[t] < mine[j]:
             t += 1
         if t < len(turning) and turning[t] == mine[j]:
-            own[X, j] = turned(own[X, j], own[SEED, j], own[LIMITS, j], own[LIMITS + 1, j], False)
+            own[X, j] = turned(own[X, j], own[SEED, j], own[LIMITS, j], own[LIMITS + 1, j])
         change = max(change, abs(own[X, j] - own[SEED, j]))
     return change
 

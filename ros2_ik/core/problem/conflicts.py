@@ -1,16 +1,15 @@
 """Contradictions that need no search: looked for after a first attempt that failed."""
 
-from collections import Counter
 from collections.abc import Iterator
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ros2_ik.core.functions import BoundJoints, CenterOfMass, RelativeFunction, SupportPolygon
+from ros2_ik.core.functions import BoundJoints, KinematicFunction, RelativeFunction
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.pose_target import PoseTarget
-from ros2_ik.core.robot import Joint, sphere_of_reach
+from ros2_ik.core.robot import Joint, Robot, sphere_of_reach
 
 EPSILON = 1e-9     # relative rounding error below which two bounds count as equal
 
@@ -96,31 +95,20 @@ def _allowed(problem: IKProblem, joint: Joint) -> Iterator[Interval]:
 
 
 def _function_bounds(problem: IKProblem) -> Iterator[tuple[Any, Interval]]:
-    kinds = Counter(type(constraint.function) for constraint in problem.constraints)
     for constraint in problem.constraints:
-        function, slack = constraint.function, constraint.tolerance
-        # these are equal if their arguments are; what a user's callable measures is not known
-        if kinds[type(function)] > 1 and isinstance(
-                function, (RelativeFunction, CenterOfMass, SupportPolygon)):
-            key = _key(function)
-            for label, low, high in zip(constraint.labels, constraint.lower - slack,
-                                        constraint.upper + slack, strict=True):
-                yield (key, label), Interval(f'{constraint.name} ({label})', low, high)
+        key, slack = _key(constraint.function, problem.robot), constraint.tolerance
+        for i, label in enumerate(constraint.labels if key else ()):
+            yield (key, label), Interval(
+                f'{constraint.name} ({label})', float(constraint.lower[i]) - slack,
+                float(constraint.upper[i]) + slack)
 
 
-def _key(function: Any) -> Any:
-    """Return what two functions that measure the same have in common; labels tell axes apart."""
-    derived = ('axes', 'labels', 'center', 'edges', 'parameters')
-    parts = {name: value for name, value in vars(function).items() if name not in derived}
-    return type(function), tuple((name, _hashable(parts[name])) for name in sorted(parts))
-
-
-def _hashable(value: Any) -> Any:
-    if hasattr(value, 'homogeneous'):
-        value = value.homogeneous
-    if isinstance(value, np.ndarray):
-        return value.shape, value.tobytes()
-    return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)
+def _key(function: KinematicFunction, robot: Robot) -> Any:
+    """Return what functions that measure the same have in common, None where it is not known."""
+    if isinstance(function, RelativeFunction):
+        return function.frame, function.relative_to, function.rows, function.parameters.tobytes()
+    masses = function.masses(robot)
+    return masses and (masses.frames, masses.relative_to, masses.parameters.tobytes())
 
 
 def _missed(problem: IKProblem, target: PoseTarget) -> str:

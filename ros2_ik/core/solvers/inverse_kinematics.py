@@ -96,17 +96,17 @@ class InverseKinematics:
     # -- constraints ----------------------------------------------------------------------
 
     def add_position_constraint(self, frame_B: str | None, p_BQ: Vector, frame_A: str | None,
-                                *rest: Any, **named: Any) -> Constraint:
+                                p_AQ_lower: Any, p_AQ_upper: Any,
+                                X_AbarA: Pose | None = None) -> Constraint:
         """
         Keep point Q of frame B within a box of frame A: p_AQ_lower <= p_AQ <= p_AQ_upper [m].
 
-        With a sixth argument, X_AbarA before the bounds, frame_A is Abar, and A stands at that
-        pose in it: (4, 4), a pinocchio.SE3 or None.
+        With X_AbarA, (4, 4) or a pinocchio.SE3, the box is that of a frame at this pose in
+        `frame_A` (Drake has it before the bounds).
         """
-        given = _position_arguments(rest, named)
         frame, relative_to = self._frames(frame_B, frame_A)
-        function = FramePosition(frame, p_BQ, relative_to, given.get('X_AbarA'))
-        return self.add_constraint(function, given['p_AQ_lower'], given['p_AQ_upper'])
+        return self.add_constraint(FramePosition(frame, p_BQ, relative_to, X_AbarA), p_AQ_lower,
+                                   p_AQ_upper)
 
     def add_orientation_constraint(self, frame_Abar: str | None, R_AbarA: Pose,
                                    frame_Bbar: str | None, R_BbarB: Pose,
@@ -379,18 +379,6 @@ class InverseKinematics:
             part = part.bind(self.robot)
         self._parts.append(part)
         return part
-
-
-def _position_arguments(rest: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-    """Tell Drake's two forms apart: by how many arguments follow frame_A."""
-    count = len(rest) + len(named)
-    names = ('X_AbarA', 'p_AQ_lower', 'p_AQ_upper')[0 if count == 3 else 1:]
-    given = {**dict(zip(names, rest, strict=False)), **named}
-    if len(given) != count or set(given) != set(names):
-        raise InvalidConstraintError('a position constraint takes frame_B, p_BQ, frame_A, '
-                                     'X_AbarA (may be left out), p_AQ_lower and p_AQ_upper, in '
-                                     f'this order or by name; got {count} after frame_A')
-    return given
 
 
 def _bound(value: Any, name: str, most: float = math.inf) -> float:

@@ -12,7 +12,6 @@ from ros2_ik.core.errors import InvalidOptionError, nearest
 
 TIMEOUT = 0.05    # of a search [s]
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
-WINDINGS = ('seed', 'lower')
 MATLAB_OPTIONS = {'max_time': 'timeout', 'allow_random_restart': 'allow_restarts'}
 
 
@@ -33,7 +32,7 @@ class SolveOptions:
     all the time: 'nearest' (to the first seed), 'cost' (the lowest) or 'manipulability' (of
     the targets' tips: Yoshikawa, the product over the tips). `solutions` is how many different
     answers are wanted. Without `allow_restarts` only the seeds are tried. Of all turns of a
-    joint that mean the same, `winding` keeps the one nearest the 'seed' or the 'lower' limit.
+    joint that mean the same, the one nearest the first seed is kept.
     `approximate` (position [m], orientation [rad]) asks for the best answer within these when
     there is no other; its status is then APPROXIMATE. `max_joint_change` [rad, m] bounds how
     far joints move from the first seed, turns counted: one number, numbers by joint name, or
@@ -47,7 +46,6 @@ class SolveOptions:
     select: str = 'first'
     solutions: int = 1
     allow_restarts: bool = True
-    winding: str = 'seed'
     approximate: Any = None
     max_joint_change: Any = None
     random_state: Any = None
@@ -64,7 +62,6 @@ class SolveOptions:
                                      f'{self.cancel!r}')
         self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
         _check_choice('select', self.select, SELECTIONS)
-        _check_choice('winding', self.winding, WINDINGS)
         if not isinstance(self.allow_restarts, (bool, np.bool_)):
             raise InvalidOptionError(f'allow_restarts is True or False, not '
                                      f'{self.allow_restarts!r}')

@@ -264,8 +264,8 @@ class Search:
             attempt = attempt._replace(error=self._solver.attempt(
                 attempt.q, Budget(iterations=0)).error)
         if self._deserves_judging(attempt):
-            candidate = self._judge(attempt, is_turned=solver.finds_starts and len(
-                self.seeds) == 1 and self.options.winding == 'seed')
+            candidate = self._judge(attempt, is_turned=solver.finds_starts
+                                    and len(self.seeds) == 1)
             if candidate.verdict.touches:
                 self._clear(candidate)
         if is_first and not self.accepted and self.options.approximate is None:
@@ -364,8 +364,7 @@ class Search:
         Unless it `is_turned` already, the turns of its joints are chosen first.
         """
         if not is_turned:
-            attempt = attempt._replace(q=chosen_turns(
-                self.problem, attempt.q, self.seeds[0], self.options.winding))
+            attempt = attempt._replace(q=chosen_turns(self.problem, attempt.q, self.seeds[0]))
         verdict = accept(self.problem, attempt.q)
         is_ranked = self.options.select != 'first' or self.options.solutions > 1
         rank = self._rank(attempt.q, verdict) if is_ranked else 0.0

@@ -48,17 +48,16 @@ def near_seed(problem: IKProblem, seed: Array) -> IKProblem:
     return problem.bounded(bound.both(problem.robot, problem.change_bound))
 
 
-def chosen_turns(problem: IKProblem, q: Array, seed: Array, winding: str = 'seed') -> Array:
+def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
     """
     Return q (nq,) with full turns added or taken away within the limits.
 
-    Of all turns of a joint that mean the same place the one nearest the seed is kept, or with
-    `winding` 'lower' the one nearest the joint's lower limit, where there is one.
+    Of all turns of a joint that mean the same place the one nearest the seed is kept.
     """
     indices = problem.turnable
     if not indices.size or not are_finite(q):    # acceptance refuses the latter
         return q
     result = q.copy()
     choose_turns.run(result, indices, seed[indices], problem.lower[indices],
-                     problem.upper[indices], winding == 'lower')
+                     problem.upper[indices])
     return result

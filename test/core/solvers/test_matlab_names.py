@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from ros2_ik.core import (
-    Configuration,
     Constraint,
     FramePosition,
     IKProblem,
@@ -62,18 +61,6 @@ def test_joint_limits_can_be_let_go(load, judge_of):
     assert free.matlab_status == 'success' and free.joints['panda_joint4'] > 0
     with pytest.raises(InvalidOptionError, match='joint_limits'):
         solve_pose(load('panda'), HAND, beyond, enforce_joint_limits='yes')
-
-
-def test_nearest_the_lower_limit_as_matlab(load):
-    """On request: by default it is the turn nearest the seed."""
-    seed = {'wrist_1_joint': 4.0}
-    target = Configuration(load('ur5'), seed).transform('tool0')
-    near, low = (solve_pose(load('ur5'), 'tool0', target, seed, winding=winding)
-                 for winding in ('seed', 'lower'))
-    assert near.joints['wrist_1_joint'] == pytest.approx(4.0, abs=1e-3)
-    assert low.joints['wrist_1_joint'] == pytest.approx(4.0 - 2 * np.pi, abs=1e-3)
-    with pytest.raises(InvalidOptionError, match='winding'):
-        solve_pose(load('ur5'), 'tool0', target, seed, winding='upper')
 
 
 def test_an_approximate_answer_is_the_best_available(load):

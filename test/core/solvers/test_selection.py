@@ -226,20 +226,15 @@ def test_selections_that_need_something(robot):
 
 # -- turns -------------------------------------------------------------------------------------
 
-def test_turns_near_the_lower_limit(small):
+def test_turns_near_the_seed(small):
     """The wrist has two turns, the others one."""
     robot, judge = small('scara'), TreeJudge(SMALL['scara'])
     for wrist in (-6.0, -1.0, 0.5, 5.0):
         goal = {'shoulder': 0.4, 'elbow': 0.9, 'lift': -0.1, 'wrist': wrist}
         T = judge.transform(goal, 'tip')
         for seed in ([0.3, 0.8, 0, 0], [0.3, 0.8, 0, 6.0], [0.3, 0.8, 0, -6.0]):
-            asked = IKProblem(robot, [PoseTarget('tip', T)], start=seed)
-            low = solve(asked, winding='lower', **ENOUGH)
-            near = solve(asked, **ENOUGH)
-            for solution in (low, near):
-                check(judge, solution, [('tip', T)])
-            # no turn nearer to the lower limit is left, none nearer to the seed
-            assert low.joints['wrist'] - 2 * np.pi < robot.lower[3]
+            near = solve(IKProblem(robot, [PoseTarget('tip', T)], start=seed), **ENOUGH)
+            check(judge, near, [('tip', T)])
             for other in near.joints['wrist'] + np.array([-2, 2]) * np.pi:
                 assert (abs(other) > 2 * np.pi
                         or abs(other - seed[3]) >= abs(near.joints['wrist'] - seed[3]))
@@ -251,10 +246,9 @@ def test_turns_without_a_lower_limit(small):
     T = Configuration(robot, {'table': 0.5, 'pole': 0.3}).transform('tip')
     seed = {'table': 0.4 + 4 * np.pi, 'pole': 0.2}
     asked = IKProblem(robot, [PoseTarget('tip', T)], start=seed)
-    for winding in ('seed', 'lower'):
-        solution = solve(asked, winding=winding, **ENOUGH)
-        assert solution.success
-        assert solution.joints['table'] == pytest.approx(0.5 + 4 * np.pi, abs=1e-2)
+    solution = solve(asked, **ENOUGH)
+    assert solution.success
+    assert solution.joints['table'] == pytest.approx(0.5 + 4 * np.pi, abs=1e-2)
 
 
 def test_turns_that_a_constraint_counts_are_kept(small):
@@ -262,16 +256,9 @@ def test_turns_that_a_constraint_counts_are_kept(small):
     T = Configuration(robot, [0.4, 0.9, -0.1, 5.0]).transform('tip')
     asked = IKProblem(robot, [PoseTarget('tip', T)], constraints=[
         Constraint(JointPositions(['wrist']), 4.0, 6.0)])
-    for winding in ('seed', 'lower'):
-        solution = solve(asked, winding=winding, max_iterations=2000, **ENOUGH)
-        assert solution.success, solution.explain()
-        assert solution.joints['wrist'] == pytest.approx(5.0, abs=1e-3)
-
-
-@pytest.mark.parametrize('winding', ['upper', None, 5, [], ['seed']])
-def test_windings_that_are_none(robot, winding):
-    with pytest.raises(InvalidOptionError, match='lower'):
-        Search(problem(robot), winding=winding)
+    solution = solve(asked, max_iterations=2000, **ENOUGH)
+    assert solution.success, solution.explain()
+    assert solution.joints['wrist'] == pytest.approx(5.0, abs=1e-3)
 
 
 # -- approximate answers -----------------------------------------------------------------------

@@ -247,13 +247,12 @@ def test_a_users_function(small, jacobian):
     JointPositions(['shoulder_pan_joint']), JointCoupling(['shoulder_pan_joint'], [1.0]),
     UserFunction(lambda at: at.joints['shoulder_pan_joint'], joints=['shoulder_pan_joint'])],
     ids=str)
-@pytest.mark.parametrize('winding', ['seed', 'lower'])
 @pytest.mark.parametrize('lower, upper', [(3.5, 4.0), (-4.0, -3.5), (6.0, 6.2), (0.1, 0.2)])
-def test_turns_that_are_wanted(load, function, winding, lower, upper):
+def test_turns_that_are_wanted(load, function, lower, upper):
     """A joint of two turns, in one of which it should be."""
     robot = load('ur5')
     asked = IKProblem(robot, constraints=[Constraint(function, lower, upper)])
-    search = Search(asked, winding=winding, random_state=0, timeout=10.0, max_iterations=500)
+    search = Search(asked, random_state=0, timeout=10.0, max_iterations=500)
     search.run()
     solution = search.solution()
     assert solution.success, solution.explain()
@@ -533,7 +532,7 @@ def tall(at):
 
 @pytest.mark.parametrize('slices', [0, 1, 3])
 @pytest.mark.parametrize('arguments', [
-    {'select': 'cost'}, {'solutions': 4}, {'winding': 'lower', 'select': 'nearest'},
+    {'select': 'cost'}, {'solutions': 4}, {'select': 'nearest'},
     {'approximate': (0.1, 0.1), 'solver_options': {'trust': 0.3}}])
 def test_begun_anew_after_a_pickle(robot, slices, arguments):
     asked = IKProblem(
