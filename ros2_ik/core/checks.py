@@ -62,6 +62,15 @@ def matrix(value: Any, name: str, columns: int | None, error: type[IKError],
     return array
 
 
+def one_or_each(value: Any, name: str, count: int, error: type[IKError]) -> Array:
+    """Copy one number for all, or one each, into floats (count,), or raise `error`."""
+    wanted = f'one number or {count}'
+    array = floats(value, name, wanted, error)
+    if array.shape not in ((), (count,)) or np.isnan(array).any():
+        raise error(f'{name} must be {wanted}, not {value!r}')
+    return np.full(count, array)
+
+
 def direction(value: Any, name: str, error: type[IKError], size: int = 3) -> Array:
     """Return the value at length 1, (size,), read-only, or raise `error`: zero points nowhere."""
     array = vector(value, name, size, error)

@@ -111,7 +111,7 @@ def firm_rows(problem, firm, length, A, lower, upper):
     n, count, size, sums = J.shape[1], 0, 0.0, np.zeros(J.shape[1])
     for i in range(len(J)):
         kind = rows[row.KIND, i]
-        if kind >= 0 or not (kind == row.BOUNDED or is_firm(kind)):
+        if not (kind == row.BOUNDED or is_firm(kind)):
             continue
         unit = unit_of(rows, i, firm)
         for j in range(n):

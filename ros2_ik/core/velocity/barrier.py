@@ -26,8 +26,8 @@ class Barrier:
     A step goes at most the part `gain` of the way that is left to a bound (class K, linear), or
     `gain_per_second`, see `Task`. Where f is outside, it returns at that rate, at most at `push`
     [units of f per s]. The gradient is that of f: of a signed distance also the right one in
-    penetration. A lower bound on distances (`PairDistance`, `MinimumDistance`) is kept as by a
-    `CollisionBarrier`, at all points of the pairs.
+    penetration. A lower bound on distances (`PairDistance`, `MinimumDistance`), one for all, is
+    kept as by a `CollisionBarrier`, at all points of the pairs.
 
     Raises what `Constraint` raises for the bounds, and InvalidOptionError.
     """
@@ -47,8 +47,11 @@ class Barrier:
         bound.bounds = bounds = copy(self.bounds.bind(robot))
         function, margins = bounds.function, np.unique(bounds.lower)
         # a distance has one point of each pair: where that is held, another one may come down
-        if not isinstance(function, CheckedDistance) or len(margins) > 1 or np.isinf(margins[0]):
+        if not isinstance(function, CheckedDistance) or np.isinf(bounds.lower).all():
             return None, bound
+        if len(margins) > 1:
+            raise InvalidConstraintError(f"barrier '{self.name}' has several lower bounds of "
+                                         'distances; valid: one, or a Barrier for each')
         distances = DistanceConstraints(
             self.name, function.checker, float(margins[0]), ROWS, self.gain.in_step(dt),
             self.push, dt, function.narrowed)

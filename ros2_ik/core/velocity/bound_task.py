@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.functions import FramePose
 from ros2_ik.core.functions.joint_positions import BoundJoints, JointPositions
@@ -17,23 +16,17 @@ from ros2_ik.core.problem.constraint import spread
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.robot.tree import se3_to_array
 from ros2_ik.core.velocity.gain import Gain
-from ros2_ik.core.velocity.task import checked_weight, Task
+from ros2_ik.core.velocity.task import checked_weight, row_numbers, Task
 
 
 class BoundTask:
-    """
-    A task of one robot: entry `number` of a program, in `place` of its `rows`, of `kind`.
-
-    A target or velocity that is not finite leaves the task out until it is replaced; `dropped`
-    names them.
-    """
+    """A task of one robot: entry `number` of a program, in `place` of its `rows`, of `kind`."""
 
     def __init__(self, task: Task, program: Program, rows: Array, number: int, kind: int,
                  dt: float) -> None:
         self.task, self.name, self.function = task, task.name, task.function
         self._program, self._rows, self._number = program, rows, number
         self.place, self._kind, self._dt = program.rows[number], kind, dt
-        self.dropped = set[str]()
         if task.follows_previous and not isinstance(task.function, BoundJoints):
             raise InvalidTargetError(f"velocity 'previous' is for joints, not for {task.name}")
         has_target = task.target is not None
@@ -46,14 +39,14 @@ class BoundTask:
     def set_target(self, target: Any, velocity: Any) -> None:
         """Replace the target, the velocity, or both; see `VelocityProgram.set_target`."""
         if target is not None:
-            self._note('target', self._set_value(target))
+            self._set_target(target)
         if velocity is not None:
-            self._note('velocity', self._set_row(RATE, velocity, f'velocity of {self.name}'))
+            self._rows[RATE, self.place] = self._row_numbers(velocity, f'velocity of {self.name}')
 
     def set_weight(self, weight: Any) -> None:
         """Replace the weight, a number or one for each row."""
-        self._enter_weight(spread(checked_weight(weight, self.name), f'weight of {self.name}',
-                                  self.function.labels, InvalidTargetError))
+        self._enter_weight(self._row_numbers(checked_weight(weight, self.name),
+                                             f'weight of {self.name}'))
 
     def set_gain(self, gain: float, gain_per_second: float | None) -> None:
         """Replace the gain."""
@@ -66,49 +59,34 @@ class BoundTask:
         assert isinstance(self.function, BoundJoints)
         self._rows[RATE, self.place] = self.function.A @ velocity
 
-    def _note(self, what: str, is_finite: bool) -> None:
-        if is_finite == (what in self.dropped):
-            self.dropped ^= {what}
-            self._enter_kind()
-
     def _enter_weight(self, weight: Array) -> None:
         # without a target velocities are compared, not steps
         unit = 1.0 if self.task.target is not None else self._dt ** 2
         self._rows[WEIGHT, self.place] = weight / unit
-        self._enter_kind()
-
-    def _enter_kind(self) -> None:
-        counts = self._rows[WEIGHT, self.place] > 0 if not self.dropped else False
-        self._rows[KIND, self.place] = np.where(counts, self._kind, UNUSED)
+        self._rows[KIND, self.place] = np.where(weight > 0, self._kind, UNUSED)
 
     def _check_target(self) -> None:
         if self.task.target is None:
             raise InvalidTargetError(f'task {self.name} has a velocity and no target')
 
-    def _set_value(self, target: Any) -> bool:
-        """Replace the target, and return whether it is finite: else nothing is replaced."""
+    def _set_target(self, target: Any) -> None:
         self._check_target()
-        what, is_pose = f'target of {self.name}', isinstance(self.function, FramePose)
-        if not (is_pose or self.task.is_at_reference):
-            return self._set_row(TARGET, target, what)
-        by_name = isinstance(target, Mapping)
-        parts = [floats(getattr(part, 'homogeneous', part), what, 'numbers', InvalidTargetError)
-                 for part in (target.values() if by_name else (target,))]
-        if not all(np.isfinite(part).all() for part in parts):
-            return False
-        if is_pose:
-            self._parameters[:] = se3_to_array(as_placement(parts[0], what))
-        elif self._is_posture and not by_name and parts[0].shape == (len(self.function.labels),):
+        what = f'target of {self.name}'
+        parameters = self._program.arrays[2][self._program.parameter_places[self._number]]
+        if isinstance(self.function, FramePose):
+            parameters[:] = se3_to_array(as_placement(target, what))
+        elif not self.task.is_at_reference:
+            self._rows[TARGET, self.place] = self._row_numbers(target, what)
+        elif self._is_posture and not isinstance(target, Mapping):
             # 20 times as fast as another function
-            self._parameters.reshape(len(parts[0]), -1)[:, 1] = -parts[0]
+            values = self._row_numbers(target, what)
+            parameters.reshape(len(values), -1)[:, 1] = -values
         else:
-            self._exchange(target)
-        return True
-
-    @property
-    def _parameters(self) -> Array:
-        parameters: Array = self._program.arrays[2][self._program.parameter_places[self._number]]
-        return parameters
+            try:
+                function = self.task.toward(target, self._program.robot)
+            except IKError as error:
+                raise InvalidTargetError(f'{what}: {error}') from None
+            self._program.exchange(self._number, function)
 
     @cached_property
     def _is_posture(self) -> bool:
@@ -120,17 +98,5 @@ class BoundTask:
         names = given.names or robot.joint_names
         return len(names) == len(function.labels) and robot.mimics.keys().isdisjoint(names)
 
-    def _exchange(self, reference: Any) -> None:
-        try:
-            function = self.task.toward(reference, self._program.robot)
-        except IKError as error:
-            raise InvalidTargetError(f'target of {self.name}: {error}') from None
-        self._program.exchange(self._number, function)
-
-    def _set_row(self, row: int, given: Any, what: str) -> bool:
-        values = floats(given, what, 'numbers', InvalidTargetError)
-        if not np.isfinite(values).all():
-            return False
-        self._rows[row, self.place] = spread(values, what, self.function.labels,
-                                             InvalidTargetError)
-        return True
+    def _row_numbers(self, given: Any, what: str) -> Array:
+        return spread(row_numbers(given, what), what, self.function.labels, InvalidTargetError)

@@ -1,24 +1,21 @@
 """Constraints on the distances of pairs of links and objects."""
 
-from collections.abc import Callable, Mapping, Sequence
-import math
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import vector
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.collision.distance_tracker import DistanceTracker
-from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.kernels.velocity import SLACK
 from ros2_ik.core.kernels.velocity_rows import DISTANCE, GAP_NUMBERS, GAP_SPEED, MARGIN
 
 NEAR = 0.01         # [m] above its margin: a nearer pair is always a row
 FIRST_SPEED = 3.0   # [m/s] at which pairs are assumed to approach in the first step
 LOOKAHEAD = 1.2     # factor of the reach of the last step that the next one looks at
 CURVED = 1.01       # largest ratio of the length of a path to the distance of its ends
-SLACK = 0.1         # part of the margin that a curved path may use; the next step returns it
 LEAST_SLACK = 1e-6  # [m]
 SAME = 1e-9         # [m]; distances that differ by less are equal
 CONTACT = 0.003     # [m] above its margin: the row of a nearer pair may be kept for later steps
@@ -77,22 +74,20 @@ class DistanceConstraints:
 
     def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, Any]) -> None:
         """Use a checker of a scene in which objects move with velocities (3,), by name [m/s]."""
-        checked = _checked(velocities)
         self._tracker = DistanceTracker(self._narrowed(checker) if self._narrowed else checker)
         self._model = checker.robot.model
-        self._set_velocities(checked)
+        self._set_velocities(velocities)
 
-    def move(self, names: Sequence[str], T: Array, velocities: Mapping[str, Any]) -> None:
-        """Put objects at poses (k, 4, 4), moving with velocities (3,), by name [m/s]."""
-        checked = _checked(velocities)
-        self._tracker.move(names, T)
-        self._set_velocities(checked)
+    def move(self, poses: Mapping[str, Array], velocities: Mapping[str, Any]) -> None:
+        """Put objects at poses (4, 4), moving with velocities (3,), by name [m/s]."""
+        self._tracker.move([*poses], np.reshape([*poses.values()], (-1, 4, 4)))
+        self._set_velocities(velocities)
 
-    def _set_velocities(self, velocities: dict[str, Array]) -> None:
-        self._velocities = velocities
+    def _set_velocities(self, velocities: Mapping[str, Any]) -> None:
+        self._velocities = {name: np.array(value) for name, value in velocities.items()}
         self._last, self._next = list[KeptRow](), list[KeptRow]()
         moving = np.reshape([*velocities.values()], (-1, 3))
-        self._own = math.sqrt((moving * moving).sum(axis=1).max(initial=0.0)) * self._dt    # [m]
+        self._own = np.linalg.norm(moving, axis=1).max(initial=0.0) * self._dt      # [m]
 
     def near(self, q: Array) -> DistanceRows:
         """Return the rows of the pairs that a step like the last one could reach from q."""
@@ -181,14 +176,3 @@ class DistanceConstraints:
             return 0.0
         found = self._tracker.distances(at, np.full(len(at.least), least), 1).distance
         return least - float(found.min(initial=least))
-
-
-def _checked(velocities: Mapping[str, Any]) -> dict[str, Array]:
-    try:
-        v = np.array([*velocities.values()])
-    except ValueError:    # of different shapes
-        v = np.zeros(0)
-    if v.dtype == np.float64 and v.shape[1:] == (3,) and math.isfinite(v.sum()):
-        return dict(zip(velocities, v, strict=True))
-    return {name: vector(value, f"velocity of '{name}'", 3, InvalidOptionError)
-            for name, value in velocities.items()}

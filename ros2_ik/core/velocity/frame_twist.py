@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ros2_ik.core import algebra as v
-from ros2_ik.core.functions.fields import Flag, Frame
+from ros2_ik.core.functions.fields import Flag, Frame, Length
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.source import formula
 
@@ -54,12 +54,9 @@ class RollingContact(RelativeFunction):
 
     frame: Frame
     relative_to: Frame | None
-    radius: float
+    radius: Length
     labels = ('x [m]', 'y [m]', 'z [m]')
     kind = 'rolling_contact'
-
-    def __post_init__(self) -> None:
-        """Leave the fields as they are: `rolling_task` checks them."""
 
     def numbers(self) -> Any:
         return (self.radius,)

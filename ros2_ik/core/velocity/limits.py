@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import floats, positive
+from ros2_ik.core.checks import one_or_each, positive
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.velocity_rows import ACCELERATION, HIGH, LOW, SPEED
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.frame_twist import FrameTwist
+from ros2_ik.core.velocity.gain import Gain
 
 
 class JointLimit(ABC):
@@ -38,15 +39,11 @@ class ConfigurationLimit(JointLimit):
 
     def __post_init__(self) -> None:
         """Check the gain."""
-        if not positive(self.gain, 'gain of the configuration limit', InvalidOptionError) <= 1:
-            raise InvalidOptionError('gain of the configuration limit must be in (0, 1], not '
-                                     f'{self.gain!r}')
+        Gain.of(self.gain, None, 'the configuration limit')
 
     def enter(self, robot: Robot, box: Array) -> None:
         for joint in robot.joints:
-            if joint.is_scalar:
-                box[LOW, joint.velocity_index] = joint.lower
-                box[HIGH, joint.velocity_index] = joint.upper
+            box[LOW, joint.columns], box[HIGH, joint.columns] = joint.lower, joint.upper
 
 
 @dataclass(frozen=True)
@@ -62,13 +59,9 @@ class VelocityLimit(JointLimit):
     scale: float = 1.0
 
     def enter(self, robot: Robot, box: Array) -> None:
-        urdf = np.full(robot.nv, np.inf)
-        for joint in robot.joints:
-            if joint.is_scalar:
-                urdf[joint.velocity_index] = joint.velocity_limit
-        limits = _by_joint(robot, self.limit, urdf, 'velocity limit') * positive(
-            self.scale, 'scale of the velocity limit', InvalidOptionError)
-        box[SPEED] = np.minimum(box[SPEED], limits)
+        limits = _by_joint(robot, self.limit, robot.velocity_limits.copy(), 'velocity limit')
+        box[SPEED] = np.minimum(box[SPEED], limits * positive(
+            self.scale, 'scale of the velocity limit', InvalidOptionError))
 
 
 @dataclass(frozen=True)
@@ -131,24 +124,21 @@ class CartesianVelocityLimit:
                                _numbers(self.angular, 'angular velocity limit', 3)])
 
 
-def _numbers(value: Any, what: str, count: int, valid: str = '') -> Array:
+def _numbers(value: Any, what: str, count: int) -> Array:
     """Return one number for all, or one each, (count,); raises InvalidOptionError."""
-    valid = valid or ('one number' if count == 1 else f'one number or {count}')
-    array = floats(value, what, valid, InvalidOptionError)
-    if array.shape not in ((), (count,)) or not (array >= 0).all():
-        raise InvalidOptionError(f'{what} must be {valid}, from 0 on, not {value!r}')
-    return np.full(count, array)
+    array = one_or_each(value, what, count, InvalidOptionError)
+    if (array < 0).any():
+        raise InvalidOptionError(f'{what} must be from 0 on, not {value!r}')
+    return array
 
 
 def _by_joint(robot: Robot, given: Any, default: Array, what: str) -> Array:
+    """Return `default` with what is given for all columns, or for joints by name."""
     if given is None:
         return default
-    limits = default.copy()
-    if isinstance(given, Mapping):
-        for name, value in given.items():
-            joint = robot.joint(name)
-            limits[joint.columns] = _numbers(value, f"{what} of '{name}'", joint.velocity_size)
-    else:
-        limits[:] = _numbers(given, what, robot.nv,
-                             f'one number, {robot.nv} or a mapping from joints')
-    return limits
+    if not isinstance(given, Mapping):
+        return _numbers(given, what, robot.nv)
+    for name, value in given.items():
+        joint = robot.joint(name)
+        default[joint.columns] = _numbers(value, f"{what} of '{name}'", joint.velocity_size)
+    return default

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Pose
-from ros2_ik.core.checks import floats, positive
-from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
+from ros2_ik.core.checks import one_or_each
+from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import (
     AngleBetweenVectors,
     CenterOfMass,
@@ -32,20 +32,13 @@ def frame_task(frame: str, target: Pose | None = None, *, position_weight: Any =
     another one before the first step. Weights are numbers or three, along the target's axes; 0 in
     one of them masks that axis. `weight`, a number or six, multiplies both.
     """
-    parts = [_axes(value, f'{name} of the task of {frame!r}', 3) for value, name in (
-        (position_weight, 'position_weight'), (orientation_weight, 'orientation_weight'))]
-    both = _axes(options.pop('weight', 1.0), f'weight of the task of {frame!r}', 6)
+    weights = [one_or_each(value, f'{name} of {frame}', count, InvalidTargetError)
+               for value, name, count in ((position_weight, 'position_weight', 3),
+                                          (orientation_weight, 'orientation_weight', 3),
+                                          (options.pop('weight', 1.0), 'weight', 6))]
     pose = np.eye(4) if target is None else target
-    return Task(FramePose(frame, pose, relative_to), weight=np.concatenate(parts) * both,
-                **{'name': frame, **options})
-
-
-def _axes(value: Any, what: str, count: int) -> Array:
-    """Return a weight for each axis (count,); raises InvalidTargetError."""
-    weight = floats(value, what, f'one number or {count}', InvalidTargetError)
-    if weight.shape not in ((), (count,)):
-        raise InvalidTargetError(f'{what} must be one number or {count}, not {value!r}')
-    return np.full(count, weight)
+    weight = np.concatenate(weights[:2]) * weights[2]
+    return Task(FramePose(frame, pose, relative_to), weight=weight, **{'name': frame, **options})
 
 
 def twist_task(frame: str, twist: Any = 0.0, *, relative_to: str | None = None,
@@ -122,9 +115,9 @@ def omniwheel_task(hub: str, radius: float, *, floor: str | None = None, **optio
 
 
 def _wheel(hub: str, radius: float, floor: str | None, weight: Array, options: Any) -> Task:
-    contact = RollingContact(hub, floor, positive(radius, 'radius', InvalidOptionError))
-    given = np.asarray(options.pop('weight', 1.0))
-    return Task(contact, weight=given * weight, **{'name': f'wheel {hub}', **options})
+    given = one_or_each(options.pop('weight', 1.0), f'weight of {hub}', 3, InvalidTargetError)
+    return Task(RollingContact(hub, floor, radius), weight=given * weight,
+                **{'name': f'wheel {hub}', **options})
 
 
 def manipulability_task(frame: str, rate: float = 0.1, *, rows: str = 'all',

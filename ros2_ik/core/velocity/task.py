@@ -15,7 +15,6 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.gain import Gain
 
 PREVIOUS = 'previous'   # the velocity that the last step had
-_NOWHERE: Array | None = None
 
 
 class Task:
@@ -44,12 +43,13 @@ class Task:
         if not isinstance(function, KinematicFunction):
             raise InvalidTargetError(f'a task takes a KinematicFunction, not {function!r}')
         self.function, self.name = function, str(function) if name is None else name
-        self.given, self.smooth_at = function, _NOWHERE
+        self.given = function
+        self.smooth_at: Array | None = None
         if target is None and velocity is None:
             raise InvalidTargetError(f"task '{self.name}' has neither target nor velocity")
-        self.target = None if target is None else _numbers(target, f'target of {self.name}')
+        self.target = None if target is None else row_numbers(target, f'target of {self.name}')
         self.follows_previous = isinstance(velocity, str) and velocity == PREVIOUS
-        self.velocity = _numbers(0.0 if velocity is None or self.follows_previous else velocity,
+        self.velocity = row_numbers(0.0 if velocity is None or self.follows_previous else velocity,
                                  f'velocity of {self.name}')
         self.weight = checked_weight(weight, self.name)
         self.gain = Gain.of(gain, gain_per_second, self.name)
@@ -105,13 +105,14 @@ class Task:
 
 def checked_weight(weight: Any, name: str) -> Array:
     """Return a weight of the task of that name as an array; raises InvalidTargetError."""
-    array = _numbers(weight, f'weight of {name}')
+    array = row_numbers(weight, f'weight of {name}')
     if (array < 0).any():
         raise InvalidTargetError(f'weight of {name} is negative: {weight!r}')
     return array
 
 
-def _numbers(value: Any, what: str) -> Array:
+def row_numbers(value: Any, what: str) -> Array:
+    """Return finite numbers, one or one for each row; raises InvalidTargetError."""
     array = floats(value, what, 'finite numbers, one or one for each row', InvalidTargetError)
     if array.ndim > 1 or not np.isfinite(array).all():
         raise InvalidTargetError(f'{what} must be finite numbers, one or one for each row, not '

@@ -12,15 +12,14 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import non_negative, positive, vector
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
-from ros2_ik.core.functions.checked_distance import CheckedDistance
 from ros2_ik.core.kernels import velocity as kernel, velocity_rows as row
-from ros2_ik.core.poses import as_transforms
+from ros2_ik.core.poses import as_transform
 from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
 from ros2_ik.core.velocity.bound_task import BoundTask
-from ros2_ik.core.velocity.distance_constraints import DistanceConstraints, DistanceRows, NearPair
+from ros2_ik.core.velocity.distance_constraints import DistanceRows, NearPair
 from ros2_ik.core.velocity.limbs import limbs
 from ros2_ik.core.velocity.limits import (
     CartesianVelocityLimit,
@@ -111,10 +110,7 @@ class VelocityProgram:
         _check_names('barriers', [barrier.name for barrier in barriers], InvalidOptionError)
         bound = [barrier.bind(self.robot, self.dt) for barrier in barriers]
         self._distances = [distances for distances, _ in bound if distances is not None]
-        rest = [barrier for _, barrier in bound if barrier is not None]
-        self._unmoved = [barrier.name for barrier in rest if isinstance(
-            barrier.bounds.function, CheckedDistance) and np.isfinite(barrier.bounds.lower).any()]
-        return rest
+        return [barrier for _, barrier in bound if barrier is not None]
 
     def _bind_tasks(self, soft: Sequence[Task], hard: Sequence[Task]) -> None:
         ranks = {priority: rank for rank, priority
@@ -187,9 +183,8 @@ class VelocityProgram:
 
         The target of a pose is a pose, of an orientation a rotation, of a posture joint values,
         of what looks at a point another point, of what points along a direction another one, of
-        all else numbers (m,). What is not finite leaves the task out until there is another one
-        for it. Raises InvalidTargetError for a wrong name or shape, or for a target of a task
-        that has none.
+        all else numbers (m,). Raises InvalidTargetError for a wrong name or shape, what is not
+        finite, or a target of a task that has none; the task then keeps its target.
         """
         self._task(task).set_target(target, velocity)
 
@@ -218,22 +213,20 @@ class VelocityProgram:
         raise InvalidTargetError(f'unknown task {name!r}; valid: {names}')
 
     def set_scene(self, checker: CollisionChecker,
-                  velocities: Mapping[str, Any] = MappingProxyType({}), *,
-                  barrier: str | None = None) -> None:
+                  velocities: Mapping[str, Any] = MappingProxyType({})) -> None:
         """
         Use another scene from now on, in which objects move with `velocities`, by name.
 
-        Each (3,) [m/s] in the root frame: such a gap closes by itself, and the arm gives way. All
-        barriers of distances use it, or the `barrier` of that name; tasks and upper bounds of
-        distances stay with the scene they were made with. Raises InvalidOptionError where the
-        program has no such barrier, or one with several lower bounds.
+        Each (3,) [m/s] in the root frame: such a gap closes by itself, and the arm gives way.
+        All barriers of distances use it; tasks and upper bounds of distances stay with the scene
+        they were made with. Raises InvalidOptionError where the program has no such barrier.
         """
-        for distances in self._distances_of(barrier):
+        self._check_moves(velocities)
+        for distances in self._distances:
             distances.set_scene(checker, velocities)
 
     def move_objects(self, poses: Mapping[str, Any],
-                     velocities: Mapping[str, Any] = MappingProxyType({}), *,
-                     barrier: str | None = None) -> None:
+                     velocities: Mapping[str, Any] = MappingProxyType({})) -> None:
         """
         Put objects of the scene at other `poses`, by name, in much less time than `set_scene`.
 
@@ -242,23 +235,16 @@ class VelocityProgram:
 
         Raises UnknownObjectError, InvalidTargetError for a bad pose, and InvalidOptionError.
         """
-        T = as_transforms(poses)
-        for distances in self._distances_of(barrier):
-            distances.move([*poses], T, velocities)
+        self._check_moves(velocities)
+        T = {name: as_transform(pose, f"pose of object '{name}'") for name, pose in poses.items()}
+        for distances in self._distances:
+            distances.move(T, velocities)
 
-    def _distances_of(self, barrier: str | None) -> list[DistanceConstraints]:
-        """Return all barriers of distances, or the one of that name; raises InvalidOptionError."""
-        if self._unmoved:
-            raise InvalidOptionError(f"barrier '{self._unmoved[0]}' has several lower bounds for "
-                                     'distances, and would go on with the scene it was made with; '
-                                     'valid: one bound for each barrier')
-        found = [distances for distances in self._distances if barrier in (None, distances.name)]
-        if not found:
-            names = ', '.join(f"'{distances.name}'" for distances in self._distances)
-            raise InvalidOptionError('the program has no CollisionBarrier' if not names else
-                                     f'no barrier of distances has the name {barrier!r}; '
-                                     f'valid: {names}')
-        return found
+    def _check_moves(self, velocities: Mapping[str, Any]) -> None:
+        if not self._distances:
+            raise InvalidOptionError('the program has no CollisionBarrier')
+        for name, velocity in velocities.items():
+            vector(velocity, f"velocity of '{name}'", 3, InvalidOptionError)
 
     # -- steps ----------------------------------------------------------------------------
 
@@ -283,9 +269,7 @@ class VelocityProgram:
         q = self._begin(q)
         found = self._solve_apart(q) if self._distances else self._solve(q, [])
         self._before = v = found.step / self.dt
-        dropped = tuple([task.name for task in self.tasks if task.dropped])
-        return VelocityResult(v, found.q, _STATUS[found.code], found.scale, dropped, self._names,
-                              found)
+        return VelocityResult(v, found.q, _STATUS[found.code], found.scale, self._names, found)
 
     def build_qp(self, q: Array) -> VelocityQP:
         """

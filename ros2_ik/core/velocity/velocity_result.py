@@ -44,7 +44,7 @@ class VelocityQP(NamedTuple):
 
 
 class StepNumbers(NamedTuple):
-    """What the compiled step returns."""
+    """Numbers of one compiled step."""
 
     code: int
     scale: float
@@ -72,15 +72,13 @@ class VelocityResult:
     The velocity of one step, and where it leads.
 
     `v` (nv,) [rad/s, m/s] and `q` (nq,) after the step; `scale` is the part of the way that
-    scaled tasks go; `dropped` are the names of tasks that were left out because their targets are
-    not finite. `errors`, `relaxed` and `active_limits` are computed when they are read.
+    scaled tasks go. `errors`, `relaxed` and `active_limits` are computed when they are read.
     """
 
     v: Array
     q: Array
     status: VelocityStatus
     scale: float
-    dropped: tuple[str, ...]
     _names: ProgramNames = field(repr=False)
     _numbers: StepNumbers = field(repr=False)
 
@@ -127,8 +125,6 @@ class VelocityResult:
         if self.relaxed:
             parts.append('relaxed: ' + ', '.join(f'{name} by {by:.3g}'
                                                  for name, by in self.relaxed.items()))
-        if self.dropped:
-            parts.append('left out, as the target is not finite: ' + ', '.join(self.dropped))
         if self.scale < 1 and self.status is not VelocityStatus.NO_STEP:
             parts.append(f'scaled tasks go {100 * self.scale:.0f} % of their way')
         return '; '.join(parts)

@@ -291,7 +291,7 @@ def test_a_rod_that_is_drawn_onto_a_bar_rests_along_it(weight):
 
 
 def test_barriers_of_several_distances(slider):
-    """Each keeps its own margin, and looks at a new scene by its name, or with all others."""
+    """Each keeps its own margin, and all look at a new scene."""
     scene = ball_at(slider, 1.0).scene.add(SceneObject('left', [Sphere(0.1)], pose((-1, 0, 0))))
     checker = CollisionChecker(slider, scene)
     barriers = [CollisionBarrier(checker, 0.02),
@@ -310,12 +310,10 @@ def test_barriers_of_several_distances(slider):
     assert end(-5.0) == pytest.approx(-0.5, abs=1e-3)
     nearer = CollisionChecker(slider, scene.add(SceneObject('left', [Sphere(0.1)],
                                                             pose((-0.8, 0, 0)))))
-    program.set_scene(nearer, barrier='from the left')
+    program.set_scene(nearer)
     assert end(-5.0) == pytest.approx(-0.3, abs=1e-3)
-    program.set_scene(checker)
-    assert end(-5.0) == pytest.approx(-0.5, abs=1e-3)
-    with pytest.raises(InvalidOptionError, match="'right'; valid: 'collisions', 'from the left'"):
-        program.set_scene(checker, barrier='right')
+    with pytest.raises(InvalidOptionError, match='no CollisionBarrier'):
+        VelocityProgram(slider, [], 0.01).set_scene(checker)
     with pytest.raises(InvalidOptionError, match="2 barriers have the name 'collisions'"):
         VelocityProgram(slider, [], 0.01, barriers=[CollisionBarrier(checker)] * 2)
     with pytest.raises(InvalidConstraintError, match='of another robot'):
@@ -424,14 +422,8 @@ def test_the_scale_says_what_a_shortened_step_leaves(load):
     assert shortened > 10
 
 
-def test_several_bounds_of_distances_refuse_another_scene(load):
-    """Their rows would go on with the obstacles of the scene that they were made with."""
-    panda = load('panda')
-    checker = CollisionChecker(panda, Scene(panda).add(SceneObject('ball', [Sphere(0.1)])))
-    distances = MinimumDistance(checker, 0.2, rows=2)
-    program = VelocityProgram(panda, [], 0.01, barriers=[
-        Barrier(distances, lower=[0.01, 0.02], name='two')])
-    with pytest.raises(InvalidOptionError, match="'two' has several lower bounds"):
-        program.set_scene(checker)
-    with pytest.raises(InvalidOptionError, match="'two' has several lower bounds"):
-        program.move_objects({'ball': np.eye(4)})
+def test_several_lower_bounds_of_distances_are_refused(slider):
+    distances = MinimumDistance(ball_at(slider, 1.0), 0.2, rows=2)
+    with pytest.raises(InvalidConstraintError, match="'two' has several lower bounds"):
+        VelocityProgram(slider, [], 0.01, barriers=[
+            Barrier(distances, lower=[0.01, 0.02], name='two')])

@@ -173,7 +173,7 @@ def test_speed_of_a_base():
     (lambda r: VelocityProgram(r, [], np.nan), 'dt must be a positive'),
     (lambda r: ConfigurationLimit(1.5), r'\(0, 1\]'),
     (lambda r: VelocityProgram(r, [], 0.01, limits=[VelocityLimit([1.0, 2.0])]),
-     'one number, 8 or a mapping'),
+     'one number or 8'),
     (lambda r: VelocityProgram(r, [], 0.01, limits=[VelocityLimit(-1.0)]), 'from 0 on'),
     (lambda r: frame_task(TIP, gain=2.0), r'must be in \(0, 1\]'),
     (lambda r: posture_task(r.neutral, weight=-1.0), 'weight of posture is negative'),
