@@ -18,11 +18,10 @@ class LRUCache(Generic[K, V]):
     def __init__(self, size: int = 8) -> None:
         self._size, self._values = size, dict[K, V]()
 
-    def get(self, key: K, make: Callable[[], V],
-            is_valid: Callable[[V], bool] = lambda value: True) -> V:
-        """Return the value of a key, made where there is none that is valid."""
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        """Return the value of a key, made where there is none."""
         value = self._values.get(key)
-        if value is None or not is_valid(value):
+        if value is None:
             value = make()
         self._values.pop(key, None)    # the dict's order is that of the last use
         self._values[key] = value

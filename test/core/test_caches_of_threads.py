@@ -131,10 +131,3 @@ def test_the_one_not_used_for_longest_goes_first():
     for key in 'abacab':
         assert kept.get(key, lambda key=key: (made.append(key), key)[1]) == key
     assert made == list('abcb')
-
-
-def test_what_is_not_valid_is_made_anew():
-    kept = LRUCache()
-    assert [kept.get('key', lambda value=value: value, lambda known: known % 2)
-            for value in (1, 3)] == [1, 1]
-    assert kept.get('key', lambda: 5, lambda known: known != 1) == 5

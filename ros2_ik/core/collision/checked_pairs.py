@@ -62,9 +62,9 @@ def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
 
 def _own_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> Mask:
     """Return the checked pairs of the robot's own items, kept as long as the scene's matrix."""
-    key = (robot.key, geometry.key, scene.guess_pairs)
-    return _own_chosen.get(key, lambda: (scene.allowed, _own_mask(robot, scene, geometry)),
-                           lambda known: known[0] is scene.allowed)[1]
+    # the matrix is kept beside the mask, so that its id stays its own
+    key = (robot.key, geometry.key, scene.guess_pairs, id(scene.allowed))
+    return _own_chosen.get(key, lambda: (scene.allowed, _own_mask(robot, scene, geometry)))[1]
 
 
 def _own_mask(robot: Robot, scene: Scene, geometry: RobotGeometry) -> Mask:
@@ -96,4 +96,4 @@ def _may_touch(scene: Scene, one: str, other: str) -> bool:
     return False
 
 
-_own_chosen: LRUCache[tuple[str, str, bool], tuple[Any, Mask]] = LRUCache()
+_own_chosen: LRUCache[tuple[Any, ...], tuple[Any, Mask]] = LRUCache()
