@@ -1,7 +1,5 @@
 """Poses as they are given, checked."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pinocchio as pin
 
@@ -10,26 +8,22 @@ from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.kernels.comparisons import are_rigid
 
-FARTHEST = 1e9   # [m]; squares of much larger numbers overflow
+FARTHEST = 1e6       # [m]; a double still resolves 1e-10 m there
 ROUNDING = 1e-14
 _LAST = [0.0, 0.0, 0.0, 1.0]    # row of a rigid transformation
 
 
-def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError,
-                 farthest: float = FARTHEST) -> pin.SE3:
+def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> pin.SE3:
     """Take a pose as a placement; see `as_transform`."""
-    if isinstance(pose, pin.SE3) and are_rigid.run(pose.homogeneous[None], ROUNDING, farthest):
-        return pose.copy()     # a third of the time: servos move many objects
-    return pin.SE3(as_transform(pose, what, fault, farthest))
+    return pin.SE3(as_transform(pose, what, fault))
 
 
-def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError,
-                 farthest: float = FARTHEST) -> Array:
+def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> Array:
     """
     Take a pose as an array (4, 4) of its own whose rotation is exactly a rotation.
 
     Raises `fault` when it is not (4, 4), not finite, further than 1e-4 from a rigid
-    transformation, or further away than `farthest` [m].
+    transformation, or further away than FARTHEST.
     """
     wanted = 'a 4x4 array or a pinocchio.SE3'
     T = pose.homogeneous if isinstance(pose, pin.SE3) else pose
@@ -38,39 +32,26 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
          else floats(T, what, wanted, fault))
     if T.shape != (4, 4):
         raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
-    if are_rigid.run(T[None], ROUNDING, farthest):
+    if are_rigid.run(T[None], ROUNDING, FARTHEST):
         return T
     R, p = T[:3, :3], T[:3, 3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()
     off = (rotation - R).reshape(-1)
     # written so that NaN fails, too
     if not (off @ off <= 1e-8 and T[3].tolist() == _LAST
-            and all(abs(value) <= farthest for value in p.tolist())):
-        raise fault(f'{what} is no rigid transformation: {_fault(T, farthest)}')
+            and all(abs(value) <= FARTHEST for value in p.tolist())):
+        raise fault(f'{what} is no rigid transformation: {_fault(T)}')
     T[:3, :3] = rotation
     return T
 
 
-def as_transforms(poses: Mapping[str, Pose]) -> Array:
-    """Take poses of objects by name as an array (k, 4, 4); see `as_transform`."""
-    try:
-        T = np.array([pose.homogeneous if isinstance(pose, pin.SE3) else pose
-                      for pose in poses.values()])
-    except ValueError:    # of different shapes
-        T = np.zeros(0)
-    if T.dtype == np.float64 and T.shape[1:] == (4, 4) and are_rigid.run(T, ROUNDING, FARTHEST):
-        return T
-    return np.array([as_transform(pose, f"pose of object '{name}'")
-                     for name, pose in poses.items()]).reshape(-1, 4, 4)
-
-
-def _fault(T: Array, farthest: float) -> str:
+def _fault(T: Array) -> str:
     if not np.isfinite(T).all():
         return 'it holds a number that is not finite'
     if T[3].tolist() != _LAST:
         return f'its last row is {T[3].tolist()}, not [0, 0, 0, 1]'
-    if np.abs(T[:3, 3]).max() > farthest:
-        return f'it is further away than {farthest:g} m'
+    if np.abs(T[:3, 3]).max() > FARTHEST:
+        return f'it is further away than {FARTHEST:g} m'
     R, determinant = T[:3, :3], np.linalg.det(T[:3, :3])
     mirrored = ' (left-handed: a mirror image)' if determinant < 0 else ''
     return (f'its rotation part is off by {np.abs(R @ R.T - np.eye(3)).max():.2g}, '

@@ -14,7 +14,6 @@ from ros2_ik.core import (
     Box,
     ConvexHull,
     Cylinder,
-    Ellipsoid,
     HalfSpace,
     OcTree,
     Plane,
@@ -72,8 +71,6 @@ def _fill(marker: Marker, shape: Shape, pose: Any) -> None:
         _simple(marker, Marker.CUBE, shape.size)
     elif isinstance(shape, Sphere):
         _simple(marker, Marker.SPHERE, [2 * shape.radius] * 3)
-    elif isinstance(shape, Ellipsoid):
-        _simple(marker, Marker.SPHERE, 2 * shape.radii)
     elif isinstance(shape, Cylinder):
         _simple(marker, Marker.CYLINDER, [2 * shape.radius, 2 * shape.radius, shape.length])
     elif isinstance(shape, (Plane, HalfSpace)):

@@ -20,9 +20,7 @@ from ros2_ik.core import (
     Cone,
     ConvexHull,
     Cylinder,
-    Ellipsoid,
     HalfSpace,
-    HeightField,
     Indices,
     Mesh,
     OcTree,
@@ -113,10 +111,9 @@ def _mesh(message: Any, detail: str, note: Note) -> Shape:
     vertices = np.fromiter(points, dtype=float, count=3 * len(message.vertices)).reshape(-1, 3)
     mesh = Mesh(vertices, np.array([triangle.vertex_indices for triangle in message.triangles]))
     if count > MOST_TRIANGLES:
-        hull, = mesh.hulls
         note(f'of a mesh of {count} triangles, more than {MOST_TRIANGLES}, the convex hull is '
-             f'taken, of {len(hull.faces)} triangles')
-        return Mesh(hull.vertices, hull.faces, 'hull')
+             f'taken, of {len(mesh.hull.faces)} triangles')
+        return Mesh(mesh.hull.vertices, mesh.hull.faces, 'hull')
     if detail == 'pieces' and count > MOST_IN_PIECES:
         note(f'the convex hull stands for a mesh of {count} triangles: only meshes of up to '
              f'{MOST_IN_PIECES} that come in messages are cut into convex pieces')
@@ -152,8 +149,6 @@ def write_part(part: ShapeInstance) -> list[tuple[str, Any, Any]]:
     if isinstance(shape, OcTree):
         return [('primitive', _solid(SolidPrimitive.BOX, [shape.resolution] * 3),
                  pose * pin.SE3(np.eye(3), cell)) for cell in shape.cells]
-    if isinstance(shape, HeightField):
-        return [('mesh', _triangles(hull.vertices, hull.faces), pose) for hull in shape.hulls]
     return [('mesh', _triangles(*triangles(shape)), pose)]
 
 
@@ -186,14 +181,9 @@ def triangles(shape: Shape) -> tuple[Array, Indices]:
     if isinstance(shape, Capsule):
         ball, end = _ball() * shape.radius, np.array([0.0, 0.0, shape.length / 2])
         return _hull(ball[ball[:, 2] >= 0] + end, ball[ball[:, 2] <= 0] - end)
-    if isinstance(shape, Ellipsoid):
-        return _hull(_ball() * shape.radii)
-    hulls = getattr(shape, 'hulls', None)
-    if hulls is None:
-        raise TypeError(f'a {shape.kind} has no triangles')
-    firsts = np.cumsum([0, *(len(hull.vertices) for hull in hulls)])
-    return (np.vstack([hull.vertices for hull in hulls]),
-            np.vstack([hull.faces + first for hull, first in zip(hulls, firsts, strict=False)]))
+    if isinstance(shape, ConvexHull):
+        return shape.hull.vertices, shape.hull.faces
+    raise TypeError(f'a {shape.kind} has no triangles')
 
 
 def _hull(*points: Array) -> tuple[Array, Indices]:

@@ -14,8 +14,8 @@ from ros2_ik.core import (
     Box,
     Capsule,
     Cone,
+    ConvexHull,
     Cylinder,
-    Ellipsoid,
     HalfSpace,
     Indices,
     Mesh,
@@ -89,25 +89,17 @@ def creased(vertices: Array, faces: Indices) -> tuple[Array, Indices]:
 def _mesh(shape: Shape) -> Any:
     if isinstance(shape, Mesh):
         return trimesh.Trimesh(shape.vertices, shape.triangles, process=False)
+    if isinstance(shape, ConvexHull):
+        return trimesh.Trimesh(shape.hull.vertices, shape.hull.faces, process=False)
     make = _MAKERS.get(type(shape))
-    if make is not None:
-        return make(shape)
-    hulls = getattr(shape, 'hulls', None)
-    if hulls is None:
+    if make is None:
         raise TypeError(f'a {shape.kind} has no triangles')
-    return trimesh.util.concatenate([
-        trimesh.Trimesh(hull.vertices, hull.faces, process=False) for hull in hulls])
+    return make(shape)
 
 
 def _cone(shape: Cone) -> Any:
     mesh = trimesh.creation.cone(shape.radius, shape.length, sections=TURNS)
     mesh.apply_translation([0, 0, -shape.length / 2])
-    return mesh
-
-
-def _ellipsoid(shape: Ellipsoid) -> Any:
-    mesh = trimesh.creation.icosphere(3)
-    mesh.apply_scale(shape.radii)
     return mesh
 
 
@@ -137,4 +129,4 @@ _MAKERS: dict[type[Shape], Callable[[Any], Any]] = {
     Cylinder: lambda shape: trimesh.creation.cylinder(shape.radius, shape.length, sections=TURNS),
     Capsule: lambda shape: trimesh.creation.capsule(shape.length, shape.radius,
                                                     count=[TURNS, TURNS // 2]),
-    Cone: _cone, Ellipsoid: _ellipsoid, Plane: _sheet, HalfSpace: _sheet, OcTree: _cubes}
+    Cone: _cone, Plane: _sheet, HalfSpace: _sheet, OcTree: _cubes}

@@ -5,6 +5,7 @@ from functools import cached_property
 import math
 from typing import Any
 
+import coal
 import numpy as np
 import pinocchio as pin
 
@@ -24,7 +25,6 @@ from ros2_ik.core.errors import (
     UnknownNameError,
 )
 from ros2_ik.core.lru_cache import LRUCache
-from ros2_ik.core.meshes.geometry_library import coal, Placement
 from ros2_ik.core.meshes.mesh_paths import geometry_key
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.scene.robot_geometry import robot_geometry
@@ -263,4 +263,4 @@ _checkers: LRUCache[tuple[Any, ...], CollisionChecker] = LRUCache(4)
 
 
 def _transform(placement: Any) -> Any:
-    return Placement(placement.rotation, placement.translation)
+    return coal.Transform3s(placement.rotation, placement.translation)

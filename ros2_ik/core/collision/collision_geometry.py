@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import coal
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.meshes.geometry_library import coal
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.shapes import Mesh, Shape
-from ros2_ik.core.scene.shapes.shape import bounded
 
 
 class CollisionGeometry(NamedTuple):
@@ -52,7 +51,8 @@ def shape_items(name: str, joint: int, placement: Any,
         yield CollisionGeometry(name, joint, placement, shape.hull_geometry, shape)
     else:
         for part in shape.parts():
-            yield CollisionGeometry(name, joint, placement, bounded(part))
+            part.computeLocalAABB()
+            yield CollisionGeometry(name, joint, placement, part)
 
 
 @lru_cache(maxsize=8)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+import coal
 import numpy as np
 import pinocchio as pin
 
@@ -16,7 +17,6 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.collision.near_pairs import NearPairs
 from ros2_ik.core.collision.pair_model import PairModel
-from ros2_ik.core.meshes.geometry_library import coal
 
 TOLERANCE = 1e-6     # m; what is nearer counts as touching for coal
 

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+import coal
 import pinocchio as pin
-
-from ros2_ik.core.meshes.geometry_library import coal
 
 SMALLEST, GROWTH = 32, 1.25   # number of objects in the models that are kept
 

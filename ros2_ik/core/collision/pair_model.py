@@ -6,6 +6,7 @@ import threading
 from typing import Any, TypeVar
 import warnings
 
+import coal
 import numpy as np
 import pinocchio as pin
 
@@ -13,8 +14,6 @@ from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.collision.geometry_models import geometry_model
 from ros2_ik.core.collision.jacobian_masks import columns_carrying
-from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.meshes.geometry_library import coal
 from ros2_ik.core.robot import Robot
 
 T = TypeVar('T')
@@ -86,12 +85,7 @@ class PairModel:
 
 
 def _enter(model: Any, items: Sequence[CollisionGeometry], chosen: Mask) -> Indices:
-    """
-    Enter pairs into a model, octrees first: coal 3.0 swaps the sides of a second octree.
-
-    coal's distances from octrees to ellipsoids are up to 0.3 m too large, so that such a pair
-    raises InvalidSceneError.
-    """
+    """Enter pairs into a model, octrees first: coal 3.0 swaps the sides of a second octree."""
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
     swapped = [(tree, int(first)) for tree in trees for first in np.flatnonzero(chosen[:, tree])]
     others = chosen.copy()
@@ -101,11 +95,6 @@ def _enter(model: Any, items: Sequence[CollisionGeometry], chosen: Mask) -> Indi
         model.addCollisionPair(pin.CollisionPair(*pair))
     pairs: Indices = np.concatenate([np.argwhere(others),
                                      np.array(swapped, dtype=np.intp).reshape(-1, 2)])
-    for tree, other in pairs[np.isin(pairs[:, 0], trees)].tolist():
-        if isinstance(items[other].geometry, coal.Ellipsoid):
-            raise InvalidSceneError(f"'{items[other].name}' has an ellipsoid, which cannot be "
-                                    f"checked against the octree '{items[tree].name}'; attach a "
-                                    'convex hull or a capsule instead, or allow the pair')
     return pairs
 
 

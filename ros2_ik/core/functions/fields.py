@@ -144,7 +144,7 @@ Names = Annotated[Sequence[str], FieldType(
 # (3,); what is not written is the origin
 Point = Annotated[Numbers, FieldType(
     'x y z [m]', written.row, partial(checks.vector, size=3, **_ERROR), ORIGIN)]
-# (3,), up to 1e9 m
+# (3,), up to 1e6 m
 NearPoint = Annotated[Numbers, FieldType(
     'x y z [m]', written.row, partial(checks.vector, size=3, most=FARTHEST, **_ERROR), ORIGIN)]
 # (3,), kept at length 1

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.meshes.cache import digest, is_cached
+from ros2_ik.core.meshes.cache import digest
 from ros2_ik.core.meshes.mesh_solids import Enclosure, solids_of
 from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, mesh_volume, signed_volume
 
@@ -66,11 +66,6 @@ def convex_pieces(vertices: Array, triangles: Indices) -> list[Hull]:
     A mesh with large holes has no volume to aim at: it is cut into as many as there may be.
     """
     return cached_hulls(NAMESPACE, key_of(vertices, triangles), lambda: _cut(vertices, triangles))
-
-
-def pieces_are_known(key: str) -> bool:
-    """Return whether `convex_pieces` of that key were made before, and are read, not cut."""
-    return is_cached(NAMESPACE, key)
 
 
 def key_of(vertices: Array, triangles: Indices) -> str:

@@ -59,14 +59,10 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     """
     if found := _find(name, package_dirs):
         return found
-    scheme, separator, _ = name.partition('://')
-    if separator and scheme not in ('package', 'model', 'file'):
-        raise InvalidSceneError(f"the mesh '{name}' has an address of kind '{scheme}'; "
-                                'valid: package, model, file or a path')
     looked = ', '.join(map(str, _places(name, package_dirs))) or 'nowhere'
-    more = {'': '; package_dirs names more folders', 'file': ''}.get(
-        scheme if separator else '', '; package_dirs and AMENT_PREFIX_PATH name more folders')
-    raise InvalidSceneError(f"the mesh '{name}' cannot be found; looked for: {looked}{more}")
+    raise InvalidSceneError(f"the mesh '{name}' cannot be found; looked for: {looked}; valid: a "
+                            'path, file://, package:// or model://; package_dirs and '
+                            'AMENT_PREFIX_PATH name more folders')
 
 
 def _find(name: str, package_dirs: tuple[str, ...]) -> Path | None:

@@ -10,17 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import coal
 import numpy as np
 import scipy
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import cached, digest
-from ros2_ik.core.meshes.geometry_library import coal, PointList
 from ros2_ik.core.meshes.mesh_files import FILE_KINDS, parse_mesh
-from ros2_ik.core.regular_file import read_file
 
-MAX_FILE_SIZE = 500_000_000     # [bytes]
 MANY_POINTS = 4000      # vertices of a hull, above which it is made of fewer
 MOST_NEIGHBOURS = 255   # of a vertex, that coal can count
 SLOW_POINTS = 1000      # points whose hull is read from disk faster than it is made
@@ -38,12 +36,14 @@ class Hull:
 
     def geometry(self) -> Any:
         """Make coal's convex solid."""
-        points, triangles = PointList(), coal.StdVec_Triangle()
+        points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
         for point in self.vertices:
             points.append(point)
         for a, b, c in self.faces.tolist():
             triangles.append(coal.Triangle(a, b, c))
-        return coal.Convex(points, triangles)
+        convex = coal.Convex(points, triangles)
+        convex.computeLocalAABB()
+        return convex
 
     @cached_property
     def half_spaces(self) -> tuple[Array, Array]:
@@ -63,6 +63,7 @@ def triangle_tree(vertices: Array, triangles: Indices) -> Any:
     tree.addVertices(vertices)
     tree.addTriangles(triangles)
     tree.endModel()
+    tree.computeLocalAABB()
     return tree
 
 
@@ -107,11 +108,10 @@ def cached_hulls(namespace: str, key: str, make: Callable[[], list[Hull]],
 
 def mesh_volume(vertices: Array, triangles: Indices) -> float | None:
     """Return the volume [m^3] a mesh encloses, None if it is open or inside out."""
-    corners = vertices[triangles] - vertices.mean(axis=0)
-    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
-    areas = np.cross(b - a, c - a)
+    corners = vertices[triangles]
+    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     gap, area = np.abs(areas.sum(axis=0)).max(), np.linalg.norm(areas, axis=1).sum()
-    volume = float(np.einsum('ij,ij->', a, np.cross(b, c)) / 6)
+    volume = signed_volume(corners)
     return volume if gap < 1e-4 * area and volume > 0 else None
 
 
@@ -125,7 +125,7 @@ def read_triangles(path: str | Path) -> tuple[Array, Indices]:
     """
     Read the vertices (n, 3) and triangles (m, 3) of an stl, obj or dae file; kept by content.
 
-    Raises InvalidSceneError for a file that is missing, too large or no such mesh.
+    Raises InvalidSceneError for a file that is missing or no such mesh.
     """
     found = _read(path)
     return found['vertices'], found['triangles']
@@ -167,7 +167,7 @@ def _content(path: Path) -> tuple[str, bytes]:
         raise InvalidSceneError(f"the mesh '{path}' is of no known kind; "
                                 f'valid: {", ".join(FILE_KINDS)}')
     try:
-        return kind, read_file(path, MAX_FILE_SIZE)
+        return kind, path.read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, 'strerror', None) or error
         raise InvalidSceneError(f"the mesh '{path}' cannot be read: {reason}") from None

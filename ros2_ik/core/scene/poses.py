@@ -8,13 +8,12 @@ import pinocchio as pin
 from ros2_ik.core import poses
 from ros2_ik.core.arrays import Pose
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene.shapes.shape import FARTHEST
 
 
 def as_placement(pose: Pose, what: str) -> Any:
     """Take a pose, None for the identity, as a new pinocchio.SE3; raises InvalidSceneError."""
     return pin.SE3.Identity() if pose is None else poses.as_placement(
-        pose, what, InvalidSceneError, FARTHEST)
+        pose, what, InvalidSceneError)
 
 
 def named_placements(given: Mapping[str, Pose] | None, what: str, of: str = '') -> dict[str, Any]:

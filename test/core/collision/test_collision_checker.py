@@ -21,9 +21,7 @@ from ros2_ik.core.scene import (
     Capsule,
     Cone,
     Cylinder,
-    Ellipsoid,
     HalfSpace,
-    HeightField,
     Mesh,
     OcTree,
     Plane,
@@ -78,8 +76,7 @@ def test_as_fcl_among_boxes(name, load):
 def test_as_fcl_among_all_kinds(name, load):
     robot, generator = load(name), np.random.default_rng(3)
     shapes = [Box([0.2, 0.1, 0.3]), Sphere(0.12), Cylinder(0.1, 0.3), Cone(0.15, 0.3),
-              Capsule(0.06, 0.3), Ellipsoid([0.1, 0.2, 0.05]),
-              Mesh(*_tetrahedron()), HalfSpace([0, 0, 1], -0.6)]
+              Capsule(0.06, 0.3), Mesh(*_tetrahedron()), HalfSpace([0, 0, 1], -0.6)]
     scene = Scene(robot)
     for i, shape in enumerate(shapes):
         T = None if isinstance(shape, HalfSpace) else random_pose(generator)
@@ -224,7 +221,7 @@ def test_what_is_deep_inside_collides(shape):
     robot = solid('one_joint', shapes={'tip': shape}, xyz=(0, 0, 0))
     generator = np.random.default_rng(0)
     others = [Box([0.3] * 3), Sphere(0.2), Cylinder(0.2, 0.4), Cone(0.2, 0.4),
-              Capsule(0.1, 0.3), Ellipsoid([0.2, 0.3, 0.15]), Mesh(*_bin(), 'hull')]
+              Capsule(0.1, 0.3), Mesh(*_bin(), 'hull')]
     for other in others:
         for _ in range(60):
             off = generator.uniform(-1, 1, 3) * 10 ** generator.uniform(-6, -1.5)
@@ -477,19 +474,6 @@ def _bin():
             a, b, c, d = ring + i, ring + (i + 1) % 4, ring + 4 + (i + 1) % 4, ring + 4 + i
             faces += [(a, b, c), (a, c, d)]
     return np.array(vertices), np.array(faces)
-
-
-def test_a_height_field_is_seen(load):
-    robot = load('panda')
-    heights = np.zeros((5, 5))
-    heights[:, 3:] = 0.4
-    scene = Scene(robot).add(SceneObject('hills', [HeightField(2.0, 2.0, heights)],
-                                         pose((0, 0, -0.1))))
-    checker = CollisionChecker(robot, scene)
-    stretched = robot.to_q({'panda_joint2': 1.7, 'panda_joint4': -0.1})
-    assert checker.collides(stretched) and checker.in_collision(stretched)
-    assert not checker.collides(robot.to_q({'panda_joint4': -0.1}))
-    assert np.isfinite(checker.distances(stretched).distance).all()
 
 
 # -- refusals -----------------------------------------------------------------------------

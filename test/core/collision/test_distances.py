@@ -19,14 +19,12 @@ from small_robots import SMALL
 from ros2_ik.core import Robot
 from ros2_ik.core.collision import CollisionChecker, near_pairs
 from ros2_ik.core.collision.distance_tracker import DistanceTracker
-from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene import (
     Box,
     Capsule,
     Cone,
     ConvexHull,
     Cylinder,
-    Ellipsoid,
     HalfSpace,
     Mesh,
     OcTree,
@@ -39,7 +37,6 @@ from ros2_ik.core.scene.robot_geometry import robot_geometry
 
 KINDS = {'box': Box([0.3, 0.2, 0.1]), 'sphere': Sphere(0.15), 'cylinder': Cylinder(0.1, 0.3),
          'cone': Cone(0.15, 0.3), 'capsule': Capsule(0.08, 0.25),
-         'ellipsoid': Ellipsoid([0.1, 0.2, 0.15]),
          'convex_hull': ConvexHull(np.random.default_rng(0).uniform(-0.15, 0.15, (20, 3)))}
 FREE = ('<robot name="r"><link name="base"/><link name="body">{}</link><joint name="fly" '
         'type="floating"><parent link="base"/><child link="body"/></joint></robot>')
@@ -67,7 +64,6 @@ def support(shape, n):
         return float((np.array(shape.vertices if kind == 'mesh' else shape.points) @ n).max())
     return {'box': lambda: np.abs(n) @ shape.size / 2,
             'sphere': lambda: shape.radius,
-            'ellipsoid': lambda: np.linalg.norm(np.array(shape.radii) * n),
             'cylinder': lambda: shape.radius * across + shape.length / 2 * abs(n[2]),
             'capsule': lambda: shape.radius + shape.length / 2 * abs(n[2]),
             'cone': lambda: max(shape.length / 2 * n[2],
@@ -372,7 +368,7 @@ def test_an_octree_as_its_boxes():
 
 
 @pytest.mark.parametrize('names', [('cells', 'held'), ('held', 'cells')])
-@pytest.mark.parametrize('kind', [kind for kind in KINDS if kind != 'ellipsoid'])
+@pytest.mark.parametrize('kind', KINDS)
 def test_an_octree_is_as_far_from_what_is_held_as_its_boxes(kind, names):
     """Whichever is named first: the gradient is that of the distance."""
     robot, generator = Robot.from_urdf(FREE.format('')), np.random.default_rng(0)
@@ -391,16 +387,6 @@ def test_an_octree_is_as_far_from_what_is_held_as_its_boxes(kind, names):
                 assert mine.jacobian == pytest.approx(theirs.jacobian[:1], abs=1e-2)
                 apart += 1
     assert apart > 30
-
-
-def test_an_ellipsoid_against_an_octree_is_refused():
-    robot = Robot.from_urdf(FREE.format(''))
-    scene = Scene(robot).attach(SceneObject('egg', [KINDS['ellipsoid']]), 'body')
-    CollisionChecker(robot, scene)
-    with_tree = scene.add(SceneObject('cells', [OcTree([[0, 0, 0]], 0.1)]))
-    with pytest.raises(InvalidSceneError, match="'egg' has an ellipsoid.*octree 'cells'"):
-        CollisionChecker(robot, with_tree)
-    assert CollisionChecker(robot, with_tree.allow('egg', 'cells')).pair_count == 0
 
 
 def test_a_half_space_is_as_deep_as_what_sinks_in():

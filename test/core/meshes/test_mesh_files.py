@@ -1,5 +1,6 @@
 """Mesh files: all parts where the file has them, colors, and bad files refused in words."""
 
+import os
 import re
 
 import numpy as np
@@ -193,3 +194,11 @@ def test_bad_files_are_refused_in_words(name, tmp_path):
     with pytest.raises(InvalidSceneError, match='cannot be read: ') as caught:
         Mesh.from_file(tmp_path / name)
     assert re.search(words, str(caught.value)) and name in str(caught.value)
+
+
+def test_a_mesh_that_names_another_file_does_not_wait_for_it(tmp_path):
+    os.mkfifo(tmp_path / 'pipe')
+    (tmp_path / 'part.obj').write_text(
+        f'mtllib pipe\nmtllib {tmp_path}/pipe\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n'
+        'usemtl a\nf 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n')
+    assert Mesh.from_file(tmp_path / 'part.obj').vertices.shape == (4, 3)

@@ -51,10 +51,10 @@ def test_a_bin_of_overlapping_boxes_stays_open(thick, inset, merged):
         bin_ = made.copy().apply_transform(matrix)
         mesh = Mesh(bin_.vertices, bin_.faces, 'pieces')
         free, solid = (trimesh.transform_points(points, matrix) for points in in_the_bin(thick))
-        assert len(mesh.hulls) == 5
-        assert outside_all(mesh.hulls, free).min() > 0.0099
-        assert outside_all(mesh.hulls, np.vstack([solid, bin_.vertices])).max() < 1e-9
-        assert sum(hull.volume for hull in mesh.hulls) == pytest.approx(sum(
+        assert len(mesh.convex_parts) == 5
+        assert outside_all(mesh.convex_parts, free).min() > 0.0099
+        assert outside_all(mesh.convex_parts, np.vstack([solid, bin_.vertices])).max() < 1e-9
+        assert sum(hull.volume for hull in mesh.convex_parts) == pytest.approx(sum(
             part.volume for part in bin_.split()))
 
 
@@ -63,8 +63,8 @@ def test_the_bin_of_a_file_stays_open(tmp_path):
     five_boxes().export(tmp_path / 'bin.stl')
     mesh = Mesh.from_file(tmp_path / 'bin.stl', detail='pieces')
     free, solid = in_the_bin(0.01)
-    assert outside_all(mesh.hulls, free).min() > 0.0099
-    assert outside_all(mesh.hulls, solid).max() < 1e-9
+    assert outside_all(mesh.convex_parts, free).min() > 0.0099
+    assert outside_all(mesh.convex_parts, solid).max() < 1e-9
 
 
 def test_solids_are_told_apart():
@@ -92,8 +92,8 @@ def test_a_cavity_counts_as_solid():
     assert [len(faces) for faces in solids_of(mesh.vertices, mesh.faces, 24)] == [12] * 3
     shell = Mesh(mesh.vertices, mesh.faces, 'pieces')
     inside = np.random.default_rng(0).uniform(0, 1, (500, 3))
-    assert outside_all(shell.hulls, inside).max() < 1e-9
-    assert outside_all(shell.hulls, np.array([[1.5, 1.5, 1.5]]))[0] > 0.25
+    assert outside_all(shell.convex_parts, inside).max() < 1e-9
+    assert outside_all(shell.convex_parts, np.array([[1.5, 1.5, 1.5]]))[0] > 0.25
 
 
 def test_an_open_part_beside_a_bin_leaves_the_bin_open():
@@ -102,8 +102,8 @@ def test_an_open_part_beside_a_bin_leaves_the_bin_open():
     mesh = Mesh(np.vstack([bin_.vertices, flap]),
                 np.vstack([bin_.faces, [np.arange(3) + len(bin_.vertices)]]), 'pieces')
     free, solid = in_the_bin(0.01)
-    assert outside_all(mesh.hulls, free).min() > 0.005
-    assert outside_all(mesh.hulls, np.vstack([solid, mesh.vertices])).max() < 1e-9
+    assert outside_all(mesh.convex_parts, free).min() > 0.005
+    assert outside_all(mesh.convex_parts, np.vstack([solid, mesh.vertices])).max() < 1e-9
 
 
 @pytest.mark.parametrize('count', [30, 150, 300])
@@ -114,5 +114,5 @@ def test_many_solids_are_no_more_pieces_than_others(count):
         ball.apply_translation(generator.uniform(-1, 1, 3))
     made = trimesh.util.concatenate(balls)
     mesh = Mesh(made.vertices, made.faces, 'pieces')
-    assert len(mesh.hulls) <= MOST_PIECES
-    assert outside_all(mesh.hulls, made.vertices).max() < 1e-9
+    assert len(mesh.convex_parts) <= MOST_PIECES
+    assert outside_all(mesh.convex_parts, made.vertices).max() < 1e-9

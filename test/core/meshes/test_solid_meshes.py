@@ -207,7 +207,7 @@ def test_triangles_that_are_lines_leave_a_mesh_as_it_is():
     mesh = Mesh(np.array(made.vertices), faces)
     assert ball_arm_among((mesh, (0, 0, 0))).collides(np.zeros(1))
     assert not ball_arm_among((mesh, (0.7, 0, 0))).collides(np.zeros(1))
-    assert len(Mesh(np.array(made.vertices), faces, 'pieces').hulls) == 1
+    assert len(Mesh(np.array(made.vertices), faces, 'pieces').convex_parts) == 1
 
 
 @pytest.mark.parametrize('shape', [Box([0.02] * 3), Sphere(0.01), Cone(0.01, 0.02),

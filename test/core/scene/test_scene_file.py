@@ -3,6 +3,7 @@
 from pathlib import Path
 import pickle
 
+import coal
 from example_data import data_folder
 import numpy as np
 import pinocchio as pin
@@ -12,7 +13,6 @@ from small_robots import SMALL, TWO_ARMS
 from ros2_ik.core import Configuration, Robot
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.meshes.geometry_library import coal
 from ros2_ik.core.scene import (
     AllowedCollisions,
     check_scene_file,
@@ -128,11 +128,10 @@ def test_every_shape_has_its_words():
     words = {
         'box': '{size: [1, 2, 3]}', 'sphere': '{radius: 1}', 'plane': '{normal: [0, 0, 1]}',
         'cylinder': '{radius: 1, length: 2}', 'cone': '{radius: 1, length: 2}',
-        'capsule': '{radius: 1, length: 2}', 'ellipsoid': '{radii: [1, 2, 3]}',
+        'capsule': '{radius: 1, length: 2}',
         'half_space': '{normal: [0, 0, 1], offset: -0.1}',
         'mesh': '{vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0]], triangles: [[0, 1, 2]]}',
         'convex_hull': '{points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}',
-        'height_field': '{x_size: 1, y_size: 1, heights: [[0, 0.1], [0.2, 0]]}',
         'octree': '{points: [[0, 0, 0]], resolution: 0.1}'}
     for kind in shape_kinds():
         scene = load_scene(f'objects: [{{id: a, shapes: [{{{kind}: {words[kind]}}}]}}]', ROBOT)

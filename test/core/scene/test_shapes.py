@@ -15,9 +15,7 @@ from ros2_ik.core.scene.shapes import (
     Cone,
     ConvexHull,
     Cylinder,
-    Ellipsoid,
     HalfSpace,
-    HeightField,
     Mesh,
     OcTree,
     Plane,
@@ -28,10 +26,9 @@ from ros2_ik.core.scene.shapes import (
 CUBE = trimesh.creation.box((0.4, 0.5, 0.6))
 EXAMPLES = {
     'box': Box([0.3, 0.4, 0.5]), 'sphere': Sphere(0.3), 'cylinder': Cylinder(0.2, 0.5),
-    'cone': Cone(0.25, 0.6), 'capsule': Capsule(0.1, 0.4), 'ellipsoid': Ellipsoid([0.1, 0.2, 0.4]),
+    'cone': Cone(0.25, 0.6), 'capsule': Capsule(0.1, 0.4),
     'half_space': HalfSpace([0, 0.6, 0.8], 0.1), 'plane': Plane([1, 0, 0], 0.2),
     'mesh': Mesh(CUBE.vertices, CUBE.faces), 'convex_hull': ConvexHull(CUBE.vertices),
-    'height_field': HeightField(1.0, 2.0, [[0.1, 0.3], [0.2, 0.0], [0.0, 0.4]]),
     'octree': OcTree([[0.02, 0.03, 0.01], [0.31, -0.21, 0.11]], 0.05),
 }
 # what fcl calls them; its ball stands for our ball
@@ -40,7 +37,6 @@ JUDGES = {
     'cylinder': lambda s: fcl.Cylinder(s.radius, s.length),
     'cone': lambda s: fcl.Cone(s.radius, s.length),
     'capsule': lambda s: fcl.Capsule(s.radius, s.length),
-    'ellipsoid': lambda s: fcl.Ellipsoid(*s.radii),
 }
 
 
@@ -60,8 +56,6 @@ def inside(shape, x):
         case Capsule():
             nearest = np.clip(x[:, 2], -shape.length / 2, shape.length / 2)
             return np.linalg.norm(x - nearest[:, None] * [0, 0, 1], axis=1) <= shape.radius
-        case Ellipsoid():
-            return np.linalg.norm(x / shape.radii, axis=1) <= 1
         case HalfSpace():
             return x @ shape.normal <= shape.offset
 
@@ -78,7 +72,7 @@ def distance(shape, x):
     return min(distance_to(part, x) for part in shape.parts())
 
 
-PRIMITIVES = ['box', 'sphere', 'cylinder', 'cone', 'capsule', 'ellipsoid', 'half_space']
+PRIMITIVES = ['box', 'sphere', 'cylinder', 'cone', 'capsule', 'half_space']
 
 
 def test_every_shape_has_an_example():
@@ -143,22 +137,6 @@ def test_half_spaces_and_planes_take_normals_of_any_length():
     assert distance(Plane([0, 0, 1], 0.5), np.array([0, 0, 0.1])) == pytest.approx(0.4, abs=1e-5)
 
 
-def test_a_height_field_is_solid_below_its_heights():
-    field = EXAMPLES['height_field']
-    assert distance(field, np.array([-0.5, 1.0, 0.12])) == pytest.approx(0.02, abs=0.01)
-    assert distance(field, np.array([-0.49, 0.99, 0.05])) < 0
-    assert distance(field, np.array([0.0, 0.0, -1.9])) < 0
-    assert distance(field, np.array([0.0, 0.0, -2.1])) > 0
-    assert distance(field, np.array([0.5, -1.0, 0.35])) < 1e-5   # the last of row and column
-    ball = coal.Capsule(0.05, 1e-9)
-    for z, hit in ((0.42, True), (0.47, False)):
-        result = coal.CollisionResult()
-        coal.collide(field.geometry, coal.Transform3s.Identity(), ball,
-                     coal.Transform3s(np.eye(3), np.array([0.5, -1.0, z])),
-                     coal.CollisionRequest(), result)
-        assert result.isCollision() == hit
-
-
 def test_an_octree_is_its_cells():
     tree = EXAMPLES['octree']
     boxes = np.array([list(box) for box in tree.geometry.toBoxes()])
@@ -186,7 +164,6 @@ BAD = {
     'cylinder': (lambda: Cylinder(1, 0), 'length of a cylinder'),
     'cone': (lambda: Cone(0, 1), 'radius of a cone'),
     'capsule': (lambda: Capsule(1, None), 'length of a capsule'),
-    'ellipsoid': (lambda: Ellipsoid([1, 2, -3]), 'radii of an ellipsoid'),
     'half space': (lambda: HalfSpace([0, 0, 0], 1), 'points nowhere'),
     'half space offset': (lambda: HalfSpace([0, 0, 1], np.nan), 'offset'),
     'plane': (lambda: Plane([0, 1], 1), 'normal of a plane'),
@@ -199,9 +176,6 @@ BAD = {
     'mesh: half': (lambda: Mesh(CUBE.vertices, [[0, 1.5, 2]]), 'triangle 0'),
     'mesh: quads': (lambda: Mesh(CUBE.vertices, [[0, 1, 2, 3]]), 'triangles of a mesh'),
     'mesh: detail': (lambda: Mesh(CUBE.vertices, CUBE.faces, 'fine'), 'exact, hull, pieces'),
-    'field: one row': (lambda: HeightField(1, 1, [[0, 1]]), '2 x 2'),
-    'field: bottom': (lambda: HeightField(1, 1, [[0, 1], [0, 1]], 0.5), 'bottom'),
-    'field: far bottom': (lambda: HeightField(1, 1, [[0, 1], [0, 1]], -1e9), 'bottom'),
     'octree: resolution': (lambda: OcTree([[0, 0, 0]], 0), 'resolution'),
     'octree: far': (lambda: OcTree([[1e5, 0, 0]], 0.01), 'further out'),
 }

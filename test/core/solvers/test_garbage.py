@@ -27,7 +27,6 @@ from ros2_ik.core import (
     SolveOptions,
 )
 from ros2_ik.core.request import IKRequest, prepare, StaticWorld
-from ros2_ik.core.scene import HeightField
 
 T = np.eye(4)
 T[:3, 3] = 0.5, 0.1, 0.3
@@ -153,7 +152,6 @@ def ask_checker(robot, generator):
         lambda: checker.distances(robot.neutral, one(generator)),
         lambda: CollisionChecker(robot, one(generator)), lambda: CollisionChecker(one(generator)),
         lambda: CollisionChecker(robot, meshes=one(generator)),
-        lambda: HeightField(1, 1, [[0, 1], [0, 1]], one(generator)),
         lambda: IKProblem(robot, PoseTarget('tip', T), change_bound=one(generator)),
         lambda: Search.of_question(robot, one(generator))])
     return ask()

@@ -5,12 +5,12 @@ from functools import cached_property
 import math
 from typing import Any
 
+import coal
 import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import direction, finite, vector
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.meshes.geometry_library import coal
 from ros2_ik.core.scene.shapes.shape import register_shape, Shape
 
 HAIR = 1e-15    # across a normal of length 1: not to be told in any distance

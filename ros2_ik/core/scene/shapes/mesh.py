@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.checks import floats, matrix, one_of
+from ros2_ik.core.checks import matrix, one_of, one_or_each
 from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.meshes.cache import is_cached
 from ros2_ik.core.meshes.convex_pieces import (
     convex_pieces,
     key_of,
     MOST_PIECES,
-    pieces_are_known,
+    NAMESPACE,
     ROUNDING,
 )
 from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
 from ros2_ik.core.meshes.meshes import cached_hull, Hull, read_triangles, triangle_tree
-from ros2_ik.core.scene.shapes.shape import bounded, Points, register_shape, Shape
+from ros2_ik.core.scene.shapes.shape import Points, register_shape, Shape
 
 DETAILS = ('exact', 'hull', 'pieces')
 MANY_TRIANGLES = 500_000    # a million take 4 GB
@@ -58,36 +59,31 @@ class Mesh(Shape):
 
         Raises InvalidSceneError for a file that cannot be read, and a scale of zero.
         """
-        factors = floats(scale, 'the scale of a mesh', 'one or 3 numbers', InvalidSceneError)
-        if factors.shape not in ((), (3,)) or not np.isfinite(factors).all() \
-                or not factors.all():
-            raise InvalidSceneError('the scale of a mesh must be one or 3 numbers, none of them '
-                                    f'zero, not {scale!r}')
+        factors = one_or_each(scale, 'the scale of a mesh', 3, InvalidSceneError)
+        if not factors.all():
+            raise InvalidSceneError(f'the scale of a mesh must not be zero: {scale!r}')
         vertices, triangles = read_triangles(path)
-        if np.broadcast_to(factors, 3).prod() < 0:    # a mirror turns it inside out
+        if factors.prod() < 0:    # a mirror turns it inside out
             triangles = triangles[:, ::-1]
         try:
             return cls(vertices * factors, triangles, detail)
         except InvalidSceneError as error:
             raise InvalidSceneError(f"the mesh '{path}': {error}") from None
 
-    @property
-    def hulls(self) -> tuple[Hull, ...]:
-        """The convex solids that contain it: its hull, or the parts where these are wanted."""
-        return self._convex_parts if self.detail == 'pieces' else (self._hull,)
-
     @cached_property
-    def _hull(self) -> Hull:
+    def hull(self) -> Hull:
+        """The convex hull of its triangles."""
         return cached_hull(self.vertices[np.unique(self.triangles)])
 
     @cached_property
-    def _convex_parts(self) -> tuple[Hull, ...]:
-        return tuple(convex_pieces(self.vertices, self.triangles))
+    def convex_parts(self) -> list[Hull]:
+        """Convex solids that together contain it, made now if they were not."""
+        return convex_pieces(self.vertices, self.triangles)
 
     @property
     def has_parts(self) -> bool:
         """Whether its convex parts were made."""
-        return pieces_are_known(self._key)
+        return is_cached(NAMESPACE, self._key)
 
     @cached_property
     def _key(self) -> str:
@@ -101,7 +97,7 @@ class Mesh(Shape):
     @cached_property
     def geometry(self) -> Any:
         """Triangles (exact) or the convex hull; `parts` gives the convex parts."""
-        return bounded(triangle_tree(self.vertices, self.triangles)) if self.detail == 'exact' \
+        return triangle_tree(self.vertices, self.triangles) if self.detail == 'exact' \
             else self.hull_geometry
 
     def parts(self) -> tuple[Any, ...]:
@@ -110,11 +106,11 @@ class Mesh(Shape):
     @cached_property
     def hull_geometry(self) -> Any:
         """The convex hull, for a quick look."""
-        return bounded(self._hull.geometry())
+        return self.hull.geometry()
 
     @cached_property
     def _part_geometries(self) -> tuple[Any, ...]:
-        return tuple(bounded(hull.geometry()) for hull in self._convex_parts)
+        return tuple(hull.geometry() for hull in self.convex_parts)
 
     # -- an exact mesh in collision checks ---------------------------------------------------
 
@@ -143,7 +139,7 @@ class Mesh(Shape):
         if not len(near):
             return False
         held = np.zeros(near.shape[:2], dtype=bool)
-        for hull in self._convex_parts if self.has_parts else (self._hull,):
+        for hull in self.convex_parts if self.has_parts else (self.hull,):
             normals, offsets = hull.half_spaces
             held |= (near @ normals.T <= offsets + ROUNDING).all(axis=2)
         return any(solid.has(body[0]) for body in near[held.all(axis=1)]

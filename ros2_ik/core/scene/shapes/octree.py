@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import coal
 import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.meshes.geometry_library import coal
 from ros2_ik.core.scene.shapes.shape import Length, Points, register_shape, Shape
 
 
@@ -18,7 +18,7 @@ class OcTree(Shape):
     """
     Cubes of edge `resolution` round the `points` (n, 3), snapped to multiples of it.
 
-    Its distances are slow (coal's, as its limits are), and from ellipsoids slower.
+    Its distances are slow (coal's, as its limits are).
     """
 
     points: Points

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ros2_ik.core.meshes.geometry_library import coal
+import coal
+
 from ros2_ik.core.scene.shapes.shape import Length, Lengths, register_shape, Shape
 
 
@@ -70,15 +71,3 @@ class Capsule(Shape):
     @cached_property
     def geometry(self) -> Any:
         return coal.Capsule(self.radius, self.length)
-
-
-@register_shape('ellipsoid')
-@dataclass(frozen=True, eq=False)
-class Ellipsoid(Shape):
-    """An ellipsoid; `radii` (3,) are its half axes along x, y, z."""
-
-    radii: Lengths
-
-    @cached_property
-    def geometry(self) -> Any:
-        return coal.Ellipsoid(*self.radii)

@@ -12,9 +12,9 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import between, matrix, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest
+from ros2_ik.core.poses import FARTHEST
 
-FARTHEST = 1e6       # m; beyond it a unit is wrong, and a double still resolves 1e-10 m there
-SMALLEST = 1e-9
+SMALLEST = 1e-9     # [m]
 
 
 def _length(value: Any, name: str) -> float:
@@ -52,7 +52,7 @@ class Shape(ABC):
             self._set(**{name: check(getattr(self, name), self.called(name))})
 
     def called(self, field: str) -> str:
-        """Return what errors call a field: 'the radii of an ellipsoid'."""
+        """Return what errors call a field: 'the size of a box'."""
         return f'the {field} of a{"n" * (self.kind[0] in "aeiou")} {self.kind.replace("_", " ")}'
 
     @property
@@ -111,9 +111,3 @@ def register_shape(kind: str) -> Callable[[S], S]:
 def shape_kinds() -> dict[str, type[Shape]]:
     """All shapes by the name of their kind."""
     return dict(_KINDS)
-
-
-def bounded(geometry: Any) -> Any:
-    """Compute the box (AABB) of one of coal's objects, and return the object."""
-    geometry.computeLocalAABB()
-    return geometry
