@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 import math
+from pathlib import Path
 from reprlib import Repr
 from types import SimpleNamespace
 from typing import Any
@@ -11,9 +12,8 @@ import yaml
 
 from ros2_ik.cli.interfaces import Field, fields, GOAL, is_message
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.core import field_value, InvalidConstraintError, read_text_file, read_yaml
+from ros2_ik.core import field_value, InvalidConstraintError, read_yaml
 
-LARGEST = 10_000_000   # bytes of a file
 FUNCTION, BOUNDS = 'ros2_ik/Function', 'ros2_ik/Bounds'
 _WHOLE = {f'{sign}int{bits}': (-2**(bits - 1) if not sign else 0,
                                2**(bits - bool(not sign)) - 1)
@@ -54,7 +54,7 @@ def goal_text(path: str) -> str:
 def read_content(path: str) -> Any:
     """Return what YAML has of a file; raises BadQuestion."""
     try:
-        content = read_yaml(read_text_file(path, LARGEST))
+        content = read_yaml(Path(path).read_text('utf-8'))
     except OSError as error:
         raise BadQuestion(f"'{path}': {error.strerror}") from None
     except ValueError as error:
@@ -141,12 +141,12 @@ def _item(field: Field, content: Any, given: bool, place: str) -> Any:
 
 
 def _number(content: Any) -> float | None:
-    """Take what YAML has as a number, or as a text only because 1e-3 has no point in it."""
-    if isinstance(content, bool) or not isinstance(content, (int, float, str)):
+    """Take what YAML has as a number."""
+    if isinstance(content, bool) or not isinstance(content, (int, float)):
         return None
     try:
         return float(content)
-    except (ValueError, OverflowError):
+    except OverflowError:
         return None
 
 

@@ -16,7 +16,6 @@ from ros2_ik.core.kernels.source import formula as formula
 from ros2_ik.core.meshes import *
 from ros2_ik.core.motion import *
 from ros2_ik.core.problem import *
-from ros2_ik.core.regular_file import read_text_file as read_text_file
 from ros2_ik.core.request import (
     bind_request as bind_request,
     BoundRequest as BoundRequest,

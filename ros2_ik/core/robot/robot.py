@@ -25,7 +25,6 @@ from ros2_ik.core.errors import (
     UnknownJointError,
     UnknownNameError,
 )
-from ros2_ik.core.regular_file import read_text_file
 from ros2_ik.core.robot.group import find_groups, Group
 from ros2_ik.core.robot.joint import Joint, read_joints
 from ros2_ik.core.robot.pinocchio_model import build_model, model_joints
@@ -367,7 +366,7 @@ def _read(text_or_path: str | Path, what: str) -> str:
     if isinstance(text_or_path, str) and '<' in text_or_path:
         return text_or_path
     try:
-        return read_text_file(text_or_path)
+        return Path(text_or_path).read_text('utf-8')
     except (OSError, ValueError, TypeError) as error:
         if not str(text_or_path).strip():
             raise RobotDescriptionError(f'the {what} is empty') from None

@@ -32,7 +32,6 @@ import yaml
 
 from ros2_ik.core.checks import direction, vector
 from ros2_ik.core.errors import IKError, InvalidSceneError, nearest
-from ros2_ik.core.regular_file import read_text_file
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.shipped import config_folder
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
@@ -80,7 +79,7 @@ def _content(path_or_text: str | Path) -> tuple[dict[str, Any], Path]:
     """Return the sections of a file, and its folder."""
     text, folder = _text(path_or_text)
     try:
-        content = read_yaml(text, exponents=True)
+        content = read_yaml(text)
     except ValueError as error:
         raise InvalidSceneError(f'the scene is no YAML: {error}') from None
     return _at('the scene', _keys, content, ('description', *MAPPINGS, *LISTS)), folder
@@ -96,7 +95,7 @@ def _text(path_or_text: str | Path) -> tuple[str, Path]:
     if not path.exists():
         path = shipped_scenes().get(str(path_or_text), path)
     try:
-        return read_text_file(path), path.parent
+        return path.read_text('utf-8'), path.parent
     except (OSError, ValueError) as error:
         raise InvalidSceneError(f'the scene cannot be read: {error}; '
                                 f'shipped: {", ".join(shipped_scenes())}') from None
