@@ -81,9 +81,6 @@ def _narrowed(leader: Joint, follower: JointElement) -> Joint:
     assert follower.mimic is not None
     _, multiplier, offset, _ = follower.mimic
     if multiplier == 0:
-        if not follower.lower <= offset <= follower.upper:
-            raise RobotDescriptionError(f"joint '{follower.name}' stands at {offset:g}, outside "
-                                        f'its limits [{follower.lower:g}, {follower.upper:g}]')
         return leader
     ends = sorted(((follower.lower - offset) / multiplier, (follower.upper - offset) / multiplier))
     lower, upper = max(leader.lower, ends[0]), min(leader.upper, ends[1])

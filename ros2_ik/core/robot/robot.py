@@ -24,11 +24,12 @@ from ros2_ik.core.errors import (
     UnknownGroupError,
     UnknownJointError,
     UnknownNameError,
+    UnknownRobotError,
 )
 from ros2_ik.core.robot.group import find_groups, Group
 from ros2_ik.core.robot.joint import Joint, read_joints
 from ros2_ik.core.robot.pinocchio_model import build_model, model_joints
-from ros2_ik.core.robot.shipped import shipped_robot, ShippedRobot
+from ros2_ik.core.robot.shipped import shipped_robots, ShippedRobot
 from ros2_ik.core.robot.srdf import parse_srdf, Semantics
 from ros2_ik.core.robot.urdf import JointElement, parse_urdf, RobotTree
 from ros2_ik.core.robot.xacro_file import expand_xacro
@@ -87,7 +88,7 @@ class Robot:
                     for state, values in states.items()}
             for group, states in semantics.states.items()}
         self._scratch = threading.local()
-        self._moving: dict[tuple[int, int], frozenset[str]] = {}
+        self._moving: dict[tuple[int, ...], frozenset[str]] = {}
 
     @classmethod
     def from_urdf(cls, text_or_path: str | Path, package_dirs: str | Iterable[str | Path] = (),
@@ -124,7 +125,8 @@ class Robot:
         `shipped_robots()` has all names. Raises UnknownRobotError, or RobotDescriptionError when
         its files are not installed, or the description does not fit them.
         """
-        shipped = robot if isinstance(robot, ShippedRobot) else shipped_robot(robot)
+        shipped = (robot if isinstance(robot, ShippedRobot)
+                   else _found(shipped_robots(), robot, UnknownRobotError))
         urdf, folders, srdf = shipped.sources()
         made = cls.from_urdf(urdf, folders, srdf,
                              shipped.root_joint if root_joint is None else root_joint)
@@ -207,18 +209,19 @@ class Robot:
 
         `relative_to` defaults to the root frame. Raises UnknownFrameError.
         """
-        frames = (self.frame_id(frame), 0 if relative_to is None else self.frame_id(relative_to))
-        if frames not in self._moving:
-            self._moving[frames] = self.joints_between(*frames)
-        return self._moving[frames]
+        return self.joints_between(self.frame_id(frame),
+                                   0 if relative_to is None else self.frame_id(relative_to))
 
-    def joints_between(self, first: int, second: int) -> frozenset[str]:
+    def joints_between(self, *frames: int) -> frozenset[str]:
         """Joints on the way between two frames, by Pinocchio's indices: they carry one only."""
-        one, other = (set(self.model.supports[self.model.frames[index].parentJoint])
-                      for index in (first, second))
-        # a mimic joint has its leader's column
-        columns = {self.model.joints[joint].idx_v for joint in one ^ other}
-        return frozenset(j.name for j in self.joints if j.velocity_index in columns)
+        if frames not in self._moving:
+            one, other = (set(self.model.supports[self.model.frames[index].parentJoint])
+                          for index in frames)
+            # a mimic joint has its leader's column
+            columns = {self.model.joints[joint].idx_v for joint in one ^ other}
+            self._moving[frames] = frozenset(
+                joint.name for joint in self.joints if joint.velocity_index in columns)
+        return self._moving[frames]
 
     # -- values ---------------------------------------------------------------------------
 
@@ -268,14 +271,9 @@ class Robot:
         `names` may include mimic joints; by default all of `joint_names`, with `include_mimic`
         the mimic joints, too.
         """
-        if names is not None:
-            return {name: self._value(q, name) for name in names}
-        values = q.tolist()
-        found = {joint.name: float(values[joint.index]) if joint.is_scalar
-                 else q[joint.index:joint.index + joint.size].copy() for joint in self.joints}
-        if include_mimic:
-            found.update({name: self._value(q, name) for name in self.mimics})
-        return found
+        if names is None:
+            names = (*self.joint_names, *(self.mimics if include_mimic else ()))
+        return {name: self._value(q, name) for name in names}
 
     def _value(self, q: Array, name: str) -> Any:
         if isinstance(name, str) and name in self.mimics:

@@ -1,14 +1,13 @@
 """Robots that come with the package: one YAML each in config/, files of example-robot-data."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
 import os
 from pathlib import Path
 import sys
-from typing import Any
 from xml.etree import ElementTree
 
-from ros2_ik.core.errors import RobotDescriptionError, unknown_name, UnknownRobotError
+from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.core.strict_yaml import read_yaml
 
 
@@ -38,8 +37,10 @@ class ShippedRobot:
     def read(cls, path: Path) -> 'ShippedRobot':
         """Read a file; raises RobotDescriptionError, which names it."""
         try:
-            return cls(path.stem, **_checked(read_yaml(path.read_text(encoding='utf-8'))))
-        except (OSError, ValueError) as error:
+            content = read_yaml(path.read_text('utf-8')) or {}
+            return cls(path.stem, **{key: value for key, value in content.items()
+                                     if value not in (None, '')})
+        except (OSError, ValueError, TypeError) as error:
             raise RobotDescriptionError(f'{path}: {error}') from None
 
     def sources(self) -> tuple[Path, list[str | Path], str | None]:
@@ -68,37 +69,6 @@ def shipped_robots() -> dict[str, ShippedRobot]:
     """Return every shipped robot by name; raises RobotDescriptionError for a wrong file."""
     return {path.stem: ShippedRobot.read(path)
             for path in sorted(config_folder().glob('*.yaml'))}
-
-
-def shipped_robot(name: str) -> ShippedRobot:
-    """Return the shipped robot of that name; raises UnknownRobotError."""
-    robots = shipped_robots()
-    if not isinstance(name, str) or name not in robots:
-        raise UnknownRobotError(name, tuple(robots))
-    return robots[name]
-
-
-_FORMS: dict[str, tuple[Any, str]] = {      # which class a value is of, in words
-    'home': (dict, 'joint values by joint names'),
-    'chains': (dict, 'lists of a base and a tip link by group names'),
-    'package_dirs': (list, 'a list of folders')}
-
-
-def _checked(content: Any) -> dict[str, Any]:
-    """Return what a file says, without empty entries; raises ValueError."""
-    if isinstance(content, dict):
-        content = {key: value for key, value in content.items() if value not in (None, '')}
-    if not isinstance(content, dict) or not {'description', 'urdf'} <= content.keys():
-        raise ValueError('must have the keys description and urdf')
-    known = [one.name for one in fields(ShippedRobot) if one.name != 'name']
-    for key, value in content.items():
-        if key not in known:
-            raise ValueError(unknown_name('key', str(key), known))
-        kind, wanted = _FORMS.get(key, (str, 'a text'))
-        if not isinstance(value, kind) or key == 'chains' and not all(
-                isinstance(links, list) and len(links) == 2 for links in value.values()):
-            raise ValueError(f'{key} must be {wanted}, not {value!r}')
-    return content
 
 
 def config_folder() -> Path:

