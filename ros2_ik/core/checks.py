@@ -1,6 +1,6 @@
 """Checks of single arguments, for errors that name the argument and the value."""
 
-from collections.abc import Sequence
+from collections.abc import ItemsView, Mapping, Sequence
 import math
 from reprlib import repr as brief
 import sys
@@ -164,6 +164,27 @@ def listed(value: Any) -> list[Any] | None:
         return list(value)
     except TypeError:
         return None
+
+
+def entries(values: Any, name: str, error: type[IKError]) -> ItemsView[Any, Any]:
+    """Return the items of a mapping, none for None, or raise `error`."""
+    if not isinstance(values, Mapping | None):
+        raise error(f'{name} must be a mapping from names, not {values!r}')
+    return (values or {}).items()
+
+
+def text(value: Any, name: str, error: type[IKError]) -> str:
+    """Return a text that is not empty, or raise `error`."""
+    if not isinstance(value, str) or not value:
+        raise error(f'{name} must be a text that is not empty, not {value!r}')
+    return value
+
+
+def instance(value: Any, kind: Any, name: str, error: type[IKError]) -> Any:
+    """Return a value of one class, or raise `error`."""
+    if not isinstance(value, kind):
+        raise error(f'{name} must be of the class {kind.__name__}, not {value!r}')
+    return value
 
 
 def instances(value: Any, kind: Any, name: str, error: type[IKError]) -> list[Any]:

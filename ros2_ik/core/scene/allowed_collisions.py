@@ -1,13 +1,11 @@
 """Pairs that are allowed to touch: MoveIt's AllowedCollisionMatrix as a value."""
 
-from collections.abc import ItemsView, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
-from ros2_ik.core.checks import listed
+from ros2_ik.core.checks import entries, flag, listed, text
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.srdf import sorted_pair
@@ -31,16 +29,16 @@ class AllowedCollisions:
 
     def __post_init__(self) -> None:
         pairs: dict[tuple[str, str], bool] = {}
-        for names, allowed in entries(self.pairs, 'pairs'):
+        for names, allowed in entries(self.pairs, 'pairs', InvalidSceneError):
             given = listed(names)
             if given is None or len(given) != 2:
                 raise InvalidSceneError('a pair of allowed collisions has two names, not '
                                         f'{names!r}')
             pair = _pair(*given)
-            if pairs.setdefault(pair, _flag(allowed, f'the pair {names!r}')) != allowed:
+            if pairs.setdefault(pair, _flag(allowed)) != allowed:
                 raise InvalidSceneError(f'the pair {pair} has two entries that differ')
-        self._set(pairs, {_name(name): _flag(allowed, f"the default of '{name}'")
-                          for name, allowed in entries(self.defaults, 'defaults')})
+        defaults = entries(self.defaults, 'defaults', InvalidSceneError)
+        self._set(pairs, {_name(name): _flag(allowed) for name, allowed in defaults})
 
     def _set(self, pairs: dict[tuple[str, str], bool], defaults: dict[str, bool]) -> None:
         object.__setattr__(self, 'pairs', MappingProxyType(pairs))
@@ -67,10 +65,10 @@ class AllowedCollisions:
     def with_entry(self, first: str, second: str | None,
                    allowed: bool = True) -> 'AllowedCollisions':
         """Return the matrix with this entry for two names, or for one (None) with any other."""
-        flag = _flag(allowed, 'allowed')
         if second is None:
-            return self._with({**self.pairs}, {**self.defaults, _name(first): flag})
-        return self._with({**self.pairs, _pair(first, second): flag}, {**self.defaults})
+            return self._with({**self.pairs}, {**self.defaults, _name(first): _flag(allowed)})
+        return self._with({**self.pairs, _pair(first, second): _flag(allowed)},
+                          {**self.defaults})
 
     def without(self, *names: str) -> 'AllowedCollisions':
         """Return the matrix without any entry of these names, itself if there are none."""
@@ -95,27 +93,13 @@ class AllowedCollisions:
         return AllowedCollisions, ({**self.pairs}, {**self.defaults})
 
 
-def entries(values: Any, what: str) -> ItemsView[Any, Any]:
-    """Return the items of a mapping, none for None; raises InvalidSceneError for anything else."""
-    if values is None:
-        return {}.items()
-    if not isinstance(values, Mapping):
-        raise InvalidSceneError(f'{what} must be a mapping from names, not {values!r}')
-    return values.items()
-
-
 def _name(name: Any) -> str:
-    if not isinstance(name, str) or not name:
-        raise InvalidSceneError(f'a name of the allowed collisions is {name!r}; '
-                                'it must be a text that is not empty')
-    return name
+    return text(name, 'a name of the allowed collisions', InvalidSceneError)
 
 
 def _pair(first: Any, second: Any) -> tuple[str, str]:
     return sorted_pair(_name(first), _name(second))
 
 
-def _flag(value: Any, what: str) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise InvalidSceneError(f'{what} must be true (may touch) or false, not {value!r}')
-    return bool(value)
+def _flag(value: Any) -> bool:
+    return flag(value, 'an entry of the allowed collisions', InvalidSceneError)

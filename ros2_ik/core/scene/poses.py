@@ -7,6 +7,7 @@ import pinocchio as pin
 
 from ros2_ik.core import poses
 from ros2_ik.core.arrays import Pose
+from ros2_ik.core.checks import entries, text
 from ros2_ik.core.errors import InvalidSceneError
 
 
@@ -18,14 +19,9 @@ def as_placement(pose: Pose, what: str) -> Any:
 
 def named_placements(given: Mapping[str, Pose] | None, what: str, of: str = '') -> dict[str, Any]:
     """Take poses by name, as `as_placement` does; errors call each a `what` `of` its owner."""
-    if given is not None and not isinstance(given, Mapping):
-        raise InvalidSceneError(f'{what}s{of} must be a mapping from names, not {given!r}')
-    for name in given or ():
-        if not isinstance(name, str) or not name:
-            raise InvalidSceneError(f'the name of a {what}{of} is {name!r}; it must be a text '
-                                    'that is not empty')
-    return {name: as_placement(pose, f"pose of {what} '{name}'{of}")
-            for name, pose in (given or {}).items()}
+    return {text(name, f'the name of a {what}{of}', InvalidSceneError):
+            as_placement(pose, f"pose of {what} '{name}'{of}")
+            for name, pose in entries(given, f'{what}s{of}', InvalidSceneError)}
 
 
 class PoseField:

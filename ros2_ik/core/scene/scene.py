@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from ros2_ik.core.arrays import Pose
-from ros2_ik.core.checks import flag, non_negative
+from ros2_ik.core.checks import entries, flag, instance, non_negative
 from ros2_ik.core.errors import (
     InvalidOptionError,
     InvalidSceneError,
@@ -16,7 +16,7 @@ from ros2_ik.core.errors import (
     UnknownObjectError,
 )
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.scene.allowed_collisions import AllowedCollisions, entries
+from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.poses import as_placement, named_placements
 from ros2_ik.core.scene.scene_frames import frame_pose
 from ros2_ik.core.scene.scene_object import as_color, AttachedObject, OCTOMAP, SceneObject
@@ -60,8 +60,7 @@ class Scene:
     version: str
 
     def __init__(self, robot: Robot, guess_pairs: bool = True) -> None:
-        if not isinstance(robot, Robot):
-            raise InvalidSceneError(f'a scene needs a Robot, not {robot!r}')
+        instance(robot, Robot, 'the robot of a scene', InvalidSceneError)
         self._fill(robot=robot, objects=NOTHING, attached=NOTHING, padding=NOTHING,
                    named=NOTHING, allowed=AllowedCollisions.of_robot(robot),
                    guess_pairs=flag(guess_pairs, 'guess_pairs', InvalidSceneError),
@@ -171,9 +170,8 @@ class Scene:
 
     def with_allowed(self, allowed: AllowedCollisions) -> 'Scene':
         """Return the scene with this whole matrix in place of its own."""
-        if not isinstance(allowed, AllowedCollisions):
-            raise InvalidSceneError(f'allowed must be AllowedCollisions, not {allowed!r}')
-        return self._with(allowed=allowed)
+        return self._with(allowed=instance(allowed, AllowedCollisions, 'allowed',
+                                           InvalidSceneError))
 
     def link_of(self, name: str) -> str | None:
         """Return the link that is named, or holds the object of that name; None: the world."""
@@ -199,7 +197,8 @@ class Scene:
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
         """Return the scene with these links thicker by so much all round, [m], from 0."""
         found = dict(self.padding)
-        for link, value in entries(padding, 'padding'):    # MoveIt accepts negative ones
+        for link, value in entries(padding, 'padding', InvalidSceneError):
+            # MoveIt accepts negative ones
             found[link] = non_negative(value, f"padding of '{self._link(link)}'",
                                        InvalidSceneError)
         return self._with(padding={link: value for link, value in found.items() if value})
@@ -216,7 +215,7 @@ class Scene:
     def with_colors(self, colors: Mapping[str, Any]) -> 'Scene':
         """Return the scene with these objects in other colours, by id; None is no colour."""
         objects, attached = dict(self.objects), dict(self.attached)
-        for id, color in entries(colors, 'colors'):
+        for id, color in entries(colors, 'colors', InvalidSceneError):
             if id not in objects and id not in attached:
                 raise UnknownObjectError(id, [*objects, *attached])
             rgba = None if color is None else as_color(color, f"the colour of object '{id}'")
@@ -286,8 +285,7 @@ class Scene:
 
     def _admitted(self, item: SceneObject) -> SceneObject:
         """Check a new object, and give it the colour of the one it stands for."""
-        if not isinstance(item, SceneObject):
-            raise InvalidSceneError(f'an object must be a SceneObject, not {item!r}')
+        instance(item, SceneObject, 'an object', InvalidSceneError)
         if item.id in self.robot.frame_names:
             raise InvalidSceneError(f"the id '{item.id}' is a frame of the robot: names must "
                                     'tell links and objects apart')

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ros2_ik.core.checks import instance
 from ros2_ik.core.errors import InvalidSceneError, UnknownFrameError
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene.scene_object import SceneObject
@@ -48,9 +49,7 @@ def _link_pose(robot: Robot, link: str, at: Configuration | None) -> Any:
             raise InvalidSceneError(f"frame '{link}' moves with the robot: say with `at` at which "
                                     'configuration it is meant')
         at = Configuration(robot, data=robot.scratch_data())
-    elif not isinstance(at, Configuration):
-        raise InvalidSceneError(f'at must be a Configuration, not {at!r}')
-    elif at.robot is not robot and at.robot.key != robot.key:
+    elif instance(at, Configuration, 'at', InvalidSceneError).robot.key != robot.key:
         raise InvalidSceneError(f"at is a configuration of robot '{at.robot.name}', "
                                 f"the scene is of '{robot.name}'")
     return at.placement(link)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ros2_ik.core.arrays import Pose
-from ros2_ik.core.checks import listed, vector
+from ros2_ik.core.checks import instance, listed, text, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.poses import PoseField, SubframesField
 from ros2_ik.core.scene.shapes import OcTree, Shape
@@ -25,8 +25,7 @@ class ShapeInstance:
     pose: Any = PoseField()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.shape, Shape):
-            raise InvalidSceneError(f'a part needs a shape, not {self.shape!r}')
+        instance(self.shape, Shape, 'the shape of a part', InvalidSceneError)
 
     def __hash__(self) -> int:
         return hash(self.shape)   # equal poses have no equal hashes in Pinocchio
@@ -94,16 +93,14 @@ class AttachedObject:
     touch_links: Any = frozenset()   # taken as any list of names
 
     def __post_init__(self) -> None:
-        if not isinstance(self.object, SceneObject):
-            raise InvalidSceneError(f'what is attached must be a SceneObject, not {self.object!r}')
+        instance(self.object, SceneObject, 'what is attached', InvalidSceneError)
         what = f"object '{self.object.id}'"
         if any(isinstance(part.shape, OcTree) for part in self.object.parts):
             raise InvalidSceneError(f'{what} has an octree, which cannot be attached; valid: '
                                     'boxes, a mesh or a convex hull')
         given = self.touch_links
         names = [given] if isinstance(given, str) else listed(given)
-        if not isinstance(self.link, str) or not self.link:
-            raise InvalidSceneError(f'{what} must be attached to a link, not to {self.link!r}')
+        text(self.link, f'the link of {what}', InvalidSceneError)
         if names is None or not all(isinstance(name, str) for name in names):
             raise InvalidSceneError(f'touch_links of {what} must be a list of names, '
                                     f'not {self.touch_links!r}')

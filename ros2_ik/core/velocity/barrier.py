@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.checks import positive, whole
+from ros2_ik.core.checks import instance, positive, whole
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import KinematicFunction
@@ -76,9 +76,8 @@ class CollisionBarrier:
     def __init__(self, checker: CollisionChecker, margin: float = 0.005, *, gain: float = 0.8,
                  gain_per_second: float | None = None, push: float = PUSH, rows: int = ROWS,
                  name: str = 'collisions') -> None:
-        if not isinstance(checker, CollisionChecker):
-            raise InvalidConstraintError(f'checker must be a CollisionChecker, not {checker!r}')
-        self.checker, self.name = checker, name
+        self.checker = instance(checker, CollisionChecker, 'checker', InvalidConstraintError)
+        self.name = name
         self.rows = whole(rows, 'rows', InvalidOptionError)
         self.margin = positive(margin, 'margin', InvalidOptionError)
         self.gain = Gain.of(gain, gain_per_second, self.name)

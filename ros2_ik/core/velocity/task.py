@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import floats, non_negative, whole
+from ros2_ik.core.checks import floats, instance, non_negative, whole
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.problem.constraint import spread
@@ -40,10 +40,10 @@ class Task:
                  weight: Any = 1.0, gain: float = 1.0, gain_per_second: float | None = None,
                  lm_damping: float = 1.0, priority: int = 0, scaled: bool = False,
                  name: str | None = None) -> None:
-        if not isinstance(function, KinematicFunction):
-            raise InvalidTargetError(f'a task takes a KinematicFunction, not {function!r}')
-        self.function, self.name = function, str(function) if name is None else name
-        self.given = function
+        self.given: KinematicFunction = instance(
+            function, KinematicFunction, 'the function of a task', InvalidTargetError)
+        self.function = self.given
+        self.name = str(function) if name is None else name
         self.smooth_at: Array | None = None
         if target is None and velocity is None:
             raise InvalidTargetError(f"task '{self.name}' has neither target nor velocity")

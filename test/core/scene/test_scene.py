@@ -121,7 +121,7 @@ BROKEN = np.full((4, 4), nan)
     (lambda: SceneObject('a', [BOX], 'here'), "'here'"),
     (lambda: SceneObject('a', [BOX], pose(1e9)), 'further away'),
     (lambda: SceneObject('a', [BOX], P, [('s', P)]), "subframes of object 'a' must be"),
-    (lambda: SceneObject('a', [BOX], P, {'': P}), "a subframe of object 'a' is ''"),
+    (lambda: SceneObject('a', [BOX], P, {'': P}), "a subframe of object 'a' must be a text"),
     (lambda: SceneObject('a', [BOX], P, {'s': BROKEN}), "subframe 's' of object 'a'"),
     (lambda: SceneObject('a', [BOX], P, 5), '5'),
     (lambda: SceneObject('a', [BOX], P, np.eye(4)), "subframes of object 'a'"),
@@ -200,7 +200,7 @@ def test_at_must_be_of_the_robot():
     other = Configuration(Robot.from_urdf(SMALL['scara']))
     with pytest.raises(InvalidSceneError, match='configuration of robot'):
         EMPTY.frame_pose('left_hand', other)
-    with pytest.raises(InvalidSceneError, match='must be a Configuration'):
+    with pytest.raises(InvalidSceneError, match='must be of the class Configuration'):
         EMPTY.frame_pose('left_hand', AT.q)
     equal = Configuration(pickle.loads(pickle.dumps(ROBOT)), AT.q)
     assert same(EMPTY.frame_pose('left_hand', equal), AT.placement('left_hand'))

@@ -217,7 +217,7 @@ def one(shape='{sphere: {radius: 1}}', **keys):
     ('padding: {bse: 1}', "padding.bse: unknown link 'bse'; did you mean 'base'"),
     ('padding: [base]', 'padding: must be a mapping'),
     ('frames: {camera: {xyz: no}}', 'frames.camera: xyz must be 3'),
-    ('frames: {5: {}}', 'frames.5: the name of a frame is 5'),
+    ('frames: {5: {}}', 'frames.5: the name of a frame must be a text'),
 ])
 def test_mistakes_are_told_with_their_place(text, said):
     with pytest.raises(InvalidSceneError, match=said):
