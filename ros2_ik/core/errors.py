@@ -6,7 +6,6 @@ Not finding a solution is a `Status`, never an exception. All derive from `IKErr
 
 from collections.abc import Collection
 import difflib
-from typing import Any
 
 from ros2_ik.core.status import Status
 
@@ -17,7 +16,7 @@ __all__ = [
     'UnknownJointError', 'UnknownLinkError', 'UnknownNameError', 'UnknownObjectError',
     'UnknownRobotError', 'UnknownSolverError', 'UnmovedTipError',
 ]
-LISTED = 20   # so many valid names are all said
+LISTED = 20   # valid names that a message lists at most
 
 
 class IKError(ValueError):
@@ -62,7 +61,7 @@ class AmbiguousTipError(InvalidTargetError):
 
     def __init__(self, group: str, tips: Collection[str]) -> None:
         where = f"group '{group}' has" if group else 'the robot has'
-        choices = ', '.join(list(tips)[:20]) if tips else 'any link'
+        choices = ', '.join([*tips][:LISTED]) if tips else 'any link'
         super().__init__(f'no tip is named and {where} {len(tips)}; name one: {choices}')
 
 
@@ -79,17 +78,11 @@ class InvalidSceneError(IKError):
 
 
 class UnknownOptionError(InvalidOptionError):
-    """An option that the solver does not have; `names` are all that would be possible."""
+    """An option that the solver does not have."""
 
-    def __init__(self, option: str, solver: str, valid: Collection[str],
-                 names: Collection[str] = ()) -> None:
-        self.option, self.solver, self.valid = option, solver, tuple(valid)
-        hint = (nearest(option, [*valid, *names])
-                or f'valid: {", ".join(valid) or "none"}')
+    def __init__(self, option: str, solver: str, valid: Collection[str]) -> None:
+        hint = nearest(option, valid) or f'valid: {", ".join(valid)}'
         super().__init__(f"solver '{solver}' has no option '{option}'; {hint}")
-
-    def __reduce__(self) -> Any:
-        return UnknownOptionError, (self.option, self.solver, self.valid)
 
 
 class JointLimitError(IKError):

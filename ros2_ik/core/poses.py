@@ -9,7 +9,7 @@ from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.kernels.comparisons import are_rigid
 
 FARTHEST = 1e6       # [m]; a double still resolves 1e-10 m there
-ROUNDING = 1e-14
+_ROUNDING = 1e-14
 _LAST = [0.0, 0.0, 0.0, 1.0]    # row of a rigid transformation
 
 
@@ -32,7 +32,7 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
          else floats(T, what, wanted, fault))
     if T.shape != (4, 4):
         raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
-    if are_rigid.run(T[None], ROUNDING, FARTHEST):
+    if are_rigid.run(T[None], _ROUNDING, FARTHEST):
         return T
     R, p = T[:3, :3], T[:3, 3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()

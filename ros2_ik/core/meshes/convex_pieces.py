@@ -25,8 +25,8 @@ GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's
 PART = 0.05             # of the volume, that a cut should take off
 NAMESPACE = 'pieces-6'      # of the cache
 _EFFORT = 10_000_000    # triangles cut, in all trials
-_SAME = 1e-6            # within which faces are in one plane [m]
-ROUNDING = 1e-9         # of points in hulls [m]
+_PLANE_TOLERANCE = 1e-6     # within which faces are in one plane [m]
+HULL_TOLERANCE = 1e-9       # of points in hulls [m]
 
 
 class Cut(NamedTuple):
@@ -92,7 +92,7 @@ def _cut(vertices: Array, triangles: Indices) -> list[Hull]:
     hulls = _joined([piece.hull for piece in slices],
                     0.01 * (size or sum(piece.hull.volume for piece in slices)))
     points = vertices[np.unique(triangles)]
-    lost = points[sticking_out(hulls, points) > ROUNDING]    # of triangles that are lines
+    lost = points[sticking_out(hulls, points) > HULL_TOLERANCE]    # of triangles that are lines
     return [*hulls, hull_of(lost)] if len(lost) else hulls
 
 
@@ -175,7 +175,7 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
         extent = high - low
         flat = areas[:, axis] > 0.999 * np.linalg.norm(areas, axis=1)
         tops = piece.surface[flat, :, axis].max(axis=1)
-        levels, which = np.unique(np.round(tops / _SAME), return_inverse=True)
+        levels, which = np.unique(np.round(tops / _PLANE_TOLERANCE), return_inverse=True)
         levels = np.array([tops[which == i].max() for i in range(len(levels))])
         inside = (levels > low + 1e-3 * extent) & (levels < high - 1e-3 * extent)
         weights = np.bincount(which, areas[flat, axis], len(levels)) * inside
@@ -190,7 +190,7 @@ def _faces_down(corners: Array, axis: int, place: float) -> Mask:
     """Return which triangles are in the plane and look down, or are no more than a line."""
     first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     down = np.cross(first, second)[:, axis] < 1e-15
-    there: Mask = down & (np.abs(corners[:, :, axis] - place).max(axis=1) <= _SAME)
+    there: Mask = down & (np.abs(corners[:, :, axis] - place).max(axis=1) <= _PLANE_TOLERANCE)
     return there
 
 

@@ -14,10 +14,12 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.urdf import numbers, read_origin
 from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, Shape, Sphere
 
-FLAT = 2 * THICKNESS     # m, for sizes of 0
+LEAST_SIZE = 2 * THICKNESS     # [m], in place of 0
 # in errors and warnings what follows this tells of files, which not everybody is to know
 UNUSABLE = ' cannot be used: '
-_KINDS = ('box', 'capsule', 'cylinder', 'mesh', 'sphere')
+_ATTRIBUTES = {'box': {'size': 3}, 'sphere': {'radius': 1}, 'cylinder': {'radius': 1, 'length': 1},
+               'capsule': {'radius': 1, 'length': 1}}
+_TAGS = (*_ATTRIBUTES, 'mesh')
 Color = tuple[float, ...] | None
 T = TypeVar('T')
 
@@ -90,9 +92,9 @@ class ElementReader:
     def _parsed(self, link: str, name: str, element: Element) -> GeometryElement:
         # what has a prefix is other programs': drake:declare_convex
         kinds = [kind for kind in element.findall('geometry/*') if ':' not in kind.tag]
-        if len(kinds) != 1 or kinds[0].tag not in _KINDS:
+        if len(kinds) != 1 or kinds[0].tag not in _TAGS:
             tags = ', '.join(f'<{kind.tag}>' for kind in kinds) or 'nothing'
-            raise InvalidSceneError(f'its geometry is {tags}; valid: one of {", ".join(_KINDS)}')
+            raise InvalidSceneError(f'its geometry is {tags}; valid: one of {", ".join(_TAGS)}')
         shape, material = kinds[0], element.find('material')
         color = None if material is None else (
             _rgb(material) or self._colors.get(material.get('name')))
@@ -112,15 +114,11 @@ class ElementReader:
             if 0.0 in values:
                 self.warnings.append(
                     f"link '{link}': the {name} of its <{shape.tag}> is '{shape.get(name)}'; "
-                    f'0 counts as {1e3 * FLAT:g} mm')
+                    f'0 counts as {1e3 * LEAST_SIZE:g} mm')
         if 'size' in given:
-            return [value or FLAT for value in given['size']]
-        across = 2 * (given['radius'][0] or FLAT)
-        return [across, across, given['length'][0] or FLAT if 'length' in given else across]
-
-
-_ATTRIBUTES = {'box': {'size': 3}, 'sphere': {'radius': 1}, 'cylinder': {'radius': 1, 'length': 1},
-               'capsule': {'radius': 1, 'length': 1}}
+            return [value or LEAST_SIZE for value in given['size']]
+        across = 2 * (given['radius'][0] or LEAST_SIZE)
+        return [across, across, given['length'][0] or LEAST_SIZE if 'length' in given else across]
 
 
 def _rgb(material: Element) -> Color:

@@ -11,22 +11,22 @@ from ros2_ik.core.checks import entries, text
 from ros2_ik.core.errors import InvalidSceneError
 
 
-def as_placement(pose: Pose, what: str) -> Any:
+def scene_placement(pose: Pose, what: str) -> Any:
     """Take a pose, None for the identity, as a new pinocchio.SE3; raises InvalidSceneError."""
     return pin.SE3.Identity() if pose is None else poses.as_placement(
         pose, what, InvalidSceneError)
 
 
 def named_placements(given: Mapping[str, Pose] | None, what: str, of: str = '') -> dict[str, Any]:
-    """Take poses by name, as `as_placement` does; errors call each a `what` `of` its owner."""
+    """Take poses by name, as `scene_placement` does; errors call each a `what` `of` its owner."""
     return {text(name, f'the name of a {what}{of}', InvalidSceneError):
-            as_placement(pose, f"pose of {what} '{name}'{of}")
+            scene_placement(pose, f"pose of {what} '{name}'{of}")
             for name, pose in entries(given, f'{what}s{of}', InvalidSceneError)}
 
 
 class PoseField:
     """
-    Field of a frozen dataclass with an id that holds a pose, as `as_placement` takes it.
+    Field of a frozen dataclass with an id that holds a pose, as `scene_placement` takes it.
 
     Reading it returns a copy: a pinocchio.SE3 can be changed in place.
     """
@@ -40,7 +40,7 @@ class PoseField:
     def __set__(self, instance: Any, pose: Pose) -> None:
         owner = getattr(instance, 'id', None)
         what = self.name if owner is None else f"{self.name} of object '{owner}'"
-        vars(instance)[self.name] = as_placement(pose, what)
+        vars(instance)[self.name] = scene_placement(pose, what)
 
 
 class SubframesField(PoseField):

@@ -17,7 +17,7 @@ from ros2_ik.core.errors import (
 )
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
-from ros2_ik.core.scene.poses import as_placement, named_placements
+from ros2_ik.core.scene.poses import named_placements, scene_placement
 from ros2_ik.core.scene.scene_frames import frame_pose
 from ros2_ik.core.scene.scene_object import as_color, AttachedObject, OCTOMAP, SceneObject
 
@@ -96,7 +96,7 @@ class Scene:
         moved = self._object(id)
         if part_poses is not None:
             moved = moved.with_part_poses(part_poses)
-        place = as_placement(pose, f"pose of object '{id}'")
+        place = scene_placement(pose, f"pose of object '{id}'")
         moved = moved.with_pose(self.frame_pose(frame, at) * place)
         return self._with(objects={**self.objects, id: moved})
 
@@ -236,7 +236,7 @@ class Scene:
         """Pose of a frame in the root frame, a new pinocchio.SE3."""
         items = [*((held.link, held.object) for held in self.attached.values()),
                  *((None, item) for item in self.objects.values())]
-        return as_placement(None, '') if frame is None else frame_pose(
+        return scene_placement(None, '') if frame is None else frame_pose(
             frame, at, self.robot, items, self.named)
 
     def rebased(self, base: 'Scene', other: 'Scene') -> 'Scene':

@@ -35,7 +35,7 @@ from ros2_ik.core.errors import IKError, InvalidSceneError, nearest
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.shipped import config_folder
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
-from ros2_ik.core.scene.poses import as_placement
+from ros2_ik.core.scene.poses import scene_placement
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_object import SceneObject, ShapeInstance
 from ros2_ik.core.scene.shapes import Mesh, Shape, shape_kinds
@@ -193,7 +193,7 @@ def _pose(value: Any) -> Any:
     if 'quat_xyzw' in given:
         unit = direction(given['quat_xyzw'], 'quat_xyzw', InvalidSceneError, 4)
         rotation = pin.Quaternion(unit).toRotationMatrix()
-    return as_placement(pin.SE3(rotation, given.get('xyz', np.zeros(3))), 'it')
+    return scene_placement(pin.SE3(rotation, given.get('xyz', np.zeros(3))), 'it')
 
 
 def _part(item: Any, folder: Path) -> ShapeInstance:

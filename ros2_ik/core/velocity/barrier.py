@@ -16,7 +16,7 @@ from ros2_ik.core.velocity.distance_constraints import DistanceConstraints
 from ros2_ik.core.velocity.gain import Gain
 
 PUSH = 0.25     # [units of f per s]
-ROWS = 40       # nearest pairs of a collision barrier that are rows of a step
+MAX_PAIRS = 40       # nearest pairs of a collision barrier that are rows of a step
 
 
 class Barrier:
@@ -53,7 +53,7 @@ class Barrier:
             raise InvalidConstraintError(f"barrier '{self.name}' has several lower bounds of "
                                          'distances; valid: one, or a Barrier for each')
         distances = DistanceConstraints(
-            self.name, function.checker, float(margins[0]), ROWS, self.gain.in_step(dt),
+            self.name, function.checker, float(margins[0]), MAX_PAIRS, self.gain.in_step(dt),
             self.push, dt, function.narrowed)
         if np.isinf(bounds.upper).all():
             return distances, None
@@ -74,7 +74,7 @@ class CollisionBarrier:
     """
 
     def __init__(self, checker: CollisionChecker, margin: float = 0.005, *, gain: float = 0.8,
-                 gain_per_second: float | None = None, push: float = PUSH, rows: int = ROWS,
+                 gain_per_second: float | None = None, push: float = PUSH, rows: int = MAX_PAIRS,
                  name: str = 'collisions') -> None:
         self.checker = instance(checker, CollisionChecker, 'checker', InvalidConstraintError)
         self.name = name

@@ -12,15 +12,15 @@ from ros2_ik.core.collision.distance_tracker import DistanceTracker
 from ros2_ik.core.kernels.velocity import SLACK
 from ros2_ik.core.kernels.velocity_rows import DISTANCE, GAP_NUMBERS, GAP_SPEED, MARGIN
 
-NEAR = 0.01         # [m] above its margin: a nearer pair is always a row
-FIRST_SPEED = 3.0   # [m/s] at which pairs are assumed to approach in the first step
-LOOKAHEAD = 1.2     # factor of the reach of the last step that the next one looks at
-CURVED = 1.01       # largest ratio of the length of a path to the distance of its ends
-LEAST_SLACK = 1e-6  # [m]
-SAME = 1e-9         # [m]; distances that differ by less are equal
-CONTACT = 0.003     # [m] above its margin: the row of a nearer pair may be kept for later steps
-JUMP = 0.02         # [m/rad, 1] change of a gradient where the nearest points of a pair jump
-KEPT = 0.05         # [rad, m] that a joint may move while a row is kept
+ROW_DISTANCE = 0.01     # [m] above its margin: a nearer pair is always a row
+FIRST_SPEED = 3.0       # [m/s] at which pairs are assumed to approach in the first step
+LOOKAHEAD = 1.2         # factor of the reach of the last step that the next one looks at
+PATH_RATIO = 1.01       # largest ratio of the length of a path to the distance of its ends
+LEAST_SLACK = 1e-6      # [m]
+EPSILON = 1e-9          # [m]; distances that differ by less are equal
+REUSE_DISTANCE = 0.003  # [m] above its margin: rows of nearer pairs may be kept for later steps
+REUSE_MOTION = 0.05     # [rad, m] that a joint may move while a row is kept
+GRADIENT_JUMP = 0.02    # [m/rad, 1] change of a gradient where nearest points of a pair jump
 
 
 class NearPair(NamedTuple):
@@ -92,8 +92,9 @@ class DistanceConstraints:
     def near(self, q: Array) -> DistanceRows:
         """Return the rows of the pairs that a step like the last one could reach from q."""
         if self._tracker.go(q):
-            self._needed = np.full(len(self._tracker.here.least), NEAR + FIRST_SPEED * self._dt)
-        self._reach = np.maximum(LOOKAHEAD * self._needed, NEAR) + self._margin + self._own
+            self._needed = np.full(len(self._tracker.here.least),
+                                   ROW_DISTANCE + FIRST_SPEED * self._dt)
+        self._reach = np.maximum(LOOKAHEAD * self._needed, ROW_DISTANCE) + self._margin + self._own
         return self._look()
 
     def nearer(self, end: Array, stop: float) -> DistanceRows | None:
@@ -105,7 +106,7 @@ class DistanceConstraints:
         half their accelerations a at a speed r.v that takes (r.v)^2 / (|r|.a), which is at most
         r.v times max(|v|/a).
         """
-        steps = CURVED * max(1.0 / self._gain, 1.0 + stop / self._dt)   # till contact, at most
+        steps = PATH_RATIO * max(1.0 / self._gain, 1.0 + stop / self._dt)   # till contact, at most
         self._needed = steps * (self._tracker.look_ahead(end).closing + self._own)
         reach = self._needed + self._margin + self._own
         new = (reach > self._reach) & (self._tracker.here.least < reach)
@@ -140,17 +141,17 @@ class DistanceConstraints:
         one end alone, each step brings the other one down. (Without it 96 hands that were pulled
         into the arm's column turned 2400 times in their last second; with it 75 times.)
         """
-        limit, (_, rows, pairs) = self._margin + CONTACT, self._near
+        limit, (_, rows, pairs) = self._margin + REUSE_DISTANCE, self._near
         here = [KeptRow(pair, q, row) for pair, row, distance in zip(
             pairs, rows, rows[:, DISTANCE].tolist(), strict=True) if distance < limit]
         for kept in self._last:
             gradient = kept.row[:-GAP_NUMBERS]
             changes = [one.row[:-GAP_NUMBERS] - gradient for one in here if one.pair == kept.pair]
-            if not changes or min([change.dot(change) for change in changes]) < JUMP**2:
+            if not changes or min([change.dot(change) for change in changes]) < GRADIENT_JUMP**2:
                 continue
             way, row = pin.difference(self._model, kept.q, q), kept.row.copy()
             row[DISTANCE] += gradient @ way
-            if row[DISTANCE] < limit and np.abs(way).max() < KEPT:
+            if row[DISTANCE] < limit and np.abs(way).max() < REUSE_MOTION:
                 self._next.append(kept)
                 self._near = DistanceRows(self.name, np.vstack([self._near.rows, row]),
                                           (*self._near.pairs, kept.pair))
@@ -170,7 +171,8 @@ class DistanceConstraints:
 
     def excess_at(self, end: Array) -> float:
         """Return by how much the least distance at an end is less than it may be [m], else 0."""
-        ahead, least = self._tracker.ahead, min(self._margin - self._slack, self._nearest) - SAME
+        ahead = self._tracker.ahead
+        least = min(self._margin - self._slack, self._nearest) - EPSILON
         at = ahead if np.array_equal(end, ahead.q) else self._tracker.look_ahead(end)
         if at.nearest >= least:
             return 0.0

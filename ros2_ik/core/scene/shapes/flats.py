@@ -13,7 +13,7 @@ from ros2_ik.core.checks import direction, finite, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.shapes.shape import register_shape, Shape
 
-HAIR = 1e-15    # across a normal of length 1: not to be told in any distance
+EPSILON = 1e-15    # across a normal of length 1: not to be told in any distance
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class HalfSpace(_Flat):
     @cached_property
     def geometry(self) -> Any:
         # of an octree coal 3.0 misses two in five contacts where the normal is exactly an axis
-        return coal.Halfspace(np.where(np.equal(self.normal, 0.0), HAIR, self.normal),
+        return coal.Halfspace(np.where(np.equal(self.normal, 0.0), EPSILON, self.normal),
                               self.offset)
 
 

@@ -14,10 +14,10 @@ from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import is_cached
 from ros2_ik.core.meshes.convex_pieces import (
     convex_pieces,
+    HULL_TOLERANCE,
     key_of,
     MOST_PIECES,
     NAMESPACE,
-    ROUNDING,
 )
 from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
 from ros2_ik.core.meshes.meshes import cached_hull, Hull, read_triangles, triangle_tree
@@ -141,7 +141,7 @@ class Mesh(Shape):
         held = np.zeros(near.shape[:2], dtype=bool)
         for hull in self.convex_parts if self.has_parts else (self.hull,):
             normals, offsets = hull.half_spaces
-            held |= (near @ normals.T <= offsets + ROUNDING).all(axis=2)
+            held |= (near @ normals.T <= offsets + HULL_TOLERANCE).all(axis=2)
         return any(solid.has(body[0]) for body in near[held.all(axis=1)]
                    for solid in self._solids)
 
