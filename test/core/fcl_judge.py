@@ -52,8 +52,6 @@ def fcl_shape(shape):
         return fcl.Box(*shape.size), np.linalg.norm(shape.size) / 2
     if kind == 'sphere':
         return fcl.Sphere(shape.radius), shape.radius
-    if kind == 'ellipsoid':
-        return fcl.Ellipsoid(*shape.radii), max(shape.radii)
     if kind in ('cylinder', 'cone', 'capsule'):
         made = {'cylinder': fcl.Cylinder, 'cone': fcl.Cone, 'capsule': fcl.Capsule}[kind]
         return made(shape.radius, shape.length), shape.radius + shape.length / 2
@@ -68,8 +66,6 @@ def height(shape, n):
         return np.abs(n) @ shape.size / 2
     if kind == 'sphere':
         return shape.radius
-    if kind == 'ellipsoid':
-        return np.linalg.norm(shape.radii * n)
     if kind == 'capsule':
         return shape.radius + abs(n[2]) * shape.length / 2
     if kind == 'cylinder':

@@ -59,7 +59,7 @@ def clear_memory() -> None:
 
 
 def _keep(name: str, arrays: Arrays) -> None:
-    """Keep arrays in memory, and drop the oldest others while there are too many bytes."""
+    """Keep arrays in memory; drop the oldest ones beyond MAX_BYTES."""
     for array in arrays.values():
         array.setflags(write=False)
     _memory[name] = arrays
@@ -93,7 +93,7 @@ def _from_disk(path: Path, make: Callable[[], Arrays]) -> Arrays:
 
 
 def _write(path: Path, arrays: Arrays) -> None:
-    """Write a file that is there whole or not at all, as others may read it just now."""
+    """Write a file atomically: other processes may read it at the same time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, suffix='.part')

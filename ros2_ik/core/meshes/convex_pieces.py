@@ -45,7 +45,7 @@ class Cut(NamedTuple):
 @dataclass(frozen=True)
 class _Slice:
     """
-    What of a solid is within a box, from `low` (3,) to `high`, infinite where it is not cut.
+    Part of a solid in a box from `low` (3,) to `high`, infinite where it is not cut.
 
     `surface` are its triangles, `lids` (no solid's outline, but closing) make volumes add up.
     """

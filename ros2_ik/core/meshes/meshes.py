@@ -153,21 +153,13 @@ def read_unit(path: str | Path) -> float:
 
 
 def _read(path: str | Path) -> dict[str, Any]:
-    kind, content = _content(Path(path))
-    try:
-        return cached('triangles-4', digest(kind, content), lambda: parse_mesh(kind, content))
-    except ValueError as error:
-        raise InvalidSceneError(f"the mesh '{path}' cannot be read: {error}") from None
-
-
-def _content(path: Path) -> tuple[str, bytes]:
-    """Return the kind of a mesh file and what is in it; raises InvalidSceneError."""
-    kind = path.suffix.lower()
+    kind = Path(path).suffix.lower()
     if kind not in FILE_KINDS:
         raise InvalidSceneError(f"the mesh '{path}' is of no known kind; "
                                 f'valid: {", ".join(FILE_KINDS)}')
     try:
-        return kind, path.read_bytes()
+        content = Path(path).read_bytes()
+        return cached('triangles-4', digest(kind, content), lambda: parse_mesh(kind, content))
     except (OSError, ValueError) as error:
         reason = getattr(error, 'strerror', None) or error
         raise InvalidSceneError(f"the mesh '{path}' cannot be read: {reason}") from None

@@ -72,7 +72,7 @@ def shipped_robots() -> dict[str, ShippedRobot]:
 
 
 def config_folder() -> Path:
-    """Return config/: in a checkout it stands beside the package, else in it (maybe as links)."""
+    """Return config/: beside the package in a checkout, else in it (maybe as links)."""
     package = Path(__file__).parents[2]
     for folder in (package / 'config', package.parent / 'config'):
         if found := next(folder.glob('*.yaml'), None):

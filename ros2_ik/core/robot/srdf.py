@@ -123,7 +123,7 @@ class _Reader:
         found.states.setdefault(group, {})[name] = values
 
     def _pairs(self) -> frozenset[tuple[str, str]]:
-        """Disabled pairs; links disabled by default lose the pairs enabled again."""
+        """Return the disabled pairs, less those that are enabled explicitly."""
         pairs: dict[str, set[tuple[str, str]]] = {'enable': set(), 'disable': set()}
         for kind, found in pairs.items():
             for element in self.root.findall(f'{kind}_collisions'):

@@ -264,7 +264,7 @@ def _name(element: Element, what: str) -> str:
 
 
 def numbers(text: str, count: int | None, where: str) -> list[float]:
-    """Read that many finite numbers, or any; raises RobotDescriptionError that says where."""
+    """Read `count` finite numbers, None for any; raises RobotDescriptionError with `where`."""
     try:
         values = [float(part) for part in text.split()]
     except ValueError:

@@ -14,7 +14,7 @@ _alone = threading.Lock()    # xacro keeps its state in globals
 
 def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str, str]) -> str:
     """
-    Return the URDF that a xacro file stands for.
+    Return the URDF that xacro makes of a file.
 
     `$(find package)` looks around the file, in `package_dirs` and where ROS has packages.
     `arguments` are those of `<xacro:arg>`. Raises RobotDescriptionError.
@@ -35,7 +35,7 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
 
 
 def _find(near: Sequence[str], package: str) -> str:
-    """Return the folder of a package, which no ament index need know."""
+    """Return the folder of a package, installed or not."""
     places = list(package_places(package, near))
     if found := next(filter(Path.is_dir, places), None):
         return str(found)

@@ -42,7 +42,7 @@ class LinkGeometry:
 @dataclass(frozen=True)
 class RobotGeometry:
     """
-    All bodies of a robot. `warnings` say what was left out or replaced.
+    All bodies of a robot; `warnings` name what was left out or replaced.
 
     `left_out` are the links of which an element could not be read.
     """

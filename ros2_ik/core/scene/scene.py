@@ -165,7 +165,7 @@ class Scene:
     # -- the rest -------------------------------------------------------------------------
 
     def clear(self) -> 'Scene':
-        """Start anew: no objects, nothing attached, no padding, `allowed` the SRDF's again."""
+        """Return an empty scene: no objects or padding, `allowed` as in the SRDF; named frames stay."""
         return Scene(self.robot, self.guess_pairs)._with(named=self.named)
 
     def with_allowed(self, allowed: AllowedCollisions) -> 'Scene':
@@ -180,7 +180,7 @@ class Scene:
 
     def allow(self, first: str, second: str | None, allowed: bool = True) -> 'Scene':
         """
-        Return the scene in which two links or objects may (not) touch; both must be known.
+        Allow (or forbid) contact of two links or objects; both must exist.
 
         None is any other name without an entry of its own, see `AllowedCollisions`.
         """
@@ -284,7 +284,7 @@ class Scene:
     # -- parts of changes -----------------------------------------------------------------
 
     def _admitted(self, item: SceneObject) -> SceneObject:
-        """Check a new object, and give it the colour of the one it stands for."""
+        """Check a new object; without a colour it gets that of the object it replaces."""
         instance(item, SceneObject, 'an object', InvalidSceneError)
         if item.id in self.robot.frame_names:
             raise InvalidSceneError(f"the id '{item.id}' is a frame of the robot: names must "

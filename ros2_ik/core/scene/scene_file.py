@@ -112,7 +112,7 @@ def _at(place: str, read: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _keys(value: Any, known: Collection[str], needed: Collection[str] = ()) -> dict[str, Any]:
-    """Return a mapping that has the `needed` keys, and none but those `known`."""
+    """Check that a mapping has the `needed` keys, and only `known` ones."""
     if not isinstance(value, dict):
         raise InvalidSceneError(f'must have the keys {", ".join(known)}, not {brief(value)}')
     for key in value:

@@ -90,7 +90,7 @@ class BoundTask:
 
     @cached_property
     def _is_posture(self) -> bool:
-        """Whether the rows are f = q - target, of joints that have one value in q each."""
+        """True for rows f = q - target of joints that have one value in q each."""
         function, robot = self.function, self._program.robot
         given = function.made_from if isinstance(function, BoundJoints) else None
         if not isinstance(given, JointPositions):

@@ -99,7 +99,7 @@ class DistanceConstraints:
 
     def nearer(self, end: Array, stop: float) -> DistanceRows | None:
         """
-        Return the rows again where a step like that to an end (nq,) reaches further, else None.
+        Return new rows if a step to an end (nq,) reaches more pairs, else None.
 
         `stop` [s] is how long joints take to come to rest from that step. A bound lets a step
         close no more than `gain` of what is left, and no faster than joints can brake for. With

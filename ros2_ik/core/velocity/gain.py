@@ -1,4 +1,4 @@
-"""How much of the way one step goes."""
+"""Gains of tasks and barriers: the part of the error that one step removes."""
 
 import math
 from typing import NamedTuple

@@ -114,7 +114,7 @@ class CartesianVelocityLimit:
 
     @property
     def function(self) -> FrameTwist:
-        """What is limited."""
+        """Function whose rates are limited."""
         return FrameTwist(self.frame, self.relative_to)
 
     @property

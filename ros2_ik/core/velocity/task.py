@@ -1,4 +1,4 @@
-"""What a function should do from one moment to the next."""
+"""Tasks: the target and velocity that a function should have."""
 
 from copy import copy
 from dataclasses import replace
@@ -80,7 +80,7 @@ class Task:
 
     @property
     def is_at_reference(self) -> bool:
-        """Whether f should go to where it is zero: to a reference that can be another one."""
+        """True if f should become zero, at a reference that `toward` replaces."""
         return (self.given.reference_field is not None and self.target is not None
                 and not self.target.any())
 

@@ -179,7 +179,7 @@ class VelocityProgram:
 
     def set_target(self, task: str, target: Any = None, velocity: Any = None) -> None:
         """
-        Replace the target or the velocity of a task, told by its name, or both.
+        Replace the target or the velocity of a task, or both.
 
         The target of a pose is a pose, of an orientation a rotation, of a posture joint values,
         of what looks at a point another point, of what points along a direction another one, of
@@ -199,7 +199,7 @@ class VelocityProgram:
     def set_gain(self, task: str, gain: float = 1.0, *,
                  gain_per_second: float | None = None) -> None:
         """
-        Replace the gain of a task, told by its name, by a part of each step or by a rate.
+        Replace the gain of a task by a part for each step or by a rate.
 
         Raises InvalidTargetError for a wrong name or a task without target, InvalidOptionError.
         """

@@ -16,7 +16,7 @@ AT_LIMIT = 1e-9     # [rad, m] of a step
 
 
 class VelocityStatus(Enum):
-    """How a step went."""
+    """Outcome of a step."""
 
     SOLVED = 'solved'          # all limits, barriers and hard tasks hold
     RELAXED = 'relaxed'        # they contradict each other: the least violating velocity
@@ -84,18 +84,18 @@ class VelocityResult:
 
     @property
     def success(self) -> bool:
-        """Whether all that must hold holds."""
+        """True if all limits, barriers and hard tasks hold."""
         return self.status is VelocityStatus.SOLVED
 
     @cached_property
     def errors(self) -> Mapping[str, Array]:
-        """How far each task that has a target was from it before the step, (m,), by name."""
+        """Errors (m,) before the step of the tasks that have a target, by name."""
         f, targets = self._numbers.values
         return {name: targets[place] - f[place] for name, place in self._names.targets}
 
     @cached_property
     def relaxed(self) -> Mapping[str, float]:
-        """By how much what is hard is missed in this step, in its unit, by name."""
+        """Violations of limits, barriers and hard tasks, in their units, by name."""
         missed = np.abs(self._numbers.missed)
         found = [(name, float(missed[place].max(initial=0.0))) for name, place in self._names.rows]
         labels = [label for near in self._numbers.near for label in near.labels]
@@ -120,7 +120,7 @@ class VelocityResult:
 
     @property
     def message(self) -> str:
-        """What happened, in one sentence."""
+        """One sentence about the outcome."""
         parts = [self.status.value]
         if self.relaxed:
             parts.append('relaxed: ' + ', '.join(f'{name} by {by:.3g}'

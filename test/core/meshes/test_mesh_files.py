@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import trimesh
 
-from ros2_ik.core import Robot, solve_pose
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes import cache
 from ros2_ik.core.meshes.meshes import read_colored_triangles, read_triangles
-from ros2_ik.core.scene import Mesh, Scene, SceneObject, Sphere
+from ros2_ik.core.scene import Mesh
 
 FAR = [0.5, 0, 0]
 COLORS = {'red': [0.8, 0.2, 0], 'blue': [0, 0, 1]}
@@ -151,19 +150,6 @@ def test_materials_of_a_dae_file_color_its_parts(tmp_path):
 def test_files_without_materials_have_no_color(name, tmp_path):
     (vertices, triangles, color), = read_colored_triangles(written(tmp_path, name))
     assert color is None and len(vertices) == 16 and len(triangles) == 24
-
-
-@pytest.mark.parametrize('name', ['materials.obj', 'primitives.dae', 'nested.dae', 'solids.stl'])
-def test_a_ball_in_the_second_part_of_a_link_is_in_collision(name, tmp_path):
-    robot = Robot.from_urdf(
-        '<robot name="r"><link name="a"/><link name="b"><collision><geometry><mesh '
-        f'filename="file://{written(tmp_path, name)}"/></geometry></collision></link>'
-        '<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'
-        '<limit lower="-3" upper="3" velocity="1" effort="1"/></joint></robot>')
-    pose = np.eye(4)
-    pose[:3, 3] = FAR
-    scene = Scene(robot).add(SceneObject('ball', [Sphere(0.04)], pose))
-    assert not solve_pose(robot, 'b', np.eye(4), scene=scene, timeout=0.2).success
 
 
 SQUARE = 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n'

@@ -84,18 +84,6 @@ def test_a_closed_surface_of_many_patches_is_one_solid():
     assert sum(len(faces) for faces in solids_of(glued.vertices, glued.faces, 24)) == 24
 
 
-def test_a_cavity_counts_as_solid():
-    outer, inner, far = (block([low] * 3, [high] * 3)
-                         for low, high in ((0, 1), (0.2, 0.8), (2, 3)))
-    inner.invert()
-    mesh = trimesh.util.concatenate([outer, far, inner])
-    assert [len(faces) for faces in solids_of(mesh.vertices, mesh.faces, 24)] == [12] * 3
-    shell = Mesh(mesh.vertices, mesh.faces, 'pieces')
-    inside = np.random.default_rng(0).uniform(0, 1, (500, 3))
-    assert outside_all(shell.convex_parts, inside).max() < 1e-9
-    assert outside_all(shell.convex_parts, np.array([[1.5, 1.5, 1.5]]))[0] > 0.25
-
-
 def test_an_open_part_beside_a_bin_leaves_the_bin_open():
     flap = np.array([[0.4, 0, 0], [0.5, 0, 0], [0.4, 0, 0.1]])
     bin_ = five_boxes()

@@ -218,11 +218,6 @@ def test_files_are_read_and_scaled(kind, tmp_path):
         assert mesh_volume(mesh.vertices, mesh.triangles) == pytest.approx(volume, rel=1e-4)
 
 
-def test_a_dae_file_is_read():
-    mesh = Mesh.from_file(data_folder() / 'kinova_description/meshes/arm.dae')
-    assert len(mesh.triangles) > 1000 and 0.05 < np.abs(mesh.vertices).max() < 1
-
-
 @pytest.mark.parametrize(('name', 'content', 'words'), [
     ('none.stl', None, 'No such file'), ('ring.ply', b'ply', 'stl, .obj, .dae'),
     ('empty.stl', b'', 'cannot be read'), ('short.stl', b'\0' * 80 + b'\xff\xff\xff\x00',
@@ -339,11 +334,6 @@ def test_memory_is_bounded(monkeypatch):
             made.append(key), {'x': np.full(128, key)})[1], disk=False)['x']
         assert array[0] == key and not array.flags.writeable
     assert made == [0, 1, 2, 3, 0]
-
-
-def test_small_hulls_are_not_written(own_cache):
-    meshes.cached_hull(np.random.default_rng(0).normal(size=(50, 3)))
-    assert not list(own_cache.rglob('*'))
 
 
 @pytest.mark.parametrize('content', [b'', b'no zip', b'PK\3\4' + b'\0' * 40])

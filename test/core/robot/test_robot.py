@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from judge import Limits
 import numpy as np
 import pytest
-from small_robots import joint, ONE_LINK, SMALL, TWO_ARMS, urdf, X, Z
+from small_robots import joint, SMALL, TWO_ARMS, urdf, X, Z
 
 from ros2_ik.core import (
     Configuration,
@@ -75,15 +75,6 @@ def test_limits_of_followers_are_mapped_to_the_leader(small):
     assert robot.mimics['c'][0] == 'a' and robot.mimics['c'][1:3] == pytest.approx((-1.0, 0.1))
 
 
-def test_limits_of_a_continuous_leader_come_from_its_follower():
-    robot = Robot.from_urdf(urdf(
-        joint('wheel', 'continuous', 'base', 'disc', axis=X),
-        joint('rod', 'prismatic', 'disc', 'tip', axis=X, limits=(-0.1, 0.3),
-              mimic=('wheel', -0.1, 0.0))))
-    assert (robot.lower[0], robot.upper[0]) == pytest.approx((-3.0, 1.0))
-    assert (robot.joints[0].lower, robot.joints[0].upper) == (robot.lower[0], robot.upper[0])
-
-
 @pytest.mark.parametrize('kind, multiplier, limits, leader', [
     ('continuous', 2.0, None, 'continuous'), ('continuous', 1.2568, None, 'revolute'),
     ('revolute', 1.0, (-200.0, 200.0), 'revolute'), ('prismatic', 0.05, (-0.5, 1.0), 'revolute')])
@@ -113,13 +104,6 @@ def test_multiplier_zero_binds_nothing():
     assert robot.to_joints(np.array([0.3]), ['b']) == {'b': 0.5}
 
 
-def test_frame_names_are_links_then_joints(small):
-    assert small('scara').frame_names == ('base', 'upper', 'lower', 'slide', 'tip', 'shoulder',
-                                          'elbow', 'lift', 'wrist')
-    assert set(small('nested').frame_names) == {
-        'base', 'floor', 'cart', 'boom', 'drone', 'tip', 'lift', 'drive', 'arm', 'fly', 'hook'}
-
-
 @pytest.mark.parametrize('root_joint, size', [('planar', 3), ('freeflyer', 7)])
 @pytest.mark.parametrize('name', NAMES)
 def test_bases(small, name, root_joint, size):
@@ -130,10 +114,6 @@ def test_bases(small, name, root_joint, size):
     assert robot.joints[0].size == size
     assert [j.index for j in robot.joints[1:]] == [j.index + size for j in fixed.joints]
     assert robot.joints[0].lower == -inf
-
-
-def test_root_frame_is_the_root_link_of_a_fixed_robot(small):
-    assert small('scara').root_frame == 'base'
 
 
 def test_root_joint_of_another_kind_is_refused():
@@ -154,17 +134,6 @@ def test_unknown_frame(small, name, text):
         assert isinstance(caught.value, UnknownNameError)
 
 
-def test_nearest_names_among_many(load):
-    with pytest.raises(UnknownFrameError) as caught:
-        load('talos').frame_id('gripper_left_base_lnk')
-    text = str(caught.value)
-    assert "did you mean 'gripper_left_base_link'" in text
-    assert f'({len(load("talos").frame_names)} frames)' in text
-    with pytest.raises(UnknownFrameError) as caught:
-        load('talos').frame_id('qqqqq')
-    assert len(str(caught.value)) < 120
-
-
 @pytest.mark.parametrize('name', ['sholder', 'base', 5, None, [], {}])
 def test_unknown_joint(small, name):
     with pytest.raises(UnknownJointError, match='joint.*shoulder'):
@@ -177,19 +146,6 @@ def test_unknown_joint(small, name):
 def test_unknown_group(small, name):
     with pytest.raises(UnknownGroupError, match='group.*tip'):
         small('scara').group(name)
-
-
-def test_joint_by_name(small):
-    j = small('scara').joint('lift')
-    assert (j.name, j.kind, j.index, j.lower, j.upper) == ('lift', 'prismatic', 2, -0.2, 0.05)
-
-
-def test_neutral_at_the_only_limit():
-    text = ('<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="prismatic">'
-            '<parent link="a"/><child link="b"/><axis xyz="1 0 0"/>'
-            '<limit lower="{}" upper="{}" effort="1" velocity="1"/></joint></robot>')
-    assert list(Robot.from_urdf(text.format('0.5', '1e16')).neutral) == [0.5]
-    assert list(Robot.from_urdf(text.format('-1e16', '-2.0')).neutral) == [-2.0]
 
 
 def test_neutral_is_zero_or_the_middle(small):
@@ -261,11 +217,6 @@ def test_quaternion_of_norm_zero(small, quaternion):
         small('scara', 'freeflyer').to_q({'root_joint': [0, 0, 0, *quaternion]})
 
 
-def test_unknown_joint_among_the_values(small):
-    with pytest.raises(UnknownJointError, match="'elbo'; did you mean 'elbow'"):
-        small('scara').to_q({'elbo': 0.1})
-
-
 @given(seed=st.integers(0, 2**32), name=st.sampled_from(NAMES),
        root_joint=st.sampled_from(['fixed', 'planar', 'freeflyer']))
 def test_random_q_is_within_limits(small, seed, name, root_joint):
@@ -279,13 +230,6 @@ def test_random_q_is_within_limits(small, seed, name, root_joint):
     joints = {n: float(v) for n, v in joints.items() if np.ndim(v) == 0}
     if root_joint == 'fixed' and len(joints) == len(robot.joints):
         assert Limits(SMALL[name]).outside(joints) == []
-
-
-def test_random_q_spans_the_limits(small):
-    robot, generator = small('gantry'), np.random.default_rng(0)
-    drawn = np.array([robot.random_q(generator) for _ in range(2000)])
-    np.testing.assert_allclose(drawn.min(0), robot.lower, atol=0.01)
-    np.testing.assert_allclose(drawn.max(0), robot.upper, atol=0.01)
 
 
 def test_random_q_of_joints_without_limits(small):
@@ -330,14 +274,6 @@ def test_a_robot_cannot_be_changed_through_its_arrays(small):
     for array in (robot.lower, robot.upper, robot.neutral, robot.velocity_limits):
         with pytest.raises(ValueError):
             array[0] = 9.0
-
-
-def test_package_dirs_may_be_one():
-    assert Robot.from_urdf(ONE_LINK, '/a').package_dirs == ('/a',)
-
-
-def test_repr_says_what_it_is(small):
-    assert 'small' in repr(small('scara')) and '4' in repr(small('scara'))
 
 
 def test_one_robot_in_many_threads(small):

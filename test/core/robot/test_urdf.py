@@ -119,26 +119,6 @@ def test_no_text_and_no_path(source):
         Robot.from_urdf(source)
 
 
-@pytest.mark.parametrize('inside', ['<inertial>', '<link name="a">', '<axis', '</robot>'])
-def test_deep_nesting_is_no_trap(inside):
-    nest = '<x>' * 20000 + '</x>' * 20000
-    text = replaced(inside, nest + inside if inside[1] in 'a/' else inside + nest)
-    try:
-        assert Robot.from_urdf(text).nq == 1
-    except RobotDescriptionError:
-        pass
-
-
-def chain(length):
-    """Write a robot of `length` joints, one on the other."""
-    return urdf(*(joint(f'j{i}', 'fixed' if i % 2 else 'continuous', f'l{i}', f'l{i + 1}', axis=Z)
-                  for i in range(length)))
-
-
-def test_long_chain():
-    assert Robot.from_urdf(chain(1000)).nq == 500
-
-
 def test_mimics_that_cross_between_branches():
     """Each branch begins with the leader of what follows in the other: no order serves both."""
     text = urdf(joint('p', 'revolute', 'base', 'p1', axis=Z, limits=(-1.0, 1.0)),
@@ -160,19 +140,6 @@ def test_missing_file_is_named(tmp_path):
         Robot.from_urdf(str(tmp_path / 'nothing.urdf'))
     with pytest.raises(RobotDescriptionError):
         Robot.from_urdf(tmp_path)
-
-
-def test_binary_file(tmp_path):
-    (tmp_path / 'arm.stl').write_bytes(bytes(range(256)))
-    with pytest.raises(RobotDescriptionError, match='URDF'):
-        Robot.from_urdf(tmp_path / 'arm.stl')
-
-
-def test_file_by_string_and_path(tmp_path):
-    path = tmp_path / 'arm.urdf'
-    path.write_text(PLANAR_2R, encoding='utf-8')
-    assert Robot.from_urdf(path).joint_names == ('shoulder', 'elbow')
-    assert Robot.from_urdf(str(path)).key == Robot.from_urdf(PLANAR_2R).key
 
 
 def test_encoding_declared_in_the_text():
@@ -204,12 +171,6 @@ def test_absent_limits_are_told(kind, given):
     for word in ("joint 'j' has", 'unlimited', 'specification', '0 by default'):
         assert word in warning
     assert "'k'" not in warning
-
-
-def test_many_absent_limits_are_told_in_one_line():
-    text = urdf(*(joint(f'j{i}', 'revolute', f'l{i}', f'l{i + 1}', axis=X) for i in range(13)))
-    warning, = Robot.from_urdf(text).warnings
-    assert warning.startswith("joints 'j0', 'j1',") and "'j12' have" in warning
 
 
 def test_no_limits_are_no_news_where_none_are_asked_for():
@@ -291,14 +252,6 @@ def test_prefixes_that_nothing_declares(added):
         robot = Robot.from_urdf(replaced(place, added + place))
         assert robot.key and robot.joint_names == ('j',)
         assert robot.joint('j').lower == -1.0
-
-
-def test_prefixed_attributes_do_not_count():
-    text = replaced('lower="-1.0"', 'drake:lower="7" lower="-1.0" drake:acceleration="5"')
-    assert Robot.from_urdf(text).joint('j').lower == -1.0
-    text = replaced('<robot name="small">', '<robot xmlns="http://drake.mit.edu" name="small" '
-                    'xmlns:xsi="http://x" xsi:schemaLocation="http://x y.xsd">')
-    assert Robot.from_urdf(text).name == 'small'
 
 
 @pytest.mark.parametrize('declared', ['', 'xmlns:xacro="http://www.ros.org/wiki/xacro"'])

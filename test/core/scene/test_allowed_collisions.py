@@ -17,34 +17,10 @@ entries = st.dictionaries(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAME
                           .map(sorted).map(tuple), st.booleans())
 
 
-def test_nothing_is_allowed_unless_said():
-    assert not AllowedCollisions().allowed('a', 'b')
-
-
 def test_a_pair_counts_in_either_order():
     matrix = AllowedCollisions({('b', 'a'): True})
     assert matrix.allowed('a', 'b') and matrix.allowed('b', 'a')
     assert not matrix.allowed('a', 'c')
-
-
-@pytest.mark.parametrize('pair', [True, False])
-@pytest.mark.parametrize('default', [True, False])
-def test_a_pair_wins_over_defaults(pair, default):
-    matrix = AllowedCollisions({('a', 'b'): pair}, {'a': default, 'b': default})
-    assert matrix.allowed('a', 'b') is pair
-
-
-@pytest.mark.parametrize('default', [True, False])
-def test_one_default_counts_for_any_other_name(default):
-    matrix = AllowedCollisions(defaults={'a': default})
-    assert matrix.allowed('a', 'anything') is matrix.allowed('anything', 'a') is default
-
-
-@pytest.mark.parametrize('first', [True, False])
-@pytest.mark.parametrize('second', [True, False])
-def test_two_defaults_must_both_allow(first, second):
-    matrix = AllowedCollisions(defaults={'a': first, 'b': second})
-    assert matrix.allowed('a', 'b') is (first and second)
 
 
 @pytest.mark.parametrize('pairs', [{'ab': True}, {('a',): True}, {('a', 'b', 'c'): True},

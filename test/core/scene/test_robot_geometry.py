@@ -118,15 +118,6 @@ def test_pieces_and_triangles_on_request(load):
     assert pieces.key != exact.key
 
 
-def test_a_floating_robot_has_the_same_bodies(load):
-    fixed = robot_geometry(load('panda'))
-    floating = robot_geometry(load('panda', 'freeflyer'))
-    for one, other in zip(fixed.bodies, floating.bodies, strict=True):
-        assert one.shape == other.shape and one.in_link == other.in_link
-    assert {body.joint for body in fixed.bodies if body.link == 'panda_link0'} == {0}
-    assert {body.joint for body in floating.bodies if body.link == 'panda_link0'} == {1}
-
-
 def test_all_elements_are_read(packages):
     origin = '<origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/>'
     ring = '<mesh filename="package://parts/meshes/ring.stl" scale="1 2 -1"/>'
@@ -230,12 +221,6 @@ def test_what_has_a_prefix_is_other_programs(declared):
     shape = f'<box size="1 1 1"/><drake:declare_convex{declared}/>'
     body, = robot_geometry(robot_with(collision(shape))).bodies
     assert body.shape == Box([1, 1, 1])
-
-
-def test_bad_origins_are_refused():
-    robot = robot_with(collision('<box size="1 1 1"/>', '<origin xyz="1 2"/>'))
-    with pytest.raises(InvalidSceneError, match="'base'.*origin xyz"):
-        robot_geometry(robot)
 
 
 @pytest.mark.parametrize('options', [{'meshes': 'fine'}, {'missing': 'ignore'}, {'meshes': None}])

@@ -99,35 +99,23 @@ def test_a_rotation_is_made_exact():
     assert np.abs(R_read @ R_read.T - np.eye(3)).max() < 1e-14
 
 
-SKEWED = np.diag([1.0, 2.0, 1.0, 1.0])
 BROKEN = np.full((4, 4), nan)
 
 
 @pytest.mark.parametrize(('make', 'said'), [
     (lambda: SceneObject('', [BOX]), "''"),
-    (lambda: SceneObject(None, [BOX]), 'None'),
     (lambda: SceneObject('a\nb', [BOX]), r"'a\\nb'; .*of characters that can be printed"),
-    (lambda: SceneObject('\x1b[31m', [BOX]), 'characters that can be printed'),
     (lambda: SceneObject('a', []), "object 'a' needs at least one part"),
-    (lambda: SceneObject('a', BOX), "object 'a' needs at least one part"),
-    (lambda: SceneObject('a', None), "object 'a' needs at least one part"),
     (lambda: SceneObject('a', [BOX, 'ball']), "object 'a', part 1: .*'ball'"),
     (lambda: SceneObject('a', [(BOX, BROKEN)]), "object 'a', part 0: pose .*finite"),
     (lambda: SceneObject('a', [BOX], BROKEN), "pose of object 'a' .*finite"),
     (lambda: SceneObject('a', [BOX], np.eye(3)), r"pose of object 'a' .*\(3, 3\)"),
-    (lambda: SceneObject('a', [BOX], SKEWED), 'no rigid transformation'),
-    (lambda: SceneObject('a', [BOX], np.zeros((4, 4))), 'rigid|finite'),
-    (lambda: SceneObject('a', [BOX], np.diag([1.0, 1, -1, 1])), 'left-handed: a mirror image'),
-    (lambda: SceneObject('a', [BOX], 'here'), "'here'"),
     (lambda: SceneObject('a', [BOX], pose(1e9)), 'further away'),
     (lambda: SceneObject('a', [BOX], P, [('s', P)]), "subframes of object 'a' must be"),
     (lambda: SceneObject('a', [BOX], P, {'': P}), "a subframe of object 'a' must be a text"),
     (lambda: SceneObject('a', [BOX], P, {'s': BROKEN}), "subframe 's' of object 'a'"),
-    (lambda: SceneObject('a', [BOX], P, 5), '5'),
-    (lambda: SceneObject('a', [BOX], P, np.eye(4)), "subframes of object 'a'"),
     (lambda: SceneObject('a', [BOX], color=(1, 0, 0)), "colour of object 'a'"),
     (lambda: SceneObject('a', [BOX], color=(2, 0, 0, 1)), r'\[0, 1\]'),
-    (lambda: SceneObject('a', [BOX], color='red'), "colour of object 'a'"),
     (lambda: SceneObject('<octomap>', [BOX]), 'octree'),
     (lambda: AttachedObject(CUP, ''), "object 'cup'"),
     (lambda: AttachedObject('cup', 'left_hand'), "'cup'"),
@@ -152,14 +140,6 @@ def test_frames_of_the_scene():
     assert same(scene.frame_pose('base'), pin.SE3.Identity())
 
 
-def test_frames_of_attached_objects_move_with_the_robot():
-    scene = EMPTY.attach(CUP, 'left_hand')
-    for at in (AT, Configuration(ROBOT)):
-        T_hand = at.placement('left_hand')
-        assert same(scene.frame_pose('cup', at), T_hand * Q)
-        assert same(scene.frame_pose('cup/rim', at), T_hand * Q * R)
-
-
 def test_a_leading_slash_does_not_count():
     assert WITH_CUP.frame_pose('/cup/rim') == WITH_CUP.frame_pose('cup/rim')
 
@@ -173,12 +153,6 @@ def test_a_subframe_can_hide_neither_link_nor_object():
     scene = WITH_CUP.with_frames({'left_hand': P, 'cup': P})
     assert scene.frame_pose('cup') == Q
     assert same(scene.frame_pose('left_hand', AT), AT.placement('left_hand'))
-
-
-def test_frames_that_stand_still_need_no_configuration():
-    robot = Robot.from_urdf(SMALL['all_fixed'])
-    scene = Scene(robot)
-    assert same(scene.frame_pose('tip'), Configuration(robot).placement('tip'))
 
 
 @pytest.mark.parametrize('frame', ['left_hand', 'left_6', 'cup', 'cup/rim'])
@@ -217,51 +191,13 @@ def test_the_root_frame_of_a_robot_that_drives():
 
 # -- add, move, remove ------------------------------------------------------------
 
-@pytest.mark.parametrize(('frame', 'T_root_frame'), [
-    (None, pin.SE3.Identity()), ('cup', Q), ('cup/rim', Q * R), ('camera', R),
-    ('right_c', AT.placement('right_c'))])
-def test_add_in_a_frame(frame, T_root_frame):
-    scene = WITH_CUP.with_frames({'camera': R})
-    assert same(scene.add(SceneObject('a', [BOX], P), frame, AT).objects['a'].pose,
-                T_root_frame * P)
-
-
 def test_add_keeps_the_very_object():
     assert WITH_CUP.objects['cup'] is CUP
-
-
-def test_add_replaces():
-    scene = WITH_CUP.add(SceneObject('cup', [BALL], P))
-    assert scene.objects['cup'].parts == (Part(BALL),)
-    assert scene.objects['cup'].subframes == {}
-    assert list(scene.objects) == ['cup']
 
 
 def test_an_object_in_place_of_another_takes_its_colour():
     assert WITH_CUP.add(SceneObject('cup', [BALL])).colors == {'cup': RED}
     assert WITH_CUP.add(SceneObject('cup', [BALL], color=BLUE)).colors == {'cup': BLUE}
-
-
-def test_add_does_not_look_at_attached_objects():
-    """An object in the world and one on a link may have one id, as in MoveIt."""
-    scene = HELD.add(CUP)
-    assert set(scene.objects) == set(scene.attached) == {'cup'}
-    assert scene.attached['cup'] is HELD.attached['cup']
-    assert same(HELD.add(SceneObject('cup', [BOX], P)).frame_pose('cup', AT), Q)
-
-
-def test_move():
-    cup = WITH_CUP.move('cup', P, 'right_c', AT).objects['cup']
-    assert same(cup.pose, AT.placement('right_c') * P)
-    assert cup.parts == CUP.parts and cup.color == RED
-
-
-def test_move_takes_subframes_along():
-    assert same(WITH_CUP.move('cup', P).frame_pose('cup/rim'), P * R)
-
-
-def test_move_in_its_own_frame():
-    assert same(WITH_CUP.move('cup', P, 'cup').objects['cup'].pose, Q * P)
 
 
 def test_move_overwrites_the_pose_also_with_part_poses():
@@ -310,19 +246,6 @@ def test_attach_does_not_change_the_matrix():
     assert held.allowed is scene.allowed is held.detach(at=AT).allowed
 
 
-@pytest.mark.parametrize('frame', [None, 'left_hand'])
-def test_attach_an_object_posed_in_its_link(frame):
-    held = EMPTY.attach(CUP, 'left_hand', frame=frame)
-    assert held.attached['cup'].object is CUP
-
-
-@pytest.mark.parametrize(('frame', 'T_root_frame'), [
-    ('base', pin.SE3.Identity()), ('right_c', AT.placement('right_c')), ('table', R)])
-def test_attach_an_object_posed_elsewhere(frame, T_root_frame):
-    scene = EMPTY.add(SceneObject('table', [BOX], R)).attach(CUP, 'left_hand', at=AT, frame=frame)
-    assert same(scene.frame_pose('cup', AT), T_root_frame * Q)
-
-
 def test_attach_takes_the_place_of_world_and_attached_objects():
     new = SceneObject('cup', [BALL])
     for scene in (WITH_CUP, HELD, HELD.add(CUP)):
@@ -333,32 +256,11 @@ def test_attach_takes_the_place_of_world_and_attached_objects():
         assert after.colors == {'cup': RED}
 
 
-def test_attach_by_id_prefers_the_world_object():
-    scene = HELD.add(SceneObject('cup', [BALL], P)).attach('cup', 'base')
-    assert scene.attached['cup'].link == 'base'
-    assert scene.attached['cup'].object.parts == (Part(BALL),)
-
-
-def test_detach_returns_to_the_world():
-    back = HELD.detach('cup', at=AT)
-    assert not back.attached
-    cup = back.objects['cup']
-    assert same(cup.pose, Q)
-    assert (cup.parts, cup.subframes, cup.color) == (CUP.parts, CUP.subframes, RED)
-
-
 def test_detach_after_the_robot_moved():
     there = Configuration(ROBOT, {'torso': -1.0, 'left_3': 1.0})
     T_hand_cup = AT.placement('left_hand').actInv(Q)
     assert same(HELD.detach(at=there).objects['cup'].pose,
                 there.placement('left_hand') * T_hand_cup)
-
-
-def test_detach_vanishes_where_the_world_has_that_id():
-    world = SceneObject('cup', [BALL], P)
-    scene = HELD.add(world).detach('cup')
-    assert not scene.attached
-    assert scene.objects['cup'].parts == world.parts and scene.objects['cup'].pose == P
 
 
 def test_detach_all_or_all_of_a_link():
@@ -384,10 +286,6 @@ def test_who_may_touch_whom():
 
 
 # -- the rest -----------------------------------------------------------------------------
-
-def test_the_matrix_starts_as_the_robots():
-    assert EMPTY.allowed == AllowedCollisions({('left_a', 'left_b'): True})
-
 
 def test_a_matrix_replaces_the_whole_matrix():
     given_matrix = AllowedCollisions({('cup', 'base'): True})
@@ -425,37 +323,26 @@ def test_clear():
 BAD_CHANGES = [
     (lambda s: s.add('cup'), InvalidSceneError, "'cup'"),
     (lambda s: s.add(SceneObject('left_hand', [BOX])), InvalidSceneError, 'frame of the robot'),
-    (lambda s: s.add(SceneObject('cup', []), 'base'), InvalidSceneError, 'at least one part'),
     (lambda s: s.add(CUP, 'bse'), UnknownFrameError, "'base'"),
-    (lambda s: s.add(CUP, ''), UnknownFrameError, "unknown frame ''"),
     (lambda s: s.add(CUP, 3), InvalidSceneError, '3'),
     (lambda s: s.add(CUP, 'right_hand'), InvalidSceneError, 'right_hand'),
     (lambda s: s.move('bx', P), UnknownObjectError, "did you mean 'box'"),
-    (lambda s: s.move(None, P), UnknownObjectError, 'None'),
     (lambda s: s.move('cup', P), InvalidSceneError, "attached to 'left_hand'"),
     (lambda s: s.move('box', BROKEN), InvalidSceneError, "pose of object 'box'"),
-    (lambda s: s.move('box', P, 'nowhere'), UnknownFrameError, 'nowhere'),
     (lambda s: s.move('box', P, part_poses=[P]), InvalidSceneError, '2 parts, not 1'),
-    (lambda s: s.move('box', P, part_poses=[P, Q, R]), InvalidSceneError, '2 parts, not 3'),
     (lambda s: s.move('box', P, part_poses=[P, BROKEN]), InvalidSceneError, 'part 1: .*finite'),
     (lambda s: s.move('box', P, part_poses=5), InvalidSceneError, '2 parts, not 5'),
     (lambda s: s.remove('bx'), UnknownObjectError, "did you mean 'box'"),
-    (lambda s: s.remove(''), UnknownObjectError, "''"),
     (lambda s: s.remove('cup'), InvalidSceneError, 'detach it first'),
     (lambda s: s.attach('box', 'left_hnd', at=AT), UnknownLinkError, "'left_hand'"),
-    (lambda s: s.attach('box', 'left_6', at=AT), UnknownLinkError, 'left_6'),
-    (lambda s: s.attach('box', None, at=AT), UnknownLinkError, 'None'),
     (lambda s: s.attach('box', np.zeros(3), at=AT), UnknownLinkError, '0'),
     (lambda s: s.attach('bx', 'left_hand', at=AT), UnknownObjectError, "'box'"),
     (lambda s: s.attach('cup', 'right_hand', at=AT), InvalidSceneError, 'detach it first'),
     (lambda s: s.attach('box', 'left_hand'), InvalidSceneError, '`at`'),
-    (lambda s: s.attach(3, 'left_hand', at=AT), UnknownObjectError, '3'),
     (lambda s: s.attach('box', 'left_hand', ['lft_e'], AT), UnknownNameError, "'left_e'"),
-    (lambda s: s.attach('box', 'left_hand', ['box2'], AT), UnknownNameError, 'box2'),
     (lambda s: s.attach('box', 'left_hand', 5, AT), InvalidSceneError, 'touch_links'),
     (lambda s: s.attach('box', 'left_hand', at=AT, frame='base'), InvalidSceneError, 'frame'),
     (lambda s: s.attach(CUP, 'left_hand', frame='base'), InvalidSceneError, '`at`'),
-    (lambda s: s.attach(SceneObject('base', [BOX]), 'base'), InvalidSceneError, 'frame of the'),
     (lambda s: s.add(SceneObject('<octomap>', [OcTree([[0.0, 0.0, 0.0]], 0.1)]))
      .attach('<octomap>', 'base'), InvalidSceneError, 'cannot be attached'),
     (lambda s: s.attach(SceneObject('cells', [BOX, OcTree([[0.0, 0.0, 0.0]], 0.1)]), 'base'),
@@ -470,9 +357,6 @@ BAD_CHANGES = [
     (lambda s: s.allow('cup', np.zeros(2)), UnknownNameError, '0'),
     (lambda s: s.allow('cup', 'box', 1), InvalidSceneError, '1'),
     (lambda s: s.with_padding({'base': -0.01}), InvalidSceneError, "padding of 'base' .*-0.01"),
-    (lambda s: s.with_padding({'base': nan}), InvalidSceneError, 'nan'),
-    (lambda s: s.with_padding({'base': float('inf')}), InvalidSceneError, 'inf'),
-    (lambda s: s.with_padding({'base': 'thick'}), InvalidSceneError, 'thick'),
     (lambda s: s.with_padding({'chest': 0.1, 'bse': 0.1}), UnknownLinkError, "'base'"),
     (lambda s: s.with_padding(0.1), InvalidSceneError, 'mapping'),
     (lambda s: s.with_colors({'cup': RED, 'bx': RED}), UnknownObjectError, "'box'"),
@@ -489,10 +373,6 @@ def test_bad_changes_say_why_and_change_nothing(change, error, said):
     with pytest.raises(error, match=said):
         change(scene)
     assert pickle.dumps(scene) == before
-
-
-def test_all_errors_are_the_librarys():
-    assert issubclass(InvalidSceneError, IKError) and issubclass(UnknownObjectError, IKError)
 
 
 # -- values -------------------------------------------------------------------------------
@@ -522,14 +402,6 @@ def test_a_change_leaves_the_old_scene_alone(change):
     assert after != scene and after.version != scene.version
     untouched = [id for id in after.objects if id in scene.objects and id != 'box']
     assert all(after.objects[id] is scene.objects[id] for id in untouched)
-
-
-def test_what_stays_the_same_is_shared():
-    scene = HELD.add(SceneObject('box', [BOX], P))
-    after = scene.add(SceneObject('new', [BOX]))
-    assert after.objects['box'] is scene.objects['box']
-    assert after.attached is scene.attached and after.allowed is scene.allowed
-    assert after.padding is scene.padding and after.robot is scene.robot
 
 
 @pytest.mark.parametrize('change', [lambda s: s.remove(), lambda s: s.detach()])

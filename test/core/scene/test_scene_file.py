@@ -1,7 +1,6 @@
 """Scene files: what is read, where it says a mistake is, the shipped ones, saving."""
 
 from pathlib import Path
-import pickle
 
 import coal
 from example_data import data_folder
@@ -19,7 +18,6 @@ from ros2_ik.core.scene import (
     load_scene,
     save_scene,
     Scene,
-    SceneObject,
     shipped_scenes,
 )
 from ros2_ik.core.scene.shapes import (
@@ -151,45 +149,30 @@ def one(shape='{sphere: {radius: 1}}', **keys):
     ('objects: 5', 'objects: must be a list, not 5'),
     ('object: []', "the scene: unknown key 'object'; did you mean 'objects'"),
     ('objects: []\nobjects: []', "'objects' is there twice"),
-    ('objects: [5]', r'objects\[0\]: must have the keys'),
     ('objects: [{id: a}]', r"objects\[0\]: 'shapes' is missing"),
-    ('objects: [{shapes: []}]', r"objects\[0\]: 'id' is missing"),
     ('objects: [{id: 5, shapes: []}]', r'objects\[0\]: the id of an object is 5'),
     ('objects: [{id: a, shapes: []}]', r'objects\[0\]: .*at least one part'),
     (one(colour='[1, 1, 1, 1]'), r"objects\[0\]: unknown key 'colour'; did you mean 'color'"),
-    (one(color='[1, 1, 1]'), r"objects\[0\]: the colour of object 'a'"),
     (one(frame='left_hnd'), r"objects\[0\]: unknown frame .*'left_hand'"),
     (one(frame='left_hand'), r"objects\[0\]: frame 'left_hand' moves"),
-    (one(frame='b'), r"objects\[0\]: unknown frame 'b'"),
-    (one(pose='[0, 0, 1]'), r'objects\[0\]: pose: must have the keys xyz, rpy, quat_xyzw'),
     (one(pose='{xyz: [0, 0]}'), r'objects\[0\]: pose: xyz must be 3 finite numbers'),
-    (one(pose='{xyz: [0, 0, .nan]}'), r'objects\[0\]: pose: xyz must be 3 finite numbers'),
-    (one(pose='{xyz: [0, 0, 1 m]}'), r'objects\[0\]: pose: xyz must be 3 finite numbers'),
     (one(pose='{xyz: [0, 0, 1e9]}'), r'objects\[0\]: pose: .*further away'),
-    (one(pose='{xyz: }'), r'objects\[0\]: pose: xyz must be 3 finite numbers'),
     (one(pose='{quat_xyzw: [0, 0, 0, 0]}'), r'objects\[0\]: pose: quat_xyzw has length zero'),
-    (one(pose='{quat_xyzw: [0, 0, 1]}'), r'objects\[0\]: pose: quat_xyzw must be 4'),
     (one(pose='{rpy: [0, 0, 0], quat_xyzw: [0, 0, 0, 1]}'), r'objects\[0\]: pose: has rpy and'),
     (one(pose='{position: [0, 0, 0]}'), r"objects\[0\]: pose: unknown key 'position'"),
     (one('{}'), r'objects\[0\]: shapes\[0\]: must have one shape, not 0; valid: box,'),
     (one('{box: {size: [1, 1, 1]}, sphere: {radius: 1}}'), r'shapes\[0\]: must have one shape'),
     (one('{boxx: {}}'), r"objects\[0\]: shapes\[0\]: unknown key 'boxx'; did you mean 'box'"),
-    (one('box'), r"objects\[0\]: shapes\[0\]: must have the keys .*, not 'box'"),
     (one('{box: {}}'), r"objects\[0\]: shapes\[0\]: box: 'size' is missing"),
     (one('{box: [1, 1, 1]}'), r'objects\[0\]: shapes\[0\]: box: must have the keys size'),
-    (one('{box: {size: [1, 1]}}'), r'objects\[0\]: shapes\[0\]: box: the size .*\[1, 1\]'),
     (one('{sphere: {radius: 1}}, {box: {size: [1, 1, -1]}}'),
      r'objects\[0\]: shapes\[1\]: box: the size .*positive'),
-    (one('{sphere: {radius: big}}'), r"shapes\[0\]: sphere: the radius .*'big'"),
     (one('{sphere: {radius: 1, diameter: 2}}'), "sphere: unknown key 'diameter'; valid: radius"),
     (one('{mesh: {}}'), r"shapes\[0\]: mesh: 'file' is missing"),
     (one('{mesh: {file: nowhere.stl}}'), r'shapes\[0\]: mesh: .*nowhere.stl'),
-    (one('{mesh: {file: nowhere.stl, size: 1}}'), "mesh: unknown key 'size'"),
     (one('{mesh: {file: [1]}}'), 'the file of a mesh must be a text'),
-    (one('{sphere: {radius: 1}, pose: {xyz: [1]}}'), r'objects\[0\]: shapes\[0\]: pose: xyz must'),
     (one(subframes='[s]'), r'objects\[0\]: subframes: must be a mapping'),
     (one(subframes='{s: {xyz: 1}}'), r'objects\[0\]: subframes.s: xyz must be 3'),
-    (one(subframes='{s: {}, s: {}}'), "'s' is there twice"),
     ('objects: [{id: a, shapes: [{sphere: {radius: 1}}]}, {id: a, shapes: []}]',
      r"objects\[1\]: there is an object 'a' further up"),
     ('objects: [{id: base, shapes: [{sphere: {radius: 1}}]}]', r'objects\[0\]: .*the robot'),
@@ -209,11 +192,9 @@ def one(shape='{sphere: {radius: 1}}', **keys):
      r"attached\[1\]: there is an attached object 'a'"),
     ('allowed: [[base, chst]]', r"allowed\[0\]: unknown name 'chst'; did you mean 'chest'"),
     ('allowed: [[base, chest, left_a]]', r'allowed\[0\]: must be a name or two'),
-    ('allowed: [[]]', r'allowed\[0\]: must be a name or two'),
     ('checked: [[base, 5]]', r"checked\[0\]: unknown name '5'"),
     ('allowed: {base: chest}', 'allowed: must be a list'),
     ('padding: {base: -1}', 'padding.base: .*-1'),
-    ('padding: {base: thick}', 'padding.base: .*thick'),
     ('padding: {bse: 1}', "padding.bse: unknown link 'bse'; did you mean 'base'"),
     ('padding: [base]', 'padding: must be a mapping'),
     ('frames: {camera: {xyz: no}}', 'frames.camera: xyz must be 3'),
@@ -266,12 +247,6 @@ def test_saved_and_loaded(tmp_path):
     for name in ('allowed', 'padding', 'colors'):
         assert getattr(again, name) == getattr(scene, name)
     assert close(again.frames['camera'], scene.frames['camera'])
-
-
-def test_saving_keeps_whole_numbers_of_digits():
-    shape = Box([0.1, 1 / 3, 1e-7])
-    scene = Scene(ROBOT).add(SceneObject('a', [shape], pin.SE3(np.eye(3), np.full(3, 2 / 3))))
-    assert load_scene(save_scene(scene), ROBOT) == scene
 
 
 def test_an_empty_scene_is_saved():
@@ -352,11 +327,6 @@ def test_an_arm_at_home_is_out_of_the_shipped_scenes(name, arm, load, home_of):
     pin.computeDistances(robot.model, robot.model.createData(), model, found, at.q)
     assert len(found.distanceResults) > 30
     assert min(result.min_distance for result in found.distanceResults) > 0.02
-
-
-def test_scenes_of_files_travel():
-    scene = load_scene(FULL, ROBOT, AT)
-    assert pickle.loads(pickle.dumps(scene)) == scene
 
 
 def test_a_robot_that_stands_still_needs_no_configuration():

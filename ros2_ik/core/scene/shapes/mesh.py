@@ -1,4 +1,4 @@
-"""Triangles, and what stands for them."""
+"""Triangle meshes, and the convex solids used in their place."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -82,7 +82,7 @@ class Mesh(Shape):
 
     @property
     def has_parts(self) -> bool:
-        """Whether its convex parts were made."""
+        """True if its convex parts were made."""
         return is_cached(NAMESPACE, self._key)
 
     @cached_property
