@@ -165,7 +165,7 @@ class Scene:
     # -- the rest -------------------------------------------------------------------------
 
     def clear(self) -> 'Scene':
-        """Return an empty scene: no objects or padding, `allowed` as in the SRDF; named frames stay."""
+        """Return an empty scene without padding, `allowed` as in the SRDF; named frames stay."""
         return Scene(self.robot, self.guess_pairs)._with(named=self.named)
 
     def with_allowed(self, allowed: AllowedCollisions) -> 'Scene':
