@@ -6,11 +6,8 @@ import os
 import resource
 import signal
 import sys
-from typing import Any
 
-from ros2_ik.node.fork_server import ensure_fork_server
-from ros2_ik.node.printing import print_without_waiting
-from ros2_ik.node.watchdog import children, end_descendants, SIGNALS, Watchdog
+from ros2_ik.node.process import ensure_fork_server, print_without_waiting, SIGNALS
 
 # A second thread for matrices of ten rows only waits for its turn on a busy machine. Workers,
 # which are forked from what is started here, inherit it.
@@ -36,13 +33,8 @@ from the parameter of that name.
 
 def main() -> int:
     """Run the node until SIGINT, SIGTERM or SIGHUP; gives the exit code."""
-    spared = children(os.getpid())   # of whoever became this process
-
-    def leave(*_: Any) -> None:
-        end_descendants(os.getpid(), spared)
-        os._exit(0)
-    for number in SIGNALS:   # before all else: to start takes two seconds, to end at most one
-        signal.signal(number, leave)
+    for number in SIGNALS:   # to start takes two seconds, to end at most one
+        signal.signal(number, lambda *_: os._exit(0))
     print_without_waiting()
     if not {'-h', '--help'}.isdisjoint(sys.argv[1:]):
         print(USAGE, end='')
@@ -51,14 +43,12 @@ def main() -> int:
         print(f'ros2_ik: too little memory: the address space is limited to {limit >> 20} MB '
               f'(ulimit -v), and the node needs {ADDRESSES >> 20} MB', file=sys.stderr)
         return 1
-    watchdog = Watchdog(spared)
     ensure_fork_server()   # it imports while this process does
     if sys.version_info < (3, 11):  # of two threads that import at once one may lose a module
         for name in ('linalg', 'optimize', 'sparse', 'spatial'):
             import_module(f'scipy.{name}')
     from ros2_ik.node.node import run  # late: worker processes come by here without ROS
-    code = run(watchdog, leave)
-    end_descendants(os.getpid(), spared)
+    code = run()
     sys.stdout.flush()
     sys.stderr.flush()
     # the interpreter's own end takes up to a second on a busy machine, and destroys a node that

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 import gc
-import signal
 import sys
 import time
 import traceback
@@ -48,6 +47,7 @@ from ros2_ik.node.endpoints.servo import Servo
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.parameters.parameters import scene_fault, start_notes
+from ros2_ik.node.process import Ending
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState, FreeBase
 from ros2_ik.node.state.description import Description
@@ -55,7 +55,6 @@ from ros2_ik.node.state.joint_states import JointStates, publishers
 from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.statistics import Statistics
-from ros2_ik.node.watchdog import BRAKING, LIMIT, SIGNALS, Watchdog
 from ros2_ik.node.workers import Pool
 from ros2_ik.srv import (
     ApplyPlanningScene,
@@ -71,10 +70,8 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PATIENCE = 0.5   # time at the end for the answers of open requests [s]
 REMINDER = 5.0   # without a robot for so long, the log says what is waited for [s]
 QUIET = 0.1      # it is the end when so long there has been nothing to answer [s],
-# When a signal has come, what still goes on in a callback is interrupted after FIRST [s], and once
-# more each AGAIN [s], should that get lost; after LAST [s] the node ends as it is.
-FIRST, AGAIN = 0.2, 0.1
-LAST = LIMIT - 0.08
+LIMIT = 0.7      # from a signal to the end of the process, at most [s]
+BRAKING = 2.0    # and so much more while an arm moves, to bring it to rest [s]
 LINGER = 0.25    # or so long since the last answer: busy clients take their time to read it [s]
 
 
@@ -368,16 +365,8 @@ def _texts(values: dict[str, Any]) -> dict[str, str]:
     return {names[name]: value for name, value in values.items() if value and name in names}
 
 
-class _TimeOver(BaseException):
-    """Leaves a callback that goes on and on when the node must end."""
-
-
-def run(watchdog: Watchdog, leave: Callable[..., None]) -> int:
-    """
-    Run the node until a signal ends the process; gives an exit code if it cannot start.
-
-    `leave` ends the process at once, and all that it has started.
-    """
+def run() -> int:
+    """Run the node until a signal ends it; return the exit code."""
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:   # no place for logs, or wrong arguments, such as of a lost file
@@ -393,52 +382,16 @@ def run(watchdog: Watchdog, leave: Callable[..., None]) -> int:
         return _refuse(str(error))
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    watchdog.on_signal(executor.wake)
-    told = time.monotonic()
-    try:
-        told = _spin(executor, node, watchdog)
-    finally:
-        # what then still goes on is left as it is
-        signal.signal(signal.SIGALRM, leave)
-        most = LAST + (BRAKING if node.moving else 0.0)
-        signal.setitimer(signal.ITIMER_REAL, max(AGAIN, told + most - time.monotonic()))
-        node.close(executor)
-        rclpy.try_shutdown()
-    return 0
-
-
-def _spin(executor: SingleThreadedExecutor, node: IKNode, watchdog: Watchdog) -> float:
-    """
-    Spin until a signal comes, and give the time when it came.
-
-    A callback that then does not end soon is interrupted.
-    """
-    told: list[float] = []
-
-    def stop(*_: Any) -> None:
-        if not told:
-            signal.setitimer(signal.ITIMER_REAL, FIRST, AGAIN)
-            told.append(time.monotonic())
-
-    def interrupt(*_: Any) -> None:
-        raise _TimeOver
-    signal.signal(signal.SIGALRM, interrupt)
-    for number in SIGNALS:
-        signal.signal(number, stop)
+    ending = Ending()
+    ending.listen(executor.wake, lambda: LIMIT + (BRAKING if node.moving else 0.0))
     sys.setswitchinterval(2e-4)   # the pool's thread must not wait 5 ms to pass an answer on
     gc.freeze()   # what is loaded by now stays: looking through it would take 50 ms each time
-    moving = False
-    try:
-        while not told and rclpy.ok():
-            node.spin_once(executor, 0.1)   # a signal's handler runs when this returns
-            if node.moving != moving:
-                moving = node.moving
-                watchdog.tell(moving)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    except _TimeOver:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        node.get_logger().warning('told to end: what was being worked on is given up')
-    return told[0] if told else time.monotonic()
+    while not ending.told.is_set() and rclpy.ok():
+        node.spin_once(executor, 0.1)
+    ending.begun = True
+    node.close(executor)
+    rclpy.try_shutdown()
+    return 0
 
 
 def _refuse(reason: str) -> int:

@@ -13,7 +13,7 @@ import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
-from ros2_ik.node.printing import print_without_waiting  # noqa: E402, I001
+from ros2_ik.node.process import print_without_waiting  # noqa: E402, I001
 
 print_without_waiting()   # workers, too, what Python prints there
 from ros2_ik.core import compile_all  # noqa: E402

@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 
 from ros2_ik.core import Constraint, IKProblem, PoseTarget, Search, UserFunction
-from ros2_ik.node.workers import LateError, Pool, pulse
+from ros2_ik.node.workers import LateError, Pool
+from ros2_ik.node.workers.member import WorkerError
 from ros2_ik.node.workers.pool import CHECK, MAKING
 
 TIP = 'panda_hand_tcp'
 # a busy machine may still be making what a search is about when its time is up [s]
 ANSWERED = MAKING + 5.0
+SOON = 2.0    # after which a silent worker is taken for stuck here [s]
 
 
 @pytest.fixture
@@ -58,7 +60,7 @@ class LongToMake:
 
 
 def make():
-    end = time.process_time() + pulse.COMPUTING + 2
+    end = time.process_time() + 2 * SOON
     while in_worker() and time.process_time() < end:
         pass
     return LongToMake()
@@ -89,22 +91,28 @@ def worker(pool):
                                if member.ready], 'a worker')[0]
 
 
+@pytest.fixture
+def soon(monkeypatch):
+    monkeypatch.setattr('ros2_ik.node.workers.member.STUCK', SOON)
+
+
 @pytest.mark.slow
-def test_endless_search(pool, panda, logged):
-    """It is answered in time; its worker is replaced, and what it had else is searched for."""
+def test_endless_search(pool, panda, logged, soon):
+    """It is answered in time; its worker is replaced, and what it had else fails."""
     first = worker(pool)
     stuck = submit(pool, unreachable(panda, 0.3, endless))
     other = submit(pool, easy(panda))
     assert isinstance(stuck.get(timeout=ANSWERED), LateError)
     eventually(lambda: logged, 'a line in the log')
-    assert logged == ['a worker process was stuck; another one takes its place']
+    assert logged[0] == 'a worker process is stuck: killed'
+    assert isinstance(other.get(timeout=60), WorkerError)
+    eventually(lambda: pool.replaced, 'its end')
     assert worker(pool) != first and pool.replaced == 1
-    assert other.get(timeout=60).success
+    assert submit(pool, easy(panda)).get(timeout=60).success
 
 
 @pytest.mark.slow
-def test_stopped_for_good(pool, panda, monkeypatch):
-    monkeypatch.setattr(pulse, 'IDLE', 3)
+def test_stopped_for_good(pool, panda, soon):
     first = worker(pool)
     # stopped while it still learns of the robot, it would be waited for, and the one in its
     # place would answer
@@ -117,7 +125,7 @@ def test_stopped_for_good(pool, panda, monkeypatch):
 
 
 @pytest.mark.slow
-def test_long_to_make(pool, panda, logged):
+def test_long_to_make(pool, panda, logged, soon):
     """What cannot look at the clock, and need not, is not taken for stuck."""
     first = worker(pool)
     assert isinstance(submit(pool, unreachable(panda, 0.1, LongToMake())).get(timeout=15),

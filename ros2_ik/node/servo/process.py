@@ -5,7 +5,7 @@ from queue import SimpleQueue
 import threading
 from typing import Any
 
-from ros2_ik.node.fork_server import ensure_fork_server
+from ros2_ik.node.process import ensure_fork_server
 from ros2_ik.node.servo.messages import AskFrame, State
 
 

@@ -38,6 +38,12 @@ class Cancel(NamedTuple):
     number: int
 
 
+class Making(NamedTuple):
+    """To the node: the worker begins, or ends, to make a robot or geometry, and searches wait."""
+
+    begins: bool
+
+
 class Ready(NamedTuple):
     """To the node: the worker has started."""
 

@@ -13,11 +13,12 @@ import time
 from typing import Any
 
 from ros2_ik.core import IKSolution, Robot, Status
-from ros2_ik.node.workers.jobs import Job, TakeRobot
-from ros2_ik.node.workers.pulse import Pulse, STARTING
+from ros2_ik.node.workers.jobs import Job, Making, TakeRobot
 from ros2_ik.node.workers.serve import serve
 
 AFTERMATH = 1.0   # so long the fork server may take to tell of an end [s]
+STUCK = 10.0      # a worker so long silent, with an answer overdue, is replaced [s]
+MAKING = 900.0    # and one that makes geometry, which it cannot interrupt, or starts [s]
 UNKNOWN = 255    # the exit code when the fork server has died
 
 Done = Callable[[IKSolution | Exception], None]
@@ -81,8 +82,8 @@ class Member:
         self.process = context.Process(target=serve, args=(there,), daemon=True)
         self.process.start()
         there.close()   # the worker's end alone keeps the pipe open
-        self.started, self.ready = time.monotonic(), False
-        self.pulse = Pulse(self.process.pid)
+        self.started = self._heard = time.monotonic()
+        self.ready = self._making = False
         self._outbox = SimpleQueue[Any]()
         self.jobs: dict[int, OpenJob] = {}
         threading.Thread(target=self._send_all, name='to a worker', daemon=True).start()
@@ -102,25 +103,24 @@ class Member:
                 continue
         self.connection.close()
 
-    def hear(self) -> None:
+    def hear(self, message: Any) -> None:
         """Take any message as a sign of life."""
-        self.ready = True
-        self.pulse.beat()
+        self.ready, self._heard = True, time.monotonic()
+        if isinstance(message, Making):
+            self._making = message.begins
 
     @property
     def makes(self) -> bool:
         """Whether it has not started, or makes a robot or geometry, for which no search waits."""
-        return not self.ready or self.pulse.making
+        return not self.ready or self._making
 
-    def stuck(self, grace: float) -> bool:
-        """Return whether it owes its start, or answers for over `grace` [s], and is idle."""
-        if not self.ready:
-            return self.pulse.stuck(STARTING)
-        earliest = min((job.deadline for job in list(self.jobs.values())), default=math.inf)
-        if time.monotonic() <= earliest + grace:
-            self.pulse.beat()   # it owes nothing: what it computes is as it should be
-            return False
-        return self.pulse.stuck()
+    @property
+    def stuck(self) -> bool:
+        """Whether nothing has come from it for long, though it owes its start or an answer."""
+        if self.makes:
+            return time.monotonic() > self._heard + MAKING
+        owed = min((job.deadline for job in list(self.jobs.values())), default=math.inf)
+        return time.monotonic() > max(owed, self._heard) + STUCK
 
     def kill(self) -> None:
         """End a process that is still there."""

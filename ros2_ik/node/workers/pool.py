@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from ros2_ik.core import Robot, Search
-from ros2_ik.node.fork_server import ensure_fork_server
+from ros2_ik.node.process import ensure_fork_server
 from ros2_ik.node.workers.jobs import Begun, Cancel, Job, Progress, Result, TakeRobot
 from ros2_ik.node.workers.member import (
     Done,
@@ -221,7 +221,7 @@ class Pool:
         return True
 
     def _take(self, member: Member, message: Any) -> None:
-        member.hear()
+        member.hear(message)
         if isinstance(message, Begun):
             job = member.jobs[message.number]
             job.begun, job.deadline = True, message.deadline
@@ -240,17 +240,15 @@ class Pool:
             job.end(WorkerError(result.failure.strip().splitlines()[-1]))
 
     def _look_after(self) -> None:
-        """Replace stuck workers; others take over such of their searches as have time left."""
+        """Kill stuck workers: they are replaced, and their searches fail."""
         now = time.monotonic()
         if now < self._looked + CHECK:
             return
         self._looked = now
-        for member in [member for member in list(self._members) if member.stuck(LATE)]:
-            self._leave(member)
-            member.kill()
-            self._report('was stuck')
-            with self._lock:
-                self._waiting += [job for job in member.jobs.values() if not job.ended]
+        for member in list(self._members):
+            if member.stuck:
+                self._log.error('a worker process is stuck: killed')
+                member.kill()
 
     def _leave(self, member: Member) -> None:
         with self._lock:

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 import math
 import os
-from pathlib import Path
 import pickle
 import signal
 import time
@@ -23,12 +22,12 @@ from ros2_ik.node.workers.jobs import (
     Begun,
     Cancel,
     Job,
+    Making,
     Progress,
     Ready,
     Result,
     TakeRobot,
 )
-from ros2_ik.node.workers.pulse import AT_MAKING, AT_SEARCHES
 
 NICENESS = 10     # the node's own callbacks go first
 ROBOTS_KEPT = 2   # jobs for the robot before the newest may still be under way
@@ -78,17 +77,6 @@ def serve(connection: Any) -> None:
             worker.turn()
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
-
-
-@contextmanager
-def making() -> Iterator[None]:
-    """Let the node, which looks at this process, see that it makes something for long."""
-    name = Path('/proc/self/comm')
-    name.write_text(AT_MAKING)
-    try:
-        yield
-    finally:
-        name.write_text(AT_SEARCHES)
 
 
 class Worker:
@@ -148,11 +136,12 @@ class Worker:
     @contextmanager
     def _making(self) -> Iterator[None]:
         begin = time.monotonic()
+        self._connection.send(Making(True))
         try:
-            with making():
-                yield
+            yield
         finally:
             self._makings.append((begin, time.monotonic()))
+            self._connection.send(Making(False))
 
     def _is_cancelled(self, number: int) -> bool:
         """
@@ -182,6 +171,8 @@ class Worker:
         try:
             with self._making():
                 collision_checker(robot, Scene(robot), *message.geometry)
+        except (BrokenPipeError, ConnectionResetError):    # the node is gone
+            raise
         except Exception:   # the search that needs it will say why
             traceback.print_exc()
 
