@@ -34,7 +34,6 @@ from ros2_ik.messages.frames import wrong_default
 from ros2_ik.messages.markers import Made, scene_markers
 from ros2_ik.msg import Solution
 from ros2_ik.node.controllers.controller import ControllerContext
-from ros2_ik.node.controllers.motion_executor import MotionExecutor
 from ros2_ik.node.diagnostics import diagnostics
 from ros2_ik.node.endpoints.check_state import CheckState
 from ros2_ik.node.endpoints.compute_fk import ComputeFK
@@ -44,6 +43,7 @@ from ros2_ik.node.endpoints.execute import Execute
 from ros2_ik.node.endpoints.interactive_goals import InteractiveGoals
 from ros2_ik.node.endpoints.planning_scene import PlanningSceneEndpoints
 from ros2_ik.node.endpoints.servo import Servo
+from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.parameters.parameters import scene_fault, start_notes
@@ -92,7 +92,7 @@ class IKNode(Node):
         joint_states = JointStates(
             lambda text: log.warning(text, throttle_duration_sec=5.0), self._now,
             lambda: publishers(self, self.resolve_topic_name('joint_states')),
-            lambda: parameters.joint_state_speed, log.info, self._simulated)
+            lambda: parameters.joint_state_speed)
         base = FreeBase(parameters, transforms,
                         lambda text: log.warning(text, throttle_duration_sec=5.0))
         state = CurrentState(parameters, joint_states, base, self._now)
@@ -191,8 +191,7 @@ class IKNode(Node):
                                  lambda message: offer(srdf=message.data), LATCHED)
         # best effort, volatile: no publisher is incompatible, and to watch for that slows services
         unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
-        self.create_subscription(JointState, 'joint_states',
-                                 lambda message, info: joint_states.take(message, info),
+        self.create_subscription(JointState, 'joint_states', joint_states.take,
                                  qos_profile_sensor_data, event_callbacks=unwatched)
         self.create_subscription(PoseStamped, 'base_pose', base.take, qos_profile_sensor_data,
                                  event_callbacks=unwatched)

@@ -12,7 +12,7 @@ from std_msgs.msg import Header
 from ros2_ik.core import Robot, Scene, Status
 from ros2_ik.messages.planning_scenes import with_attached
 from ros2_ik.messages.request_error import error_context, RequestError
-from ros2_ik.node.controllers.motion_executor import MotionExecutor
+from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description

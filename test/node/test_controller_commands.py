@@ -1,6 +1,5 @@
-"""What is told to controllers when motions end early, are replaced, or the node pauses."""
+"""What is sent to controllers when motions end early, or the node pauses."""
 
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,18 +8,17 @@ from rclpy.serialization import deserialize_message
 from scipy.interpolate import CubicHermiteSpline
 from std_msgs.msg import Float64MultiArray
 
-from ros2_ik.core import MotionState, Robot, Status, straight_motion
+from ros2_ik.core import Robot, Status, straight_motion
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import BrakingTask, ControllerContext
-from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
-from ros2_ik.node.controllers.joint_feedback import Feedback, JointFeedback
-from ros2_ik.node.controllers.motion_execution import MotionExecution, Phase
-from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
-from ros2_ik.node.controllers.planning import planned_motion
+from ros2_ik.node.controllers.controller import ControllerContext
+from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.controllers.trajectory_controller import trajectory_message, TrajectoryController
-from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
+from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
+from ros2_ik.node.motion.motion_executor import MotionExecutor
+from ros2_ik.node.motion.planning import planned_motion
 from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.measured_joints import MeasuredJoints
 
 JOINT = 'panda_joint1'
 PERIOD, FASTEST = 0.01, 2.175
@@ -75,8 +73,7 @@ class Arm:
         self.robot, self.joint, self.parameters = Robot.load(robot), joint, Values()
         self.sent, self.simulated = [], None   # time of a simulation, if there is one
         self.told_velocity = 1.0   # times the true one; None tells none
-        self._states = JointStates(pytest.fail, lambda: self._clock().now().nanoseconds,
-                                   simulated=lambda: self._clock().ros_time_is_active)
+        self._states = JointStates(pytest.fail, lambda: self._clock().now().nanoseconds)
         node = SimpleNamespace(
             create_publisher=lambda *_: SimpleNamespace(
                 publish=self._take, topic_name='c', get_subscription_count=lambda: 2),
@@ -85,18 +82,24 @@ class Arm:
             get_clock=self._clock, get_publishers_info_by_topic=lambda _: [])
         context = ControllerContext(node, None, self.parameters, None)
         self.controller = kind('c', (joint,), '', context)
-        self.measured = JointFeedback(self._states, self.parameters, context.clock)
-        self.hear(0.0, 0.0)
+        self.measured = MeasuredJoints(self._states, self.parameters, context.clock)
+        self.stand(0.3)
 
     def _clock(self):
-        now = self.simulated() if self.simulated else self.now
+        now = self._stamp()
         return SimpleNamespace(ros_time_is_active=bool(self.simulated),
                                now=lambda: SimpleNamespace(nanoseconds=round(now * 1e9)))
 
     def _take(self, data):
         self.sent.append(deserialize_message(data, Float64MultiArray).data[0])
 
-    def hear(self, position, velocity, stamp=0):
+    def stand(self, seconds, position=0.0):
+        for _ in range(round(seconds / PERIOD)):
+            self.now += PERIOD
+            self.hear(position, 0.0)
+
+    def hear(self, position, velocity, stamp=None):
+        stamp = self.now if stamp is None else stamp
         stamp = SimpleNamespace(sec=int(stamp), nanosec=round(stamp % 1 * 1e9))
         told = [] if self.told_velocity is None else [self.told_velocity * velocity]
         self._states.take(SimpleNamespace(name=[self.joint], position=[position], velocity=told,
@@ -111,16 +114,20 @@ class Arm:
         execution = self.execution(goal)
         limits = motion_limits(self.robot, (self.joint,), self.parameters)
         motion = straight_motion(self.robot, (self.joint,), [start], [goal], limits)
-        execution.send(motion, motion.duration)
+        execution.send(motion)
         return execution
 
-    def run(self, seconds, late=0.0):
+    def run(self, seconds, late=0.0, behind=0.0):
+        """Go on with an arm that is `late`, or only what is told of it is `behind`."""
         for _ in range(round(seconds / PERIOD)):
             self.now += PERIOD
             if isinstance(self.controller, Stream):
                 self.controller._tick()
-            state = self.controller.commanded(self.controller.context.now() - late)
-            self.hear(state.position[0], state.velocity[0])
+            state = self.controller.commanded(self.controller.context.now() - late - behind)
+            self.hear(state.position[0], state.velocity[0], self._stamp() - behind)
+
+    def _stamp(self):
+        return self.simulated() if self.simulated else self.now
 
 
 @pytest.fixture(params=[Positions, Trajectories])
@@ -133,28 +140,10 @@ def streamed(monkeypatch):
     return Arm(monkeypatch, Positions)
 
 
-def replacing(arm, before, goal, lead):
-    """Plan a motion that shall replace another one; gives replacement, start, motion, begin."""
-    execution = arm.execution(goal)
-    replacement = TrajectoryReplacement(execution, [before], arm.measured, arm.parameters)
-    start = replacement.at(arm.now + lead)
-    return replacement, start, planned_motion(execution, start, 1.0, arm.parameters), arm.now
-
-
-def replaced(arm, before, goal, lead):
-    """Replace a motion at once; gives the execution, and its motion with the way to that."""
-    replacement, _, motion, begin = replacing(arm, before, goal, lead)
-    execution = arm.execution(goal)
-    whole = replacement.before(motion, begin, lead, arm.now)
-    execution.take_over([before], replacement.until(arm.now + whole.duration - motion.duration))
-    execution.send(whole, motion.duration)
-    return execution, whole
-
-
-@pytest.mark.parametrize('stamps, stale', [((100.3,) * 3, True), ((100.3, 100.6, 100.9), False),
-                                           ((99.0, 99.3, 99.6), True), ((0, 0, 0), False)])
+@pytest.mark.parametrize('stamps, stale', [((100.6,) * 3, True), ((100.6, 100.9, 101.2), False),
+                                           ((99.0, 99.3, 99.6), True), ((0, 0, 0), True)])
 def test_a_stamp_that_is_repeated_is_no_news(streamed, stamps, stale):
-    """As of a publisher whose robot has gone; without stamps it cannot be told. Late is old."""
+    """As of a publisher whose robot has gone. Late is old, and without stamps nothing is known."""
     for stamp in stamps:
         streamed.now += 0.3
         streamed.hear(0.0, 0.0, stamp)
@@ -185,43 +174,6 @@ def test_a_limit_that_is_lowered_lengthens_no_stop(arm):
     assert abs(end.velocity[0]) < 1e-9 and at < end.position[0] < at + fast**2 / 6 + 0.3
 
 
-@pytest.mark.parametrize('later, limit', [(0.0, 3.0), (1.5, 0.3)])
-def test_limits_lowered_before_a_motion_is_replaced(arm, later, limit):
-    """On the way of the one before it is stopped with what that one had."""
-    arm.parameters.update(limits={(JOINT, 'velocity'): 0.8})
-    before = arm.go(2.0)
-    arm.run(0.6)
-    arm.parameters.update(default_max_acceleration=0.3)
-    execution, _ = replaced(arm, before, -2.0, lead=0.4)
-    arm.run(0.1 + later)
-    at, fast = (values[0] for values in arm.controller.commanded(arm.now)[:2])
-    assert fast > 0.2
-    execution.stop(Status.PREEMPTED, 'stopped')
-    ways = []
-    for _ in range(60):
-        arm.run(0.1)
-        ways.append(arm.controller.commanded(arm.now).position[0])
-    needed = fast**2 / 2 / limit
-    assert at + 0.9 * needed < max(ways) < at + needed + 0.12
-
-
-@pytest.mark.parametrize('after', [0.0, 0.1, 0.2, 0.26, 0.4, 0.7])
-@pytest.mark.parametrize('left', [0.15, 0.25])
-def test_an_arm_that_is_late_has_the_old_limits_for_longer(monkeypatch, after, left):
-    """It is still on the way of the motion before, when its commands are no more."""
-    arm = Arm(monkeypatch, Trajectories)
-    arm.parameters.update(limits={(JOINT, 'velocity'): 1.2})
-    before = arm.go(2.0)
-    arm.run(before.motion.duration - 0.8 - left, 0.25)
-    arm.parameters.update(default_max_acceleration=0.3)
-    execution, whole = replaced(arm, before, -2.0, lead=0.8)
-    arm.run(0.8 + after, 0.25)
-    execution.stop(Status.PREEMPTED, 'stopped')
-    farthest = max(whole.at(time).position[0] for time in np.arange(0.0, whole.duration, 0.01))
-    # without lowered limits it is up to 2.35; before that was seen to, 2.9
-    assert 1.5 < arm.controller.told.points[-1].positions[0] < max(farthest, 2.25) + 0.12
-
-
 def test_another_period_counts_from_the_next_motion_on(streamed):
     """With a shorter one than its timer has, each command would look like a pause."""
     streamed.go(2.0)
@@ -232,111 +184,12 @@ def test_another_period_counts_from_the_next_motion_on(streamed):
     assert streamed.sent[-1] == pytest.approx(2.0, abs=1e-6) and np.abs(changes).max() < 3.3
 
 
-def test_a_way_is_recorded_at_one_time(streamed, monkeypatch):
-    """A busy machine takes time between the samples, in which a stream is late."""
-    before = streamed.go(2.0)
-    streamed.run(0.6)
-    replacement, _, motion, begin = replacing(streamed, before, 0.0, lead=0.4)
-    now, at = streamed.now, replacement.at
-
-    def slowly(*arguments):
-        streamed.now += 0.002
-        return at(*arguments)
-    monkeypatch.setattr(replacement, 'at', slowly)
-    whole = replacement.before(motion, begin, 0.4, now)
-    way = np.array([whole.at(t).position[0] for t in np.arange(0, 0.4, PERIOD)])
-    assert np.abs(np.diff(way, 2)).max() / PERIOD**2 < 3.3
-
-
-def test_a_stream_goes_on_from_its_last_command(streamed):
-    """Not from where the robot is, which is behind."""
-    before = streamed.go(2.0)
-    streamed.run(0.6, late=0.1)
-    replacement, _, motion, begin = replacing(streamed, before, 1.9, lead=0.2)
-    streamed.run(0.1, late=0.1)
-    streamed.execution(1.9).send(replacement.before(motion, begin, 0.2, streamed.now),
-                                 motion.duration)
-    streamed.run(2.0)
-    steps = np.diff(streamed.sent)
-    assert steps.min() > -1e-9 and steps.max() < 1.1 * PERIOD * FASTEST
-
-
-def test_no_jump_between_two_motions(arm):
-    before = arm.go(2.0)
-    arm.run(0.6)
-    replacement, start, motion, begin = replacing(arm, before, 0.0, lead=0.6)
-    arm.run(0.2)
-    assert not replacement.changed(begin + 0.6, start) and not replacement.strayed(arm.now)
-    whole = replacement.before(motion, begin, 0.6, arm.now)
-    way = np.array([whole.at(t).position[0] for t in np.arange(0, whole.duration, PERIOD)])
-    assert np.abs(np.diff(way)).max() < 1.01 * PERIOD * FASTEST
-
-
-def test_the_replaced_one_is_stopped_meanwhile(arm):
-    """What was planned from its way must not be sent: at the switch it would be a jump."""
-    before = arm.go(2.0)
-    arm.run(0.6)
-    replacement, start, _, begin = replacing(arm, before, 0.0, lead=0.6)
-    arm.run(0.02)
-    before.stop(Status.PREEMPTED, 'its client cancelled')
-    arm.run(0.15)
-    assert replacement.changed(begin + 0.6, start)
-
-
-def test_a_stream_remembers_the_motion_before(streamed):
-    """Late readings tell of it: joints were taken for ones that do not follow, and stopped."""
-    before = streamed.go(2.0)
-    streamed.run(0.6)
-    _, _, motion, begin = replacing(streamed, before, -1.0, 0.0)
-    told = [before.commanded(begin - late).position for late in (0.05, 0.2)]
-    execution = streamed.execution(-1.0)
-    execution.send(motion, motion.duration)
-    streamed.run(0.03)
-    for late, position in zip((0.05, 0.2), told, strict=True):
-        assert abs(execution.commanded(begin - late).position - position).max() < 1e-9
-
-
-def test_a_stream_that_is_late_is_another_way(streamed):
-    before = streamed.go(2.0)
-    streamed.run(0.6)
-    replacement, start, _, begin = replacing(streamed, before, 0.0, lead=0.2)
-    streamed.now += 0.1
-    streamed.run(0.02)
-    assert replacement.changed(begin + 0.2, start)
-
-
 @pytest.mark.parametrize('ago', [0.05, 0.2, 0.4, 0.6])
 def test_a_stop_does_not_pass_the_goal(arm, ago):
     execution = arm.go(2.0)
     arm.run(execution.motion.duration - ago)
     execution.stop(Status.PREEMPTED, 'stopped')
     assert arm.controller._motion.goal[0] < 2.0 + 1e-3
-
-
-def test_readings_of_the_motion_before_do_not_tell_of_a_lost_stop(monkeypatch):
-    """Late, held up and without stamps: it came through places of the new one, the other way."""
-    arm, told = Arm(monkeypatch, Trajectories), []
-
-    def run(seconds, execution, heard):
-        for _ in range(round(seconds / PERIOD)):
-            arm.now += PERIOD
-            state = arm.controller.commanded(arm.now)
-            told.append((state.position[0], state.velocity[0]))
-            if heard:
-                arm.hear(*told[max(len(told) - 90, 0)])    # 0.9 s late
-                execution.look()
-
-    before = arm.go(-1.0)
-    run(0.3, before, heard=False)
-    before.stop(Status.PREEMPTED, 'stopped')
-    run(arm.controller.rest_at - arm.now, before, heard=False)
-    place = arm.controller.commanded(arm.now).position[0]
-    execution = arm.go(2.0, place)
-    run(PERIOD, execution, heard=False)
-    execution.stop(Status.PREEMPTED, 'stopped')
-    end = arm.controller._motion.goal[0]
-    run(1.0, execution, heard=True)
-    assert abs(end - place) < 0.01 and arm.controller._motion.goal[0] == end
 
 
 def test_a_lost_stop_is_told_again(monkeypatch):
@@ -354,63 +207,10 @@ def test_a_lost_stop_is_told_again(monkeypatch):
         assert execution.look() is None
         assert arm.now < begin + way.duration, 'said nothing while the arm moved on'
     assert arm.now < begin + 0.6 and arm.controller.told.points[-1].positions[0] < 1.5
-    end = arm.controller.told.points[-1].time_from_start
+    again = arm.controller.told
+    end = again.points[-1].time_from_start
     arm.run(end.sec + end.nanosec * 1e-9 + 0.3)
-    assert execution.look().status == Status.PREEMPTED
-
-
-def test_a_joint_that_rests_first_is_not_sent_there_again(monkeypatch):
-    """Readings that are late show motion when all stand: the arm swung to and fro."""
-    arm = Arm(monkeypatch, Trajectories)
-    joints = (JOINT, 'panda_joint2')
-    controller = Trajectories('c', joints, '', arm.controller.context)
-    limits = motion_limits(arm.robot, joints, arm.parameters)
-    controller.start(straight_motion(arm.robot, joints, [0.0, 0.0], [2.8, 1.7], limits), 0.0)
-    arm.now += 0.4
-
-    def task(position, velocity, sure=False):
-        seen = Feedback(np.array(position), np.array(velocity), arm.now, sure, True, np.zeros(2))
-        return BrakingTask(limits, position_bounds(arm.robot, joints), 0.0, seen, False)
-    controller.stop(task([0.5, 1.6], [1.5, 0.8], sure=True))
-    braking = controller.told
-    assert 1 < len(braking.points) < 5
-    arm.now = controller.rest_at + 0.2
-    end = braking.points[-1].positions
-    for late in (([0.5, 1.6], [1.5, 0.8]), (end, [0.0, 0.0])):
-        controller.told = None
-        controller.stop_again(task(*late), False)
-        again, = controller.told.points
-        assert again.positions == end
-
-
-def test_a_stop_while_joints_join_a_motion_that_replaced_another(monkeypatch):
-    """One that still turns back comes farther than its motion: the rest went on for seconds."""
-    joints = tuple(f'panda_joint{k}' for k in range(1, 8))
-    arm = Arm(monkeypatch, Trajectories)
-    limits, bounds = motion_limits(arm.robot, joints, arm.parameters), position_bounds(
-        arm.robot, joints)
-    middle, half = (bounds[0] + bounds[1]) / 2, (bounds[1] - bounds[0]) / 2
-    rng, left = np.random.default_rng(13), []
-    for _ in range(60):
-        controller = Trajectories('c', joints, '', arm.controller.context)
-        start, goal, other = (middle + part * half * rng.uniform(-1, 1, 7)
-                              for part in (0.4, 0.8, 0.8))
-        motion = straight_motion(arm.robot, joints, start, goal, limits)
-        controller.start(motion, 0.0)
-        arm.now += rng.uniform(0.2, 0.8) * min(motion.duration, 1.5)
-        at = controller.commanded(arm.now)
-        controller.start(straight_motion(arm.robot, joints, at.position, other, limits,
-                                         at.velocity), 0.3)
-        arm.now += rng.uniform(0.05, 0.5)
-        late = controller.commanded(arm.now - rng.uniform(0.0, 0.15))
-        seen = Feedback(late.position + rng.uniform(-0.009, 0.009, 7),
-                        late.velocity * rng.uniform(0.6, 1.0), arm.now, True, True, np.zeros(7))
-        controller.told = None
-        controller.stop(BrakingTask(limits, bounds, 0.0, seen, bool(rng.random() < 0.5)))
-        if controller.told is None:
-            left.append(controller.rest_at - arm.now)
-    # before: 49 of 60, the longest for 2.4 s
-    assert len(left) <= 6 and max(left, default=0.0) < 2.5, left
+    assert execution.look().status == Status.PREEMPTED and arm.controller.told is again
 
 
 def test_an_arm_that_cannot_be_stopped_is_told_of(monkeypatch):
@@ -425,15 +225,14 @@ def test_an_arm_that_cannot_be_stopped_is_told_of(monkeypatch):
         if outcome := execution.look():
             break
         ends.add(arm.controller.told.points[-1].positions[0])
-    assert ends == {end}
+    assert end in ends and len(ends) <= 2     # it is braked once more at most
     assert outcome.status == Status.PREEMPTED and 'but the arm still moves' in outcome.message
 
 
 def test_motions_of_days_are_refused(arm):
     execution = arm.execution(2.0)
-    start = TrajectoryReplacement(execution, [], arm.measured, arm.parameters).at(arm.now)
     with pytest.raises(RequestError, match='velocity_scaling 1e-06; at most 600 s'):
-        planned_motion(execution, start, 1e-6, arm.parameters)
+        planned_motion(execution, np.zeros(1), 1e-6, arm.parameters)
 
 
 @pytest.mark.parametrize('urdf, given, limit', [
@@ -460,22 +259,6 @@ def test_a_stopped_trajectory_goes_no_farther_than_its_goal(monkeypatch, ago):
     assert execution.look().status == Status.PREEMPTED
 
 
-@pytest.mark.parametrize('fast', [0.01, 0.5, 2.0])
-@pytest.mark.parametrize('late', [-0.02, 0.02])
-def test_who_joins_a_motion_late_hardly_exceeds_the_acceleration(monkeypatch, fast, late):
-    """On the cubic polynomial from where it is then; the motion itself goes evenly."""
-    arm = Arm(monkeypatch, Trajectories)
-    execution = arm.execution(2.0)
-    join = execution.blend_time([MotionState(*np.array([[0.0], [fast], [0.0]]))], 0.0, np.zeros(1))
-    way = CubicHermiteSpline([0.0, join], [late * fast, join * fast], [fast, fast])
-    worst = np.abs(way.derivative(2)([0.0, join])).max() / execution.limits.acceleration[0]
-    assert worst == pytest.approx(0.5)
-    motion = straight_motion(arm.robot, (JOINT,), [0.0], [2.0], execution.limits, [fast])
-    execution.send(motion, motion.duration, join)
-    first = arm.controller.told.points[0].time_from_start
-    assert join <= first.sec + first.nanosec * 1e-9 < join + 0.031
-
-
 @pytest.mark.parametrize('told', [True, False])
 @pytest.mark.parametrize('noise', [5e-4, 2e-3, 4e-3])
 def test_noise_of_joint_states_is_no_step(monkeypatch, noise, told):
@@ -491,10 +274,11 @@ def test_noise_of_joint_states_is_no_step(monkeypatch, noise, told):
             arm.now += PERIOD
             arm.hear(rest + noise * rng.uniform(-1, 1), 0.0, arm.now)
         execution = arm.execution(rest + 0.1)
-        replacement = TrajectoryReplacement(execution, [], arm.measured, arm.parameters)
-        start, join = replacement.at(arm.now), replacement.blend_time(arm.now, 0.1)
-        assert not told or abs(start.position[0] - rest) < 1e-9
-        message = trajectory_message(planned_motion(execution, start, 0.1, arm.parameters), join)
+        executor = SimpleNamespace(_measured=arm.measured, _parameters=arm.parameters)
+        start, join = MotionExecutor._start(executor, execution)
+        assert not told or abs(start[0] - rest) < 1e-9
+        message = trajectory_message(planned_motion(execution, start, 0.1, arm.parameters),
+                                     join if join > 0.03 else 0.0)
         first = message.points[0]
         seconds = first.time_from_start.sec + first.time_from_start.nanosec * 1e-9
         for began in (rest, rest + noise, rest - noise):   # where a controller may begin
@@ -541,7 +325,7 @@ def test_a_stop_while_readings_are_late(arm, stop, late):
     """
     arm.parameters.update(max_tracking_error=0.0)
     execution = arm.go(2.6)
-    arm.run(stop, late)
+    arm.run(stop, behind=late)
     way, told = execution.motion, arm.controller.commanded(arm.now)
     execution.stop(Status.PREEMPTED, 'stopped')
     limit = execution.limits.acceleration[0]
@@ -617,133 +401,56 @@ class Follower:
         self.begun, self.message = self.time, message
         self.asked = np.abs(self.way(np.linspace(0, times[-1], 200), 2)).max()
 
-    def run(self, seconds, execution=None, stamps=True, behind=0.0):
-        """
-        Go on, with joint_states and looks at the execution; gives its outcome, if it has ended.
-
-        Stamps come from a clock that is `behind` the node's [s].
-        """
+    def run(self, seconds, execution=None):
+        """Go on, with joint_states and looks at the execution; gives its outcome if it ends."""
         for k in range(round(seconds / 1e-3)):
             self.step()
             if k % 10 == 0:
-                self.arm.hear(self.position, 0.0 if self.stuck else self.velocity * self.scale,
-                              self.arm.now - behind if stamps else 0)
+                self.arm.hear(self.position, 0.0 if self.stuck else self.velocity * self.scale)
             if execution and k % 20 == 0 and (outcome := execution.look()):
                 return outcome
         return None
 
 
-def stopping(arm, follower, goal, after, stamps=True):
+def stopping(arm, follower, goal, after):
     """Move to a goal and stop after a time; gives the outcome, and where and how fast it was."""
     execution = arm.go(goal)
-    assert follower.run(after, execution, stamps) is None
+    assert follower.run(after, execution) is None
     was = follower.position, abs(follower.velocity) * follower.scale
     moving = execution.phase is not Phase.BRAKING
     follower.peak = follower.speed = 0.0
     execution.stop(Status.PREEMPTED, 'stopped')
-    outcome = follower.run(20, execution, stamps)
+    outcome = follower.run(20, execution)
     assert moving
     return outcome, *was
 
 
 @pytest.mark.parametrize('scale', [0.02, 0.2, 0.5, 0.8])
-@pytest.mark.parametrize('after', np.linspace(0.1, 1.2, 6).tolist())
-@pytest.mark.parametrize('stamps, measured', [(True, False), (True, True), (False, False)])
+@pytest.mark.parametrize('after', np.linspace(0.54, 1.2, 4).tolist())
+@pytest.mark.parametrize('measured', [False, True])
 @pytest.mark.slow
 def test_a_stop_never_speeds_up_a_controller_whose_time_is_slow(monkeypatch, scale, after,
-                                                                stamps, measured):
-    """As a simulation, or a robot's speed slider, may make it; nor does it go farther."""
+                                                                measured):
+    """As a speed slider makes it; nor does it go farther. In .3 s before this is not known."""
     arm = Arm(monkeypatch, Trajectories)
     arm.parameters.update(max_tracking_error=0.0)
-    arm.hear(0.0, 0.0, arm.now if stamps else 0)
     follower = Follower(arm, scale, measured=measured)
-    outcome, at, fast = stopping(arm, follower, 2.6, after, stamps)
+    outcome, at, fast = stopping(arm, follower, 2.6, after)
     assert outcome.status == Status.PREEMPTED
     assert follower.peak < 3.0 * 1.05
-    # without stamps it may as well be joint_states that are late
-    assert follower.speed < (fast * 1.05 + 0.06 if stamps else scale * FASTEST * 1.001)
-    if stamps:
-        own = fast / scale
-        assert follower.position < at + max(own**2 / 2, own * 0.25) + 0.1
-
-
-@pytest.mark.parametrize('after, scale', [(0.4, 0.0), (0.6, 0.0), (1.2, 0.0), (0.6, 0.05),
-                                          (1.2, 0.05), (0.4, 0.3), (0.6, 0.3), (0.8, 0.3)])
-def test_a_slow_arm_without_stamps_is_stopped_short(monkeypatch, after, scale):
-    """It was left to end by itself, as if it were merely late; 0: it is stuck from .3 s on."""
-    arm = Arm(monkeypatch, Trajectories)
-    arm.parameters.update(max_tracking_error=0.0, arrival_timeout=30.0)
-    follower = Follower(arm, scale or 1.0)
-    execution = arm.go(1.2)
-    assert follower.run(0.3, execution, False) is None
-    follower.stuck = not scale
-    assert follower.run(after - 0.3, execution, False) is None
-    follower.peak, at, sent = 0.0, follower.position, arm.controller.told
-    execution.stop(Status.PREEMPTED, 'stopped')
-    follower.run(4.0, execution, False)
-    assert arm.controller.told is not sent
-    assert arm.controller.told.points[-1].positions[0] < (
-        at + FASTEST**2 / 6 + 0.1 if scale else at + 1e-3)
-    assert follower.peak < 3.0 * 1.05
-
-
-@pytest.mark.parametrize('goal', [2.6, 2.0])
-@pytest.mark.parametrize('after, scale', [(0.8, 0.25), (1.6, 0.25), (2.4, 0.25), (2.0, 0.0),
-                                          (4.0, 0.0)])
-def test_a_slow_arm_is_stopped_short_in_a_motion_that_replaced_another(monkeypatch, after, scale,
-                                                                       goal):
-    """Nothing was sent, and a slow arm went on to the goal; one at 0 is stuck from then on."""
-    arm = Arm(monkeypatch, Trajectories)
-    arm.parameters.update(max_tracking_error=0.0, arrival_timeout=30.0,
-                          limits={(JOINT, 'velocity'): 0.8})
-    follower = Follower(arm, 1.0)
-    before = arm.go(2.8)
-    assert follower.run(0.4, before, False) is None
-    replacement, _, motion, begin = replacing(arm, before, goal, 0.1)
-    execution = arm.execution(goal)
-    execution.send(replacement.before(motion, begin, 0.1, arm.now), motion.duration, 0.1)
-    follower.run(0.06, execution, False)
-    follower.scale, follower.stuck = scale or 1.0, not scale
-    assert follower.run(after, execution, False) is None
-    follower.peak, at, sent = 0.0, follower.position, arm.controller.told
-    execution.stop(Status.PREEMPTED, 'stopped')
-    follower.run(4.0, execution, False)
-    assert arm.controller.told is not sent
-    assert arm.controller.told.points[-1].positions[0] < (at + 0.8 if scale else at + 1e-3)
-    assert follower.peak < 3.0 * 1.05
-
-
-@pytest.mark.parametrize('behind', [0.0, 0.1, 0.2])
-@pytest.mark.parametrize('after', [0.4, 0.8, 1.2, 1.6])
-@pytest.mark.parametrize('goal', [-0.5, 2.4])
-def test_a_slow_arm_whose_stamps_are_behind_joins_a_motion(monkeypatch, behind, after, goal):
-    """They hide how late it is: it was to join the motion much too fast."""
-    arm = Arm(monkeypatch, Trajectories)
-    arm.parameters.update(limits={(JOINT, 'velocity'): 1.2, (JOINT, 'acceleration'): 2.0})
-    follower = Follower(arm, 0.9)
-    before = arm.go(2.8)
-    follower.run(after, before, behind=behind)
-    execution, begin = arm.execution(goal), arm.now
-    replacement = TrajectoryReplacement(execution, [before], arm.measured, arm.parameters)
-    join = replacement.blend_time(begin, 0.1)
-    motion = planned_motion(execution, replacement.at(begin + 0.1 + join), 0.9, arm.parameters)
-    follower.run(0.05, before, behind=behind)
-    execution.send(replacement.before(motion, begin, 0.1 + join, arm.now), motion.duration, join)
-    follower.peak = 0.0
-    follower.run(3.0, execution, behind=behind)
-    # what gets it onto the motion may add half as much
-    assert 0.1 < follower.peak < 2.0 * 1.5 * 1.05
+    assert follower.speed < fast * 1.05 + 0.06
+    own = fast / scale
+    assert follower.position < at + max(own**2 / 2, own * 0.25) + 0.1
 
 
 @pytest.mark.parametrize('after', [0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
 @pytest.mark.parametrize('scale', [1.0, 0.5])
-@pytest.mark.parametrize('told', [None, 0.0, 0.1, -1.0, 57.3])
+@pytest.mark.parametrize('told', [None, 0.0, -1.0])
 def test_a_stop_where_joint_states_tell_no_true_velocities(monkeypatch, after, scale, told):
     """A moving joint was taken for one that stands, and told to come back."""
     arm = Arm(monkeypatch, Trajectories)
     arm.parameters.update(max_tracking_error=0.0)
     arm.told_velocity = told
-    arm.hear(0.0, 0.0, arm.now)
     follower = Follower(arm, scale)
     execution = arm.go(2.6)
     assert follower.run(after, execution) is None and execution.phase is not Phase.BRAKING
@@ -752,29 +459,24 @@ def test_a_stop_where_joint_states_tell_no_true_velocities(monkeypatch, after, s
     while (outcome := follower.run(0.02, execution)) is None:
         way.append(follower.position)
     assert outcome.status == Status.PREEMPTED and follower.peak < 3.0 * 1.05
-    # what is told counts until the way has shown that it is wrong
-    assert np.diff(way).min() > -1e-6 or (told is not None and way[0] < 0.03
-                                          and max(way) - way[-1] < 0.03)
+    assert np.diff(way).min() > -1e-6
     assert way[-1] - way[0] < (FASTEST**2 / 6 + 0.3) / scale
 
 
 @pytest.mark.parametrize('period', [0.1, 0.19, 0.21, 0.25, 0.4])
-@pytest.mark.parametrize('told', [None, 0.0, 1.0, -1.0])
-@pytest.mark.parametrize('stamped', [True, False])
-@pytest.mark.slow
-def test_a_stop_where_joint_states_are_seldom(monkeypatch, period, told, stamped):
-    """Any velocities were believed where readings were farther apart than 0.2 s."""
+@pytest.mark.parametrize('stop', [0.3, 0.8, 1.4])
+def test_a_stop_where_joint_states_are_seldom(monkeypatch, period, stop):
+    """Their mean velocity is that of before: an arm was taken for one that does not follow."""
     arm = Arm(monkeypatch, Trajectories)
     arm.parameters.update(max_tracking_error=0.0)
-    arm.told_velocity = told
     follower, every = Follower(arm), round(period / PERIOD)
     execution, way, outcome = arm.go(2.0), [], None
     for k in range(2000):
         for _ in range(round(PERIOD / 1e-3)):
             follower.step()
         if k % every == 0:
-            arm.hear(follower.position, follower.velocity, arm.now * stamped)
-        if not way and follower.position > 1.4:
+            arm.hear(follower.position, follower.velocity)
+        if not way and follower.position > stop:
             execution.stop(Status.PREEMPTED, 'stopped')
             follower.peak = 0.0
         if way or execution.phase is Phase.BRAKING:
@@ -785,161 +487,75 @@ def test_a_stop_where_joint_states_are_seldom(monkeypatch, period, told, stamped
     assert np.diff(way).min() > -1e-6 and follower.peak < 3.0 * 1.05
 
 
-@pytest.mark.parametrize('period, after', [(110, 521), (130, 334), (150, 368), (150, 521),
-                                           (150, 674), (170, 334), (190, 453)])
-def test_a_stop_by_seldom_positions_of_an_arm_that_gets_faster(monkeypatch, period, after):
-    """Their mean velocity is that of before: it was taken for one that does not follow."""
-    arm = Arm(monkeypatch, Trajectories)
-    arm.told_velocity = None
-    follower, execution, way = Follower(arm), arm.go(2.0), []
-    for k in range(9000):
-        follower.step()
-        if k % period == 0:
-            arm.hear(follower.position, 0.0, arm.now)
-        if k == after:
-            execution.stop(Status.PREEMPTED, 'stopped')
-            follower.peak = 0.0
-        if k >= after:
-            way.append(follower.position)
-        if outcome := execution.look():
-            break
-    assert outcome.status == Status.PREEMPTED and follower.peak < 3.0 * 1.05
-    assert np.diff(way).min() > -1e-6
-
-
-@pytest.mark.parametrize('told, stamped', [(None, True), (None, False), (0.0, False)])
-def test_an_arm_that_comes_by_has_not_arrived(monkeypatch, told, stamped):
-    """It tells no true velocity, and goes slowly through the place where it was told to be."""
+def test_an_arm_that_comes_by_has_not_arrived(monkeypatch):
+    """It goes slowly through the place where it was told to be."""
     arm = Arm(monkeypatch, Trajectories)
     arm.parameters.update(max_tracking_error=0.0, goal_tolerance=0.01)
-    arm.told_velocity = told
     follower = Follower(arm, 0.5)
     execution = arm.go(2.5)
     while (outcome := execution.look()) is None:
         for _ in range(10):
             follower.step()
-        arm.hear(follower.position, follower.velocity * 0.5, arm.now * stamped)
+        arm.hear(follower.position, follower.velocity * 0.5)
     assert outcome.status == Status.SUCCESS and abs(follower.velocity * 0.5) < 0.05
 
 
-@pytest.mark.parametrize('stamped', [True, False])
-@pytest.mark.parametrize('told', [-1.0, 57.3, 0.4, 0.0])
-@pytest.mark.parametrize('every', [1, 2])
-def test_who_is_moved_by_others_does_not_stand(monkeypatch, told, stamped, every):
-    """Velocities that were disproved counted as rest, and a motion could begin."""
+@pytest.mark.parametrize('told', [-1.0, 0.0, None])
+def test_an_arm_that_others_move_does_not_stand(monkeypatch, told):
+    """Whatever velocities are told; where it turns it stands for a moment."""
     arm = Arm(monkeypatch, Trajectories)
+    arm.told_velocity = told
     for k in range(300):
         arm.now += PERIOD
-        arm.told_velocity = None if k % every else told
         x, v = 0.5 + 0.5 * np.sin(1.5 * k * PERIOD), 0.75 * np.cos(1.5 * k * PERIOD)
-        arm.hear(x, v, arm.now * stamped)
-        moves, why = arm.measured.state([JOINT])[1].any(), arm.measured.unsure([JOINT])
-        assert k < 20 or abs(v) < 0.05 or moves or f"velocities of joint '{JOINT}'" in why
-    arm.told_velocity = told
-    for _ in range(120):
-        arm.now += PERIOD
-        arm.hear(x, 0.0, arm.now * stamped)
-    assert not arm.measured.state([JOINT])[1].any() and not arm.measured.unsure([JOINT])
-
-
-@pytest.mark.parametrize('offset', [0.0, 0.002, 0.008])
-@pytest.mark.parametrize('after', [0.9, 1.2])
-def test_velocities_of_an_arm_that_stands_stay_credible(monkeypatch, offset, after):
-    """What is less than moving added up, and an arm that never moved was told to rest ahead."""
-    arm = Arm(monkeypatch, Trajectories)
-    arm.parameters.update(max_tracking_error=0.0)
-    for _ in range(2500):
-        arm.now += PERIOD
-        arm.hear(0.0, offset)
-    assert arm.measured._joint_states.velocity(JOINT) == offset
-    execution, begin, outcome = arm.go(2.0), arm.now, None
-    while not outcome and arm.now < begin + 10:
-        arm.now += 0.02
-        arm.hear(0.0, offset)
-        if execution.phase is not Phase.BRAKING and arm.now > begin + after:
-            execution.stop(Status.PREEMPTED, 'stopped')
-        outcome = execution.look()
-    assert outcome and abs(arm.controller.told.points[-1].positions[0]) < 0.01
+        arm.hear(x, v)
+        assert k < 60 or arm.measured.stood([JOINT]) < 0.5
+        assert abs(v) < 0.15 or 'moves at' in arm.measured.moves([JOINT])
+    arm.stand(0.6, x)
+    assert not arm.measured.moves([JOINT]) and arm.measured.stood([JOINT]) >= 0.5
 
 
 @pytest.mark.parametrize('stood', [0.5, 3.0])
 @pytest.mark.parametrize('after', [0.4, 0.8, 1.2])
-def test_a_stuck_arm_whose_driver_tells_commanded_velocities(monkeypatch, stood, after):
+def test_a_stuck_arm_is_told_to_stay(monkeypatch, stood, after):
     """It is told to rest where it is, and not where one that moves so fast would come to rest."""
     arm = Arm(monkeypatch, Trajectories)
     arm.parameters.update(max_tracking_error=0.0)
-    for _ in range(round(stood / PERIOD)):
-        arm.now += PERIOD
-        arm.hear(0.0, 0.0, arm.now)
+    arm.stand(stood)
     execution, begin, outcome = arm.go(2.0), arm.now, None
     while not outcome and arm.now < begin + 10:
         arm.now += PERIOD
-        arm.hear(0.0, arm.controller.commanded(arm.now).velocity[0], arm.now)
+        arm.hear(0.0, arm.controller.commanded(arm.now).velocity[0])
         if execution.phase is not Phase.BRAKING and arm.now > begin + after:
             execution.stop(Status.PREEMPTED, 'stopped')
         outcome = execution.look()
     assert outcome and abs(arm.controller.told.points[-1].positions[0]) < 0.01
 
 
-@pytest.mark.parametrize('stamped', [True, False])
-@pytest.mark.parametrize('offset', [0.002, 0.0101, 0.012, -0.02, 0.029, 0.04])
-def test_who_stands_comes_to_rest_whatever_velocity_is_told(monkeypatch, offset, stamped):
-    arm = Arm(monkeypatch, Trajectories)
-    for _ in range(200):
-        arm.now += PERIOD
-        arm.hear(0.0, offset, arm.now * stamped)
-    assert not arm.measured.state([JOINT])[1].any() and not arm.measured.unsure([JOINT])
-
-
-@pytest.mark.parametrize('period', [0.21, 0.25, 0.33, 0.5])
-def test_true_velocities_told_seldom_are_believed(monkeypatch, period):
-    """Between two readings it may have gone somewhere and come to rest."""
-    arm, random = Arm(monkeypatch, Trajectories), np.random.default_rng(1)
-    limits = motion_limits(arm.robot, (JOINT,), arm.parameters)
-    at, history = 0.0, arm.measured._joint_states
-    for goal in random.uniform(-1.5, 1.5, 60):
-        motion = straight_motion(arm.robot, (JOINT,), [at], [goal], limits)
-        begin = arm.now + random.uniform(0.0, period)
-        while arm.now < begin + motion.duration + period:
-            arm.now += period
-            state = motion.at(min(max(arm.now - begin, 0.0), motion.duration))
-            arm.hear(state.position[0], state.velocity[0], arm.now)
-            assert not history.disproved(JOINT)
-        at = goal
-
-
 @pytest.mark.parametrize('factor', [1.0, 0.1, 0.02])
-def test_zeros_of_a_slow_simulation_are_seen_through(monkeypatch, factor):
-    """By its own time, in which it moves; by that of the wall it hardly does."""
+def test_velocities_are_by_stamps(monkeypatch, factor):
+    """By a slow simulation's own time, in which the joint moves; by the wall it hardly does."""
     arm, start = Arm(monkeypatch, Trajectories), 100.0
-    for k in range(2000):
+    for k in range(200):
         arm.now += PERIOD / factor
         arm.hear(0.15 * k * PERIOD, 0.0, start + k * PERIOD)
-    assert arm.measured._joint_states.disproved(JOINT)
+    assert arm.measured.state([JOINT])[1][0] == pytest.approx(0.15)
 
 
-@pytest.mark.parametrize('stamped', [True, False])
-def test_nobody_knows_whether_who_tells_no_velocity_moves(monkeypatch, stamped):
-    """Until it has been at one place for a while."""
+def test_it_is_not_known_at_first_whether_a_joint_moves(monkeypatch):
     arm = Arm(monkeypatch, Trajectories)
-    arm.told_velocity = None
-    for k in range(100):
-        arm.now += PERIOD
-        arm.hear(0.005 * k, 0.0, arm.now * stamped)
-        assert f"no velocity of joint '{JOINT}'" in arm.measured.untold([JOINT], 0.5)
-    for _ in range(60):
-        arm.now += PERIOD
-        arm.hear(0.5, 0.0, arm.now * stamped)
-    assert not arm.measured.untold([JOINT], 0.5)
-    arm.told_velocity = 1.0
-    arm.hear(0.6, 0.0, arm.now * stamped)
-    assert not arm.measured.untold([JOINT], 0.5)
+    arm._states._joints.clear()
+    for k in range(30):
+        arm.stand(PERIOD)
+        unknown = 'it is not known whether it moves' in arm.measured.moves([JOINT])
+        assert unknown is (k < 11)
 
 
 @pytest.mark.parametrize('seconds', [3.0, 0.001])
 def test_a_simulation_stands_by_its_own_time(monkeypatch, seconds):
     """In which it moves and turns, slow or fast."""
     arm = Arm(monkeypatch, Trajectories)
+    arm._states._joints.clear()
     for k in range(10):
         arm.now += seconds
         arm.hear(0.3, 0.0, 100.0 + 0.02 * k)
@@ -966,11 +582,13 @@ def test_a_driver_that_tells_angles_within_one_turn(monkeypatch, after, scale):
     follower = Follower(arm, scale)
     follower.position = 3.0
 
-    def hear(position, velocity, stamp):
-        arm_hears((position + np.pi) % (2 * np.pi) - np.pi, velocity, stamp)
+    def hear(position, velocity):
+        arm_hears((position + np.pi) % (2 * np.pi) - np.pi, velocity)
     arm_hears = arm.hear
     monkeypatch.setattr(arm, 'hear', hear)
-    arm.hear(3.0, 0.0, arm.now)
+    arm._states._joints.clear()
+    arm._states.set_robot(arm.robot)
+    arm.stand(1.3, 3.0)
     execution = arm.go(-1.7, 3.0)
     assert follower.run(after, execution) is None
     follower.peak, way = 0.0, [follower.position]
@@ -1003,20 +621,18 @@ def test_a_joint_that_never_moved_is_told_to_stay(monkeypatch, after):
     assert np.abs(back([0, seconds], 2)).max() < 3.01 and seconds < 5
 
 
-@pytest.mark.parametrize('stamps', [True, False])
 @pytest.mark.parametrize('wait', np.arange(0.0, 0.5, 0.07).tolist())
-def test_a_late_stop_of_a_joint_that_never_moved_is_no_step(monkeypatch, wait, stamps):
+def test_a_late_stop_of_a_joint_that_never_moved_is_no_step(monkeypatch, wait):
     """The delay of a joint that stands was taken for one of 0.3 s: as if it still braked."""
     arm = Arm(monkeypatch, Trajectories)
     arm.parameters.update(max_tracking_error=0.0, arrival_timeout=9.0)
-    arm.hear(0.0, 0.0, arm.now if stamps else 0)
     follower = Follower(arm, stuck=True)
     execution = arm.go(0.6)
-    follower.run(execution.motion.duration + wait, execution, stamps)
+    follower.run(execution.motion.duration + wait, execution)
     sent = arm.controller.told
     execution.stop(Status.CONTROL_FAILED, 'stopped')
     for _ in range(10):
-        follower.run(0.1, execution, stamps)
+        follower.run(0.1, execution)
         assert arm.controller.told is sent or follower.asked < 3.0 * 1.01
 
 
@@ -1106,68 +722,3 @@ def test_a_stop_waits_for_the_time_of_a_simulation(monkeypatch, speed):
             break
     assert np.abs(np.diff(arm.sent)).max() < 1.01 * PERIOD * FASTEST
     assert accelerations(arm.sent)[100:].max() < 3.0 * 1.1 * max(speed, 1.0)
-
-
-@pytest.fixture
-def goals(monkeypatch):
-    """Give the goals that are sent to an action that answers none; control_msgs is a stand-in."""
-    goals = []
-
-    class Action:
-        Goal = SimpleNamespace
-
-    class ActionClient:
-        def __init__(self, *_, **__):
-            pass
-
-        def send_goal_async(self, goal, goal_uuid):
-            goals.append(goal.trajectory)
-            return SimpleNamespace(add_done_callback=lambda _: None)
-
-    messages = SimpleNamespace(FollowJointTrajectory=Action)
-    monkeypatch.setitem(sys.modules, 'control_msgs', SimpleNamespace(action=messages))
-    monkeypatch.setitem(sys.modules, 'control_msgs.action', messages)
-    monkeypatch.setattr('rclpy.action.ActionClient', ActionClient)
-    return goals
-
-
-@pytest.mark.parametrize('heard', [True, False])
-def test_braking_goals_do_not_pile_up(monkeypatch, goals, heard):
-    """Whoever is slow to accept one is not sent more of them meanwhile, if it is heard or not."""
-    arm = Arm(monkeypatch, FollowJointTrajectoryController)
-    execution = arm.go(2.0)
-    way, begin = execution.motion, arm.now
-    arm.run(0.25)
-    execution.stop(Status.PREEMPTED, 'stopped')
-    for _ in range(250):
-        arm.now += 0.02
-        state = arm.controller.commanded(arm.now) if heard else way.at(arm.now - begin)
-        arm.hear(state.position[0], state.velocity[0])
-        if outcome := execution.look():
-            break
-    assert len(goals) == 2
-    assert outcome and 'has not said whether it accepts' in outcome.message
-
-
-@pytest.mark.parametrize('wrote', [0.0, 0.03, 0.1, 3.0])
-def test_what_is_written_slowly_is_joined_later_on(monkeypatch, wrote):
-    """The arm goes on meanwhile; it was to go back."""
-    arm = Arm(monkeypatch, Trajectories)
-    before = arm.go(2.6)
-    arm.run(0.6)
-    replacement, _, motion, begin = replacing(arm, before, -1.0, lead=0.5)
-    execution, whole = arm.execution(-1.0), replacement.before(motion, begin, 0.5, arm.now)
-
-    def slow(*arguments):
-        arm.now += wrote
-        return trajectory_message(*arguments)
-    monkeypatch.setattr('ros2_ik.node.controllers.trajectory_controller.trajectory_message', slow)
-    began = arm.now
-    execution.send(whole, motion.duration, 0.2)
-    points = arm.controller.told.points
-    times = [p.time_from_start.sec + p.time_from_start.nanosec * 1e-9 for p in points]
-    assert times[0] >= 0.2 - 1e-9 and (np.diff(times) > 0.0).all()
-    for point, time in zip(points[:-1], times[:-1], strict=True):
-        assert point.positions[0] == pytest.approx(whole.at(time + wrote).position[0], abs=1e-6)
-    assert points[-1].positions[0] == pytest.approx(-1.0)
-    assert execution.commanded(began + 1.0).position == pytest.approx(whole.at(1.0).position)

@@ -21,18 +21,16 @@ class Stream:
         monkeypatch.setattr('time.time_ns', lambda: START + round(self.now * 1e9))
         self.states = JointStates(lambda text: self.lines.append(text) or True,
                                   lambda: START + round((self.now + self.offset) * 1e9),
-                                  lambda: publishers,
-                                  lambda: factor, self.lines.append)
+                                  lambda: publishers, lambda: factor)
         self.states.set_robot(small_arm())
 
-    def tell(self, value, joint='shoulder', stamped=True, late=0.0, off=0.0, waited=0.0):
+    def tell(self, value, joint='shoulder', stamped=True, late=0.0, off=0.0):
         """Publish a value as it was `late` seconds ago, by a clock that is `off`."""
         message = JointState(name=[joint], position=[float(value)])
         if stamped:
             stamp = START + round((self.now + self.offset - late + off) * 1e9)
             message.header.stamp = Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
-        self.states.take(message, {'received_timestamp':
-                                   START + round((self.now - waited) * 1e9)})
+        self.states.take(message)
 
     def wrong(self, joint='shoulder'):
         return self.states.contradiction(joint)
@@ -112,14 +110,6 @@ def test_one_at_its_speed_limit(stream, rate, stamped):
         assert not stream.wrong()
 
 
-def test_a_burst_after_a_pause_of_the_node(stream):
-    """Messages waited in the queue; they came one by one."""
-    for i in range(50):
-        stream.now += 0.001
-        stream.tell(0.02 * i, stamped=False, waited=0.02 * (50 - i))
-        assert not stream.wrong()
-
-
 def test_a_continuous_joint_wraps(stream):
     for i in range(1000):
         stream.now += 0.01
@@ -162,7 +152,6 @@ def test_the_only_publisher_is_named(monkeypatch):
 
 @pytest.mark.parametrize(('how', 'age'), [
     ({}, 0.0), ({'late': 0.6}, 0.6), ({'stamped': False}, 0.0),
-    ({'stamped': False, 'waited': 0.3}, 0.3), ({'late': 0.1, 'waited': 0.3}, 0.3),
     ({'off': -2.0}, 2.0), ({'off': 2.0}, 2.0)])
 def test_age(stream, how, age):
     stream.tell(0.4, **how)
@@ -186,12 +175,6 @@ def test_a_stamp_that_is_repeated_gets_old(stream):
         stream.tell(0.4, late=0.01 * i)
         stream.now += 0.01
     assert stream.states.age('shoulder') == pytest.approx(1.0)
-
-
-def test_missing_stamps_are_told_of_once(stream):
-    for _ in range(3):
-        stream.tell(0.4, stamped=False)
-    assert len(stream.lines) == 1 and 'receipt' in stream.lines[0]
 
 
 def test_a_simulation_that_begins_anew(stream):

@@ -1,6 +1,5 @@
 """What is told to an arm that is late, or has yet to begin, when it must stop."""
 
-from functools import partial
 import sys
 from types import SimpleNamespace
 
@@ -12,10 +11,10 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Status, straight_motion
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
-from ros2_ik.node.controllers.motion_execution import MotionExecution, Phase
 from ros2_ik.node.controllers.motion_limits import motion_limits
-from ros2_ik.node.controllers.outcome import Outcome
-from ros2_ik.node.controllers.path_checks import PathChecks
+from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
+from ros2_ik.node.motion.outcome import Outcome
+from ros2_ik.node.motion.path_checks import PathChecks
 
 OBSTACLE = 0.8   # joint 1 touches something here
 
@@ -41,9 +40,9 @@ class Cell:
         self.arm, self._checkers = arm, {}
         self.known = SimpleNamespace(scene=None)
         self.put(None)
-        self.parameters = SimpleNamespace(path_resolution=0.01)
+        context = SimpleNamespace(parameters=SimpleNamespace(path_resolution=0.01))
         state = SimpleNamespace(known=lambda _: {JOINT: 0.0}, start=self._start)
-        self.ways = PathChecks(state, self, self.parameters, None)
+        self.ways = PathChecks(state, self, context)
 
     def put(self, checker):
         scene = SimpleNamespace(robot=self.arm.robot)
@@ -126,12 +125,10 @@ def test_a_late_arm_rests_before_what_came_into_its_way(monkeypatch, late, ahead
     arm = Arm(monkeypatch, Trajectories)
     cell = Cell(arm)
     execution = moving(arm, cell, 0.4 + late, late)
-    at, fast = (float(values[0]) for values in arm.measured.state([JOINT]))
-    arm.hear(at, fast, arm.now)
+    at, fast = (float(values[0]) for values in arm.controller.commanded(arm.now - late)[:2])
     place = at + fast**2 / 2 / 3.0 + ahead * fast**2 / 2 / 3.0 + 0.1
     cell.put(Obstacle(arm.robot, place))
-    execution.stop_for(cell.look(execution) or Outcome(Status.PREEMPTED, 'stopped'),
-                       partial(cell.ways.clear, execution))
+    execution.stop_for(cell.look(execution) or Outcome(Status.PREEMPTED, 'stopped'), urgent=True)
     end = arm.controller.told.points[-1]
     assert end.positions[0] < place - 0.02 and not cell.ways.touches_braking(execution)
     seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
@@ -232,9 +229,11 @@ def goals(monkeypatch):
             goals.append((goal.trajectory, Future()))
             return goals[-1][1]
 
-    messages = SimpleNamespace(FollowJointTrajectory=SimpleNamespace(Goal=SimpleNamespace))
-    monkeypatch.setitem(sys.modules, 'control_msgs', SimpleNamespace(action=messages))
-    monkeypatch.setitem(sys.modules, 'control_msgs.action', messages)
+    actions = SimpleNamespace(FollowJointTrajectory=SimpleNamespace(Goal=SimpleNamespace))
+    messages = SimpleNamespace(JointTolerance=SimpleNamespace)
+    monkeypatch.setitem(sys.modules, 'control_msgs', SimpleNamespace(action=actions, msg=messages))
+    monkeypatch.setitem(sys.modules, 'control_msgs.action', actions)
+    monkeypatch.setitem(sys.modules, 'control_msgs.msg', messages)
     monkeypatch.setattr('rclpy.action.ActionClient', ActionClient)
     return goals
 
@@ -251,124 +250,68 @@ def standing(arm, execution, seconds):
 
 @pytest.mark.parametrize('stop', [0.1, 0.3, 0.7])
 @pytest.mark.parametrize('accepted', [True, False])
-def test_an_open_goal_is_disowned_by_a_stop(monkeypatch, goals, stop, accepted):
-    """Nothing sends the arm anywhere, and the answer comes when the goal has ended."""
+def test_an_open_goal_is_cancelled_by_a_stop(monkeypatch, goals, stop, accepted):
+    """Nothing else is sent, and the answer comes when the goal has ended."""
     arm = Arm(monkeypatch, FollowJointTrajectoryController)
-    arm.parameters.update(max_tracking_error=0.0)
-    arm.hear(0.0, 0.0, arm.now)
     execution = arm.go(2.0)
     assert standing(arm, execution, stop) is None
     execution.stop(Status.PREEMPTED, 'stopped')
     assert standing(arm, execution, 0.5) is None, 'it may still move'
     handle = Handle(accepted)
     goals[0][1].answered(handle)
-    # a goal that waited for this answer takes its place
-    assert handle.cancelled is (accepted and stop > 0.2) and len(goals) == 1 + (
-        accepted or stop > 0.2)
-    for trajectory, _ in goals[1:]:
-        assert trajectory.points[-1].positions[0] == 0
+    assert handle.cancelled is accepted and len(goals) == 1
     if accepted:
         assert standing(arm, execution, 0.5) is None, 'the cancelled goal has not ended'
         handle.ends(5)
-    for _, answer in goals[1:]:
-        if answer.answer is None:
-            answer.answered(Handle(accepted))
     outcome = standing(arm, execution, 3.0)
     assert outcome and outcome.status == Status.PREEMPTED, outcome
     assert outcome.message.startswith('nothing was moved') is not accepted
 
 
-def test_a_controller_that_was_killed_is_forgotten(monkeypatch, goals):
-    """What it never answered or ended is no reason not to rest, nor to take a goal for begun."""
+def test_a_goal_that_is_never_answered_is_given_up(monkeypatch, goals):
+    """What the controller never answered is no reason not to rest, nor for the next motion."""
     arm = Arm(monkeypatch, FollowJointTrajectoryController)
-    arm.parameters.update(max_tracking_error=0.0)
-    arm.hear(0.0, 0.0, arm.now)
     execution = arm.go(2.0)
-    goals[0][1].answered(Handle(True))
-    assert standing(arm, execution, 0.3) is None
-    execution.stop(Status.PREEMPTED, 'stopped')
-    assert standing(arm, execution,
-                    9.0).status == Status.PREEMPTED   # neither goal is heard of again
-    assert 'has not said' in arm.controller.unanswered()
-    arm.controller.settle()
-    again, sent = arm.go(0.5), len(goals)
-    assert standing(arm, again, 0.3) is None
-    assert 'has not said' in arm.controller.unanswered()
-    again.stop(Status.PREEMPTED, 'stopped')
-    handle = Handle(True)
-    goals[sent - 1][1].answered(handle)
-    assert handle.cancelled, 'a goal that is accepted after a stop'
-    handle.ends(5)
-    for _, answer in goals[sent:]:
-        answer.answered(Handle(True))
-    outcome = standing(arm, again, 3.0)
-    assert outcome.status == Status.PREEMPTED and 'but' not in outcome.message, outcome
+    outcome = standing(arm, execution, 9.0)
+    assert outcome.status == Status.CONTROL_FAILED and 'has not said whether' in outcome.message
+    arm.controller.forget()
+    assert not arm.controller.unanswered()
+    again = arm.go(0.5)
+    late = Handle(True)
+    goals[0][1].answered(late)      # of the motion before
+    assert late.cancelled
+    late.ends(5)
+    assert standing(arm, again, 0.3) is None and 'has not said' in arm.controller.unanswered()
+    goals[1][1].answered(Handle(True))
+    assert not arm.controller.unanswered() and not arm.controller.released
 
 
-@pytest.mark.parametrize('answer', [0.2, 0.25, 0.3])
-def test_braking_that_waited_for_an_answer_begins_where_the_arm_is_then(monkeypatch, goals,
-                                                                        answer):
+def test_goals_have_tolerances(monkeypatch, goals):
+    """The controller itself notices joints that do not follow."""
     arm = Arm(monkeypatch, FollowJointTrajectoryController)
-    arm.hear(0.0, 0.0, arm.now)
-    execution, began = arm.go(2.0), arm.now
-
-    def goes_on(until):
-        while arm.now < began + until:
-            arm.now += 0.02
-            state = execution.motion.at(arm.now - began - 0.01)
-            arm.hear(state.position[0], state.velocity[0], arm.now)
-            assert execution.look() is None
-    goes_on(0.15)
-    execution.stop(Status.PREEMPTED, 'stopped')
-    goes_on(answer)
-    assert len(goals) == 1
+    sent = []
+    monkeypatch.setattr(arm.controller, '_goal', lambda **fields: sent.append(
+        SimpleNamespace(**fields)) or sent[-1])
+    execution = arm.go(2.0)
+    goal, = sent
+    path, = goal.path_tolerance
+    fastest = max(abs(point.velocities[0]) for point in goal.trajectory.points)
+    assert (path.name, path.position) == (JOINT, pytest.approx(0.2 + 0.3 * fastest))
+    end, = goal.goal_tolerance
+    assert (end.name, end.position) == (JOINT, 1e-3) and goal.goal_time_tolerance.sec == 2
     goals[0][1].answered(Handle(True))
-    end = goals[1][0].points[-1]
-    seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
-    state = execution.motion.at(arm.now - began)
-    braking = CubicHermiteSpline([0, seconds], [state.position[0], end.positions[0]],
-                                 [state.velocity[0], 0.0])
-    assert np.abs(braking([0, seconds], 2)).max() < 3.0 * 1.05
-    assert execution.look() is None and execution.rest_at == arm.controller.rest_at
-
-
-def test_braking_again_waits_for_an_answer_too(monkeypatch, goals):
-    arm = Arm(monkeypatch, FollowJointTrajectoryController)
-    arm.hear(0.0, 0.0, arm.now)
-    execution, began = arm.go(2.0), arm.now
-    arm.now += 0.15
+    assert standing(arm, execution, 0.1) is None
     execution.stop(Status.PREEMPTED, 'stopped')
-    arm.controller.stop_again(execution._plain_task(arm.controller), anew=True)
-    arm.now += 0.04
-    state = execution.motion.at(arm.now - began)
-    arm.hear(state.position[0], state.velocity[0], arm.now)
-    assert len(goals) == 1
-    goals[0][1].answered(Handle(True))
-    assert len(goals) == 2 and goals[1][0].points[-1].positions[0] > state.position[0]
-
-
-def test_what_is_left_to_end_after_all_replaces_what_brakes(monkeypatch):
-    """That may yet be heard, and goes elsewhere."""
-    arm = Arm(monkeypatch, Trajectories)
-    arm.hear(0.0, 0.0, arm.now)
-    execution, began = arm.go(1.2), arm.now
-    for after in (0.3, 0.9):
-        arm.now = began + after
-        state = execution.motion.at(after)
-        arm.hear(state.position[0], state.velocity[0], arm.now)
-        execution.stop(Status.PREEMPTED, 'stopped')
-    first = arm.controller.told.points[-1].positions[0]
-    arm.controller.stop_again(execution._plain_task(arm.controller), anew=True)
-    assert first < 1.0 and arm.controller.told.points[-1].positions[0] == pytest.approx(1.2)
+    assert not hasattr(sent[-1], 'path_tolerance') and len(sent) == 2
 
 
 @pytest.mark.parametrize('delay', [0.1, 0.3, 0.5, 0.8])
 @pytest.mark.parametrize('again', [0.0, 0.5, 1.0])
 @pytest.mark.parametrize('stop', [0.1, 0.4, 0.7])
-def test_who_is_slow_to_accept_goals(monkeypatch, goals, delay, again, stop):
+def test_a_controller_that_is_slow_to_accept_goals(monkeypatch, goals, delay, again, stop):
     """A motion begins when it is accepted; braking, too, after a part `again` of that time."""
     arm = Arm(monkeypatch, FollowJointTrajectoryController)
-    arm.hear(-1.4, 0.0, arm.now)
+    arm.stand(0.5, -1.4)
     execution, began = arm.go(2.8, -1.4), arm.now
 
     def state():
@@ -386,7 +329,7 @@ def test_who_is_slow_to_accept_goals(monkeypatch, goals, delay, again, stop):
     execution.stop(Status.PREEMPTED, 'stopped')
     if len(goals) == 1:   # it ends as soon by itself
         latest = began + 2 * delay + execution.motion.duration
-        assert stop > 0.5 < delay and execution.rest_at < latest
+        assert delay >= 0.5 and execution.end < latest
         return
     goes_on(arm.now + again * delay)
     goals[1][1].answered(Handle(True))
@@ -408,7 +351,7 @@ def test_controllers_keep_step(monkeypatch, late, kept):
     pair = [arm.controller, Trajectories('d', joints[1:], '', arm.controller.context)]
 
     def hear(values, speeds):
-        stamp = SimpleNamespace(sec=int(arm.now), nanosec=round(arm.now % 1 * 1e9))
+        stamp = SimpleNamespace(sec=int(arm.now), nanosec=round(arm.now % 1 * 1e9))   # of both
         arm._states.take(SimpleNamespace(name=list(joints), position=values, velocity=speeds,
                                          header=SimpleNamespace(stamp=stamp)))
     hear([0.0, 0.0], [0.0, 0.0])
@@ -416,7 +359,7 @@ def test_controllers_keep_step(monkeypatch, late, kept):
                                 arm.parameters, None)
     motion = straight_motion(arm.robot, joints, [0.0, 0.0], [1.0, 1.0],
                              motion_limits(arm.robot, joints, arm.parameters))
-    execution.send(motion, motion.duration)
+    execution.send(motion)
     began = arm.now
     while arm.now < began + motion.duration + 0.5:
         arm.now += 0.02
@@ -430,26 +373,6 @@ def test_controllers_keep_step(monkeypatch, late, kept):
     else:
         assert execution.phase is Phase.BRAKING and arm.now < began + 0.5
         assert 'do not keep step' in execution._reason.message
-
-
-@pytest.mark.parametrize('wakes', [1.2, 3.0, 4.0])
-def test_who_stands_is_not_told_to_go_ahead_for_ever(monkeypatch, wakes):
-    """Without stamps: a controller that is not active takes what it is told when it wakes."""
-    arm = Arm(monkeypatch, Trajectories)
-    arm.parameters.update(max_tracking_error=0.0)
-    arm.hear(0.0, 0.0)
-    execution = arm.go(2.0)
-    outcome = None
-    for _ in range(round(9.0 / 0.02)):
-        arm.now += 0.02
-        arm.hear(0.0, 0.0)
-        outcome = outcome or execution.look()
-        if abs(arm.now - 100.9) < 0.01:
-            execution.stop(Status.PREEMPTED, 'stopped')
-        if arm.now > 100 + wakes + 2.0:
-            assert arm.controller.told.points[-1].positions[0] == 0.0
-    assert outcome and outcome.status == Status.PREEMPTED
-    assert arm.controller.told.points[-1].positions[0] == 0.0
 
 
 def test_another_client_that_commands_at_the_same_moment(monkeypatch):

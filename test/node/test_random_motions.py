@@ -1,4 +1,4 @@
-"""Motions that replace each other at random, and a stop, of an arm that is late or slow."""
+"""Random motions, one after another, and stops, of an arm that is late or slow."""
 
 from collections import deque
 
@@ -7,12 +7,7 @@ import pytest
 from test_controller_commands import Arm, Follower, JOINT, Trajectories
 
 from ros2_ik.core import Status
-from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.motion_execution import Phase
-from ros2_ik.node.controllers.planning import planned_motion
-from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
-
-LEAD = 0.1      # time to plan and check a motion that replaces another one [s]
+from ros2_ik.node.motion.motion_execution import Phase
 
 
 class LateFollower(Follower):
@@ -54,47 +49,23 @@ class LateFollower(Follower):
         return None
 
 
-def replaced(arm, follower, before, goal):
-    """Replace a motion as the node does; gives the new one, or None where it must not be."""
-    execution, begin = arm.execution(goal), arm.now
-    replacement = TrajectoryReplacement(execution, [before], arm.measured, arm.parameters)
-    join = replacement.blend_time(begin, LEAD)
-    start = replacement.at(begin + LEAD + join)
-    try:
-        motion = planned_motion(execution, start, 0.9, arm.parameters)
-    except RequestError:
-        return None
-    if follower.run(LEAD * follower._rng.random(), before) or before.phase is Phase.BRAKING or (
-            replacement.changed(begin + LEAD + join, start) or replacement.strayed(arm.now)):
-        return None
-    execution.send(replacement.before(motion, begin, LEAD + join, arm.now), motion.duration, join)
-    return execution
-
-
 @pytest.mark.parametrize('seed', [*range(30), *(
     pytest.param(seed, marks=pytest.mark.slow) for seed in range(30, 1000))])
 def test_random_motions_stay_within_the_accelerations(monkeypatch, seed):
-    """Late readings tell of the motion before; a motion that turns comes to a place twice."""
+    """Whenever they are stopped."""
     rng = np.random.default_rng(seed)
     arm = Arm(monkeypatch, Trajectories)
     most = rng.choice([2.0, 3.0, 6.0])
     arm.parameters.update(arrival_timeout=4.0, limits={
         (JOINT, 'velocity'): rng.uniform(0.5, 2.1), (JOINT, 'acceleration'): most})
     follower = LateFollower(arm, rng)
-    arm.hear(0.0, 0.0, arm.now)
-    execution = arm.go(rng.uniform(-2.5, 2.5))
-    outcome = follower.run(rng.uniform(0.05, 1.5), execution)
-    for _ in range(rng.integers(3)):
-        if outcome or execution.phase is Phase.BRAKING:
-            break
-        execution = replaced(arm, follower, execution, rng.uniform(-2.5, 2.5)) or execution
+    for _ in range(rng.integers(1, 4)):
+        execution = arm.go(rng.uniform(-2.5, 2.5), follower.position)
         outcome = follower.run(rng.uniform(0.05, 1.5), execution)
-    # while it joins one it may accelerate half as hard again
-    assert follower.peak < 1.6 * most
-    follower.peak = 0.0
-    if not outcome:
-        execution.stop(Status.PREEMPTED, 'stopped')
-        outcome = follower.run(20.0, execution)
-    assert outcome and follower.peak < 1.6 * most, outcome
-    # what is heard of it is up to .22 s old
-    assert 'but' in outcome.message or abs(follower.velocity * follower.scale) < 0.05
+        assert follower.peak < 1.1 * most
+        if not outcome and execution.phase is not Phase.BRAKING:
+            execution.stop(Status.PREEMPTED, 'stopped')
+        outcome = outcome or follower.run(20.0, execution)
+        assert outcome and follower.peak < 1.1 * most, outcome
+        # what is heard of it is up to .22 s old
+        assert 'but' in outcome.message or abs(follower.velocity * follower.scale) < 0.05

@@ -38,6 +38,12 @@ class Simulation:
         self._way = (self.time, [0.0, *times], np.vstack([self.at, places]))
         self.told.append(message)
 
+    def set_back(self, seconds):
+        """Set the clock; the robot goes on."""
+        begun, times, places = self._way
+        self._way = begun - seconds, times, places
+        self.time -= seconds
+
     def _step(self):
         self.time += PERIOD * self.factor
         if self._way:
@@ -88,3 +94,22 @@ def test_a_stop_is_sent_once_and_answered_at_rest(client, simulation):
     time.sleep(0.5)
     assert np.abs(simulation.at - at).max() < 1e-3
     assert len(simulation.told) == before + 2
+
+
+@pytest.mark.parametrize('back', [0.5, 500.0])
+def test_a_clock_that_is_set_back_stops_a_motion(client, simulation, back):
+    """The arm goes on, and is braked; the next motion begins when the clock has settled."""
+    start, before = simulation.at[0], len(simulation.told)
+    goal = start + 1.2
+    future = execute_later(client, {'panda_joint1': goal})
+    eventually(lambda: simulation.at[0] > start + 0.2, 'a motion')
+    simulation.set_back(back)
+    answer = client.wait(future, 30)
+    assert answer.status == Status.ROBOT_STATE_STALE, answer.message
+    assert 'stopped on the way' in answer.message
+    assert len(simulation.told) == before + 2
+    time.sleep(4)
+    assert start + 0.2 < simulation.at[0] < goal - 0.1
+    eventually(lambda: client.wait(execute_later(client, {'panda_joint1': start}), 30).status
+               == Status.SUCCESS, 'a motion by a clock that goes on')
+    assert abs(simulation.at[0] - start) < 1e-3

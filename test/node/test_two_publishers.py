@@ -225,11 +225,14 @@ def test_late_by_its_stamp_is_late(client, home, mock):
     assert 0.59 < float(re.search(r'([\d.]+) s ago', answer.message)[1]) < 1.0
 
 
-def test_without_stamps_the_receipt_counts(client, home, mock, arm):
+def test_joint_states_without_stamps_move_nothing(client, home, mock, record):
+    sent = len(record.trajectories)
     mock.set('stamp', False)
-    answer = execute(client, NEAR)
-    assert answer.status == Status.SUCCESS, answer.message
-    assert 'counted from their receipt' in arm.text
+    answer = eventually(lambda: 'header.stamp' in (got := refused(client)).message and got,
+                        'that there are no stamps')
+    assert "joint_states of joint 'panda_joint1' have no header.stamp" in answer.message
+    assert len(record.trajectories) == sent
+    mock.set('stamp', True)
 
 
 # -- a controller that steps at once --------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What a controller is, and which kinds there are."""
+"""Adapters to controllers: the base class, and the registry of kinds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -13,11 +13,8 @@ from rclpy.clock import Clock, ClockType
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.command_topic import SentMessages
-from ros2_ik.node.controllers.joint_feedback import Feedback
-from ros2_ik.node.controllers.motion_clock import MotionClock
 from ros2_ik.node.controllers.servo_output import ServoOutput
-
-Bounds = tuple[Array, Array]
+from ros2_ik.node.state.motion_clock import MotionClock
 
 
 @dataclass(frozen=True)
@@ -43,82 +40,64 @@ class ControllerContext:
         """Return that time [s]."""
         return self.clock.now()
 
-
-class Pauses:
-    """What a coroutine awaits to let go of the node's thread."""
-
-    def __init__(self, context: ControllerContext) -> None:
-        self._context = context
+    def steady_timer(self, seconds: float, callback: Callable[[], None]) -> Any:
+        """Make a timer on the steady clock."""
+        return self.node.create_timer(seconds, callback, callback_group=self.callback_group,
+                                      clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     async def yield_to_executor(self) -> None:
         """Go on when all that is due has been done."""
-        executor = self._context.node.executor
-        await self._context.wait(lambda done: executor.create_task(done, None))
+        executor = self.node.executor
+        await self.wait(lambda done: executor.create_task(done, None))
 
     async def pause(self, seconds: float) -> None:
         """Go on after a time on the steady clock."""
         def begin(done: Callable[[Any], None]) -> None:
             def end() -> None:
-                self._context.node.destroy_timer(timer)
+                self.node.destroy_timer(timer)
                 done(None)
-            timer = self._context.node.create_timer(
-                seconds, end, clock=Clock(clock_type=ClockType.STEADY_TIME),
-                callback_group=self._context.callback_group)
-        await self._context.wait(begin)
+            timer = self.steady_timer(seconds, end)
+        await self.wait(begin)
 
 
 @dataclass(frozen=True)
 class BrakingTask:
     """
-    What there is to know for braking joints.
+    How joints (n,) are to be braked: within `limits`, inside `bounds`, lower and upper (n,).
 
-    They stay inside `bounds`, lower and upper (n,). `tracking_delay` is by how much they are late
-    [s], as far as is known. `feedback` is where they were measured, None when that says nothing
-    new; `on_way` whether that is where they were told to be not long ago. `clear`, where
-    something has come into the way, says whether they may go to positions (n,) from there. `anew`
-    says all that as of later, for what could not be told at once.
+    They are `delay` [s] behind their commands; where braking is `urgent`, that is relied on.
+    `measured` is given where they do not follow their commands at all, and brake from there.
     """
 
     limits: MotionLimits
-    bounds: Bounds
-    tracking_delay: float = 0.0
-    feedback: Feedback | None = None
-    on_way: bool = True
-    clear: Callable[[Array], bool] | None = None
-    anew: Callable[[], 'BrakingTask'] | None = None
-
-    def later(self) -> 'BrakingTask':
-        """Return what there is to know as of now."""
-        return self.anew() if self.anew else self
-
-    def blocked(self, end: Array) -> bool:
-        """Return whether joints surely would touch something before they rest."""
-        return bool(self.feedback and self.feedback.sure and self.clear and not self.clear(end))
+    bounds: tuple[Array, Array]
+    delay: float = 0.0
+    urgent: bool = False
+    measured: MotionState | None = None
 
 
 class Controller(ABC):
     """
-    Something that moves joints: `joints` in the order that commands have.
+    Moves `joints`, in the order of its commands, by one controller of the robot.
 
-    `failure` says what it had against the present motion, or is ''. `released` says that it does
-    something else now, for another client or by itself: then nothing more is sent to it.
-    `refused` says that it did not take the present motion and does nothing else of ours.
+    `failure` is why the present motion cannot go on, or ''. `released` means that the controller
+    does something else, for another client or by itself: nothing more is sent to it. `refused`
+    means that it did not accept the present motion, `held` that it was cancelled, and that the
+    joints rest somewhere near.
     """
 
     kind: ClassVar[str]
     usual_topic: ClassVar[str]   # {} is the controller's name
     by_name: ClassVar[bool] = False     # whether others may listen there, too, for their joints
-    immediate: ClassVar[bool] = False   # whether joints are to be where it is told at once
 
     def __init__(self, name: str, joints: tuple[str, ...], topic: str,
                  context: ControllerContext) -> None:
         self.name, self.joints, self.context = name, joints, context
         self.topic = topic or self.usual_topic.format(name)
-        self.failure, self.released, self.made = '', False, time.monotonic()
-        self.refused = False
-        self._braking = False
+        self.failure, self.released, self.refused, self.held = '', False, False, False
+        self.made = time.monotonic()
         self._motion: Motion | None = None
-        self._began = self.rest_at = 0.0
+        self.began = -math.inf        # when the present motion did, on the motion clock [s]
         self._disturbed = -math.inf   # when another client commanded it last
 
     @classmethod
@@ -128,7 +107,7 @@ class Controller(ABC):
 
     @abstractmethod
     def unavailable_reason(self) -> str:
-        """Return why no command would be heard, or ''."""
+        """Return why no command would be received, or ''."""
 
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
         """Find out what is needed before a motion; raises RequestError."""
@@ -143,96 +122,49 @@ class Controller(ABC):
         """The action of the controller where another client has a goal under way, or ''."""
         return ''
 
-    def blend_time(self, states: Sequence[MotionState], limits: MotionLimits,
-                   tracking_delay: float, apart: Array) -> float:
-        """
-        Return the time that joints take from their present motion onto another one [s].
-
-        They are in one of the states, up to `tracking_delay` [s] later than they should and
-        `apart` (n,) from there; what is at once where it is told needs none.
-        """
-        return 0.0
-
     def start(self, motion: Motion, join: float = 0.0) -> None:
-        """Begin a motion of these joints, in place of the present one, with a time to join it."""
-        self.begin(motion)
+        """
+        Begin a motion of these joints, which are at rest.
+
+        Where they are not exactly at its start, they take `join` [s] to get there.
+        """
+        self.failure, self.released, self.refused, self.held = '', False, False, False
+        self._begin(motion)
         self.send(motion, join)
 
-    def begin(self, motion: Motion) -> None:
-        """Take down that a motion begins now."""
-        self.failure, self.released, self._braking = '', False, False
-        self.refused = False
-        self._motion, self._began = motion, self.context.now()
+    def _begin(self, motion: Motion) -> None:
+        self._motion, self.began = motion, self.context.now()
 
     @abstractmethod
     def send(self, motion: Motion, join: float) -> None:
         """Send a motion."""
 
-    def stop(self, task: BrakingTask) -> float:
-        """
-        Brake as hard as limits allow; returns how long it takes [s].
-
-        What is braking already goes on as it was told, and what is released is told nothing.
-        """
-        if self.released:
-            return 0.0
-        if not self._braking:
-            self._brake(task)
-            self._braking = True
-        return max(self.rest_at - self.context.now(), 0.0)
-
     @abstractmethod
-    def _brake(self, task: BrakingTask) -> None:
-        """Send what brakes, and set `rest_at`, when the joints will stand on the motion clock."""
+    def brake(self, task: BrakingTask) -> None:
+        """Send what brakes, or leave the motion to end where it ends about as soon."""
 
-    def reconsider(self, task: Callable[[], BrakingTask]) -> bool:
-        """Brake what was left to end by itself, if it is known by now that this is not so."""
-        return False
-
-    def goes_on(self, feedback: Feedback) -> bool:
-        """Return whether joints cannot have heard that they shall brake."""
-        return False
-
-    def comes_to_rest(self, feedback: Feedback) -> bool:
-        """Return whether joints are on their way to where they shall rest, though slowly."""
-        return False
-
-    def unbraked(self, moment: float) -> MotionState:
-        """Where the joints would be at a moment of the motion clock if they had not to brake."""
-        return self.commanded(moment)
-
-    @abstractmethod
-    def stop_again(self, task: BrakingTask, anew: bool) -> float:
-        """
-        Say once more what was said to brake, since it may be lost; returns how long it takes [s].
-
-        With `anew`, joints that have gone on are braked from where they would be unbraked.
-        """
+    def stop(self, task: BrakingTask) -> None:
+        """Brake, unless the controller is released."""
+        if not self.released:
+            self.brake(task)
 
     def cancel(self) -> None:   # noqa: B027  (most say nothing more once a motion is sent)
         """Say no more of the present motion."""
 
     def unanswered(self) -> str:
-        """Say that it has yet to say whether it takes what was sent, and so may still move."""
+        """Return what it has yet to answer, and so may still move by, or ''."""
         return ''
 
-    def disown(self) -> None:   # noqa: B027  (most answer nothing)
-        """Cancel what it may yet take: nobody watches it any more."""
-
-    def settle(self) -> None:   # noqa: B027  (the same)
-        """Forget what was sent for a motion that is over, and may never be answered."""
+    def forget(self) -> None:   # noqa: B027  (most answer nothing)
+        """Forget what was sent for a motion that is over; cancel what it may yet accept."""
 
     def shares(self, joints: Iterable[str]) -> bool:
         """Return whether it moves some of these joints."""
         return not set(joints).isdisjoint(self.joints)
 
-    def commanded(self, moment: float, now: float | None = None) -> MotionState:
-        """
-        Where the joints shall be at a moment of the motion clock; after a first motion.
-
-        What is asked of several moments takes one `now` for all: a stream that pauses is late.
-        """
-        return self.motion.at(moment - self._began)
+    def commanded(self, moment: float) -> MotionState:
+        """Return where the joints are commanded to be at a moment of the motion clock."""
+        return self.motion.at(moment - self.began)
 
     def give_way(self, message: Any, topic: str) -> None:
         """Give way to another client's command on a topic, if it concerns these joints."""
@@ -252,22 +184,9 @@ class Controller(ABC):
 
     def resting(self) -> dict[str, float]:
         """Return where the joints were told to rest, {} while they move or nobody knows."""
-        if self._motion is None or self.released:
+        if self._motion is None or self.released or self.held or self.context.now() < self.rest_at:
             return {}
-        state = self.commanded(self.context.now())
-        if state.velocity.any():
-            return {}
-        return dict(zip(self.joints, state.position.tolist(), strict=True))
-
-    @property
-    def delay(self) -> float:
-        """Return how long it may take to begin what it is sent, as far as it says so [s]."""
-        return 0.0
-
-    @property
-    def took(self) -> float:
-        """Return how long it took by now to begin what it was sent last, as far as it says so."""
-        return 0.0
+        return dict(zip(self.joints, self.motion.goal.tolist(), strict=True))
 
     @property
     def motion(self) -> Motion:
@@ -276,28 +195,18 @@ class Controller(ABC):
         return self._motion
 
     @property
-    def goal(self) -> Array:
-        """Where the present motion ends, (n,); after a first motion."""
-        return self.motion.goal
-
-    @property
-    def middle(self) -> Array:
-        """Halfway between both ends of the present motion, (n,); after a first motion."""
-        return (self.motion.at(0.0).position + self.motion.goal) / 2
-
-    @property
-    def ends_at(self) -> float:
+    def rest_at(self) -> float:
         """When the present motion ends, on the motion clock [s]; after a first motion."""
-        return self._began + self.motion.duration
+        return self.began + self.motion.duration
 
     @property
     def commanded_until(self) -> float:
         """When the last command ended, or another client's came, on the motion clock [s]."""
-        return max(self.ends_at if self._motion else -math.inf, self._disturbed)
+        return max(self.rest_at if self._motion else -math.inf, self._disturbed)
 
     @abstractmethod
     def close(self) -> None:
-        """Give up what it has of ROS."""
+        """Destroy publishers, clients and timers."""
 
 
 _Kind = TypeVar('_Kind', bound=type[Controller])
@@ -323,3 +232,10 @@ def controller_kind(kind: str) -> type[Controller]:
     """Return the class of a kind."""
     controller_kinds()
     return _KINDS[kind]
+
+
+def commanded_between(controller: Controller, first: float, last: float,
+                      count: int = 7) -> Sequence[MotionState]:
+    """Return where joints are commanded to be at moments between two."""
+    step = (last - first) / (count - 1)
+    return [controller.commanded(first + k * step) for k in range(count)]

@@ -1,38 +1,37 @@
 """Action of a joint_trajectory_controller (ros2_controllers)."""
 
-from collections import deque
 import math
-import time
 from typing import Any
 from uuid import uuid4
 
 from action_msgs.msg import GoalStatus
+import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
-from ros2_ik.core import Robot, Status
+from ros2_ik.core import Motion, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.command_topic import ANY, heard_by_others
 from ros2_ik.node.controllers.controller import BrakingTask, register_controller
 from ros2_ik.node.controllers.trajectory_controller import (
+    duration_message,
+    HEARS,
     TrajectoryController,
     TrajectoryOutput,
 )
 
-PATIENCE = 0.2   # for the answer to a goal, before the next one is sent [s]
-LONGEST = 2.0    # that is waited for an answer as if it would come [s]
-LATELY = 5       # answers count for how long the next one may take
+LATE = 0.3   # so late the joints of a controller that follows may be [s]
 
 
 @register_controller('follow_joint_trajectory')
 class FollowJointTrajectoryController(TrajectoryController):
     """
-    Sends each motion as a goal; a new one preempts the one before.
+    Sends each motion as a goal, which begins when it is accepted.
 
-    When a goal of ours ends before its time, the controller holds, is not active any more, or
-    does what another client wants: it is released. To brake, a goal is sent, not a cancel, after
-    which the controller would hold the measured position: a step. Only a goal that is accepted
-    after a stop is cancelled: nothing has moved by it.
+    The controller itself gives up when joints leave the tolerances of the goal. A goal of ours
+    that ends early releases the controller: it holds, is not active any more, or does what another
+    client wants. To brake, a goal is sent, not a cancel, after which the controller would stop in
+    one step; only a goal that is not answered yet is cancelled, when it is accepted.
     """
 
     usual_topic = '{}/follow_joint_trajectory'
@@ -40,19 +39,18 @@ class FollowJointTrajectoryController(TrajectoryController):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         from control_msgs.action import FollowJointTrajectory
+        from control_msgs.msg import JointTolerance
         from rclpy.action import ActionClient
-        self._goal = FollowJointTrajectory.Goal
+        self._goal, self._tolerance = FollowJointTrajectory.Goal, JointTolerance
         self._client = ActionClient(self.context.node, FollowJointTrajectory, self.topic,
                                     callback_group=self.context.callback_group)
-        self._number = 0
+        self._number = 0                     # of the newest goal
+        self._sent_at = 0.0                  # when it was sent [s]
+        self._wait = 0.0                     # after which the motion begins then [s]
+        self._took = 0.0                     # the last goal, to be accepted [s]
+        self._open: set[int] = set()         # goals that are not answered
         self._running: dict[int, Any] = {}   # handles of goals that have been accepted
-        self._waiting: JointTrajectory | None = None   # for an answer to the goal before
-        self._asked = -math.inf    # when a goal was sent that is not answered
-        self._open: dict[int, float] = {}  # when goals were sent that are not answered
-        self._took = deque([0.0], LATELY)  # seconds that answers took
-        self._brakes = False       # whether the last goal was to brake
-        self._task: BrakingTask | None = None   # of the last stop
-        self._disowned: set[int] = set()   # those to be cancelled when they are accepted
+        self._unwanted: set[int] = set()     # goals to be cancelled when they are accepted
         self.watch_goals(self.topic)
         # a trajectory on the controller's topic replaces that of the goal without ending it
         topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
@@ -86,28 +84,43 @@ class FollowJointTrajectoryController(TrajectoryController):
                 'joint_state')
         return self.trajectory_output(topic, robot)
 
+    def send(self, motion: Motion, join: float) -> None:
+        super().send(motion, join)
+        self._wait, self.began = self.began - self._sent_at, math.inf   # until it is accepted
+
     def send_trajectory(self, message: JointTrajectory) -> None:
-        """Send a goal; while the one before is not answered, only once that is accepted."""
-        if time.monotonic() < self._asked + PATIENCE:
-            self._waiting = message
-            return
-        self._asked, self._brakes = time.monotonic(), message is self._message
         self._number += 1
-        number = self._number
-        self._open[number] = self.context.now()
-        name = uuid4().bytes
+        number, name = self._number, uuid4().bytes
+        self._sent_at = self.context.now()
+        self._open.add(number)
         self.own_goals.append(name)
+        goal = self._goal(trajectory=message)
+        if not self._braking:
+            self._set_tolerances(goal)
         self._client.send_goal_async(
-            self._goal(trajectory=message), goal_uuid=UUID(uuid=list(name))).add_done_callback(
+            goal, goal_uuid=UUID(uuid=list(name))).add_done_callback(
             lambda future: self._answered(number, future.result()))
 
+    def _set_tolerances(self, goal: Any) -> None:
+        """Set where the joints must be on the way, LATE or not, and in the end."""
+        parameters = self.context.parameters
+        goal.goal_tolerance = [self._tolerance(name=joint, position=parameters.goal_tolerance)
+                               for joint in self.joints]
+        goal.goal_time_tolerance = duration_message(parameters.arrival_timeout)
+        if most := parameters.max_tracking_error:
+            fastest = np.abs([point.velocities for point in goal.trajectory.points]).max(axis=0)
+            goal.path_tolerance = [
+                self._tolerance(name=joint, position=most + LATE * speed)
+                for joint, speed in zip(self.joints, fastest.tolist(), strict=True)]
+
     def _answered(self, number: int, handle: Any) -> None:
-        self._asked = -math.inf
-        if sent := self._open.pop(number, 0.0):
-            self._took.append(self.context.now() - sent)
-        waiting, self._waiting = self._waiting, None
+        self._open.discard(number)
+        if number == self._number:
+            self._took = self.context.now() - self._sent_at
         if not handle.accepted:
-            self._disowned.discard(number)
+            self._unwanted.discard(number)
+            if number != self._number:   # of a motion that is over
+                return
             self.refused = not (self._running or self._open)
             self._release('rejected the trajectory; its log says why')
             for before in self._running.values():   # it must not go on unwatched
@@ -116,19 +129,16 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._running[number] = handle
         handle.get_result_async().add_done_callback(
             lambda future: self._ended(number, future.result()))
-        if self._task and waiting is not None and waiting is self._message:
-            # it was to brake, and the joints have gone on, or begun, while it waited
-            self.brake_anew(self._task.later, sent=False)
-            if number == self._number and not self._task.on_way:
-                handle.cancel_goal_async()
-        elif waiting is not None:   # which replaces it
-            self.send_trajectory(waiting)
-        elif number in self._disowned:
+        if number in self._unwanted:
             handle.cancel_goal_async()
+        elif math.isinf(self.began):
+            self.began = self.context.now() + self._wait
 
     def _ended(self, number: int, answer: Any) -> None:
         self._running.pop(number, None)
-        self._disowned.discard(number)
+        if number in self._unwanted:
+            self._unwanted.discard(number)
+            return
         result = answer.result
         if number != self._number:   # replaced by a later one of ours
             return
@@ -140,39 +150,29 @@ class FollowJointTrajectoryController(TrajectoryController):
                           f'({result.error_code})')
 
     @property
-    def brake_unanswered(self) -> bool:
-        return self._brakes and bool(self._open)
-
-    @property
-    def delay(self) -> float:
-        return min(max(*self._took, self.took), LONGEST)
-
-    @property
-    def took(self) -> float:
-        sent = min(self._open.values(), default=None)
-        return self._took[-1] if sent is None else self.context.now() - sent
+    def hears(self) -> float:
+        return HEARS + self._took
 
     def unanswered(self) -> str:
         if self._open:
             return (f"controller '{self.name}' has not said whether it accepts the goal that was "
                     'sent to it')
-        if self._disowned & self._running.keys():
+        if self._unwanted & self._running.keys():
             return f"controller '{self.name}' has not ended the goal that was cancelled"
         return ''
 
-    def _brake(self, task: BrakingTask) -> None:
-        if not self._running:   # what it may yet take is not to move joints that stand
-            self._disowned |= self._open.keys()
-        self._task = task
-        super()._brake(task)
+    def brake(self, task: BrakingTask) -> None:
+        if not self._open:
+            super().brake(task)
+        elif math.isinf(self.began):     # nothing has moved by it
+            self._unwanted |= self._open
+            self.held = True
+            start = self.motion.at(0.0)
+            self._begin(Motion(self.joints, 0.0, lambda _: start))
 
-    def disown(self) -> None:
-        self._waiting = None
-        self._disowned |= self._open.keys()
-
-    def settle(self) -> None:
+    def forget(self) -> None:
         # a controller that was killed answers nothing, and one that is started again knows nothing
-        self.disown()
+        self._unwanted |= self._open
         self._open.clear()
         self._running.clear()
 

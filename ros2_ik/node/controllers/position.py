@@ -7,12 +7,11 @@ from typing import Any
 
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
-from rclpy.clock import Clock, ClockType
 from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import MotionState, Robot, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import Pauses, register_controller
+from ros2_ik.node.controllers.controller import register_controller
 from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
 from ros2_ik.node.controllers.stream import Stream
 
@@ -53,7 +52,6 @@ class PositionController(Stream):
             GetParameters, f'{self._node_name}/get_parameters',
             callback_group=context.callback_group)
         self._order = list(range(len(self.joints)))
-        self._pauses = Pauses(context)
 
     async def prepare(self) -> None:
         theirs = await self._their_joints()
@@ -74,7 +72,7 @@ class PositionController(Stream):
                 return None
             if time.monotonic() > end:
                 raise self._unanswered()
-            await self._pauses.pause(LOOK)
+            await self.context.pause(LOOK)
         answer = await self.context.wait(self._ask)
         if answer is None:
             raise self._unanswered()
@@ -103,9 +101,7 @@ class PositionController(Stream):
                 open_question.clear()
                 self.context.node.destroy_timer(timer)
                 done(answer)
-        timer = self.context.node.create_timer(
-            PATIENCE, lambda: finish(None), clock=Clock(clock_type=ClockType.STEADY_TIME),
-            callback_group=self.context.callback_group)
+        timer = self.context.steady_timer(PATIENCE, lambda: finish(None))
         future = self._client.call_async(GetParameters.Request(names=['joints']))
         future.add_done_callback(lambda answered: finish(answered.result()))
 

@@ -7,8 +7,8 @@ from ros2_ik.core import Robot, Status
 from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.node.controllers.path_checks import OwnScene
 from ros2_ik.node.endpoints.answering import answering
+from ros2_ik.node.motion.path_checks import OwnScene
 from ros2_ik.node.node_context import NodeContext
 
 
@@ -59,7 +59,7 @@ class Execute:
         response.message = f'nothing was stopped: {moves}' if moves else {
             0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
                 count, f'{count} motions are being stopped')
-        if execution.lent:
+        if execution.servo:
             response.message += '; the servo is switched off'
 
 

@@ -38,8 +38,8 @@ from ros2_ik.messages.requests import (
     with_rules,
 )
 from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.node.controllers.outcome import Outcome
-from ros2_ik.node.controllers.path_checks import OwnScene
+from ros2_ik.node.motion.outcome import Outcome
+from ros2_ik.node.motion.path_checks import OwnScene
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.workers import UnansweredError
 

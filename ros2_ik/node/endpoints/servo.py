@@ -14,8 +14,8 @@ from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.motion_limits import motion_limits
-from ros2_ik.node.controllers.planning import checked_scaling
 from ros2_ik.node.endpoints.answering import answering
+from ros2_ik.node.motion.planning import checked_scaling
 from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.servo.messages import (
     Alive,
@@ -143,7 +143,8 @@ class Servo:
         if self.on and not goes_on:
             await self._switch_off()
         if not goes_on:
-            self._controllers = await context.execution.lend(robot, joints)
+            self._controllers = await context.execution.lend(
+                robot, joints, checker.moving_joints if checker else frozenset())
         self._moved = joints
         try:
             begin = self._begin(robot, mode, tip, joints, scaling, scene, checker is not None,
@@ -231,7 +232,8 @@ class Servo:
 
     def _hear(self, state: State) -> None:
         self.state = state
-        self._context.execution.lent_move = state.moving
+        if lease := self._context.execution.servo:
+            lease.moves = state.moving
         if state.mode == OFF:
             if self.on and state.ended != 'switched off':
                 self._context.log.warning(f'the servo has ended: {state.ended}')

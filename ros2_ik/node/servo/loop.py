@@ -27,15 +27,8 @@ from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.messages.servo_status import NODE_HELD_UP
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.command_topic import CommandTopic, SentMessages
-from ros2_ik.node.controllers.joint_feedback import (
-    JointFeedback,
-    LATEST,
-    MOST,
-    offset,
-    tracking,
-)
-from ros2_ik.node.controllers.motion_clock import MotionClock
 from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
+from ros2_ik.node.motion.tracking import MOST_LATE, tracking
 from ros2_ik.node.servo.commands import Commands, MESSAGES
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.foreign_frames import ForeignFrames
@@ -57,6 +50,8 @@ from ros2_ik.node.servo.messages import (
 from ros2_ik.node.servo.names import Names
 from ros2_ik.node.servo.stuck_arm import StuckArm
 from ros2_ik.node.state.joint_states import JointStates, publishers
+from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
+from ros2_ik.node.state.motion_clock import MotionClock
 
 NAME = 'ik_servo'   # of the process
 PRIORITY = 40       # in real time, as MoveIt Servo's; or
@@ -69,7 +64,7 @@ HOLD = 0.5          # so long where the arm came to rest is repeated: a message 
 PASSED = 0.2        # and then so long until all of that is past [s]
 ENDING = 3.0        # so much longer than joints need to brake it does not take to come to rest [s]
 KEPT = 1.0          # what was commanded is known for so long [s]
-STEADY = 0.1        # the controllers' time is judged where speeds were alike for so long [s],
+STEADY = 0.2        # the controllers' time is judged where speeds were alike for so long [s],
 EVEN = 0.1          # up to this part,
 SPEED = 0.02        # and where joints move by more than this [rad/s, m/s]
 LEARNT = 0.1        # share of one look in an estimate
@@ -123,10 +118,8 @@ class Loop:
         self._values: Any = SimpleNamespace(joint_state_speed=1.5)
         self._joint_states = JointStates(
             lambda text: self._log.warning(text, throttle_duration_sec=5.0), self._now_ns,
-            lambda: publishers(node, names.joint_states), lambda: self._values.joint_state_speed,
-            self._log.info, lambda: names.simulated)
-        node.create_subscription(JointState, names.joint_states,
-                                 lambda message, info: self._joint_states.take(message, info),
+            lambda: publishers(node, names.joint_states), lambda: self._values.joint_state_speed)
+        node.create_subscription(JointState, names.joint_states, self._joint_states.take,
                                  qos_profile_sensor_data)
         self._clock = MotionClock(node)
         self._frames = ForeignFrames(self._say)
@@ -230,7 +223,7 @@ class Loop:
         if before and before.follower.begin.joints == begin.joints:
             before.go_on(follower, self._values)
             return
-        measured = JointFeedback(self._joint_states, self._values, self._clock)
+        measured = MeasuredJoints(self._joint_states, self._values, self._clock)
         gc.collect()
         gc.disable()    # which would take the time of steps
         self._session = Session(self._node, self._clock, measured, follower, self._values)
@@ -293,7 +286,7 @@ class Session:
     `over` is when nothing moves any more by it.
     """
 
-    def __init__(self, node: Any, clock: MotionClock, measured: JointFeedback,
+    def __init__(self, node: Any, clock: MotionClock, measured: MeasuredJoints,
                  follower: Follower, values: Any) -> None:
         self._clock, self._measured, self._values = clock, measured, values
         self.follower, self.dt = follower, follower.dt
@@ -362,7 +355,7 @@ class Session:
         known = self._known_others()
         for name, position, speed in zip(known, *measured.state(known), strict=True):
             joint = robot.joint(name)
-            age = self._clock.now() - measured.heard([name])
+            age = self._clock.now() - measured.moment([name])
             q[joint.index] = position + speed * min(max(age, 0.0), LATE)
             v[joint.velocity_index] = speed
         if robot.base_joint and self._base_at > -math.inf:
@@ -536,7 +529,7 @@ class Session:
         self.fault = ''
         if steady <= self._moved + HOLD or self.stuck.reason:
             self._mind_tracking(steady)
-        if steady <= self._moved + LATEST:  # what is told may be of before
+        if steady <= self._moved + self._values.execute_state_timeout:  # it may be of before
             return
         at, speeds = self._measured.state(joints)
         if speeds.any():
@@ -550,11 +543,11 @@ class Session:
         """Estimate how fast the controllers' time goes, which a speed slider may slow down."""
         measured, joints, robot = (self._measured, self.follower.begin.joints,
                                    self.follower.robot)
-        moment, seen = measured.heard(joints), measured.told_velocity(joints)
+        moment, seen = measured.moment(joints), measured.state(joints)[1]
         wanted, before = (self._commanded(moment - ago) for ago in (0.0, STEADY))
         told, speed = wanted.velocity, float(np.linalg.norm(wanted.velocity))
         uneven = float(np.linalg.norm(told - before.velocity)) > EVEN * speed
-        if seen is None or self._ahead == 0.0 or speed < SPEED or uneven:
+        if self._ahead == 0.0 or speed < SPEED or uneven:
             return
         part = float(seen @ told) / speed**2
         if part < STANDS:       # it is stuck, not slow
@@ -573,18 +566,18 @@ class Session:
         """Look whether the arm follows; where it is stuck, nothing goes on to push it."""
         self._watch_rate()
         most = self._values.max_tracking_error
-        if most == 0 or steady > self._stepped + MOST:  # held up: it rests elsewhere, as told
+        if most == 0 or steady > self._stepped + MOST_LATE:  # held up: it rests elsewhere, as told
             return
         follower, measured = self.follower, self._measured
         joints, robot = follower.begin.joints, follower.robot
-        seen = tracking(robot, joints, self._commanded, measured, self._ahead)
+        seen = tracking(robot, joints, self._commanded, measured)
         told = follower.q[follower.places]
         apart = offset(robot, joints, seen.measured, told)
         stood = np.array([measured.stood([joint]) for joint in joints])
         stands = self.stuck.look(seen.error, told, apart, stood, most, steady)
         if self.stuck.holds:
             follower.brake()
-        if stands and measured.feedback(joints).sure:   # else it may be late, and not stand
+        if stands:
             self._stand(apart, steady)
 
     def _stand(self, apart: Array, steady: float) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ros2_ik.core import Array
-from ros2_ik.node.controllers.joint_feedback import MOST
+from ros2_ik.node.motion.tracking import MOST_LATE
 
 STUCK = 0.25    # part of max_tracking_error that is too far for a joint that stands,
 TRIAL = 0.05    # and by which the arm is moved to see whether it follows again
@@ -22,7 +22,7 @@ class StuckArm:
     """
 
     def __init__(self, joints: tuple[str, ...], ahead: float) -> None:
-        self._joints, self._patience = joints, MOST + ahead
+        self._joints, self._patience = joints, MOST_LATE + ahead
         self.reason, self.holds = '', False
         self._since = 0.0                   # when it was told to stand, or to move a bit [s]
         self._base: Array | None = None     # where it stood

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from ros2_ik.core import Robot
-from ros2_ik.node.state.joint_history import Change, fastest, JointHistory
+from ros2_ik.node.state.joint_history import fastest, JointHistory
 from ros2_ik.node.state.reading import Reading
 
 MAX_NAMES = 10_000   # keeps a publisher that invents names from filling the memory
@@ -21,23 +21,18 @@ class JointStates:
     """
     The last value of each joint; several publishers may each tell of a part of them.
 
-    `warn` gives whether it let a warning through, `inform` is for what is said once. `now` is the
-    node clock [ns], `publishers` are the names of the nodes that publish, `factor` is that of
-    JointHistory.take, `simulated` tells whether the node clock is that of a simulation.
+    `warn` returns whether it let a warning through. `now` is the node clock [ns], `publishers`
+    are the names of the nodes that publish, `factor` is that of JointHistory.take.
     """
 
     def __init__(self, warn: Callable[[str], bool], now: Callable[[], int] = time.time_ns,
                  publishers: Callable[[], Sequence[str]] = tuple,
-                 factor: Callable[[], float] = lambda: FACTOR,
-                 inform: Callable[[str], object] = lambda _: None,
-                 simulated: Callable[[], bool] = lambda: False) -> None:
-        self._warn, self._now, self._publishers = warn, now, publishers
-        self._factor, self._inform, self._simulated = factor, inform, simulated
+                 factor: Callable[[], float] = lambda: FACTOR) -> None:
+        self._warn, self._now, self._publishers, self._factor = warn, now, publishers, factor
         self._nan: set[str] = set()   # joints of which it was told that they have no number
         self._joints: dict[str, JointHistory] = {}
         self._limits: dict[str, tuple[float, bool]] = {}   # speed, whether it is continuous
         self._arrivals: deque[float] = deque(maxlen=100)   # of messages, on the steady clock
-        self._told_unstamped = False
         self._sources, self._asked = '', -math.inf   # publishers, and when they were asked for
         self._looked = 0    # the clock when last looked at [ns]
         self.newest: Reading | None = None
@@ -46,8 +41,7 @@ class JointStates:
         """Take the speed limits of a robot's joints; how they moved before says nothing more."""
         self._limits = {joint.name: (fastest(joint), joint.kind == 'continuous')
                         for joint in robot.joints if joint.is_scalar}
-        self._joints = {name: JointHistory(old.reading, old.velocity,
-                                           *self._limits.get(name, (None, False)))
+        self._joints = {name: JointHistory(old.reading, *self._limits.get(name, (None, False)))
                         for name, old in self._joints.items()}
 
     def _mind_the_clock(self) -> None:
@@ -58,12 +52,8 @@ class JointStates:
                             if not joint.reading.stamp}
         self._looked = now
 
-    def take(self, message: Any, info: Any = None) -> None:
-        """
-        Take a JointState; NaN means that a joint has no position.
-
-        `info` is what rclpy says of the message.
-        """
+    def take(self, message: Any) -> None:
+        """Take a JointState; NaN means that a joint has no position."""
         names, positions = message.name, message.position
         if len(names) != len(positions):
             if len(positions):   # velocities only are nothing to warn of
@@ -72,31 +62,25 @@ class JointStates:
             return
         if len(self._joints) + len(self._nan) + len(names) > MAX_NAMES and self._too_many(names):
             return
-        velocities = message.velocity if len(message.velocity) == len(names) else None
-        _, stamp, received, _ = Reading.of(None, message.header.stamp)
-        received -= _waited(info)
+        _, stamp, received = Reading.of(None, message.header.stamp)
         self._arrivals.append(received)
         self._mind_the_clock()
         factor = self._factor()
         nan, wrong = dict[str, float](), list[str]()
-        for i, (name, position) in enumerate(zip(names, positions, strict=True)):
+        for name, position in zip(names, positions, strict=True):
             if not math.isfinite(position):
                 nan[name] = position
                 continue
-            self.newest = reading = Reading(position, stamp, received, self._looked)
-            velocity = velocities[i] if velocities is not None else None
+            self.newest = reading = Reading(position, stamp, received)
             known = self._joints.get(name)
             if known is None:
-                self._joints[name] = JointHistory(reading, velocity,
-                                                  *self._limits.get(name, (None, False)))
-            elif known.take(reading, velocity, factor):
+                self._joints[name] = JointHistory(reading, *self._limits.get(name, (None, False)))
+            elif known.take(reading, factor):
                 wrong.append(name)
         if nan or self._nan:
             self._tell(nan, names)
         if wrong:
             self._warn(self.contradiction(wrong[0]))
-        if not stamp:
-            self._tell_unstamped()
 
     def _tell(self, nan: dict[str, float], names: list[str]) -> None:
         """Warn of joints whose numbers are none, once for each until it has one again."""
@@ -107,12 +91,6 @@ class JointStates:
                               f'{more}: what it said before, if anything, counts and gets old'):
             self._nan.update(nan)
 
-    def _tell_unstamped(self) -> None:
-        if not self._told_unstamped:
-            self._told_unstamped = True
-            self._inform('joint_states messages come without header.stamp: their age is counted '
-                         'from their receipt, and delays before that are not seen')
-
     def _too_many(self, names: list[str]) -> bool:
         if len(self._joints.keys() | self._nan | set(names)) <= MAX_NAMES:
             return False
@@ -121,34 +99,19 @@ class JointStates:
         return True
 
     def velocity(self, name: str) -> float | None:
-        """Return the last velocity of a joint that was told and can be true, or None."""
+        """Return the velocity that positions and stamps of a joint show, or None."""
         joint = self._joints.get(name)
         return joint.velocity if joint else None
 
-    def change(self, name: str, seconds: float = 0.0) -> Change | None:
-        """Return how a joint moved in at least its last so many seconds, by stamps, or None."""
+    def spread(self, name: str) -> float:
+        """Return by how much the latest readings of a joint differ."""
         joint = self._joints.get(name)
-        return joint.change(seconds) if joint and joint.reading.stamp else None
-
-    def tremble(self, name: str) -> float:
-        """Return by how much a reading of a joint that stands differs from the next."""
-        joint = self._joints.get(name)
-        return joint.tremble if joint else 0.0
+        return joint.spread if joint else 0.0
 
     def stood(self, name: str) -> float:
         """Return for how long a joint has been at one place, as far as is known [s]."""
         joint = self._joints.get(name)
-        return joint.stood() if joint else 0.0
-
-    def rests(self, name: str) -> bool:
-        """Return whether a joint has been at one place for so long that it does not move."""
-        joint = self._joints.get(name)
-        return bool(joint and joint.rests)
-
-    def disproved(self, name: str) -> bool:
-        """Return whether the velocity that is told of a joint is known to be wrong."""
-        joint = self._joints.get(name)
-        return bool(joint and joint.disproved)
+        return joint.stood if joint else 0.0
 
     def get(self, name: str) -> Reading | None:
         """Return the last reading of a joint."""
@@ -162,11 +125,7 @@ class JointStates:
     def age(self, name: str) -> float:
         """Return the age of a joint's last reading [s]; inf where there is none."""
         joint = self._joints.get(name)
-        return joint.reading.age(self._now(), self._simulated()) if joint else math.inf
-
-    def measured_at(self, name: str) -> float:
-        """Return when a joint's last reading was measured, on the motion clock [s]."""
-        return self.known(name).measured_at(self._now(), self._simulated())
+        return joint.reading.age(self._now(), simulated=True) if joint else math.inf
 
     # -- what is wrong with them ----------------------------------------------------------
 
@@ -217,12 +176,6 @@ class JointStates:
     def _rate(self) -> float:
         seconds = self._arrivals[-1] - self._arrivals[0]
         return (len(self._arrivals) - 1) / seconds if seconds > 0 else 0.0
-
-
-def _waited(info: Any) -> float:
-    """Return how long a message has waited here before it was taken [s]."""
-    arrived = info.get('received_timestamp') if info else None   # not every middleware tells
-    return max(time.time_ns() - arrived, 0) * 1e-9 if arrived else 0.0
 
 
 def publishers(node: Any, topic: str) -> list[str]:

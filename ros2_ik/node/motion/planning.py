@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core import (
+    Array,
     InvalidStateError,
     Joint,
     JointLimitError,
     Motion,
     MotionLimits,
-    MotionState,
     Robot,
     Status,
     straight_motion,
     UnknownJointError,
 )
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.joint_feedback import JointFeedback, offset
-from ros2_ik.node.controllers.motion_execution import MotionExecution
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
+from ros2_ik.node.motion.motion_execution import MotionExecution
+from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
 # -- where joints shall go: what of it can be, and must be, moved ------------------------------
 
@@ -31,7 +31,7 @@ HAIR = 1e-6   # a goal so far outside is meant to be on the limit [rad, m]
 
 
 def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: RobotControllers,
-              measured: JointFeedback, tolerance: float) -> dict[str, float]:
+              measured: MeasuredJoints, tolerance: float) -> dict[str, float]:
     """
     Return the joints to be moved, and where to; {} when all are there already.
 
@@ -74,7 +74,7 @@ def _checked(robot: Robot, name: str, value: Any) -> Joint:
     return joint
 
 
-def _there(robot: Robot, name: str, value: float, measured: JointFeedback,
+def _there(robot: Robot, name: str, value: float, measured: MeasuredJoints,
            tolerance: float) -> bool:
     if measured.stale([name]):
         return False
@@ -90,19 +90,18 @@ SLOWEST = 1e-3     # as parameter velocity_scaling; far below it nothing can be 
 LONGEST = 600.0    # the node can do nothing else while it writes the points of a motion [s]
 
 
-def planned_motion(execution: MotionExecution, start: MotionState, scaling: float,
+def planned_motion(execution: MotionExecution, start: Array, scaling: float,
                    parameters: Any) -> Motion:
-    """Plan an execution from a start, with a part of the velocity limits; raises RequestError."""
+    """Plan an execution from rest at a start (n,), with a part of the velocity limits."""
     goal = [_destination(execution, joint, at) for joint, at in zip(
-        execution.joints, start.position.tolist(), strict=True)]
+        execution.joints, start.tolist(), strict=True)]
     limits = _eased(execution.limits.scaled(scaling * HEADROOM, parameters.acceleration_scaling))
     try:
-        motion = straight_motion(execution.robot, execution.joints, start.position, goal, limits,
-                                 start.velocity)
+        motion = straight_motion(execution.robot, execution.joints, start, goal, limits)
     except (InvalidStateError, JointLimitError) as error:   # the goal has been checked
         raise RequestError(Status.INVALID_ROBOT_STATE,
                            f'no motion can begin where the robot is: {error}') from None
-    for joint, far in zip(execution.joints, np.abs(motion.goal - start.position), strict=True):
+    for joint, far in zip(execution.joints, np.abs(motion.goal - start), strict=True):
         if far > (most := execution.max_change.get(joint, np.inf)):
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                                f"joint '{joint}' would move by {far:.3g}; max_joint_change allows "

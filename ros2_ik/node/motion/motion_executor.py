@@ -1,38 +1,44 @@
-"""The one who commands the robot: nothing is moved but by this."""
+"""Executes motions; the only sender of commands to controllers, but for the servo."""
 
-from collections.abc import Collection, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 import time
 import traceback
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from rclpy.clock import Clock, ClockType
 
-from ros2_ik.core import IKError, Robot, Status
+from ros2_ik.core import Array, IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import Controller, ControllerContext, Pauses
-from ros2_ik.node.controllers.joint_feedback import JointFeedback, LATEST, offset
-from ros2_ik.node.controllers.motion_execution import Cancelled, MotionExecution, Phase
-from ros2_ik.node.controllers.motion_report import log_line, progress
-from ros2_ik.node.controllers.outcome import Blocked, Outcome
-from ros2_ik.node.controllers.path_checks import OwnScene, PathChecks
-from ros2_ik.node.controllers.planning import checked_scaling, planned_motion, read_goal
+from ros2_ik.node.controllers.controller import Controller, ControllerContext
 from ros2_ik.node.controllers.robot_controllers import (
     check_controllers,
     RobotControllers,
     usual_kinds,
 )
-from ros2_ik.node.controllers.trajectory_replacement import TrajectoryReplacement
+from ros2_ik.node.motion.motion_execution import Cancelled, MotionExecution, Phase
+from ros2_ik.node.motion.motion_report import log_line, progress
+from ros2_ik.node.motion.outcome import Blocked, Outcome
+from ros2_ik.node.motion.path_checks import OwnScene, PathChecks
+from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
+from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
-LOOK = 0.02                 # seconds between two looks at what moves
+LOOK = 0.02                 # between two looks at what moves [s]
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
 PATIENCE = 3.0              # for an arm that stands, and readings that show it [s]
-PROMPT = 0.15               # who takes longer to accept a motion cannot join one on its way [s]
 PAUSED = 3.0                # a simulation that stands for longer is told of [s]
-STANDS = 0.5                # who moves by another's command, and turns, does not stand so long [s]
-LEADS = (0.1, 0.4, 1.8)     # time to check the way of a motion that replaces another one [s]
+STANDS = 0.5                # an arm moved by another client, and turning, stands for less [s]
+GETS_ON = 12.0              # times distance / acceleration: squared time onto a motion
+
+
+@dataclass
+class Lease:
+    """Joints that the servo owns, and whether they move."""
+
+    joints: tuple[str, ...]
+    moves: bool = False
+    who = 'the servo'
 
 
 class MotionExecutor:
@@ -40,29 +46,26 @@ class MotionExecutor:
     Moves the robot to joint values, by the controllers that the parameters name.
 
     Belongs to the node's thread. `state` completes joint values, `scene` is the PlanningScene.
+    Each joint has one owner at a time: a motion, or the servo.
     """
 
     def __init__(self, context: ControllerContext, joint_states: Any, state: Any, scene: Any,
                  log: Any) -> None:
         check_controllers(context.parameters)
-        self._context, self._parameters = context, context.parameters
-        self._log, self._pauses = log, Pauses(context)
+        self._context, self._parameters, self._log = context, context.parameters, log
         for text in usual_kinds(context.parameters):
             log.warning(text)
-        self._ways = PathChecks(state, scene, context.parameters, self._pauses)
-        self._measured = JointFeedback(joint_states, context.parameters, context.clock)
+        self._ways = PathChecks(state, scene, context)
+        self._measured = MeasuredJoints(joint_states, context.parameters, context.clock)
         self._robot: Robot | None = None
         self._controllers = RobotControllers(None, context)
         self._retired = list[RobotControllers]()
         self._executions: list[MotionExecution] = []
+        self.servo: Lease | None = None     # what the servo owns
         self.stops = 0   # how often all motions were stopped
-        self.lent = frozenset[str]()   # joints that another part of the node moves,
-        self.lent_move = False         # and whether they move
         self._closing = False
         self._paused = False   # whether it was told that /clock stands
-        self._timer = context.node.create_timer(
-            LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME),
-            callback_group=context.callback_group)
+        self._timer = context.steady_timer(LOOK, self._look)
         self._timer.cancel()
 
     def set_robot(self, robot: Robot) -> None:
@@ -96,12 +99,16 @@ class MotionExecutor:
                 execution.stop(status, f'stopped on the way: {reason}')
             except Exception as error:   # the others must stop all the same
                 self._abandon(execution, error)
-        return len(self._executions) + self.lent_move
+        return len(self._executions) + self._servo_moves
 
     @property
     def moving(self) -> bool:
         """Whether anything moves, or is about to."""
-        return bool(self._executions) or self.lent_move
+        return bool(self._executions) or self._servo_moves
+
+    @property
+    def _servo_moves(self) -> bool:
+        return self.servo is not None and self.servo.moves
 
     def unstopped(self) -> str:
         """
@@ -109,23 +116,14 @@ class MotionExecutor:
 
         Also why it is not known whether one moves.
         """
-        if self.lent_move or any(execution.under_way for execution in self._executions):
+        if self._servo_moves or any(execution.under_way for execution in self._executions):
             return ''
-        return next((text for one in self._controllers.controllers
-                     if (text := self._unknown(one.joints) or self._moves(one.joints)
-                         or self._measured.untold(one.joints, STANDS))), '')
-
-    def _unknown(self, joints: Sequence[str]) -> str:
-        """Return why it is not known whether joints move, or ''."""
-        reason = self._measured.stale(joints)
-        return reason and f'it is not known whether anything moves: {reason}'
-
-    def _moves(self, joints: Sequence[str]) -> str:
-        """Return which joint moves fastest, or may move, or '' where all are at rest."""
-        speeds = self._measured.state(joints)[1]
-        k = int(np.argmax(np.abs(speeds)))
-        return (f"joint '{joints[k]}' moves at {speeds[k]:.3g}/s, not by a motion of this node "
-                'that is under way' if speeds.any() else self._measured.unsure(joints))
+        for one in self._controllers.controllers:
+            if reason := self._measured.stale(one.joints):
+                return f'it is not known whether anything moves: {reason}'
+            if reason := self._measured.moves(one.joints):
+                return reason
+        return ''
 
     def motions(self) -> list[dict[str, str]]:
         """Return what there is to say of each motion under way."""
@@ -164,14 +162,9 @@ class MotionExecutor:
                 return Outcome(Status.SUCCESS, 'all joints of the goal are where it wants them')
             execution.who, execution.group = who, group
             execution.max_change, execution.assumed = max_joint_change or {}, assumed
-            for lead in LEADS:
-                if await self._set_out(execution, scaling, lead, avoid_collisions, own):
-                    outcome: Outcome = await self._context.wait(
-                        lambda done: self._watch(execution, done))
-                    return outcome
-            raise RequestError(
-                Status.CONTROL_FAILED, 'the robot does not stay where it is, or on its '
-                'way, while the motion is checked; nothing was sent')
+            await self._set_out(execution, scaling, avoid_collisions, own)
+            outcome: Outcome = await self._context.wait(lambda done: self._watch(execution, done))
+            return outcome
         except Blocked as error:
             return error.outcome
         except IKError as error:
@@ -186,33 +179,36 @@ class MotionExecutor:
                 execution.phase = Phase.DONE
                 self._tidy()
 
-    async def lend(self, robot: Robot, joints: Collection[str]) -> list[Controller]:
+    async def lend(self, robot: Robot, joints: Collection[str],
+                   checked: frozenset[str]) -> list[Controller]:
         """
-        Return the controllers of joints that stand; raises RequestError.
+        Give the servo joints that stand; returns their controllers; raises RequestError.
 
-        No motion of them begins until `take_back`.
+        No motion of them begins until `take_back`, and none may be under way that moves some of
+        the joints that are `checked` for collisions beside them.
         """
         self._check_ready(robot)
         controllers = self._controllers.choose(joints)
         execution = MotionExecution(robot, controllers, {}, self._measured, self._parameters, None)
         for other in self._executions:
-            if other.shares(execution):
-                raise RequestError(Status.CONTROL_FAILED, 'a motion of these joints, asked for '
-                                   f'by {other.who}, is {other.phase.value}')
-        before, self.lent = self.lent, self.lent | {*execution.joints}
+            if (checked | {*execution.joints}) & {*other.joints}:
+                raise RequestError(Status.CONTROL_FAILED, 'a motion of these joints, or of others '
+                                   f'that they could touch, asked for by {other.who}, is '
+                                   f'{other.phase.value}')
+        before, self.servo = self.servo, Lease(execution.joints)
         try:
             self._measured.require(execution.joints)
             await self._prepare(execution)
             await self._stand(execution)
             self._controllers.cancel(execution.joints, [])
         except Exception:
-            self.lent = before
+            self.servo = before
             raise
         return controllers
 
     def take_back(self) -> None:
         """Let motions move all joints again."""
-        self.lent, self.lent_move = frozenset(), False
+        self.servo = None
 
     # -- before anything is sent ----------------------------------------------------------
 
@@ -226,7 +222,7 @@ class MotionExecutor:
             return None
         execution = MotionExecution(robot, self._controllers.choose(goal), goal, self._measured,
                                     self._parameters, cancelled)
-        if taken := self.lent & {*execution.joints}:
+        if self.servo and (taken := {*execution.joints} & {*self.servo.joints}):
             raise RequestError(
                 Status.CONTROL_FAILED, f"the servo is on for joint '{min(taken)}'; nothing was "
                 'moved: end it by ~/servo/switch, mode off, before')
@@ -254,84 +250,77 @@ class MotionExecutor:
             while reason := controller.unavailable_reason():
                 if time.monotonic() > controller.made + DISCOVERY:
                     raise RequestError(Status.CONTROL_FAILED, reason)
-                await self._pauses.pause(LOOK)
+                await self._context.pause(LOOK)
                 execution.check()
             await controller.prepare()
 
     def _make_way(self, execution: MotionExecution) -> None:
-        """Raise RequestError if another one has some of the joints, or have that one withdrawn."""
-        others = [other for other in self._executions if other.shares(execution)]
+        """Raise RequestError if another motion has some of the joints, or have that one end."""
+        others = list(self._sharing(execution))
         if others and self._parameters.while_executing == 'refuse':
             raise RequestError(
                 Status.CONTROL_FAILED, 'another motion is under way; with parameter '
                 'while_executing: replace it would end')
-        taken = [one for other in others if other.under_way for one in other.controllers]
-        for controller in taken:
-            if controller not in execution.controllers and controller.shares(execution.joints):
-                raise RequestError(
-                    Status.CONTROL_FAILED, f"controller '{controller.name}' moves some "
-                    'of the joints, and another one would be used now; that must wait '
-                    'until the motion has ended')
         for other in others:
             if other.phase is Phase.PLANNED:
                 other.withdraw(Status.PREEMPTED, 'nothing was moved: another motion was asked for')
+            other.stop(Status.PREEMPTED, 'stopped on the way: another motion took its place')
+
+    def _sharing(self, execution: MotionExecution) -> Iterator[MotionExecution]:
+        """Yield the other motions that have some of its joints."""
+        return (other for other in self._executions
+                if other is not execution and not {*other.joints}.isdisjoint(execution.joints))
 
     def _beside(self, execution: MotionExecution) -> frozenset[str]:
-        """Return the joints that earlier motions, or the servo, move beside this one."""
+        """Return the joints of all other owners that came before."""
         before = self._executions[:self._executions.index(execution)]
-        return self.lent | {joint for other in before if not other.shares(execution)
-                            for joint in other.joints}
+        owners: list[MotionExecution | Lease] = [*before, *([self.servo] if self.servo else [])]
+        return frozenset(joint for owner in owners for joint in owner.joints)
 
-    def _under_way(self, execution: MotionExecution) -> list[MotionExecution]:
-        """Return the executions that this one will replace."""
-        return [other for other in self._executions
-                if other is not execution and other.under_way and other.shares(execution)]
-
-    async def _set_out(self, execution: MotionExecution, scaling: float, lead: float,
-                       avoid_collisions: bool, own: OwnScene | None) -> bool:
-        """
-        Plan, check and send; gives False when the start has moved away meanwhile.
-
-        Where it replaces others, it begins on their way, when what must be done before is done:
-        within `lead` [s], and in the time that its controllers need to join it.
-        """
+    async def _set_out(self, execution: MotionExecution, scaling: float, avoid_collisions: bool,
+                       own: OwnScene | None) -> None:
+        """Plan, check and send; raises RequestError or Blocked."""
         await self._prepare(execution)
-        execution.check()
-        for other in self._under_way(execution):
-            if slow := next((one for one in other.controllers if one.delay > PROMPT), None):
-                other.stop(Status.PREEMPTED, 'another motion takes its place, from rest: '
-                           f"controller '{slow.name}' took {slow.delay:.2g} s to answer")
-        while any(other.phase is Phase.BRAKING for other in self._under_way(execution)):
-            # from where a controller brakes is not known well enough to go on from there
-            await self._pauses.pause(LOOK)
+        while any(other.under_way for other in self._sharing(execution)):   # until they stand
+            await self._context.pause(LOOK)
             execution.check()
-        if not self._under_way(execution):
-            await self._stand(execution)
-        self._measured.require(execution.joints)
-        begin = self._context.now()
-        replacement = TrajectoryReplacement(execution, self._under_way(execution), self._measured,
-                                            self._parameters)
-        join = replacement.blend_time(begin, lead)
-        wait = lead + join if self._under_way(execution) else 0.0
-        start = replacement.at(begin + wait)
+        await self._stand(execution)
+        start, join = self._start(execution)
         motion = planned_motion(execution, start, scaling, self._parameters)
         if avoid_collisions:
             await self._ways.check(execution, motion, own, self._beside(execution))
         else:
             execution.notes = ['the way was not checked for collisions']
         execution.check()
-        self._measured.require(execution.joints)
-        now = self._context.now()
-        if wait and (now > begin + lead or replacement.changed(begin + wait, start, now)):
-            return False
-        if replacement.strayed(now) or (not wait and self._unknown_rest(execution)):
-            return False
-        whole = replacement.before(motion, begin, wait, now) if wait else motion
-        execution.take_over(self._under_way(execution),
-                            replacement.until(now + whole.duration - motion.duration))
-        self._replace(execution)
-        execution.send(whole, motion.duration, join)
-        return True
+        if refusal := self._unknown_rest(execution):
+            raise refusal
+        away = offset(execution.robot, execution.joints, start,
+                      self._measured.state(execution.joints)[0])
+        if np.abs(away).max() > self._parameters.start_tolerance:
+            raise RequestError(
+                Status.CONTROL_FAILED, 'the robot does not stay where it is while the motion is '
+                'checked; nothing was sent')
+        for controllers in (*self._retired, self._controllers):   # what repeats an end of before
+            controllers.cancel(execution.joints, execution.controllers)
+        execution.send(motion, join)
+
+    def _start(self, execution: MotionExecution) -> tuple[Array, float]:
+        """
+        Return where a motion begins, and the time for a controller to get onto it [s].
+
+        It begins where the joints were told to rest, if that is where they are measured: back to
+        a reading that trembles would be a step. The controller may begin at such a reading.
+        """
+        joints, position = execution.joints, self._measured.state(execution.joints)[0]
+        apart: Array = self._measured.spread(joints)
+        for controller in execution.controllers:
+            for joint, told in controller.resting().items():
+                k = joints.index(joint)
+                off = abs(position[k] - told)
+                if off <= self._parameters.start_tolerance:
+                    position[k], apart[k] = told, max(apart[k], off)
+        join = np.sqrt(GETS_ON * apart / execution.limits.acceleration).max()
+        return position, float(join)
 
     async def _stand(self, execution: MotionExecution) -> None:
         """Wait until it is known where the joints stand; raises RequestError."""
@@ -339,7 +328,7 @@ class MotionExecutor:
         while refusal := self._unknown_rest(execution):
             if time.monotonic() > end:
                 raise refusal
-            await self._pauses.pause(LOOK)
+            await self._context.pause(LOOK)
             execution.check()
 
     def _unknown_rest(self, execution: MotionExecution) -> RequestError | None:
@@ -347,24 +336,23 @@ class MotionExecutor:
         Return why readings do not tell where the joints stand, or None.
 
         They must tell of rest, and either be where the joints were told to rest, or be newer
-        than the last command's end. Without stamps they may have come late.
+        than the last command's end.
         """
         self._measured.require(execution.joints)
-        if moves := self._moves(execution.joints):
+        if moves := self._measured.moves(execution.joints):
             return RequestError(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
         for controller in self._controllers.sharing(execution.joints):
             joints = [joint for joint in controller.joints if joint in execution.joints]
-            seen, told = self._measured.feedback(joints), controller.resting()
-            if told:
-                rest = np.array([told[one] for one in joints])
-                away = np.abs(offset(execution.robot, joints, seen.position, rest))
+            if told := controller.resting():
+                away = np.abs(offset(execution.robot, joints, self._measured.state(joints)[0],
+                                     np.array([told[joint] for joint in joints])))
                 if away.max() <= self._parameters.start_tolerance:
                     continue
-            if seen.moment < controller.commanded_until + (0.0 if seen.sure else LATEST):
+            if self._measured.moment(joints) < controller.commanded_until:
                 return RequestError(
-                    Status.ROBOT_STATE_STALE, 'joint_states may still show where the '
-                    f"joints were before the last command to controller '"
-                    f"{controller.name}' ended; nothing was moved")
+                    Status.ROBOT_STATE_STALE, 'joint_states still show where the joints were '
+                    f"before the last command to controller '{controller.name}' ended; nothing "
+                    'was moved')
             if self._measured.stood(joints) < STANDS:
                 return RequestError(
                     Status.CONTROL_FAILED, f"the joints of controller '"
@@ -373,15 +361,6 @@ class MotionExecutor:
         return None
 
     # -- what is under way ----------------------------------------------------------------
-
-    def _replace(self, execution: MotionExecution) -> None:
-        """End those whose joints this one takes, and what repeats the end of one before."""
-        for controllers in (*self._retired, self._controllers):
-            controllers.cancel(execution.joints, execution.controllers)
-        for other in self._under_way(execution):
-            other.brake_others(execution.controllers)
-            self._end(other, Outcome(Status.PREEMPTED, 'another motion took its place',
-                                     (), other.planned))
 
     def _watch(self, execution: MotionExecution, done: Any) -> None:
         """Have `done` called with the outcome."""
@@ -403,8 +382,6 @@ class MotionExecutor:
                 outcome = Outcome(Status.FAILURE, f'{type(error).__name__}: {error}', (),
                                   execution.planned)
             if outcome:
-                for controller in execution.controllers:
-                    controller.settle()
                 self._end(execution, outcome)
         if not self._executions:
             self._timer.cancel()
@@ -413,7 +390,7 @@ class MotionExecutor:
         """Stop an execution for what has come into its way."""
         try:
             if reason := self._ways.look(execution):
-                execution.stop_for(reason, partial(self._ways.clear, execution))
+                execution.stop_for(reason, urgent=True)
                 if self._ways.touches_braking(execution):
                     execution.add_to_reason('it does not come to rest before it touches something')
         except IKError as error:   # what cannot be checked is not gone on with
@@ -425,7 +402,7 @@ class MotionExecutor:
         self._log.error(''.join(traceback.format_exception(error)))
         for controller in execution.controllers:
             try:
-                execution.brake(controller)
+                controller.stop(execution.braking_task(controller))
             except Exception as another:
                 self._log.error(''.join(traceback.format_exception(another)))
                 controller.cancel()
@@ -433,6 +410,8 @@ class MotionExecutor:
     def _end(self, execution: MotionExecution, outcome: Outcome) -> None:
         self._executions.remove(execution)
         execution.phase = Phase.DONE
+        for controller in execution.controllers:
+            controller.forget()
         self._log.info(log_line(execution, outcome))
         if execution.done:
             execution.done(outcome)

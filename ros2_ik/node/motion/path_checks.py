@@ -1,13 +1,13 @@
 """What is in the way of a motion."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from typing import Any, NamedTuple
 
 from ros2_ik.core import Motion, PathCollision, PathCollisionCheck, Robot, Scene, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import Pauses
-from ros2_ik.node.controllers.motion_execution import MotionExecution, Phase
-from ros2_ik.node.controllers.outcome import Blocked, Outcome
+from ros2_ik.node.controllers.controller import ControllerContext
+from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
+from ros2_ik.node.motion.outcome import Blocked, Outcome
 
 SLICE = 1e-3        # computing time of a check before others have their turn [s]
 LOOK_SLICE = 5e-3   # and in a look at what moves
@@ -27,9 +27,8 @@ class OwnScene(NamedTuple):
 class PathChecks:
     """Checks the ways of motions; `state` completes joint values, `scene` is the PlanningScene."""
 
-    def __init__(self, state: Any, scene: Any, parameters: Any, pauses: Pauses) -> None:
-        self._state, self._scene = state, scene
-        self._parameters, self._pauses = parameters, pauses
+    def __init__(self, state: Any, scene: Any, context: ControllerContext) -> None:
+        self._state, self._scene, self._context = state, scene, context
 
     async def check(self, execution: MotionExecution, motion: Motion, own: OwnScene | None,
                     beside: frozenset[str]) -> None:
@@ -44,7 +43,7 @@ class PathChecks:
         scene = self._present(execution)
         check = self._made(execution, motion, scene, beside)
         while check and not check.run(SLICE):
-            await self._pauses.yield_to_executor()
+            await self._context.yield_to_executor()
             execution.check()
         if check and check.collision:
             raise Blocked(_outcome(check.collision, execution.robot, execution.joints, scene))
@@ -79,14 +78,8 @@ class PathChecks:
 
     def touches_braking(self, execution: MotionExecution) -> bool:
         """Return whether one that was told to stop touches something of its scene before."""
-        return self._touches(execution, execution.braking_way())
-
-    def clear(self, execution: MotionExecution, ends: Mapping[str, float]) -> bool:
-        """Return whether its joints may go to these places from where they are measured."""
-        return not self._touches(execution, execution.way_to(ends))
-
-    def _touches(self, execution: MotionExecution, way: Motion) -> bool:
-        check = execution.scene and self._made(execution, way, execution.scene, frozenset())
+        check = execution.scene and self._made(execution, execution.braking_way(),
+                                               execution.scene, frozenset())
         return bool(check and check.run() and check.collision)
 
     def _made(self, execution: MotionExecution, motion: Motion, scene: Scene,
@@ -111,7 +104,8 @@ class PathChecks:
                 'stands still; ask again when it has ended (or avoid_collisions: false)')
         start = self._state.start(execution.robot, assumed | first, frozenset(), checked=others)
         execution.notes += start.notes
-        return PathCollisionCheck(checker, motion, start.q, self._parameters.path_resolution)
+        resolution = self._context.parameters.path_resolution
+        return PathCollisionCheck(checker, motion, start.q, resolution)
 
     @staticmethod
     def _require_known(joints: frozenset[str], known: Set[str]) -> None:

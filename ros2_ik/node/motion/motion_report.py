@@ -3,8 +3,8 @@
 import numpy as np
 
 from ros2_ik.core import Status
-from ros2_ik.node.controllers.motion_execution import MotionExecution, Phase
-from ros2_ik.node.controllers.outcome import Outcome
+from ros2_ik.node.motion.motion_execution import MotionExecution
+from ros2_ik.node.motion.outcome import Outcome
 
 
 def log_line(execution: MotionExecution, outcome: Outcome) -> str:
@@ -23,8 +23,7 @@ def progress(execution: MotionExecution) -> dict[str, str]:
     """Return what there is to say of a motion while it is under way."""
     assert execution.motion is not None
     gone, whole = execution.now() - execution.sent_at, execution.motion.duration
-    braking = execution.phase is Phase.BRAKING
-    left = (execution.rest_at if braking else execution.end) - execution.now()
+    left = execution.end - execution.now()
     return {'asked for by': execution.who, 'group': execution.group,
             'controllers': _controllers(execution),
             'state': execution.phase.value,

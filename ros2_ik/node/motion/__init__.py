@@ -1,0 +1,1 @@
+"""Motions of the robot, from the request to the end: planned, checked, sent, supervised."""

@@ -1,0 +1,387 @@
+"""One motion from the request to its end."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from enum import Enum
+import math
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core import Array, Motion, MotionState, PathCollisionCheck, Robot, Scene, Status
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.node.controllers.controller import BrakingTask, Controller
+from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
+from ros2_ik.node.motion.outcome import Outcome
+from ros2_ik.node.motion.tracking import MOST_LATE, tracking
+from ros2_ik.node.state.measured_joints import MeasuredJoints, offset, STILL
+
+SLACK = 0.02   # earlier than it seems to be a robot may be on its way [s]
+MOMENTS = 400  # of a motion that are looked at for where a robot is
+JOIN = 0.1     # seconds that a way beside the motion takes, where they mean nothing
+APART = 0.08   # so long after each other may controllers accept one motion [s],
+STEP_OUT = 0.25    # part of max_tracking_error by which controllers may be apart on their way
+UNSEEN = 0.06  # so late a controller may begin before that has been measured [s]
+LEFT = 2e-3    # an arm that stands farther from where it should be then has not begun [rad, m]
+WINDOW = 0.2   # before a reading in which its velocity was measured [s]
+SPOTS = 11     # of that time which are looked at
+SLOW = 0.9     # an arm with less than this part of the velocity that it should have is slow,
+MOVES = 0.05   # if that is larger than this [rad/s, m/s]
+CLEAR = 0.02   # an arm so far ahead of its braking, and farther by what it goes
+HEARD = 0.1    # in this time, has not been told to brake [rad, m; s]
+
+Cancelled = Callable[[], str]   # why it is to end, or ''
+
+
+class Phase(Enum):
+    """
+    How far an execution has come.
+
+    PLANNED -> SENT -> DONE when the arm is at its goal, or SENT -> BRAKING -> DONE when it
+    stands. PLANNED -> DONE is one of which nothing was sent.
+    """
+
+    PLANNED = 'planned'
+    SENT = 'moving'
+    BRAKING = 'stopping'
+    DONE = 'done'
+
+
+class MotionExecution:
+    """
+    A motion of the joints of some controllers; it owns these joints until it is over.
+
+    When it is stopped, it is over when the arm stands, with the outcome that was the reason.
+    """
+
+    def __init__(self, robot: Robot, controllers: list[Controller], goal: dict[str, float],
+                 measured: MeasuredJoints, parameters: Any, cancelled: Cancelled | None) -> None:
+        self.robot, self.controllers, self.goal = robot, controllers, goal
+        self.who = self.group = ''      # who asked for it, and for which group
+        self.joints = tuple(joint for one in controllers for joint in one.joints)
+        self._measured, self._parameters = measured, parameters
+        self._cancelled = cancelled or (lambda: '')
+        self.limits = motion_limits(robot, self.joints, parameters)
+        self.max_change: Mapping[str, float] = {}    # how far each joint may move [rad, m]
+        self.assumed: Mapping[str, Any] = {}    # values of joints that nothing tells of
+        self.motion: Motion | None = None
+        self.phase = Phase.PLANNED
+        self.sent_at = 0.0              # on the motion clock
+        self.planned = 0.0              # duration [s]
+        self.notes: list[str] = []
+        self.scene: Scene | None = None       # in which the way was checked,
+        self.world: Scene | None = None       # and that of the node which it was made of
+        self.add_own: Callable[[Scene], Scene] = lambda scene: scene
+        # of the way that is left, in a newer scene
+        self.check_left: PathCollisionCheck | None = None
+        self.done: Callable[[Outcome], None] | None = None
+        self.error = 0.0                # of the farthest joint when last looked at [rad, m]
+        self.tracking_delay = 0.0       # when the arm was last seen to follow [s]
+        self._withdrawn: Outcome | None = None
+        self._reason: Outcome | None = None   # why it brakes
+        self._last = 0.0                # until when the arm may take to come to rest
+        self._open_at = -np.inf         # when controllers had something to answer last
+        self._braked_again = False
+
+    @property
+    def under_way(self) -> bool:
+        """Whether controllers have it: it moves or brakes."""
+        return self.phase in (Phase.SENT, Phase.BRAKING)
+
+    def now(self) -> float:
+        """Return the time that motions go by [s]."""
+        return self.controllers[0].context.now()
+
+    # -- before it runs -------------------------------------------------------------------
+
+    def withdraw(self, status: Status, message: str) -> None:
+        """Have the execution end before it is sent; who prepares it comes to know by `check`."""
+        self._withdrawn = Outcome(status, message)
+
+    def check(self) -> None:
+        """Raise RequestError if the execution is not to be any more."""
+        if self._withdrawn:
+            raise RequestError(self._withdrawn.status, self._withdrawn.message)
+        if reason := self._cancelled():
+            raise RequestError(Status.PREEMPTED, f'{reason}, before anything was moved')
+
+    def send(self, motion: Motion, join: float = 0.0) -> None:
+        """Hand a motion to the controllers, with the time to get onto it."""
+        self.motion, self.planned, self.sent_at = motion, motion.duration, self.now()
+        self.phase = Phase.SENT
+        for controller in self.controllers:
+            controller.start(motion.part(controller.joints), join)
+
+    # -- where it is ----------------------------------------------------------------------
+
+    @property
+    def end(self) -> float:
+        """When the joints should be at rest, on the motion clock."""
+        return max((one.rest_at for one in self.controllers if not one.released),
+                   default=self.now())
+
+    def commanded(self, moment: float) -> MotionState:
+        """Return where the joints are commanded to be at a moment of the motion clock."""
+        states = [controller.commanded(moment) for controller in self.controllers]
+        return MotionState(*(np.concatenate(parts) for parts in zip(*states, strict=True)))
+
+    def ahead(self) -> Motion:
+        """
+        Return the way from where the joints are measured onto the motion, and on to its end.
+
+        It joins the motion where that was nearest to them by now, and rather earlier: where the
+        controller has it, an arm that is late has yet to come.
+        """
+        assert self.motion is not None
+        reached = min(max(self.now() - self.sent_at, 0.0), self.motion.duration)
+        moments = np.linspace(0.0, reached, min(2 + int(reached / SLACK), MOMENTS))
+        at = self._measured.state(self.joints)[0]
+        way = np.array([self.motion.at(moment).position for moment in moments.tolist()])
+        nearest = int(np.argmin(np.abs(offset(self.robot, self.joints, way, at)).max(axis=1)))
+        rest = self.motion.rest(max(float(moments[max(nearest - 1, 0)]) - SLACK, 0.0))
+        return self._straight(at, rest.at(0.0).position).then(rest, JOIN)
+
+    def braking_way(self) -> Motion:
+        """Return the way from where the joints are measured to where they were told to rest."""
+        return self._straight(self._measured.state(self.joints)[0], np.concatenate(
+            [one.motion.goal for one in self.controllers]))
+
+    def _straight(self, start: Array, end: Array) -> Motion:
+        """Return a straight way, for a check of it only: it has no velocities."""
+        way, rest = offset(self.robot, self.joints, end, start), np.zeros(len(start))
+        return Motion(self.joints, JOIN, lambda time: MotionState(
+            end + (min(time / JOIN, 1.0) - 1.0) * way, rest, rest))
+
+    # -- how it is stopped ----------------------------------------------------------------
+
+    def stop(self, status: Status, message: str) -> None:
+        """Brake; the outcome comes when the arm stands."""
+        self.stop_for(Outcome(status, message, (), self.planned))
+
+    def stop_for(self, outcome: Outcome, urgent: bool = False) -> None:
+        """
+        Brake; this outcome comes when the arm stands.
+
+        Where it is `urgent`, an arm that is late brakes from where it is by that.
+        """
+        if self.phase is Phase.SENT:
+            for one in self.controllers:
+                one.stop(self.braking_task(one, urgent))
+            self.phase, self._reason = Phase.BRAKING, outcome
+            self._last = self.end + self._parameters.arrival_timeout
+
+    def add_to_reason(self, text: str) -> None:
+        """Say more of why it was stopped."""
+        assert self._reason is not None
+        self._reason = self._reason._replace(message=f'{self._reason.message}; {text}')
+
+    def braking_task(self, controller: Controller, urgent: bool = False) -> BrakingTask:
+        """
+        Return how a controller's joints are to be braked.
+
+        That is by what they were commanded, unless they are known not to follow.
+        """
+        joints, measured = controller.joints, self._measured
+        task = BrakingTask(self.limits.part([self.joints.index(joint) for joint in joints]),
+                           position_bounds(self.robot, joints), self.tracking_delay)
+        if measured.stale(joints):
+            return task
+        found = tracking(self.robot, joints, controller.commanded, measured)
+        if not found.on_way or self._is_slow(controller, found.delay):
+            return replace(task, measured=self._measured_now(controller))
+        began = measured.moment(joints) > controller.began + UNSEEN
+        return replace(task, delay=max(found.delay, 0.0 if began else UNSEEN), urgent=urgent)
+
+    def _is_slow(self, controller: Controller, delay: float) -> bool:
+        """Return whether joints were slower than commanded where they are, or have not begun."""
+        speeds, moment = (self._measured.speeds(controller.joints),
+                          self._measured.moment(controller.joints))
+        if speeds is None:
+            return False
+        if not (np.abs(speeds) > STILL).any():
+            return self._has_left(controller, moment - UNSEEN)
+        end = moment - delay
+        times = np.linspace(-WINDOW, 0.0, SPOTS)
+        way = [controller.commanded(end + time).position for time in times.tolist()]
+        wanted: Array = np.polyfit(times, np.array(way), 1)[0]   # as the measured ones
+        return bool(np.abs(wanted).max() > MOVES and speeds @ wanted < SLOW * (wanted @ wanted))
+
+    def _has_left(self, controller: Controller, moment: float) -> bool:
+        """Return whether joints were commanded elsewhere then than where they are measured."""
+        at = self._measured.state(controller.joints)[0]
+        away = offset(self.robot, controller.joints, controller.commanded(moment).position, at)
+        return bool(np.abs(away).max() > LEFT)
+
+    def _measured_now(self, controller: Controller) -> MotionState | None:
+        """
+        Return where a controller's joints are by now, in the turns of its commands, if known.
+
+        Drivers may tell of continuous joints within one turn; no motion takes them farther.
+        """
+        if self._measured.speeds(controller.joints) is None:
+            return None
+        position, velocity = self._measured.state(controller.joints)
+        motion = controller.motion
+        middle = (motion.at(0.0).position + motion.goal) / 2
+        age = max(self.now() - self._measured.moment(controller.joints), 0.0)
+        return MotionState(
+            middle + offset(self.robot, controller.joints, position, middle) + age * velocity,
+            velocity, np.zeros(len(velocity)))
+
+    def _brake_again(self) -> None:
+        """Brake joints once more, from where they are measured, if they have gone on."""
+        for one in self.controllers:
+            if self._braked_again or one.released or one.unanswered() or (
+                    self._measured.stale(one.joints)):
+                continue
+            fast, at = one.motion.at(0.0).velocity, self._measured_now(one)
+            now = one.commanded(self.now()).position
+            if at and ((at.position - now) * np.sign(fast) > CLEAR + HEARD * np.abs(fast)).any():
+                self._braked_again = True
+                one.stop(replace(self.braking_task(one), measured=at))
+                self._last = self.end + self._parameters.arrival_timeout
+
+    # -- how it goes on -------------------------------------------------------------------
+
+    def look(self) -> Outcome | None:
+        """Look how it goes, stop it if need be, and return the outcome when it is over."""
+        if all(one.refused for one in self.controllers):
+            status = self._reason.status if self._reason else Status.CONTROL_FAILED
+            return Outcome(status, 'nothing was moved: '
+                           + '; '.join(one.failure for one in self.controllers))
+        if self.phase is Phase.SENT:
+            return self._judge()
+        if self.phase is not Phase.BRAKING:
+            return None
+        if self.now() < self.end:
+            self._brake_again()
+            return None
+        assert self._reason is not None
+        return self._standing(self._reason)
+
+    def _judge(self) -> Outcome | None:
+        if reason := self._measured.stale(self.joints):
+            self.stop(Status.ROBOT_STATE_STALE, f'stopped on the way: {reason}')
+        elif reason := self._cancelled():
+            self.stop(Status.PREEMPTED, f'stopped on the way: {reason}')
+        elif reason := self._trouble() or self._astray():
+            self.stop(Status.CONTROL_FAILED, f'stopped on the way: {reason}')
+        elif self.now() >= self.end:
+            return self._arrival()
+        return None
+
+    def _trouble(self) -> str:
+        """Return what a controller has against the motion, or ''."""
+        late = self.now() > self.sent_at + self._parameters.arrival_timeout
+        return next((text for one in self.controllers for text in (
+            one.failure, one.unavailable_reason(),
+            one.unanswered() if late and math.isinf(one.began) else '') if text), '')
+
+    def _astray(self) -> str:
+        """Return which joint is too far from what it is commanded, or ''."""
+        found = tracking(self.robot, self.joints, self.commanded, self._measured)
+        if found.on_way:
+            self.tracking_delay = found.delay
+        worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
+        self.error = float(found.error[worst])
+        if not limit > 0:
+            return ''
+        if apart := self._out_of_step(found.aside, STEP_OUT * limit):
+            return '; '.join(filter(None, [self._unanswered(), apart]))
+        if not self.error > limit:
+            return ''
+        return '; '.join(filter(None, [
+            self._unanswered(),
+            f"joint '{self.joints[worst]}' does not follow: it was at "
+            f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, and '
+            f'{self.error:.3g} from all that was commanded in the last {MOST_LATE:g} s; parameter '
+            f'max_tracking_error allows {limit:g}']))
+
+    def _out_of_step(self, aside: float, limit: float) -> str:
+        """Say that controllers do not keep step, or '': their way was checked together."""
+        began = [min(one.began, self.now()) for one in self.controllers]
+        if (apart := max(began) - min(began)) > APART:
+            return (f'the controllers do not keep step: they accepted the motion {apart:.2g} s '
+                    f'apart, more than {APART:g} s')
+        if len(began) > 1 and aside > limit:
+            return (f'the controllers do not keep step: a joint was {aside:.3g} from where it was '
+                    'commanded to be together with the others; a quarter of parameter '
+                    f'max_tracking_error is allowed, {limit:g}')
+        return ''
+
+    def _unanswered(self) -> str:
+        """Return which controller may yet accept what was sent, and move the arm, or ''."""
+        return next((text for one in self.controllers if (text := one.unanswered())), '')
+
+    def _arrival(self) -> Outcome | None:
+        positions, off = self._measured.state(self.joints)[0], self._off_goal()
+        worst = int(np.argmax(off))
+        moves = self._measured.moves(self.joints)
+        if (off[worst] <= self._parameters.goal_tolerance and not moves
+                and not self._unanswered()):
+            text = f'arrived after {self.now() - self.sent_at:.2f} s, {off[worst]:.1g} off'
+            return Outcome(Status.SUCCESS, '; '.join([text, *self.notes]), (), self.planned)
+        if self.now() > self.end + self._parameters.arrival_timeout:
+            self.stop(Status.CONTROL_FAILED, self._shortfall(positions, off, worst, moves))
+        return None
+
+    def _off_goal(self) -> Array:
+        """Return how far each joint is from its goal, (n,)."""
+        assert self.motion is not None
+        off: Array = np.abs(offset(self.robot, self.joints,
+                                   self._measured.state(self.joints)[0], self.motion.goal))
+        return off
+
+    def _shortfall(self, positions: Array, off: Array, worst: int, moves: str) -> str:
+        joint, limit = self.joints[worst], self._parameters.goal_tolerance
+        more = int((off > limit).sum()) - 1
+        others = f' (and {more} more)' if more > 0 else ''
+        where = (f"joint '{joint}'{others} is at {positions[worst]:.4g}, {off[worst]:.3g} from "
+                 f'its goal; goal_tolerance allows {limit:g}' if off[worst] > limit
+                 else self._unanswered() or moves)
+        return (f'the robot did not arrive within {self._parameters.arrival_timeout:g} s after '
+                f'the motion of {self.planned:.2f} s: {where}')
+
+    # -- how it comes to rest -------------------------------------------------------------
+
+    def _standing(self, outcome: Outcome) -> Outcome | None:
+        """Return the outcome once the arm is known to stand, or to take too long for that."""
+        late = self.now() > self._last
+        if reason := self._unanswered():
+            self._open_at = self.now()
+            return _but(outcome, reason) if late else None
+        for one in self.controllers:
+            if one.released and one.failure not in outcome.message:
+                outcome = _but(outcome, one.failure)
+        ours = [one for one in self.controllers if not one.released]
+        joints = [joint for one in ours for joint in one.joints]
+        if not joints:
+            return outcome
+        if reason := self._measured.stale(joints):
+            more = '' if outcome.status is Status.ROBOT_STATE_STALE else f': {reason}'
+            return outcome._replace(
+                message=f'{outcome.message}; it is not known whether the arm stands{more}')
+        if reason := self._unsettled(ours):
+            return _but(outcome, reason) if late else None
+        if self._measured.moment(joints) < max(self.end, self._open_at):
+            return None
+        there = self._off_goal().max() <= self._parameters.goal_tolerance
+        return outcome._replace(message=f'{outcome.message}; the arm is at its goal meanwhile'
+                                ) if there else outcome
+
+    def _unsettled(self, controllers: list[Controller]) -> str:
+        """Return why the joints do not stand where they were told to stop, or ''."""
+        for one in controllers:
+            if self._measured.moves(one.joints):
+                return 'the arm still moves'
+            at = self._measured.state(one.joints)[0]
+            off = np.abs(offset(self.robot, one.joints, one.motion.goal, at))
+            worst = int(np.argmax(off))
+            if not one.held and off[worst] > self._parameters.goal_tolerance:
+                return (f"joint_states have joint '{one.joints[worst]}' at {at[worst]:.4g}, and "
+                        f'it was told to stop at {one.motion.goal[worst]:.4g}')
+        return ''
+
+
+def _but(outcome: Outcome, reason: str) -> Outcome:
+    return outcome._replace(message=f'{outcome.message}; but {reason}')

@@ -1,0 +1,49 @@
+"""How far measured joints are behind what they were commanded."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_ik.core import Array, MotionState, Robot
+from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
+
+MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
+STEP = 0.02       # between the delays that are tried [s]
+ASIDE = 0.01      # joints so far from the way are not on it [rad, m]
+STANDS = 1e-12    # squared speed without a direction [(rad/s)^2, (m/s)^2]
+
+
+class Tracking(NamedTuple):
+    """
+    How joints follow their commands.
+
+    `delay` [s] explains best where they are, `aside` is how far one is from there then; if that
+    is near, they are on their way. `error` (n,) is how far each joint, by itself, is from all that
+    was commanded in the last MOST_LATE. `commanded` and `measured` (n,) are where they should be
+    and are [rad, m].
+    """
+
+    delay: float
+    aside: float
+    error: Array
+    commanded: Array
+    measured: Array
+    on_way: bool
+
+
+def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
+             measured: MeasuredJoints) -> Tracking:
+    """Compare where joints are with what they were commanded when that was measured."""
+    moment, at = measured.moment(joints), measured.state(joints)[0]
+    delays = np.arange(0.0, MOST_LATE + STEP / 2, STEP)
+    states = [commanded(moment - delay) for delay in delays.tolist()]
+    apart = offset(robot, joints, np.array([state.position for state in states]), at)
+    error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)
+    k = int(np.argmin(np.abs(apart).max(axis=1)))
+    velocity = states[k].velocity
+    speed = float(velocity @ velocity)
+    later = float(np.clip(apart[k] @ velocity / speed, -STEP, STEP)) if speed > STANDS else 0.0
+    aside = float(np.abs(apart[k] - later * velocity).max())
+    delay = max(float(delays[k]) + later, 0.0)
+    return Tracking(delay, aside, error, states[0].position, at, aside <= ASIDE)

@@ -1,0 +1,91 @@
+"""Where joints are and how fast they move, by joint_states that can be moved by."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ros2_ik.core import Array, Robot, Status
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.motion_clock import MotionClock
+
+STILL = 0.01      # slower is at rest: as in ros2_controllers [rad/s, m/s]
+
+
+class MeasuredJoints:
+    """Reads joint_states that have stamps, are fresh, and do not contradict each other."""
+
+    def __init__(self, joint_states: JointStates, parameters: Any, clock: MotionClock) -> None:
+        self._joint_states, self._parameters, self._clock = joint_states, parameters, clock
+
+    def stale(self, joints: Iterable[str]) -> str:
+        """Return why it is not known where the joints are now, or ''."""
+        if fault := self._clock.fault:
+            return fault
+        limit, states = self._parameters.execute_state_timeout, self._joint_states
+        for joint in joints:
+            reading = states.get(joint)
+            if reading is None:
+                return f"no joint_states received for joint '{joint}'"
+            if contradiction := states.contradiction(joint):
+                return contradiction
+            if not reading.stamp:
+                return (f"joint_states of joint '{joint}' have no header.stamp, so that their age "
+                        'is unknown; the driver must set it to when they were measured')
+            age = states.age(joint)
+            if age > limit:
+                return (f"joint_states told of joint '{joint}' {age:.3g} s ago; parameter "
+                        f'execute_state_timeout allows {limit:g} s{states.clock_fault(joint)}')
+        return ''
+
+    def require(self, joints: Sequence[str]) -> None:
+        """Raise RequestError (ROBOT_STATE_STALE) unless it is known where all joints are."""
+        if stale := self.stale(joints):
+            raise RequestError(Status.ROBOT_STATE_STALE, stale)
+
+    def is_known(self, joint: str) -> bool:
+        """Return whether joint_states have ever told of a joint."""
+        return self._joint_states.get(joint) is not None
+
+    def state(self, joints: Sequence[str]) -> tuple[Array, Array]:
+        """Return positions and velocities (n,); slow joints are at rest."""
+        speeds = [self._joint_states.velocity(joint) or 0.0 for joint in joints]
+        return (np.array([self._joint_states.known(joint).value for joint in joints]),
+                np.array([v if abs(v) > STILL else 0.0 for v in speeds]))
+
+    def speeds(self, joints: Sequence[str]) -> Array | None:
+        """Return velocities (n,) as they are, None where one is unknown."""
+        speeds = [self._joint_states.velocity(joint) for joint in joints]
+        return None if None in speeds else np.array(speeds, dtype=float)
+
+    def moves(self, joints: Iterable[str]) -> str:
+        """Return which joint moves, or of which this is not known, or ''."""
+        for joint in joints:
+            speed = self._joint_states.velocity(joint)
+            if speed is None:
+                return (f"joint_states tell of joint '{joint}' since too short a time, or too "
+                        'seldom: it is not known whether it moves')
+            if abs(speed) > STILL:
+                return f"joint '{joint}' moves at {speed:.3g}/s"
+        return ''
+
+    def moment(self, joints: Sequence[str]) -> float:
+        """Return when the oldest of the positions was measured, on the motion clock."""
+        return self._clock.of(min(self._joint_states.known(joint).stamp for joint in joints))
+
+    def stood(self, joints: Iterable[str]) -> float:
+        """Return for how long all of the joints have been where they are [s]."""
+        return min(self._joint_states.stood(joint) for joint in joints)
+
+    def spread(self, joints: Sequence[str]) -> Array:
+        """Return by how much the latest readings of each joint differ, (n,)."""
+        return np.array([self._joint_states.spread(joint) for joint in joints])
+
+
+def offset(robot: Robot, joints: Sequence[str], one: Array, other: Array) -> Array:
+    """Return how far `one` is ahead of `other`, (n,); of continuous joints, the short way."""
+    apart: Array = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
+    turning = [robot.joint(joint).kind == 'continuous' for joint in joints]
+    apart[..., turning] = np.remainder(apart[..., turning] + np.pi, 2 * np.pi) - np.pi
+    return apart

@@ -1,0 +1,77 @@
+"""The time that motions go by."""
+
+import math
+import time
+from typing import Any
+
+BACK = 0.1      # by more than messages that change places the clock goes back only if set [s]
+AHEAD = 1.0     # it goes ahead by more at once only if set [s],
+FASTEST = 10.0  # beyond this part of the real time that has passed
+SETTLED = 1.0   # so long after it was set, nothing is moved [s]
+
+
+class MotionClock:
+    """
+    The node's clock [s], of a simulation or of the system; what motions see never goes back.
+
+    Where the clock is set, as by a simulation that begins anew, the time of motions goes on from
+    where it was, as an arm in motion does. `fault` says so for SETTLED: what moves is stopped.
+    """
+
+    def __init__(self, node: Any) -> None:
+        self._node = node
+        self._raw: float | None = None      # what the clock said last; None: nothing yet
+        self._last = self._steady = time.monotonic()
+        self._offset = 0.0              # how far the time of motions is ahead of the clock [s]
+        self._set_at = -math.inf        # when the clock was set (steady)
+        self._went_on = self._steady    # when it went on last (steady)
+
+    def now(self) -> float:
+        """Return the time of motions."""
+        raw, steady = self._read(), time.monotonic()
+        passed = steady - self._steady
+        if raw is None or self._raw is None:
+            self._last += passed
+            self._offset = self._last - (raw or 0.0)
+        else:
+            self._mind_steps(raw - self._raw, passed, steady)
+            self._last = max(self._last, raw + self._offset)
+        if raw != self._raw:
+            self._went_on = steady
+        self._raw, self._steady = raw, steady
+        return self._last
+
+    def _mind_steps(self, step: float, passed: float, steady: float) -> None:
+        # two that publish /clock set it to and fro, by less than AHEAD
+        disputed = steady < self._set_at + SETTLED
+        if step < -BACK or step > (BACK + passed if disputed else AHEAD + FASTEST * passed):
+            self._offset -= step - passed
+            if step < 0 or not disputed:
+                self._set_at = steady
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with the clock, or ''."""
+        if time.monotonic() > self._set_at + SETTLED:
+            return ''
+        return ("the node's clock was set, or two nodes publish /clock; nothing is moved until it "
+                f'has gone on evenly for {SETTLED:g} s')
+
+    @property
+    def stood(self) -> float:
+        """For how long it has stood, as in a paused simulation, by the steady clock [s]."""
+        self.now()
+        return self._steady - self._went_on
+
+    def of(self, stamp: int) -> float:
+        """Return the time of motions at a time of the node's clock [ns]."""
+        return stamp * 1e-9 + self._offset
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it is that of a simulation that has not told the time yet."""
+        clock = self._node.get_clock()
+        return bool(clock.ros_time_is_active) and not clock.now().nanoseconds
+
+    def _read(self) -> float | None:
+        return None if self.waiting else self._node.get_clock().now().nanoseconds * 1e-9
