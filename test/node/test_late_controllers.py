@@ -128,7 +128,7 @@ def test_a_late_arm_rests_before_what_came_into_its_way(monkeypatch, late, ahead
     at, fast = (float(values[0]) for values in arm.controller.commanded(arm.now - late)[:2])
     place = at + fast**2 / 2 / 3.0 + ahead * fast**2 / 2 / 3.0 + 0.1
     cell.put(Obstacle(arm.robot, place))
-    execution.stop_for(cell.look(execution) or Outcome(Status.PREEMPTED, 'stopped'), urgent=True)
+    execution.stop_for(cell.look(execution) or Outcome(Status.PREEMPTED, 'stopped'))
     end = arm.controller.told.points[-1]
     assert end.positions[0] < place - 0.02 and not cell.ways.touches_braking(execution)
     seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9

@@ -167,12 +167,11 @@ def test_a_clock_that_goes_back(clock, after, jump, stopped):
 @pytest.mark.parametrize('apart', [-1.0, -0.2, 0.2, 1.0, 5.0])
 @pytest.mark.parametrize('turn', [0.003, 0.007, 0.05])
 def test_two_that_tell_the_time(clock, after, apart, turn):
-    """The clock went on by what they differ at each turn; an arm went on after its "stop"."""
+    """What moves is stopped at once."""
     arm, ahead = clock
-    follower, begin = Follower(arm), arm.now
+    follower = Follower(arm)
     execution = arm.go(2.6)
     assert go_on(arm, follower, execution, after) is None
-    ahead_of_both, since = max(apart, 0.0), arm.controller.context.now()
     of_one = arm.simulated
     arm.simulated = lambda: of_one() + apart * (arm.now % (2 * turn) < turn)
     follower.peak = 0.0
@@ -180,8 +179,6 @@ def test_two_that_tell_the_time(clock, after, apart, turn):
     assert outcome and 'stopped on the way' in outcome.message, outcome
     assert 'is not known whether the arm stands' in outcome.message or (
         abs(follower.velocity) < 0.02)
-    gone = arm.now - begin - after
-    assert arm.controller.context.now() - since < gone + ahead_of_both + 0.1
     assert 'two nodes publish /clock' in arm.measured.stale([JOINT])
     if apart < 0:
         assert follower.peak < 1.1 * LIMIT

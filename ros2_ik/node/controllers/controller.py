@@ -65,14 +65,13 @@ class BrakingTask:
     """
     How joints (n,) are to be braked: within `limits`, inside `bounds`, lower and upper (n,).
 
-    They are `delay` [s] behind their commands; where braking is `urgent`, that is relied on.
-    `measured` is given where they do not follow their commands at all, and brake from there.
+    They are up to `delay` [s] behind their commands. `measured` is given where they are later, or
+    do not follow at all, and brake from there.
     """
 
     limits: MotionLimits
     bounds: tuple[Array, Array]
     delay: float = 0.0
-    urgent: bool = False
     measured: MotionState | None = None
 
 

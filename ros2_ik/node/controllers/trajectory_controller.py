@@ -213,9 +213,8 @@ class TrajectoryController(Controller):
     def _braked(self, task: BrakingTask) -> Motion:
         """Return what brakes joints that follow, from each state in which they may be."""
         now = self.context.now()
-        middle = self.commanded(now - task.delay / (1 if task.urgent else 2))
-        last = now - task.delay if task.urgent else now
-        states = commanded_between(self, now - task.delay - EARLY, last + self.hears)
+        middle = self.commanded(now - task.delay / 2)
+        states = commanded_between(self, now - task.delay - EARLY, now + self.hears)
         return even_braking_motion(self.joints, middle.position, middle.velocity, task.limits,
                                    states, task.bounds)
 

@@ -14,19 +14,12 @@ from ros2_ik.node.controllers.controller import BrakingTask, Controller
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.tracking import MOST_LATE, tracking
-from ros2_ik.node.state.measured_joints import MeasuredJoints, offset, STILL
+from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
-SLACK = 0.02   # earlier than it seems to be a robot may be on its way [s]
-MOMENTS = 400  # of a motion that are looked at for where a robot is
-JOIN = 0.1     # seconds that a way beside the motion takes, where they mean nothing
+WAY = 0.1      # seconds that a way takes where they mean nothing
 APART = 0.08   # so long after each other may controllers accept one motion [s],
 STEP_OUT = 0.25    # part of max_tracking_error by which controllers may be apart on their way
-UNSEEN = 0.06  # so late a controller may begin before that has been measured [s]
-LEFT = 2e-3    # an arm that stands farther from where it should be then has not begun [rad, m]
-WINDOW = 0.2   # before a reading in which its velocity was measured [s]
-SPOTS = 11     # of that time which are looked at
-SLOW = 0.9     # an arm with less than this part of the velocity that it should have is slow,
-MOVES = 0.05   # if that is larger than this [rad/s, m/s]
+LATE = 0.06    # an arm that is later is braked from where it is measured [s]
 CLEAR = 0.02   # an arm so far ahead of its braking, and farther by what it goes
 HEARD = 0.1    # in this time, has not been told to brake [rad, m; s]
 
@@ -116,41 +109,30 @@ class MotionExecution:
 
     @property
     def end(self) -> float:
-        """When the joints should be at rest, on the motion clock."""
+        """When the joints should be at rest, on the motion clock; -inf if others move them."""
         return max((one.rest_at for one in self.controllers if not one.released),
-                   default=self.now())
+                   default=-np.inf)
 
     def commanded(self, moment: float) -> MotionState:
         """Return where the joints are commanded to be at a moment of the motion clock."""
         states = [controller.commanded(moment) for controller in self.controllers]
         return MotionState(*(np.concatenate(parts) for parts in zip(*states, strict=True)))
 
-    def ahead(self) -> Motion:
-        """
-        Return the way from where the joints are measured onto the motion, and on to its end.
-
-        It joins the motion where that was nearest to them by now, and rather earlier: where the
-        controller has it, an arm that is late has yet to come.
-        """
+    def way_left(self) -> Motion:
+        """Return the way from where the joints are measured to the goal: it is straight."""
         assert self.motion is not None
-        reached = min(max(self.now() - self.sent_at, 0.0), self.motion.duration)
-        moments = np.linspace(0.0, reached, min(2 + int(reached / SLACK), MOMENTS))
-        at = self._measured.state(self.joints)[0]
-        way = np.array([self.motion.at(moment).position for moment in moments.tolist()])
-        nearest = int(np.argmin(np.abs(offset(self.robot, self.joints, way, at)).max(axis=1)))
-        rest = self.motion.rest(max(float(moments[max(nearest - 1, 0)]) - SLACK, 0.0))
-        return self._straight(at, rest.at(0.0).position).then(rest, JOIN)
+        return self._straight_to(self.motion.goal)
 
     def braking_way(self) -> Motion:
         """Return the way from where the joints are measured to where they were told to rest."""
-        return self._straight(self._measured.state(self.joints)[0], np.concatenate(
-            [one.motion.goal for one in self.controllers]))
+        return self._straight_to(np.concatenate([one.motion.goal for one in self.controllers]))
 
-    def _straight(self, start: Array, end: Array) -> Motion:
+    def _straight_to(self, end: Array) -> Motion:
         """Return a straight way, for a check of it only: it has no velocities."""
-        way, rest = offset(self.robot, self.joints, end, start), np.zeros(len(start))
-        return Motion(self.joints, JOIN, lambda time: MotionState(
-            end + (min(time / JOIN, 1.0) - 1.0) * way, rest, rest))
+        start, rest = self._measured.state(self.joints)[0], np.zeros(len(end))
+        way = offset(self.robot, self.joints, end, start)
+        return Motion(self.joints, WAY, lambda time: MotionState(
+            end + (min(time / WAY, 1.0) - 1.0) * way, rest, rest))
 
     # -- how it is stopped ----------------------------------------------------------------
 
@@ -158,28 +140,24 @@ class MotionExecution:
         """Brake; the outcome comes when the arm stands."""
         self.stop_for(Outcome(status, message, (), self.planned))
 
-    def stop_for(self, outcome: Outcome, urgent: bool = False) -> None:
-        """
-        Brake; this outcome comes when the arm stands.
-
-        Where it is `urgent`, an arm that is late brakes from where it is by that.
-        """
+    def stop_for(self, outcome: Outcome) -> None:
+        """Brake; this outcome comes when the arm stands."""
         if self.phase is Phase.SENT:
             for one in self.controllers:
-                one.stop(self.braking_task(one, urgent))
+                one.stop(self.braking_task(one))
             self.phase, self._reason = Phase.BRAKING, outcome
-            self._last = self.end + self._parameters.arrival_timeout
+            self._last = max(self.end, self.now()) + self._parameters.arrival_timeout
 
     def add_to_reason(self, text: str) -> None:
         """Say more of why it was stopped."""
         assert self._reason is not None
         self._reason = self._reason._replace(message=f'{self._reason.message}; {text}')
 
-    def braking_task(self, controller: Controller, urgent: bool = False) -> BrakingTask:
+    def braking_task(self, controller: Controller) -> BrakingTask:
         """
         Return how a controller's joints are to be braked.
 
-        That is by what they were commanded, unless they are known not to follow.
+        That is by what they were commanded, unless they are known to be late, or not to follow.
         """
         joints, measured = controller.joints, self._measured
         task = BrakingTask(self.limits.part([self.joints.index(joint) for joint in joints]),
@@ -187,30 +165,10 @@ class MotionExecution:
         if measured.stale(joints):
             return task
         found = tracking(self.robot, joints, controller.commanded, measured)
-        if not found.on_way or self._is_slow(controller, found.delay):
+        if not found.on_way or found.delay > LATE:
             return replace(task, measured=self._measured_now(controller))
-        began = measured.moment(joints) > controller.began + UNSEEN
-        return replace(task, delay=max(found.delay, 0.0 if began else UNSEEN), urgent=urgent)
-
-    def _is_slow(self, controller: Controller, delay: float) -> bool:
-        """Return whether joints were slower than commanded where they are, or have not begun."""
-        speeds, moment = (self._measured.speeds(controller.joints),
-                          self._measured.moment(controller.joints))
-        if speeds is None:
-            return False
-        if not (np.abs(speeds) > STILL).any():
-            return self._has_left(controller, moment - UNSEEN)
-        end = moment - delay
-        times = np.linspace(-WINDOW, 0.0, SPOTS)
-        way = [controller.commanded(end + time).position for time in times.tolist()]
-        wanted: Array = np.polyfit(times, np.array(way), 1)[0]   # as the measured ones
-        return bool(np.abs(wanted).max() > MOVES and speeds @ wanted < SLOW * (wanted @ wanted))
-
-    def _has_left(self, controller: Controller, moment: float) -> bool:
-        """Return whether joints were commanded elsewhere then than where they are measured."""
-        at = self._measured.state(controller.joints)[0]
-        away = offset(self.robot, controller.joints, controller.commanded(moment).position, at)
-        return bool(np.abs(away).max() > LEFT)
+        began = measured.moment(joints) > controller.began + LATE   # else it may yet be late
+        return replace(task, delay=found.delay if began else LATE)
 
     def _measured_now(self, controller: Controller) -> MotionState | None:
         """
@@ -322,7 +280,7 @@ class MotionExecution:
             text = f'arrived after {self.now() - self.sent_at:.2f} s, {off[worst]:.1g} off'
             return Outcome(Status.SUCCESS, '; '.join([text, *self.notes]), (), self.planned)
         if self.now() > self.end + self._parameters.arrival_timeout:
-            self.stop(Status.CONTROL_FAILED, self._shortfall(positions, off, worst, moves))
+            self.stop(Status.CONTROL_FAILED, self._shortfall(positions, off, worst))
         return None
 
     def _off_goal(self) -> Array:
@@ -332,13 +290,13 @@ class MotionExecution:
                                    self._measured.state(self.joints)[0], self.motion.goal))
         return off
 
-    def _shortfall(self, positions: Array, off: Array, worst: int, moves: str) -> str:
+    def _shortfall(self, positions: Array, off: Array, worst: int) -> str:
         joint, limit = self.joints[worst], self._parameters.goal_tolerance
         more = int((off > limit).sum()) - 1
         others = f' (and {more} more)' if more > 0 else ''
         where = (f"joint '{joint}'{others} is at {positions[worst]:.4g}, {off[worst]:.3g} from "
                  f'its goal; goal_tolerance allows {limit:g}' if off[worst] > limit
-                 else self._unanswered() or moves)
+                 else self._unanswered() or 'it does not come to rest')
         return (f'the robot did not arrive within {self._parameters.arrival_timeout:g} s after '
                 f'the motion of {self.planned:.2f} s: {where}')
 

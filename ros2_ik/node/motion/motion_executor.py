@@ -390,7 +390,7 @@ class MotionExecutor:
         """Stop an execution for what has come into its way."""
         try:
             if reason := self._ways.look(execution):
-                execution.stop_for(reason, urgent=True)
+                execution.stop_for(reason)
                 if self._ways.touches_braking(execution):
                     execution.add_to_reason('it does not come to rest before it touches something')
         except IKError as error:   # what cannot be checked is not gone on with

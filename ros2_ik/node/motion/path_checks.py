@@ -57,7 +57,7 @@ class PathChecks:
         if execution.scene is None or execution.phase is Phase.BRAKING:
             return None
         if execution.check_left is None and execution.world is not self._scene.known.scene:
-            execution.check_left = self._made(execution, execution.ahead(),
+            execution.check_left = self._made(execution, execution.way_left(),
                                               self._present(execution), frozenset())
         if execution.check_left is None or not execution.check_left.run(LOOK_SLICE):
             return None

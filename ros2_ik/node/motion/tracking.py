@@ -33,10 +33,10 @@ class Tracking(NamedTuple):
 
 
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
-             measured: MeasuredJoints) -> Tracking:
-    """Compare where joints are with what they were commanded when that was measured."""
+             measured: MeasuredJoints, most: float = MOST_LATE) -> Tracking:
+    """Compare where joints are with what they were commanded, up to `most` [s] before then."""
     moment, at = measured.moment(joints), measured.state(joints)[0]
-    delays = np.arange(0.0, MOST_LATE + STEP / 2, STEP)
+    delays = np.arange(0.0, most + STEP / 2, STEP)
     states = [commanded(moment - delay) for delay in delays.tolist()]
     apart = offset(robot, joints, np.array([state.position for state in states]), at)
     error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)

@@ -125,7 +125,7 @@ PARAMETERS = (
          '<name>.group and <name>.topic. Empty: nothing is ever moved.', read_only=True),
     Spec('while_executing', 'refuse',
          'A motion that is asked for while another one moves its joints: is refused, or replaces '
-         'the other from the velocity it has then.', choices=lambda: ('refuse', 'replace')),
+         'the other, which is braked before.', choices=lambda: ('refuse', 'replace')),
     Spec('velocity_scaling', 0.1, 'Part of the velocity limits that motions use, when the '
          'request gives none.', '', 1e-3, 1),
     Spec('acceleration_scaling', 0.1, 'Part of the acceleration and jerk limits that motions '

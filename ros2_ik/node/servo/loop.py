@@ -570,7 +570,7 @@ class Session:
             return
         follower, measured = self.follower, self._measured
         joints, robot = follower.begin.joints, follower.robot
-        seen = tracking(robot, joints, self._commanded, measured)
+        seen = tracking(robot, joints, self._commanded, measured, MOST_LATE + self._ahead)
         told = follower.q[follower.places]
         apart = offset(robot, joints, seen.measured, told)
         stood = np.array([measured.stood([joint]) for joint in joints])

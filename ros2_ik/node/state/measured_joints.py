@@ -67,7 +67,7 @@ class MeasuredJoints:
                 return (f"joint_states tell of joint '{joint}' since too short a time, or too "
                         'seldom: it is not known whether it moves')
             if abs(speed) > STILL:
-                return f"joint '{joint}' moves at {speed:.3g}/s"
+                return f"joint '{joint}' moves at {speed:.3g}/s, not by a motion of this node"
         return ''
 
     def moment(self, joints: Sequence[str]) -> float:

@@ -30,24 +30,17 @@ class MotionClock:
         """Return the time of motions."""
         raw, steady = self._read(), time.monotonic()
         passed = steady - self._steady
-        if raw is None or self._raw is None:
-            self._last += passed
-            self._offset = self._last - (raw or 0.0)
-        else:
-            self._mind_steps(raw - self._raw, passed, steady)
-            self._last = max(self._last, raw + self._offset)
+        step = passed if raw is None or self._raw is None else raw - self._raw
+        was_set = not -BACK < step < AHEAD + FASTEST * passed
+        if was_set:
+            self._set_at = steady
+        if was_set or raw is None or self._raw is None:
+            self._offset = self._last + passed - (raw or 0.0)
         if raw != self._raw:
             self._went_on = steady
+        self._last = max(self._last, (raw or 0.0) + self._offset)
         self._raw, self._steady = raw, steady
         return self._last
-
-    def _mind_steps(self, step: float, passed: float, steady: float) -> None:
-        # two that publish /clock set it to and fro, by less than AHEAD
-        disputed = steady < self._set_at + SETTLED
-        if step < -BACK or step > (BACK + passed if disputed else AHEAD + FASTEST * passed):
-            self._offset -= step - passed
-            if step < 0 or not disputed:
-                self._set_at = steady
 
     @property
     def fault(self) -> str:
