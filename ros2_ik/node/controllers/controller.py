@@ -16,6 +16,8 @@ from ros2_ik.node.controllers.command_topic import SentMessages
 from ros2_ik.node.controllers.servo_output import ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
+MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
+
 
 @dataclass(frozen=True)
 class ControllerContext:

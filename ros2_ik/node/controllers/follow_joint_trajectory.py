@@ -12,15 +12,13 @@ from unique_identifier_msgs.msg import UUID
 from ros2_ik.core import Motion, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.command_topic import ANY, heard_by_others
-from ros2_ik.node.controllers.controller import BrakingTask, register_controller
+from ros2_ik.node.controllers.controller import BrakingTask, MOST_LATE, register_controller
 from ros2_ik.node.controllers.trajectory_controller import (
     duration_message,
     HEARS,
     TrajectoryController,
     TrajectoryOutput,
 )
-
-LATE = 0.3   # so late the joints of a controller that follows may be [s]
 
 
 @register_controller('follow_joint_trajectory')
@@ -102,7 +100,7 @@ class FollowJointTrajectoryController(TrajectoryController):
             lambda future: self._answered(number, future.result()))
 
     def _set_tolerances(self, goal: Any) -> None:
-        """Set where the joints must be on the way, LATE or not, and in the end."""
+        """Set where the joints must be on the way, late or not, and in the end."""
         parameters = self.context.parameters
         goal.goal_tolerance = [self._tolerance(name=joint, position=parameters.goal_tolerance)
                                for joint in self.joints]
@@ -110,7 +108,7 @@ class FollowJointTrajectoryController(TrajectoryController):
         if most := parameters.max_tracking_error:
             fastest = np.abs([point.velocities for point in goal.trajectory.points]).max(axis=0)
             goal.path_tolerance = [
-                self._tolerance(name=joint, position=most + LATE * speed)
+                self._tolerance(name=joint, position=most + MOST_LATE * speed)
                 for joint, speed in zip(self.joints, fastest.tolist(), strict=True)]
 
     def _answered(self, number: int, handle: Any) -> None:
@@ -175,6 +173,8 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._unwanted |= self._open
         self._open.clear()
         self._running.clear()
+        if self.began == math.inf:   # nothing has moved by it
+            self.began = -math.inf
 
     def _release(self, reason: str) -> None:
         self.released = True

@@ -58,6 +58,7 @@ class Stream(Controller):
 
     def send(self, motion: Motion, join: float) -> None:
         self._begin(motion)
+        self._reached = self.began
         self._limits = acceleration_limits(self.joints, self.context.parameters)
         self._keep(_Command(self.began, motion, 0.0, 1.0))
         self.cancel()
@@ -124,20 +125,12 @@ class Stream(Controller):
     def commanded(self, moment: float) -> MotionState:
         last, now = self._past[-1], self.context.now()
         if moment < last.moment:
-            return self._commanded_before(moment)
+            k = bisect_right(self._past, moment, key=lambda command: command.moment)
+            before = self._past[max(k - 1, 0)]
+            return before.state(min(max(moment - before.moment, 0.0), CATCH * self._period))
         # by a pause the motion is late, as soon as it goes on
         time, rate = self._after(now - last.moment)
         return _Command(now, self.motion, time, rate).state(moment - now)
-
-    def _commanded_before(self, moment: float) -> MotionState:
-        k = bisect_right(self._past, moment, key=lambda command: command.moment)
-        before, after = self._past[max(k - 1, 0)], self._past[k]
-        if before.motion is not after.motion:   # it went over to the other one in one step
-            return before.state()
-        moments = before.moment, after.moment
-        return after._replace(time=float(np.interp(moment, moments, (before.time, after.time))),
-                              rate=float(np.interp(moment, moments, (before.rate, after.rate)))
-                              ).state()
 
     @abstractmethod
     def message(self, state: MotionState) -> Any:

@@ -10,10 +10,10 @@ import numpy as np
 
 from ros2_ik.core import Array, Motion, MotionState, PathCollisionCheck, Robot, Scene, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import BrakingTask, Controller
+from ros2_ik.node.controllers.controller import BrakingTask, Controller, MOST_LATE
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.motion.outcome import Outcome
-from ros2_ik.node.motion.tracking import MOST_LATE, tracking
+from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
 WAY = 0.1      # seconds that a way takes where they mean nothing

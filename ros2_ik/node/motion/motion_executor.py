@@ -38,7 +38,6 @@ class Lease:
 
     joints: tuple[str, ...]
     moves: bool = False
-    who = 'the servo'
 
 
 class MotionExecutor:

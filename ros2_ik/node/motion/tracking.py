@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core import Array, MotionState, Robot
+from ros2_ik.node.controllers.controller import MOST_LATE
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
-MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
 STEP = 0.02       # between the delays that are tried [s]
 ASIDE = 0.01      # joints so far from the way are not on it [rad, m]
 STANDS = 1e-12    # squared speed without a direction [(rad/s)^2, (m/s)^2]

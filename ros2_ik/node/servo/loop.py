@@ -27,8 +27,9 @@ from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.messages.servo_status import NODE_HELD_UP
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.command_topic import CommandTopic, SentMessages
+from ros2_ik.node.controllers.controller import MOST_LATE
 from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
-from ros2_ik.node.motion.tracking import MOST_LATE, tracking
+from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.commands import Commands, MESSAGES
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.foreign_frames import ForeignFrames

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ros2_ik.core import Array
-from ros2_ik.node.motion.tracking import MOST_LATE
+from ros2_ik.node.controllers.controller import MOST_LATE
 
 STUCK = 0.25    # part of max_tracking_error that is too far for a joint that stands,
 TRIAL = 0.05    # and by which the arm is moved to see whether it follows again
